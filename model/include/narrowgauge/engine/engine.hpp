@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// One interface to everything that can multiply two quantized matrices: model, rtl (and, later, systemc and board).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge {
+
+/// What a matrix product gave. Engines that simulate hardware fill in the counters; `cycles` is 0 for the others.
+struct EngineResult {
+  std::vector<float> c;                 ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
+  std::uint64_t cycles = 0;             ///< clock cycles from the first operand offered to the last result taken
+  std::uint64_t products = 0;           ///< M * N * K, the products that the problem asks for
+  std::uint64_t products_possible = 0;  ///< cycles * rows * columns * lanes of the array
+
+  /// Share of the array's multiply slots that did asked-for work, 0 to 1; 0 without cycles.
+  double utilization() const {
+    return products_possible ? static_cast<double>(products) / static_cast<double>(products_possible) : 0.0;
+  }
+};
+
+/// Called now and then with work done and work in all, in any unit.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// "model", "rtl".
+  virtual std::string_view name() const = 0;
+  /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
+  /// mixed schemes, and operands that this engine cannot take.
+  virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;
+};
+
+/// The golden model, on `threads` threads (0: one per core).
+std::unique_ptr<Engine> make_model_engine(unsigned threads = 0);
+
+}  // namespace narrowgauge
