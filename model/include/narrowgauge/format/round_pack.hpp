@@ -82,6 +82,11 @@ constexpr std::uint32_t round_pack(const FormatDesc& f, bool negative, int expon
       case Rounding::toward_zero:
         break;
     }
+    // ml_dtypes 0.6 sends all of E8M0's first interval (2^-127, 2^-126) up, not only its upper half.
+    const bool oracle = options.overflow == Overflow::oracle || options.overflow == Overflow::oracle_saturate;
+    if (oracle && !f.has_zero && options.rounding == Rounding::nearest_even && msb_exponent == f.min_exp()) {
+      up = rest != 0;
+    }
     kept += up;
   }
   if (!f.has_zero) kept = std::max<std::uint64_t>(kept, 1) - 1;  // E8M0: below the smallest power there is nothing

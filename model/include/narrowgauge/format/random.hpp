@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random bits for stochastic rounding: a counter-based generator (software, seekable) and an LFSR (what hardware
+// affords).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace narrowgauge {
+
+/// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11), from which
+/// Transformer Engine draws its rounding bits too: 128 random bits as a pure function of a 128-bit counter and a 64-bit
+/// key.
+struct Philox4x32 {
+  using Counter = std::array<std::uint32_t, 4>;
+  using Key = std::array<std::uint32_t, 2>;
+  static constexpr int rounds = 10;
+  static constexpr std::uint32_t multiplier_0 = 0xD2511F53, multiplier_1 = 0xCD9E8D57;
+  static constexpr std::uint32_t weyl_0 = 0x9E3779B9, weyl_1 = 0xBB67AE85;
+
+  static constexpr Counter block(Counter c, Key key) {
+    for (int round = 0; round < rounds; ++round) {
+      const std::uint64_t p0 = std::uint64_t{multiplier_0} * c[0];
+      const std::uint64_t p1 = std::uint64_t{multiplier_1} * c[2];
+      c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(p1),
+           static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p0)};
+      key = {key[0] + weyl_0, key[1] + weyl_1};
+    }
+    return c;
+  }
+};
+
+/// Bits that one random field takes in the stream: the narrowest of 8, 16, 32 that holds `bits`, so that a block of 16
+/// elements at 8 bits costs one Philox block.
+constexpr int random_lane_bits(int bits) { return bits <= 8 ? 8 : bits <= 16 ? 16 : 32; }
+
+/// out[i] = random field number `first + i` of the stream `seed`, uniform in [0, 2^bits), 1 <= bits <= 32.
+/// Field n is the low `bits` bits of lane n mod L of Philox block n / L, L = 128 / random_lane_bits(bits), lanes
+/// counted from the least significant; the counter is {n / L (64 bits), 0, 0}, the key the seed. Independent of how a
+/// range is split.
+void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out);
+
+/// Galois LFSR of maximal length: `width` bits, period 2^width - 1. A step shifts right and, if a 1 fell out, xors
+/// `taps` (bit i-1 of `taps` is the coefficient of x^i). State 0 is a fixed point and must not be loaded.
+struct Lfsr {
+  std::uint32_t state;
+  std::uint32_t taps;
+
+  /// Primitive polynomials of 8, 16, 24 and 32 bits; other widths give 0.
+  static constexpr std::uint32_t maximal_taps(int width) {
+    switch (width) {
+      case 8:
+        return 0xB8;  // x^8 + x^6 + x^5 + x^4 + 1
+      case 16:
+        return 0xB400;  // x^16 + x^14 + x^13 + x^11 + 1
+      case 24:
+        return 0xE10000;  // x^24 + x^23 + x^22 + x^17 + 1
+      case 32:
+        return 0x80200003;  // x^32 + x^22 + x^2 + x + 1
+      default:
+        return 0;
+    }
+  }
+
+  /// One step; the bit that fell out.
+  constexpr std::uint32_t step() {
+    const std::uint32_t out = state & 1;
+    state = (state >> 1) ^ (out ? taps : 0);
+    return out;
+  }
+  /// `bits` fresh bits, the first one lowest: as many steps, as hardware unrolls them.
+  constexpr std::uint32_t draw(int bits) {
+    std::uint32_t word = 0;
+    for (int i = 0; i < bits; ++i) word |= step() << i;
+    return word;
+  }
+};
+
+}  // namespace narrowgauge

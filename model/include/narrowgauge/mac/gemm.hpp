@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The golden matrix product of quantized operands: exact sums, rounded once. docs/gemm.md has the arithmetic.
+#pragma once
+
+#include <vector>
+
+#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge {
+
+/// Longest contraction of nvfp4 products: their int64 sums cannot overflow up to here (gemm.cpp has the bound).
+inline constexpr std::size_t nvfp4_max_k = std::size_t{1} << 20;
+
+/// The FP32 factor of a result: fl(a.tensor_scale * b.tensor_scale).
+inline float epilogue_scale(const QuantizedMatrix& a, const QuantizedMatrix& b) {
+  return a.tensor_scale * b.tensor_scale;
+}
+
+/// fl(sum * alpha), with NaN as 0x7FC00000. Every engine ends with this.
+float epilogue(float sum, float alpha);
+
+/// What every engine asks of its operands. Throws Error if schemes or lengths differ, operands are malformed, or k
+/// exceeds nvfp4_max_k.
+void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b);
+
+/// sums[i * N + j] = sum over k of a(i, k) * b(j, k) without the tensor scales, M x N, as the array of MACs returns
+/// them:
+///   nvfp4, fp8: the exact sum, rounded once to FP32 (nearest even); a zero sum is +0.
+///   mxfp4: per block of 32 the exact product sum times both scales, rounded to FP32, added in FP32 to the sum of the
+///   blocks
+///     before it, from +0, in increasing order of k; every rounding to nearest even, with subnormals and overflow to
+///     infinity.
+/// NaN (0x7FC00000) if any product is NaN (a NaN operand or block scale, or infinity * 0) or if products of both
+/// infinities occur; otherwise an infinity if one occurs. `threads` 0: one per core. Throws Error as check_product
+/// does.
+std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
+                             const Progress& progress = {});
+
+/// C = A x B, M x N: epilogue(gemm_sums(a, b), epilogue_scale(a, b)).
+std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
+                        const Progress& progress = {});
+
+}  // namespace narrowgauge

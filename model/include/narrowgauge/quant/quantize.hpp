@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Float matrices to narrow ones, and back. docs/quantizers.md has the rules and how often they differ.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge {
+
+/// Which direction of a row-major matrix is the contraction, along which blocks run.
+enum class Axis : std::uint8_t {
+  rows,     ///< each row is a vector: A of A x B
+  columns,  ///< each column is a vector: B of A x B
+};
+
+/// How scales and quotients are rounded.
+enum class ScaleRule : std::uint8_t {
+  exact,   ///< every quotient correctly rounded, decided without division by comparing with scaled thresholds:
+           ///< hardware's
+  vendor,  ///< Transformer Engine's FP32 sequence of rounded operations, bit for bit (spec/numerics 1.3); nvfp4 only
+};
+
+struct QuantizeOptions {
+  Scheme scheme = Scheme::nvfp4;
+  Format element = Format::e2m1;
+  ScaleRule rule = ScaleRule::exact;
+  Rounding rounding = Rounding::nearest_even;  ///< of the elements; block scales are always rounded to nearest even
+  int random_bits = 8;                         ///< stochastic: 1 to 24
+  std::uint64_t seed = 0;  ///< stochastic: element i of the codes takes field i of random_fields(seed)
+  std::optional<float> tensor_scale =
+      std::nullopt;                 ///< a given scale instead of the one from the tensor's maximum; not for mxfp4
+  unsigned threads = 0;             ///< 0: one per core
+  bool power_of_two_scale = false;  ///< round the computed tensor scale up to a power of two; not for vendor, mxfp4
+};
+
+/// Quantizes the row-major matrix `x` of rows x cols. Axis::rows gives `rows` vectors of k = cols, Axis::columns `cols`
+/// vectors of k = rows. Values beyond the largest finite one saturate (only a given tensor scale can bring that about,
+/// and MXFP4's floor rule, which clips up to a quarter off a block's largest value). Blocks with scale code 0 have all
+/// codes 0 under `exact` and keep them under `vendor`. Throws Error, naming row, column and value, on NaN or infinity;
+/// on zero sizes, on a length other than rows * cols, on an element format that the scheme does not have, on options
+/// that contradict each other.
+QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t cols, Axis along,
+                         const QuantizeOptions& options);
+
+/// The values, rows x k (padding dropped), exact: code (5 bits at most) * block scale (4) * tensor scale (24) fits a
+/// double.
+std::vector<double> dequantize(const QuantizedMatrix& q);
+
+/// Throws Error if the parts of `q` do not fit together; `name` names it in the text.
+void check(const QuantizedMatrix& q, std::string_view name);
+
+/// The scale that `quantize` gives a tensor of this largest magnitude: see quant/rules.hpp.
+float tensor_scale(float amax, const QuantizeOptions& options);
+
+}  // namespace narrowgauge

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of rules.hpp, fast. E2M1: a block has one of a few scales, so the scaled thresholds are tabulated once per
+// tensor, as the bit patterns of the first float that passes them (magnitudes compare as integers); quantizing is
+// comparing and counting. FP8: x / scale is rounded to double first. That rounding cannot change the code: a threshold
+// t has at most 5 significant bits, the scale g and x have 24, so if x / g != t then |x - t g| is at least one unit of
+// the last place of a 29-bit product or of x, |x / g - t| > 2^-30 t, far beyond double's 2^-53; and if x / g = t the
+// quotient is exact. The same holds for values themselves in place of thresholds, hence for rounding toward zero.
+#include "narrowgauge/quant/quantize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "convert.hpp"
+#include "kernels.hpp"
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/format/convert.hpp"
+#include "narrowgauge/format/random.hpp"
+#include "narrowgauge/quant/rules.hpp"
+#include "parallel.hpp"
+
+namespace narrowgauge {
+namespace {
+
+using detail::Fp4Row, detail::kernels;
+
+constexpr std::uint32_t inf_bits = 0x7F800000;
+
+/// Bits of the smallest float >= t.value * unit (> if not inclusive); infinity's if there is none.
+std::uint32_t first_float(Threshold t, double unit) {
+  const double bound = t.value * unit;
+  if (bound > std::numeric_limits<float>::max()) return inf_bits;
+  const auto nearest = static_cast<float>(bound);
+  const bool passes = nearest > bound || (nearest == bound && t.inclusive);
+  return std::bit_cast<std::uint32_t>(nearest) + !passes;
+}
+
+Fp4Row fp4_row(double unit, Rounding rounding) {
+  Fp4Row row{.first = {}, .sign_mask = 8};
+  for (std::uint32_t code = 1; code < 8; ++code) {
+    row.first[code - 1] = first_float(rounding_threshold(desc(Format::e2m1), code, rounding), unit);
+  }
+  return row;
+}
+
+/// What the quantizers of one vector need besides it.
+struct Scratch {
+  std::vector<float> padded, scaled;
+  std::vector<double> quotients;
+  std::vector<std::uint32_t> random;
+};
+
+/// Quantizes vectors, with everything tabulated that is common to a tensor.
+class VectorQuantizer {
+ public:
+  VectorQuantizer(const QuantizeOptions& options, float scale, float amax)
+      : options_(options),
+        scale_(scale),
+        element_(desc(options.element)),
+        stochastic_(options.rounding == Rounding::stochastic) {
+    if (stochastic_) {
+      for (std::uint32_t code = 0; code <= element_.max_code(); ++code) {
+        value_[code] = decode(element_, code);
+        step_[code] = code < element_.max_code() ? decode(element_, code + 1) - value_[code]
+                                                 : std::numeric_limits<double>::infinity();
+      }
+    }
+    if (options.scheme == Scheme::fp8) {
+      encoding_ = detail::make_encoding(element_, {});
+    } else if (options.rule == ScaleRule::vendor) {
+      s_enc_ = vendor::encode_scale(options.tensor_scale ? *options.tensor_scale * nvfp4_max : amax);
+    } else {
+      const FormatDesc& format = desc(options.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0);
+      rows_.resize(format.max_code() + 1);
+      for (std::uint32_t code = 0; code <= format.max_code(); ++code) {
+        units_[code] = decode(format, code) * scale;
+        rows_[code] = fp4_row(units_[code], options.rounding);
+      }
+      if (options.scheme == Scheme::nvfp4) {
+        rows_[0] = {.first = {inf_bits, inf_bits, inf_bits, inf_bits, inf_bits, inf_bits, inf_bits}, .sign_mask = 0};
+        scale_first_.fill(inf_bits);
+        scale_first_[0] = 0;
+        for (std::uint32_t code = 1; code <= format.max_code(); ++code) {
+          scale_first_[code] = first_float(rounding_threshold(format, code, Rounding::nearest_even), 6.0 * scale);
+        }
+      }
+    }
+  }
+
+  /// x has `size` elements, a whole number of blocks; it is vector number `vector`.
+  void operator()(const float* x, std::size_t size, std::size_t vector, std::uint8_t* codes, std::uint8_t* scales,
+                  Scratch& scratch) const {
+    if (stochastic_) {
+      scratch.random.resize(size);
+      random_fields(options_.seed, std::uint64_t{vector} * size, options_.random_bits, scratch.random);
+    }
+    if (options_.scheme == Scheme::fp8) {
+      scratch.quotients.resize(size);
+      kernels().divide(x, scale_, size, scratch.quotients.data());
+      const Rounding first = stochastic_ ? Rounding::toward_zero : options_.rounding;
+      kernels().encode_double8(encoding_, first, scratch.quotients.data(), nullptr, size, codes);
+      if (stochastic_) round_up(x, scale_, 0, size, codes, scratch);
+    } else if (options_.rule == ScaleRule::vendor) {
+      vendor_nvfp4(x, size, codes, scales, scratch);
+    } else {
+      const std::size_t block = block_size(options_.scheme), blocks = size / block;
+      if (options_.scheme == Scheme::nvfp4) {
+        kernels().nvfp4_quantize(x, blocks, scale_first_.data(), rows_.data(), codes, scales);
+      } else {
+        kernels().mxfp4_quantize(x, blocks, rows_.data(), codes, scales);
+      }
+      for (std::size_t i = 0; stochastic_ && i < blocks; ++i) {
+        if (options_.scheme == Scheme::nvfp4 && scales[i] == 0) continue;
+        round_up(x + i * block, units_[scales[i]], i * block, block, codes + i * block, scratch);
+      }
+    }
+  }
+
+ private:
+  void round_up(const float* x, double unit, std::size_t first, std::size_t size, std::uint8_t* codes,
+                Scratch& scratch) const {
+    kernels().round_up(x, unit, value_.data(), step_.data(), element_.payload_mask(), scratch.random.data() + first,
+                       static_cast<double>(std::uint64_t{1} << options_.random_bits), size, codes);
+  }
+
+  void vendor_nvfp4(const float* x, std::size_t size, std::uint8_t* codes, std::uint8_t* scales,
+                    Scratch& scratch) const {
+    const std::size_t blocks = size / 16;
+    scratch.scaled.resize(size);
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const auto amax = std::bit_cast<float>(kernels().amax_bits(x + i * 16, 16));
+      scratch.scaled[i] = vendor::raw_block_scale(amax, s_enc_);
+    }
+    encode_span(Format::ue4m3, std::span(scratch.scaled.data(), blocks), std::span(scales, blocks));
+    for (std::size_t i = 0; i < blocks; ++i) {
+      const float enc = vendor::block_encode_scale(static_cast<float>(decode(Format::ue4m3, scales[i])), s_enc_);
+      for (std::size_t j = i * 16; j < (i + 1) * 16; ++j) scratch.scaled[j] = vendor::scaled_element(x[j], enc);
+    }
+    encode_span(Format::e2m1, scratch.scaled, std::span(codes, size),
+                {.rounding = options_.rounding, .random_bits = options_.random_bits}, scratch.random);
+  }
+
+  QuantizeOptions options_;
+  float scale_;
+  const FormatDesc& element_;
+  bool stochastic_;
+  float s_enc_ = 1;
+  detail::Encoding encoding_{};
+  std::array<double, 128> value_{}, step_{};
+  std::array<double, 256> units_{};
+  std::array<std::uint32_t, 128> scale_first_{};
+  std::vector<Fp4Row> rows_;
+};
+
+bool fits(Scheme scheme, Format element) {
+  return scheme == Scheme::fp8 ? element == Format::e4m3 || element == Format::e5m2 : element == Format::e2m1;
+}
+
+std::string_view name_of(Scheme scheme) {
+  return scheme == Scheme::nvfp4 ? "nvfp4" : scheme == Scheme::mxfp4 ? "mxfp4" : "fp8";
+}
+
+void check_element(Scheme scheme, Format element, const std::string& whose) {
+  if (fits(scheme, element)) return;
+  throw Error("the element format of " + whose + " is " + std::string(desc(element).name) + ", which scheme " +
+              std::string(name_of(scheme)) + " does not have: expected " +
+              (scheme == Scheme::fp8 ? "e4m3 or e5m2" : "e2m1"));
+}
+
+void check(const QuantizeOptions& options) {
+  check_element(options.scheme, options.element, "the quantizer");
+  if (options.rule == ScaleRule::vendor && options.scheme != Scheme::nvfp4) {
+    throw Error("the vendor rule was asked for with scheme " + std::string(name_of(options.scheme)) +
+                ": it exists for nvfp4 only; use the exact rule");
+  }
+  if (options.rounding == Rounding::stochastic && (options.random_bits < 1 || options.random_bits > 24)) {
+    throw Error("stochastic rounding was asked for with " + std::to_string(options.random_bits) +
+                " random bits: expected 1 to 24");
+  }
+  const bool no_scale = options.scheme == Scheme::mxfp4;
+  if (options.power_of_two_scale && (no_scale || options.rule == ScaleRule::vendor || options.tensor_scale)) {
+    throw Error(
+        "a power-of-two tensor scale was asked for where the scale is not computed by the exact rule: drop that "
+        "option");
+  }
+  if (!options.tensor_scale) return;
+  if (no_scale) throw Error("a tensor scale was given for mxfp4, which has none: drop it");
+  if (!std::isfinite(*options.tensor_scale) || *options.tensor_scale <= 0) {
+    throw Error("the given tensor scale is " + std::to_string(*options.tensor_scale) +
+                ": expected a positive finite number");
+  }
+}
+
+/// The largest magnitude; refuses NaN and infinities.
+float find_amax(std::span<const float> x, std::size_t cols, unsigned threads) {
+  constexpr std::size_t piece = 1 << 16;
+  std::atomic<std::uint32_t> largest{0};
+  detail::parallel_for((x.size() + piece - 1) / piece, threads, [&](std::size_t i) {
+    const std::uint32_t mine = kernels().amax_bits(x.data() + i * piece, std::min(piece, x.size() - i * piece));
+    std::uint32_t seen = largest;
+    while (seen < mine && !largest.compare_exchange_weak(seen, mine)) {
+    }
+  });
+  if (largest < inf_bits) return std::bit_cast<float>(largest.load());
+  const std::size_t at = std::find_if_not(x.begin(), x.end(), [](float v) { return std::isfinite(v); }) - x.begin();
+  throw Error("the value in row " + std::to_string(at / cols) + ", column " + std::to_string(at % cols) +
+              " (from 0) is " +
+              (std::isnan(x[at]) ? "NaN"
+               : x[at] > 0       ? "infinity"
+                                 : "-infinity") +
+              ": quantization takes finite values only; replace it");
+}
+
+}  // namespace
+
+float tensor_scale(float amax, const QuantizeOptions& options) {
+  if (options.scheme == Scheme::mxfp4) return 1.0F;
+  if (options.tensor_scale) return *options.tensor_scale;
+  const float largest = options.scheme == Scheme::nvfp4
+                            ? nvfp4_max
+                            : static_cast<float>(decode(options.element, desc(options.element).max_code()));
+  if (options.rule == ScaleRule::vendor) return amax == 0 ? 1.0F : amax / largest;
+  return options.power_of_two_scale ? amax_scale_power_of_two(amax, largest) : amax_scale(amax, largest);
+}
+
+QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t cols, Axis along,
+                         const QuantizeOptions& options) {
+  check(options);
+  const std::string shape = std::to_string(rows) + " x " + std::to_string(cols);
+  if (rows == 0 || cols == 0) throw Error("the matrix is " + shape + ": expected at least one row and one column");
+  if (x.size() / rows != cols || x.size() % rows != 0) {
+    throw Error("the matrix is said to be " + shape + " but has " + std::to_string(x.size()) +
+                " values: pass rows * columns of them");
+  }
+  const float amax = find_amax(x, cols, options.threads);
+  QuantizedMatrix q;
+  q.scheme = options.scheme;
+  q.element = options.element;
+  q.rows = along == Axis::rows ? rows : cols;
+  q.k = along == Axis::rows ? cols : rows;
+  const std::size_t block = block_size(q.scheme);
+  q.k_padded = (q.k + block - 1) / block * block;
+  q.tensor_scale = tensor_scale(amax, options);
+  q.codes.resize(q.rows * q.k_padded);
+  if (q.scheme != Scheme::fp8) q.scales.resize(q.rows * q.blocks());
+
+  const VectorQuantizer quantizer(options, q.tensor_scale, amax);
+  const std::size_t scales = q.scales.empty() ? 0 : q.blocks();
+  constexpr std::size_t group = 32;  // vectors of one job; columns are gathered by cache lines
+  detail::parallel_for((q.rows + group - 1) / group, options.threads, [&](std::size_t job) {
+    const std::size_t first = job * group, count = std::min(group, q.rows - first);
+    const bool in_place = along == Axis::rows && q.k == q.k_padded;
+    Scratch scratch;
+    const std::size_t pitch = q.k_padded + 16;  // not a power of two, so that the vectors do not meet in one cache set
+    if (!in_place) scratch.padded.resize(group * pitch);
+    for (std::size_t i = 0; !in_place && i < q.k; ++i) {
+      for (std::size_t v = 0; v < count; ++v) {
+        scratch.padded[v * pitch + i] = along == Axis::rows ? x[(first + v) * cols + i] : x[i * cols + first + v];
+      }
+    }
+    for (std::size_t v = 0; v < count; ++v) {
+      const float* from = in_place ? x.data() + (first + v) * cols : scratch.padded.data() + v * pitch;
+      quantizer(from, q.k_padded, first + v, q.codes.data() + (first + v) * q.k_padded,
+                q.scales.data() + (first + v) * scales, scratch);
+    }
+  });
+  return q;
+}
+
+std::vector<double> dequantize(const QuantizedMatrix& q) {
+  check(q, "the matrix to dequantize");
+  const Format scale_format = q.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0;
+  const std::size_t block = block_size(q.scheme);
+  std::vector<double> values(q.rows * q.k);
+  for (std::size_t row = 0; row < q.rows; ++row) {
+    for (std::size_t i = 0; i < q.k; ++i) {
+      const double scale = q.scales.empty() ? 1.0 : decode(scale_format, q.scales[row * q.blocks() + i / block]);
+      values[row * q.k + i] = decode(q.element, q.codes[row * q.k_padded + i]) * scale * q.tensor_scale;
+    }
+  }
+  return values;
+}
+
+void check(const QuantizedMatrix& q, std::string_view name) {
+  const std::string whose(name);
+  check_element(q.scheme, q.element, whose);
+  if (q.rows == 0 || q.k == 0) {
+    throw Error(whose + " has " + std::to_string(q.rows) + " vectors of " + std::to_string(q.k) +
+                " elements: expected at least one of each");
+  }
+  const std::size_t block = block_size(q.scheme), padded = (q.k + block - 1) / block * block;
+  if (q.k_padded != padded || q.codes.size() != q.rows * padded ||
+      q.scales.size() != (q.scheme == Scheme::fp8 ? 0 : q.rows * q.blocks())) {
+    throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) + ", " + std::to_string(q.rows) +
+                " vectors of " + std::to_string(q.k) + ", has k_padded = " + std::to_string(q.k_padded) + ", " +
+                std::to_string(q.codes.size()) + " codes and " + std::to_string(q.scales.size()) +
+                " scales: expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
+                " codes and " + std::to_string(q.scheme == Scheme::fp8 ? 0 : q.rows * (padded / block)) + " scales");
+  }
+}
+
+}  // namespace narrowgauge

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// The golden products against triple loops over 128-bit integers that share nothing with them but decode and
+// fixed_to_fp32.
+#include "narrowgauge/mac/gemm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize.hpp"
+#include "test_values.hpp"
+
+namespace narrowgauge {
+namespace {
+
+__extension__ using Int128 = __int128;
+
+std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+float reference(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& b, std::size_t j) {
+  const std::uint8_t *x = a.codes.data() + i * a.k_padded, *y = b.codes.data() + j * b.k_padded;
+  const std::uint8_t *sx = a.scales.data() + i * a.blocks(), *sy = b.scales.data() + j * b.blocks();
+  Int128 sum = 0;
+  SumFlags flags;
+  switch (a.scheme) {
+    case Scheme::nvfp4:
+      for (std::size_t k = 0; k < a.k; ++k) {
+        const double s = decode(Format::ue4m3, sx[k / 16]), t = decode(Format::ue4m3, sy[k / 16]);
+        flags.nan |= std::isnan(s) || std::isnan(t);
+        if (flags.nan) continue;
+        sum += Int128{static_cast<int>(decode(Format::e2m1, x[k]) * 2)} *
+               static_cast<int>(decode(Format::e2m1, y[k]) * 2) * static_cast<int>(s * 512) * static_cast<int>(t * 512);
+      }
+      return fixed_to_fp32(sum, -20, flags);
+    case Scheme::mxfp4: {
+      float total = 0;
+      for (std::size_t block = 0; block < a.blocks(); ++block) {
+        if (sx[block] == 0xFF || sy[block] == 0xFF) return std::bit_cast<float>(0x7FC00000);
+        int dot = 0;
+        for (std::size_t k = block * 32; k < (block + 1) * 32; ++k) {
+          dot += static_cast<int>(decode(Format::e2m1, x[k]) * 2) * static_cast<int>(decode(Format::e2m1, y[k]) * 2);
+        }
+        const std::uint32_t term = round_pack(desc(Format::fp32), dot < 0, sx[block] + sy[block] - 254 - 2,
+                                              static_cast<std::uint64_t>(std::abs(dot)), {.overflow = Overflow::ieee});
+        total = total + std::bit_cast<float>(term);
+      }
+      return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
+    }
+    case Scheme::fp8:
+      for (std::size_t k = 0; k < a.k; ++k) {
+        const double u = decode(a.element, x[k]), v = decode(b.element, y[k]), product = u * v;
+        if (std::isfinite(u) && std::isfinite(v)) {
+          sum += Int128{static_cast<std::int64_t>(u * 65536)} * static_cast<std::int64_t>(v * 65536);
+        } else {
+          flags |= {std::isnan(product), product == INFINITY, product == -INFINITY};
+        }
+      }
+      return fixed_to_fp32(sum, -32, flags);
+  }
+  return 0;
+}
+
+void expect_reference(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 2) {
+  const std::vector<float> sums = gemm_sums(a, b, threads);
+  ASSERT_EQ(sums.size(), a.rows * b.rows);
+  int errors = 0;
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t j = 0; j < b.rows && errors < 20; ++j) {
+      const float got = sums[i * b.rows + j], expected = reference(a, i, b, j);
+      if (bits(got) == bits(expected)) continue;
+      ++errors;
+      ADD_FAILURE() << "row " << i << " column " << j << ": got " << got << ", expected " << expected;
+    }
+  }
+}
+
+/// All codes equally likely; NaNs and infinities only if asked for.
+QuantizedMatrix random_matrix(Scheme scheme, Format element, std::size_t rows, std::size_t k, unsigned seed,
+                              bool specials = false) {
+  std::mt19937 generator(seed);
+  const FormatDesc& f = desc(element);
+  const std::size_t block = block_size(scheme);
+  QuantizedMatrix q{.scheme = scheme,
+                    .element = element,
+                    .rows = rows,
+                    .k = k,
+                    .k_padded = (k + block - 1) / block * block,
+                    .codes = {},
+                    .scales = {}};
+  q.codes.resize(rows * q.k_padded);
+  for (std::size_t i = 0; i < q.codes.size(); ++i) {
+    if (i % q.k_padded >= k) continue;
+    do q.codes[i] = static_cast<std::uint8_t>(generator() & (f.sign_mask() | f.payload_mask()));
+    while (!(specials && generator() % 64 == 0) && (q.codes[i] & f.payload_mask()) > f.max_code());
+  }
+  if (scheme == Scheme::fp8) return q;
+  q.scales.resize(rows * q.blocks());
+  for (auto& s : q.scales) {
+    do s = static_cast<std::uint8_t>(generator());  // UE4M3's unused top bit included
+    while (!(specials && generator() % 16 == 0) &&
+           desc(scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0).is_nan(s));
+  }
+  return q;
+}
+
+class Gemm : public testing::TestWithParam<GemmFormat> {
+ protected:
+  QuantizedMatrix left(std::size_t rows, std::size_t k, unsigned seed, bool specials = false) const {
+    return random_matrix(GetParam().scheme, GetParam().a, rows, k, seed, specials);
+  }
+  QuantizedMatrix right(std::size_t rows, std::size_t k, unsigned seed, bool specials = false) const {
+    return random_matrix(GetParam().scheme, GetParam().b, rows, k, seed, specials);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Formats, Gemm, testing::ValuesIn(gemm_formats),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(Gemm, RaggedShapes) {
+  unsigned seed = 51;
+  for (const auto& [m, n, k] : std::vector<std::tuple<std::size_t, std::size_t, std::size_t>>{{1, 1, 1},
+                                                                                              {1, 1, 16},
+                                                                                              {3, 33, 17},
+                                                                                              {5, 31, 31},
+                                                                                              {4, 32, 64},
+                                                                                              {7, 65, 300},
+                                                                                              {70, 40, 1025},
+                                                                                              {2, 300, 257},
+                                                                                              {65, 257, 33}}) {
+    SCOPED_TRACE("m " + std::to_string(m) + " n " + std::to_string(n) + " k " + std::to_string(k) + " seed " +
+                 std::to_string(seed));
+    expect_reference(left(m, k, seed), right(n, k, seed + 1));
+    seed += 2;
+  }
+}
+
+TEST_P(Gemm, NanAndInfinity) {
+  for (unsigned seed = 61; seed < 67; ++seed) {
+    for (const std::size_t k : {std::size_t{3}, std::size_t{40}}) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      const auto a = left(20, k, seed, true), b = right(50, k, seed + 100, true);
+      expect_reference(a, b);
+      const std::vector<float> sums = gemm_sums(a, b);
+      for (const float x : sums) {
+        ASSERT_TRUE(!std::isnan(x) || bits(x) == 0x7FC00000U) << bits(x);
+      }
+    }
+  }
+}
+
+TEST_P(Gemm, CancelsToPositiveZero) {
+  auto a = left(6, 128, 71), b = right(34, 128, 72);
+  const std::size_t block = std::max<std::size_t>(block_size(a.scheme), 16);  // neighbouring blocks cancel
+  for (std::size_t i = 0; i < a.codes.size(); i += 2 * block) {
+    for (std::size_t j = 0; j < block; ++j) a.codes[i + block + j] = a.codes[i + j] ^ desc(a.element).sign_mask();
+  }
+  for (std::size_t i = 0; i < b.codes.size(); i += 2 * block) {
+    for (std::size_t j = 0; j < block; ++j) b.codes[i + block + j] = b.codes[i + j];
+  }
+  for (auto* q : {&a, &b}) {
+    for (std::size_t i = 0; i + 1 < q->scales.size(); i += 2) q->scales[i + 1] = q->scales[i];
+  }
+  expect_reference(a, b);
+  const std::vector<float> sums = gemm_sums(a, b);
+  if (a.scheme != Scheme::mxfp4) {
+    for (const float x : sums) ASSERT_EQ(bits(x), 0U);
+  }
+}
+
+TEST_P(Gemm, LargestOperandsAcrossEveryFlush) {
+  const bool nv = GetParam().scheme == Scheme::nvfp4, mx = GetParam().scheme == Scheme::mxfp4;
+  const std::size_t k = nv ? nvfp4_max_k : mx ? 4096 : (1 << 17) * 2 + 300;
+  auto a = left(1, k, 81), b = right(2, k, 82);
+  const auto fill = [](QuantizedMatrix& q, std::uint8_t scale) {
+    std::fill(q.codes.begin(), q.codes.begin() + static_cast<std::ptrdiff_t>(q.k),
+              static_cast<std::uint8_t>(desc(q.element).max_code()));
+    std::fill(q.scales.begin(), q.scales.end(), scale);
+  };
+  fill(a, nv ? 0x7E : 0x80);
+  fill(b, nv ? 0x7E : 0x80);
+  for (std::size_t i = k; i < b.codes.size(); ++i) b.codes[i] ^= static_cast<std::uint8_t>(desc(b.element).sign_mask());
+  expect_reference(a, b);
+  // The same with a last element that only an exact sum sees.
+  a.codes[k - 1] = b.codes[k - 1] = b.codes[2 * k - 1] = 1;
+  expect_reference(a, b);
+}
+
+TEST_P(Gemm, NothingIsLostBehindLargePartialSums) {
+  if (GetParam().scheme == Scheme::mxfp4) GTEST_SKIP() << "sums are not exact";
+  // The largest products, then a few of the smallest, then the largest with a minus sign: only the smallest remain.
+  // Where the smallest ones come, the sum has passed 2^53 units, beyond which double drops them.
+  const bool nv = GetParam().scheme == Scheme::nvfp4;
+  const std::size_t half = nv ? 256 * 16 : 1 << 18, few = 3, apart = nv ? 16 : 1, k = 2 * half + few * apart;
+  auto a = left(1, k, 83), b = right(1, k, 84);
+  std::fill(a.scales.begin(), a.scales.end(), 0x7E);
+  std::fill(b.scales.begin(), b.scales.end(), 0x7E);
+  for (std::size_t i = 0; i < k; ++i) {
+    const bool small = i >= half && i < half + few * apart;
+    const std::uint32_t smallest = (i - half) % apart == 0;
+    const std::uint32_t sign = i < half ? 0 : desc(b.element).sign_mask();
+    a.codes[i] = static_cast<std::uint8_t>(small ? smallest : desc(a.element).max_code());
+    b.codes[i] = static_cast<std::uint8_t>(small ? smallest : desc(b.element).max_code() | sign);
+    if (nv && small) a.scales[i / 16] = b.scales[i / 16] = 1;
+  }
+  const double expected = few * decode(a.element, 1) * decode(b.element, 1) * (nv ? 0x1p-18 : 1.0);
+  EXPECT_EQ(gemm_sums(a, b)[0], expected);
+}
+
+TEST_P(Gemm, QuantizedValuesAndEpilogue) {
+  const std::size_t m = 9, n = 21, k = 77;
+  const GemmFormat& f = GetParam();
+  const auto a = quantize(test::normal_values(m * k, 91), m, k, Axis::rows, {.scheme = f.scheme, .element = f.a});
+  const auto b = quantize(test::normal_values(k * n, 92), k, n, Axis::columns, {.scheme = f.scheme, .element = f.b});
+  const std::vector<float> c = gemm(a, b), sums = gemm_sums(a, b);
+  const std::vector<double> x = dequantize(a), y = dequantize(b);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      double expected = 0, size = 0;
+      for (std::size_t p = 0; p < k; ++p) {
+        expected += x[i * k + p] * y[j * k + p];
+        size += std::abs(x[i * k + p] * y[j * k + p]);
+      }
+      ASSERT_NEAR(c[i * n + j], expected, size * 1e-6);
+      ASSERT_EQ(c[i * n + j], sums[i * n + j] * (a.tensor_scale * b.tensor_scale));
+    }
+  }
+  const EngineResult result = make_model_engine(2)->gemm(a, b);
+  EXPECT_EQ(result.c, c);
+  EXPECT_EQ(result.products, m * n * k);
+  EXPECT_EQ(result.cycles, 0U);
+}
+
+TEST_P(Gemm, ThreadsAndProgress) {
+  const auto a = left(150, 64, 93), b = right(70, 64, 94);
+  const std::vector<float> one = gemm_sums(a, b, 1);
+  std::uint64_t last_done = 0, last_total = 0;
+  const std::vector<float> three = gemm_sums(a, b, 3, [&](std::uint64_t done, std::uint64_t total) {
+    EXPECT_GE(done, last_done);
+    last_done = done;
+    last_total = total;
+  });
+  for (std::size_t i = 0; i < one.size(); ++i) ASSERT_EQ(bits(one[i]), bits(three[i]));
+  EXPECT_GT(last_total, 0U);
+  EXPECT_EQ(last_done, last_total);
+  struct Cancelled {};
+  EXPECT_THROW(gemm_sums(a, b, 3, [](std::uint64_t, std::uint64_t) { throw Cancelled{}; }), Cancelled);
+}
+
+TEST(GemmMxfp4, AddsBlocksInOrderWithFp32Rounding) {
+  auto a = random_matrix(Scheme::mxfp4, Format::e2m1, 1, 96, 95), b = a;
+  std::fill(a.codes.begin(), a.codes.end(), 0);
+  std::fill(b.codes.begin(), b.codes.end(), 0);
+  for (std::size_t block = 0; block < 3; ++block) a.codes[block * 32] = b.codes[block * 32] = 2;  // 1 * 1
+  b.scales = {127, 127, 127};
+  a.scales = {127 + 24, 127, 127};
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p24F) << "(2^24 + 1) + 1, each sum to even";
+  a.scales = {127, 127, 127 + 24};
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1.000002p24F) << "(1 + 1) + 2^24";
+  a.scales = b.scales = {254, 254, 254};
+  EXPECT_EQ(gemm_sums(a, b)[0], std::numeric_limits<float>::infinity());
+  a.codes[32] = 10;  // -1
+  EXPECT_EQ(bits(gemm_sums(a, b)[0]), 0x7FC00000U) << "infinity - infinity";
+  a.scales = b.scales = {0, 0, 0};
+  EXPECT_EQ(gemm_sums(a, b)[0], 0.0F) << "underflow";
+}
+
+TEST(GemmFp8, SpecialOperands) {
+  const auto one = [](Format x_format, std::vector<std::uint8_t> x, Format y_format, std::vector<std::uint8_t> y) {
+    QuantizedMatrix a{.scheme = Scheme::fp8,
+                      .element = x_format,
+                      .rows = 1,
+                      .k = x.size(),
+                      .k_padded = x.size(),
+                      .codes = x,
+                      .scales = {}};
+    QuantizedMatrix b{.scheme = Scheme::fp8,
+                      .element = y_format,
+                      .rows = 1,
+                      .k = y.size(),
+                      .k_padded = y.size(),
+                      .codes = y,
+                      .scales = {}};
+    return bits(gemm_sums(a, b)[0]);
+  };
+  const std::uint32_t nan = 0x7FC00000, pinf = 0x7F800000, ninf = 0xFF800000;
+  const Format e4 = Format::e4m3, e5 = Format::e5m2;
+  EXPECT_EQ(one(e4, {0x7F, 0}, e4, {0, 0}), nan) << "NaN * 0";
+  EXPECT_EQ(one(e4, {0xFF, 0x38}, e4, {0x38, 0x38}), nan);
+  EXPECT_EQ(one(e5, {0x7C}, e5, {0x3C}), pinf);
+  EXPECT_EQ(one(e5, {0x7C}, e5, {0xBC}), ninf);
+  EXPECT_EQ(one(e5, {0xFC}, e5, {0xFC}), pinf);
+  EXPECT_EQ(one(e5, {0x7C}, e5, {0x80}), nan) << "infinity * -0";
+  EXPECT_EQ(one(e5, {0x7C, 0x7C}, e5, {0x3C, 0xBC}), nan) << "infinity - infinity";
+  EXPECT_EQ(one(e5, {0x7C, 0x7B}, e4, {0x38, 0xFE}), pinf);
+  EXPECT_EQ(one(e5, {0x7D}, e5, {0x3C}), nan);
+  EXPECT_EQ(one(e5, {0x7C}, e4, {0x7F}), nan);
+}
+
+TEST(Gemm, IntegerToFloatIsFixedToFp32) {
+  std::mt19937_64 generator(96);
+  for (int i = 0; i < 200000; ++i) {
+    const auto value = static_cast<std::int64_t>(generator()) >> generator() % 64;
+    for (const std::int64_t x : {value, value & ~std::int64_t{0xFFFF}, (value | 0x80) & ~std::int64_t{0x7F}}) {
+      ASSERT_EQ(bits(std::ldexp(static_cast<float>(x), -20)), fixed_to_fp32_bits(x, -20)) << x;
+      const Int128 wide = Int128{x} * (static_cast<std::int64_t>(generator()) >> generator() % 64);
+      ASSERT_EQ(bits(std::ldexp(static_cast<float>(wide), -32)), fixed_to_fp32_bits(wide, -32)) << x;
+    }
+  }
+}
+
+TEST(Epilogue, RoundsOnceAndHasOneNan) {
+  EXPECT_EQ(epilogue(3.0F, 0.1F), 3.0F * 0.1F);
+  EXPECT_EQ(bits(epilogue(-std::numeric_limits<float>::quiet_NaN(), 1.0F)), 0x7FC00000U);
+  EXPECT_EQ(bits(epilogue(std::numeric_limits<float>::infinity(), 0.0F)), 0x7FC00000U);
+}
+
+TEST(GemmErrors, NameWhatIsWrong) {
+  const auto text = [](const QuantizedMatrix& a, const QuantizedMatrix& b) {
+    try {
+      gemm(a, b);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  const auto a = random_matrix(Scheme::nvfp4, Format::e2m1, 2, 20, 97);
+  EXPECT_EQ(text(a, random_matrix(Scheme::nvfp4, Format::e2m1, 2, 21, 98)),
+            "the operands' contractions differ: the left has vectors of 20, the right of 21; the columns of A must be "
+            "as many as the "
+            "rows of B");
+  EXPECT_NE(text(a, random_matrix(Scheme::mxfp4, Format::e2m1, 2, 20, 98)).find("differ in scheme"), std::string::npos);
+  auto broken = a;
+  broken.scales.pop_back();
+  EXPECT_EQ(text(a, broken),
+            "the right operand of scheme nvfp4, 2 vectors of 20, has k_padded = 32, 64 codes and 3 scales: expected "
+            "k_padded = 32, 64 "
+            "codes and 4 scales");
+  broken = a;
+  broken.element = Format::e4m3;
+  EXPECT_EQ(text(broken, a),
+            "the element format of the left operand is e4m3, which scheme nvfp4 does not have: expected e2m1");
+  const auto long_k = random_matrix(Scheme::nvfp4, Format::e2m1, 1, nvfp4_max_k + 1, 99);
+  EXPECT_NE(text(long_k, long_k).find("has length 1048577: expected at most 1048576"), std::string::npos);
+  QuantizedMatrix empty;
+  EXPECT_EQ(text(empty, a), "the left operand has 0 vectors of 0 elements: expected at least one of each");
+}
+
+}  // namespace
+}  // namespace narrowgauge

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quantizers: published vectors, the fast ones against the scalar rules, the scalar rules against integers.
+#include "narrowgauge/quant/quantize.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/format/random.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/rules.hpp"
+#include "test_values.hpp"
+
+namespace narrowgauge {
+namespace {
+
+constexpr float flt_max = std::numeric_limits<float>::max();
+
+// ---- spec/numerics section 11
+// ------------------------------------------------------------------------------------------
+
+struct VendorVector {
+  const char* name;
+  float amax;
+  std::uint32_t s_enc;
+  float raw;  ///< published to all digits where it is 1 or more, to six below
+  std::uint32_t scale;
+  std::uint32_t enc;
+  const char* codes;  ///< element 15 first
+  std::vector<float> x;
+};
+
+const std::vector<VendorVector>& vendor_vectors() {
+  static const std::vector<VendorVector> vectors{
+      {"zero_tensor", 0, 0x3f800000, 0, 0x00, 0x7f7fffff, "0000000000000000", {}},
+      {"zero_block", 1, 0x45280000, 0, 0x00, 0x7f7fffff, "0000000000000000", {}},
+      {"all_codes",
+       6,
+       0x43e00000,
+       448.000031F,
+       0x7e,
+       0x3f800000,
+       "8091feedca766542",
+       {1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6, .5F, -.5F, .25F, -.25F}},
+      {"fractions", 1, 0x45280000, 448, 0x7e, 0x40c00000, "00000000016f74a1", {.1F, -.2F, .3F, 1, -1, .7F, .05F, .02F}},
+      {"small_scale", 1, 0x45280000, 1, 0x38, 0x45280000, "00000000000000d7", {1.0F / 448, -.5F / 448}},
+      {"scale_underflow", 1, 0x45280000, 4.48e-5F, 0x00, 0x7f7fffff, "00000000000000f7", {1e-7F, -1e-7F}},
+      {"subnormal_scale", 1, 0x45280000, 0.00448F, 0x02, 0x49280000, "00000000000004e7", {1e-5F, -7e-6F, 3e-6F}},
+      {"ngpt", 1, 0x45280000, 448, 0x7e, 0x40c00000, "00000000000b7580", {.03F, -.011F, .5F, 1, -.25F}},
+      {"huge", 3e38F, 0x053e8ee1, 448, 0x7e, 0x00d9c7dc, "0000000000000f47", {3e38F, 1e38F, -3e38F}},
+      {"denormal", 1e-40F, 0x7f7fffff, .00567134F, 0x03, 0x7f7fffff, "0000000000000080", {1e-40F, -5e-41F}},
+  };
+  return vectors;
+}
+
+class VendorRule : public testing::TestWithParam<VendorVector> {};
+INSTANTIATE_TEST_SUITE_P(Section11, VendorRule, testing::ValuesIn(vendor_vectors()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(VendorRule, ReproducesPublishedVector) {
+  const VendorVector& v = GetParam();
+  const float s_enc = vendor::encode_scale(v.amax);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(s_enc), v.s_enc);
+  float block_amax = 0;
+  for (const float x : v.x) block_amax = std::max(block_amax, std::abs(x));
+  const float raw = vendor::raw_block_scale(block_amax, s_enc);
+  EXPECT_NEAR(raw, v.raw, v.raw >= 1 ? 0 : v.raw * 1e-6);
+  const std::uint32_t scale = encode(Format::ue4m3, raw);
+  EXPECT_EQ(scale, v.scale);
+  EXPECT_EQ(
+      std::bit_cast<std::uint32_t>(vendor::block_encode_scale(static_cast<float>(decode(Format::ue4m3, scale)), s_enc)),
+      v.enc);
+
+  // Through the quantizer: the block, and a second one that holds the tensor's maximum.
+  std::vector<float> x = v.x;
+  x.resize(16);
+  x.resize(32, v.amax);
+  for (const bool given : {false, true}) {
+    if (given && v.amax != 1) continue;  // nGPT's constant S_enc = 2688
+    QuantizeOptions options{.rule = ScaleRule::vendor};
+    if (given) options.tensor_scale = 1.0F / 2688;
+    const QuantizedMatrix q = quantize(x, 1, 32, Axis::rows, options);
+    EXPECT_EQ(q.scales[0], v.scale);
+    std::string codes;
+    for (int i = 15; i >= 0; --i) codes += "0123456789abcdef"[q.codes[static_cast<std::size_t>(i)]];
+    EXPECT_EQ(codes, v.codes);
+    EXPECT_EQ(q.tensor_scale, v.amax == 0 ? 1.0F : v.amax / 2688);
+  }
+}
+
+TEST(Mxfp4Rule, ReproducesPublishedScales) {
+  const std::vector<std::pair<float, int>> rows{{6, 0x7f}, {4, 0x7f}, {7.99F, 0x7f},  {8, 0x80},
+                                                {1, 0x7d}, {0, 0x00}, {1e-45F, 0x00}, {3e38F, 0xfc}};
+  for (const auto& [amax, scale] : rows) {
+    EXPECT_EQ(mxfp4_block_scale(amax), scale) << amax;
+    std::vector<float> x(40);
+    x[3] = -amax;
+    const auto q = quantize(x, 1, 40, Axis::rows, {.scheme = Scheme::mxfp4});
+    EXPECT_EQ(q.k_padded, 64U);
+    EXPECT_EQ(q.scales[0], scale) << amax;
+    EXPECT_EQ(q.scales[1], 0);
+    EXPECT_EQ(q.tensor_scale, 1.0F);
+  }
+  EXPECT_EQ(quantize(std::vector<float>{7.99F}, 1, 1, Axis::rows, {.scheme = Scheme::mxfp4}).codes[0], 7)
+      << "clips to 6";
+}
+
+// ---- the scalar rules against integers
+// ---------------------------------------------------------------------------------
+
+/// value = mantissa * 2^exponent, mantissa below 2^53.
+struct Exact {
+  std::int64_t mantissa;
+  int exponent;
+};
+Exact exact(double x) {
+  int e = 0;
+  const double f = std::frexp(x, &e);
+  Exact result{static_cast<std::int64_t>(std::ldexp(f, 53)), e - 53};
+  while (result.mantissa != 0 && result.mantissa % 2 == 0) result.mantissa /= 2, ++result.exponent;
+  return result;
+}
+/// Sign of a - b * c; a >= 0, b, c >= 0 have few enough bits.
+__extension__ using Int128 = __int128;
+int compare(double a, double b, double c) {
+  if (b == 0 || c == 0) return a > 0;
+  if (a == 0) return -1;
+  const Exact x = exact(a), y = exact(b), z = exact(c);
+  Int128 left = x.mantissa, right = Int128{y.mantissa} * z.mantissa;
+  const auto bits = [](Int128 v) {
+    int n = 0;
+    for (; v; v >>= 1) ++n;
+    return n;
+  };
+  const int left_top = bits(left) + x.exponent, right_top = bits(right) + y.exponent + z.exponent;
+  if (left_top != right_top) return left_top < right_top ? -1 : 1;
+  const int shift = x.exponent - (y.exponent + z.exponent);
+  (shift > 0 ? left : right) <<= std::abs(shift);
+  return left < right ? -1 : left > right;
+}
+
+const std::vector<double>& units() {
+  static const std::vector<double> list = [] {
+    std::vector<double> u{1,
+                          448,
+                          0x1p-9,
+                          1.0F / 3,
+                          448.0 * (1.0F / 2688),
+                          15 * 0x1.FFFFFEp-140,
+                          0x1p-149,
+                          0x1p-158,
+                          448.0 * 0x1.FFFFFEp100};
+    std::mt19937 generator(31);
+    for (int i = 0; i < 40; ++i) {
+      const auto g = std::bit_cast<float>(static_cast<std::uint32_t>(0x30000000 + generator() % 0x20000000));
+      u.push_back(decode(Format::ue4m3, 1 + generator() % 126) * g);
+    }
+    return u;
+  }();
+  return list;
+}
+
+std::vector<float> magnitudes_for(const FormatDesc& f, double unit, unsigned seed) {
+  std::vector<float> xs = test::boundary_values(f, unit);
+  for (const float x : test::normal_values(50, seed))
+    xs.push_back(static_cast<float>(x * decode(f, f.max_code()) * unit / 3));
+  for (const float x : test::wild_values(20, seed)) xs.push_back(x);
+  std::erase_if(xs, [](float x) { return !std::isfinite(x); });
+  return xs;
+}
+
+TEST(QuantizeElement, NearestAndTowardZeroAreExact) {
+  std::size_t ran = 0;
+  for (const Format format : {Format::e2m1, Format::e4m3, Format::e5m2, Format::ue4m3}) {
+    const FormatDesc& f = desc(format);
+    for (const double unit : units()) {
+      for (const float x : magnitudes_for(f, unit, 32)) {
+        if (x < 0 && !f.sign) continue;
+        const double magnitude = std::abs(static_cast<double>(x));
+        std::uint32_t low = 0;
+        while (low < f.max_code() && compare(magnitude, decode(f, low + 1), unit) >= 0) ++low;
+        std::uint32_t nearest = low;
+        if (low < f.max_code()) {
+          const int side = compare(magnitude, (decode(f, low) + decode(f, low + 1)) / 2, unit);
+          nearest += side > 0 || (side == 0 && low % 2 == 1);
+        }
+        const std::uint32_t sign = std::signbit(x) ? f.sign_mask() : 0;
+        ASSERT_EQ(quantize_element(f, x, unit), sign | nearest) << f.name << " " << x << " / " << unit;
+        ASSERT_EQ(quantize_element(f, x, unit, {.rounding = Rounding::toward_zero}), sign | low)
+            << f.name << " " << x << " / " << unit;
+        ++ran;
+      }
+    }
+  }
+  EXPECT_GT(ran, 100000U);
+}
+
+TEST(QuantizeElement, StochasticIsExact) {
+  std::mt19937 generator(33);
+  for (const Format format : {Format::e2m1, Format::e5m2}) {
+    const FormatDesc& f = desc(format);
+    for (const double unit : units()) {
+      for (const float x : magnitudes_for(f, unit, 34)) {
+        const double magnitude = std::abs(static_cast<double>(x));
+        std::uint32_t low = 0;
+        while (low < f.max_code() && compare(magnitude, decode(f, low + 1), unit) >= 0) ++low;
+        for (const int bits : {8, 24}) {
+          const std::uint32_t random = static_cast<std::uint32_t>(generator()) >> (32 - bits);
+          std::uint32_t expected = low;
+          if (low < f.max_code()) {
+            const double step = decode(f, low + 1) - decode(f, low);
+            expected += compare(magnitude, decode(f, low) + step * (1 - std::ldexp(random, -bits)), unit) >= 0;
+          }
+          const std::uint32_t sign = std::signbit(x) ? f.sign_mask() : 0;
+          ASSERT_EQ(
+              quantize_element(f, x, unit, {.rounding = Rounding::stochastic, .random = random, .random_bits = bits}),
+              sign | expected)
+              << f.name << " " << x << " / " << unit << " R " << random << " r " << bits;
+        }
+      }
+    }
+  }
+}
+
+TEST(AmaxScale, NeverClipsWhereItMatters) {
+  for (const float largest : {2688.0F, 448.0F, 57344.0F}) {
+    EXPECT_EQ(amax_scale(0, largest), 1.0F);
+    EXPECT_EQ(amax_scale(1e-45F, largest), 0x1p-149F);
+    EXPECT_EQ(amax_scale_power_of_two(0, largest), 1.0F);
+    for (const float x : test::wild_values(5000, 35)) {
+      const float amax = std::abs(x);
+      if (amax == 0) continue;
+      const float scale = amax_scale(amax, largest), power = amax_scale_power_of_two(amax, largest);
+      ASSERT_GT(scale, 0);
+      if (scale >= std::numeric_limits<float>::min()) {
+        ASSERT_EQ(scale, amax / largest);
+      } else {
+        ASSERT_GE(static_cast<double>(scale) * largest, amax);
+        ASSERT_LT((static_cast<double>(scale) - 0x1p-149) * largest, amax);
+      }
+      int exponent = 0;
+      ASSERT_EQ(std::frexp(power, &exponent), 0.5F);
+      ASSERT_GE(static_cast<double>(power) * largest, amax);
+      ASSERT_TRUE(power == 0x1p-149F || static_cast<double>(power) / 2 * largest < amax);
+    }
+  }
+}
+
+// ---- the fast quantizer against the scalar rules
+// -----------------------------------------------------------------------
+
+struct Case {
+  std::string name;
+  QuantizeOptions options;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  const std::vector<std::pair<std::string, QuantizeOptions>> schemes{
+      {"nvfp4", {}},
+      {"mxfp4", {.scheme = Scheme::mxfp4}},
+      {"e4m3", {.scheme = Scheme::fp8, .element = Format::e4m3}},
+      {"e5m2", {.scheme = Scheme::fp8, .element = Format::e5m2}}};
+  for (const auto& [name, base] : schemes) {
+    for (const auto& [mode, rounding] : {std::pair{"even", Rounding::nearest_even},
+                                         {"away", Rounding::nearest_away},
+                                         {"zero", Rounding::toward_zero},
+                                         {"stochastic", Rounding::stochastic}}) {
+      QuantizeOptions options = base;
+      options.rounding = rounding;
+      options.seed = 0xFEEDF00D12345678;
+      list.push_back({name + "_" + mode, options});
+      if (rounding == Rounding::stochastic) {
+        options.random_bits = 24;
+        list.push_back({name + "_stochastic24", options});
+      }
+    }
+  }
+  return list;
+}
+
+class Quantizer : public testing::TestWithParam<Case> {
+ protected:
+  void expect_rules(const std::vector<float>& x, std::size_t rows, std::size_t cols, QuantizeOptions options) {
+    const QuantizedMatrix q = quantize(x, rows, cols, Axis::rows, options);
+    check(q, "q");
+    float amax = 0;
+    for (const float v : x) amax = std::max(amax, std::abs(v));
+    ASSERT_EQ(q.tensor_scale, tensor_scale(amax, options));
+    const FormatDesc& f = desc(options.element);
+    const std::size_t block = block_size(options.scheme);
+    std::vector<std::uint32_t> random(q.codes.size());
+    random_fields(options.seed, 0, options.random_bits, random);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = 0; i < q.k_padded; ++i) {
+        const std::size_t first = i / block * block;
+        float block_amax = 0;
+        for (std::size_t j = first; j < std::min(first + block, cols); ++j) {
+          block_amax = std::max(block_amax, std::abs(x[row * cols + j]));
+        }
+        double unit = q.tensor_scale;
+        bool zero = false;
+        if (options.scheme != Scheme::fp8) {
+          const bool nv = options.scheme == Scheme::nvfp4;
+          const std::uint8_t scale = nv ? nvfp4_block_scale(block_amax, q.tensor_scale) : mxfp4_block_scale(block_amax);
+          ASSERT_EQ(q.scales[row * q.blocks() + i / block], scale)
+              << "row " << row << " element " << i << " amax " << block_amax;
+          unit *= decode(nv ? Format::ue4m3 : Format::e8m0, scale);
+          zero = unit == 0;
+        }
+        const std::size_t at = row * q.k_padded + i;
+        const float value = i < cols ? x[row * cols + i] : 0.0F;
+        const RoundOptions rounding{
+            .rounding = options.rounding, .random = random[at], .random_bits = options.random_bits};
+        ASSERT_EQ(q.codes[at], zero ? 0 : quantize_element(f, value, unit, rounding))
+            << "row " << row << " element " << i << " x " << value << " unit " << unit;
+      }
+    }
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Cases, Quantizer, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name; });
+
+TEST_P(Quantizer, EqualsRulesOnNormalValues) {
+  for (const float sigma : {1.0F, 1e-38F, 1e-43F, 1e37F}) {
+    SCOPED_TRACE("seed 41, sigma " + std::to_string(sigma));
+    expect_rules(test::normal_values(37 * 101, 41, sigma), 37, 101, GetParam().options);
+  }
+}
+
+TEST_P(Quantizer, EqualsRulesOnWildValues) {
+  expect_rules(test::wild_values(64 * 160, 42), 64, 160, GetParam().options);
+}
+
+TEST_P(Quantizer, EqualsRulesAtThresholds) {
+  // One block for each block scale, holding its maximum and values at and next to scaled thresholds.
+  const QuantizeOptions& base = GetParam().options;
+  for (const float g : {1.0F, 0x1.FFFFFEp-3F, 1.0F / 2688, 0x1p-149F, 3e-40F, 0x1.234568p90F}) {
+    QuantizeOptions options = base;
+    if (base.scheme != Scheme::mxfp4) options.tensor_scale = g;
+    const FormatDesc& f = desc(base.element);
+    std::vector<float> x;
+    if (base.scheme == Scheme::fp8) {
+      x = test::boundary_values(f, g);
+    } else {
+      const bool nv = base.scheme == Scheme::nvfp4;
+      const FormatDesc& scale_format = desc(nv ? Format::ue4m3 : Format::e8m0);
+      for (std::uint32_t scale = 1; scale <= scale_format.max_code() - (nv ? 0 : 2); ++scale) {
+        const double unit = decode(scale_format, scale) * (nv ? g : 1.0F);
+        if (6 * unit > flt_max) break;
+        const std::vector<float> values = test::boundary_values(f, unit);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+          if (x.size() % block_size(base.scheme) == 0) x.push_back(static_cast<float>(6 * unit));
+          x.push_back(values[i]);
+        }
+        x.resize((x.size() + 31) / 32 * 32);
+      }
+      if (nv) {  // maxima at and next to the thresholds of the block scale
+        for (const float amax : test::boundary_values(scale_format, 6.0 * g)) {
+          x.push_back(amax);
+          x.resize((x.size() + 15) / 16 * 16);
+        }
+      }
+    }
+    SCOPED_TRACE(g);
+    expect_rules(x, 1, x.size(), options);
+  }
+}
+
+TEST_P(Quantizer, ColumnsAreRowsOfTheTranspose) {
+  const std::size_t rows = 75, cols = 43;
+  const std::vector<float> x = test::normal_values(rows * cols, 43);
+  std::vector<float> transposed(x.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < cols; ++j) transposed[j * rows + i] = x[i * cols + j];
+  }
+  const auto a = quantize(x, rows, cols, Axis::columns, GetParam().options);
+  const auto b = quantize(transposed, cols, rows, Axis::rows, GetParam().options);
+  EXPECT_EQ(a.rows, cols);
+  EXPECT_EQ(a.k, rows);
+  EXPECT_EQ(a.codes, b.codes);
+  EXPECT_EQ(a.scales, b.scales);
+}
+
+TEST_P(Quantizer, ThreadsAndSeeds) {
+  const std::vector<float> x = test::normal_values(200 * 96, 44);
+  QuantizeOptions options = GetParam().options;
+  options.threads = 1;
+  const auto one = quantize(x, 200, 96, Axis::rows, options);
+  options.threads = 3;
+  EXPECT_EQ(quantize(x, 200, 96, Axis::rows, options).codes, one.codes);
+  options.seed = 99;
+  EXPECT_EQ(quantize(x, 200, 96, Axis::rows, options).codes != one.codes, options.rounding == Rounding::stochastic);
+}
+
+TEST(Quantizer, StochasticRoundingIsUnbiasedUpToItsBits) {
+  // x between two values of the block: mean of many roundings; r = 8 cuts delta to multiples of 1/256.
+  std::vector<float> x(1 << 16, 2.3F);
+  for (std::size_t i = 0; i < x.size(); i += 16) x[i] = 6;
+  const auto q =
+      quantize(x, 1, x.size(), Axis::rows, {.rounding = Rounding::stochastic, .seed = 5, .tensor_scale = 1.0F});
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += i % 16 ? decode(Format::e2m1, q.codes[i]) : 0;
+  const double mean = sum / (static_cast<double>(x.size()) * 15 / 16), expected = 2 + std::floor(0.3 * 256) / 256;
+  EXPECT_NEAR(mean, expected, 5 * std::sqrt(0.21 / static_cast<double>(x.size())));
+}
+
+TEST(Quantizer, UnderflownBlocksHaveNoCodesUnlessVendor) {
+  std::vector<float> x(32);
+  x[0] = 1;
+  x[16] = 1e-7F;
+  x[17] = -1e-7F;
+  const auto exact_rule = quantize(x, 1, 32, Axis::rows, {});
+  EXPECT_EQ(exact_rule.scales[1], 0);
+  EXPECT_EQ(exact_rule.codes[16], 0);
+  EXPECT_EQ(exact_rule.codes[17], 0);
+  const auto vendor_rule = quantize(x, 1, 32, Axis::rows, {.rule = ScaleRule::vendor});
+  EXPECT_EQ(vendor_rule.scales[1], 0);
+  EXPECT_EQ(vendor_rule.codes[16], 7);
+  EXPECT_EQ(vendor_rule.codes[17], 0xF);
+}
+
+TEST(Quantizer, KeepsNegativeZero) {
+  for (const GemmFormat& format : gemm_formats) {
+    const auto q =
+        quantize(std::vector<float>{-0.0F, 1.0F}, 1, 2, Axis::rows, {.scheme = format.scheme, .element = format.a});
+    EXPECT_EQ(q.codes[0], desc(format.a).sign_mask()) << format.name;
+  }
+}
+
+TEST(Quantizer, VendorFastEqualsScalarSequence) {
+  for (const float sigma : {1.0F, 1e-38F, 1e-42F, 1e37F}) {
+    const std::vector<float> x = test::normal_values(64 * 256, 45, sigma);
+    const auto q = quantize(x, 64, 256, Axis::rows, {.rule = ScaleRule::vendor});
+    float amax = 0;
+    for (const float v : x) amax = std::max(amax, std::abs(v));
+    const float s_enc = vendor::encode_scale(amax);
+    for (std::size_t i = 0; i < x.size(); i += 16) {
+      float block_amax = 0;
+      for (std::size_t j = i; j < i + 16; ++j) block_amax = std::max(block_amax, std::abs(x[j]));
+      const std::uint32_t scale = encode(Format::ue4m3, vendor::raw_block_scale(block_amax, s_enc));
+      ASSERT_EQ(q.scales[i / 16], scale);
+      const float enc = vendor::block_encode_scale(static_cast<float>(decode(Format::ue4m3, scale)), s_enc);
+      for (std::size_t j = i; j < i + 16; ++j)
+        ASSERT_EQ(q.codes[j], encode(Format::e2m1, vendor::scaled_element(x[j], enc)));
+    }
+  }
+}
+
+TEST(Dequantize, IsExactProduct) {
+  const std::vector<float> x = test::normal_values(5 * 50, 46);
+  for (const GemmFormat& format : gemm_formats) {
+    const QuantizeOptions options{.scheme = format.scheme, .element = format.a};
+    const auto q = quantize(x, 5, 50, Axis::rows, options);
+    const std::vector<double> y = dequantize(q);
+    ASSERT_EQ(y.size(), x.size());
+    double error = 0, power = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      error += (x[i] - y[i]) * (x[i] - y[i]);
+      power += static_cast<double>(x[i]) * x[i];
+    }
+    EXPECT_GT(power / error, format.scheme == Scheme::fp8 ? 200 : 30) << format.name;  // 23 dB, 15 dB
+  }
+}
+
+TEST(Dequantize, Fp8ValuesQuantizeToThemselves) {
+  const std::vector<float> x = test::normal_values(5 * 50, 47);
+  for (const Format format : {Format::e4m3, Format::e5m2}) {
+    const QuantizeOptions options{.scheme = Scheme::fp8, .element = format, .tensor_scale = 0.125F};
+    const auto first = quantize(x, 5, 50, Axis::rows, options);
+    const std::vector<double> values = dequantize(first);
+    const std::vector<float> narrow(values.begin(), values.end());
+    EXPECT_EQ(quantize(narrow, 5, 50, Axis::rows, options).codes, first.codes) << desc(format).name;
+  }
+}
+
+TEST(QuantizerErrors, NameWhatIsWrong) {
+  const auto text = [](const std::vector<float>& x, std::size_t rows, std::size_t cols,
+                       const QuantizeOptions& options) {
+    try {
+      quantize(x, rows, cols, Axis::rows, options);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string("no error");
+  };
+  std::vector<float> x(6);
+  x[5] = std::numeric_limits<float>::quiet_NaN();
+  EXPECT_EQ(text(x, 2, 3, {}),
+            "the value in row 1, column 2 (from 0) is NaN: quantization takes finite values only; replace it");
+  x[1] = -std::numeric_limits<float>::infinity();
+  EXPECT_EQ(text(x, 2, 3, {}),
+            "the value in row 0, column 1 (from 0) is -infinity: quantization takes finite values only; replace it");
+  EXPECT_EQ(text({}, 0, 3, {}), "the matrix is 0 x 3: expected at least one row and one column");
+  EXPECT_EQ(text(x, 2, 4, {}), "the matrix is said to be 2 x 4 but has 6 values: pass rows * columns of them");
+  EXPECT_EQ(text(x, 2, 3, {.element = Format::e4m3}),
+            "the element format of the quantizer is e4m3, which scheme nvfp4 does not have: expected e2m1");
+  EXPECT_EQ(text(x, 2, 3, {.scheme = Scheme::mxfp4, .rule = ScaleRule::vendor}),
+            "the vendor rule was asked for with scheme mxfp4: it exists for nvfp4 only; use the exact rule");
+  EXPECT_EQ(text(x, 2, 3, {.rounding = Rounding::stochastic, .random_bits = 25}),
+            "stochastic rounding was asked for with 25 random bits: expected 1 to 24");
+  EXPECT_EQ(text(x, 2, 3, {.tensor_scale = 0.0F}),
+            "the given tensor scale is 0.000000: expected a positive finite number");
+  EXPECT_EQ(text(x, 2, 3, {.scheme = Scheme::mxfp4, .tensor_scale = 1.0F}),
+            "a tensor scale was given for mxfp4, which has none: drop it");
+  EXPECT_NE(text(x, 2, 3, {.rule = ScaleRule::vendor, .power_of_two_scale = true}), "no error");
+  EXPECT_THROW(find_gemm_format("fp5"), Error);
+  EXPECT_EQ(find_gemm_format("fp8_e4m3_e5m2").b, Format::e5m2);
+}
+
+}  // namespace
+}  // namespace narrowgauge

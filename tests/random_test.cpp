@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/format/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace narrowgauge {
+namespace {
+
+TEST(Philox, KnownAnswers) {  // Random123's kat_vectors, philox4x32 10
+  EXPECT_EQ(Philox4x32::block({0, 0, 0, 0}, {0, 0}),
+            (Philox4x32::Counter{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(Philox4x32::block({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
+            (Philox4x32::Counter{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(Philox4x32::block({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
+            (Philox4x32::Counter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(RandomFields, AreLanesOfPhiloxBlocks) {
+  const std::uint64_t seed = 0x123456789ABCDEF0;
+  for (const int bits : {1, 7, 8, 13, 16, 24, 32}) {
+    const std::uint64_t lane = static_cast<std::uint64_t>(random_lane_bits(bits)), lanes = 128 / lane;
+    for (const std::uint64_t first : {std::uint64_t{0}, std::uint64_t{5}, std::uint64_t{1} << 36}) {
+      std::vector<std::uint32_t> fields(5000);
+      random_fields(seed, first, bits, fields);
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        const std::uint64_t n = first + i, counter = n / lanes;
+        const auto block =
+            Philox4x32::block({static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0},
+                              {static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32)});
+        const std::uint64_t bit = n % lanes * lane;
+        ASSERT_EQ(fields[i], block[bit / 32] >> bit % 32 & (0xFFFFFFFF >> (32 - bits))) << bits << " " << n;
+      }
+    }
+  }
+}
+
+/// One step as a matrix over GF(2): image of each unit vector.
+using Matrix = std::vector<std::uint32_t>;
+
+std::uint32_t apply(const Matrix& m, std::uint32_t x) {
+  std::uint32_t y = 0;
+  for (std::size_t i = 0; i < m.size(); ++i) y ^= x >> i & 1 ? m[i] : 0;
+  return y;
+}
+
+Matrix power(Matrix base, std::uint64_t exponent) {
+  Matrix result;
+  for (std::size_t i = 0; i < base.size(); ++i) result.push_back(1U << i);
+  for (; exponent; exponent >>= 1) {
+    const Matrix copy = base;
+    if (exponent & 1) {
+      for (auto& column : result) column = apply(copy, column);
+    }
+    for (auto& column : base) column = apply(copy, column);
+  }
+  return result;
+}
+
+TEST(Lfsr, HasMaximalLength) {
+  const std::vector<std::pair<int, std::vector<std::uint64_t>>> widths{
+      {8, {3, 5, 17}}, {16, {3, 5, 17, 257}}, {24, {3, 5, 7, 13, 17, 241}}, {32, {3, 5, 17, 257, 65537}}};
+  for (const auto& [width, primes] : widths) {
+    const std::uint32_t taps = Lfsr::maximal_taps(width);
+    Matrix step, identity;
+    for (int i = 0; i < width; ++i) {
+      Lfsr lfsr{1U << i, taps};
+      lfsr.step();
+      step.push_back(lfsr.state);
+      identity.push_back(1U << i);
+    }
+    const std::uint64_t period = (std::uint64_t{1} << width) - 1;
+    EXPECT_EQ(power(step, period), identity) << width;
+    for (const std::uint64_t prime : primes) {
+      EXPECT_EQ(period % prime, 0U);
+      EXPECT_NE(power(step, period / prime), identity) << width << " " << prime;
+    }
+  }
+  EXPECT_EQ(Lfsr::maximal_taps(12), 0U);
+}
+
+TEST(Lfsr, SixteenBitsVisitAllStates) {
+  Lfsr lfsr{1, Lfsr::maximal_taps(16)};
+  std::vector<bool> seen(1 << 16);
+  for (int i = 0; i < (1 << 16) - 1; ++i) {
+    ASSERT_FALSE(seen[lfsr.state]) << i;
+    seen[lfsr.state] = true;
+    lfsr.step();
+  }
+  EXPECT_EQ(lfsr.state, 1U);
+  Lfsr a{0xACE1, Lfsr::maximal_taps(16)}, b = a;
+  std::uint32_t word = 0;
+  for (int i = 0; i < 8; ++i) word |= a.step() << i;
+  EXPECT_EQ(b.draw(8), word);
+}
+
+}  // namespace
+}  // namespace narrowgauge
