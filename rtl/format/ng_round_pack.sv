@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rounds a sign, an exponent and a significand to a target format and packs the code: the only place where RTL narrows.
+// Combinational. Twin of narrowgauge::round_pack, encode_nan and encode_inf (model/include/narrowgauge/format/round_pack.hpp).
+//
+// Operand: (-1)^sign_i * sig_i * 2^(exp_i - (SigWidth-1)), that is, exp_i is the exponent of sig_i's top bit.
+//   * sig_i's top bit is one, or sig_i is zero, or exp_i is at most the target's smallest exponent (subnormal operands
+//     need no normalization then).
+//   * sig_i's lowest bit may be the "or" of everything below it (sticky), if it lies below every bit that rounding looks at.
+//   * ExpLo <= exp_i <= ExpHi for non-zero sig_i: what the caller promises, so that the denormalizing shifter (ExpLo) and
+//     the overflow test (ExpHi) vanish where they cannot be needed. The default promises nothing.
+//
+// Rounding. `kept` ends at the target's last place (subnormal spacing below the smallest normal), g is the next bit, s the
+// "or" of all the rest, F the RandBits bits after the last place (g first), l the last kept bit:
+//   mode_i             one more unit in the last place iff
+//   0 nearest even     g and (s or l)            (no mantissa bits: l is the hidden one, so ties go to the upper power;
+//                                                 without zero the Oracles also go up on s alone in the lowest binade)
+//   1 nearest away     g
+//   2 stochastic       F + rand_i >= 2^RandBits  (carry-out; PTX cvt.rs)
+//   3 toward zero      never
+//
+// Result. Rounding carries run through the mantissa into the exponent by plain addition. Then, first match wins:
+//   case                     Saturate (0)      Ieee (1)              Oracle (2)            OracleSaturate (3)
+//   nan_i, NaN codes exist   all ones, +       quiet NaN, own sign   as Ieee               as Ieee
+//   nan_i, none              +max              +max                  -0 for +, +0 for -    as Oracle
+//   inf_i < 0, unsigned      0                 0; NaN without zero   as Ieee               as Ieee
+//   inf_i                    max, own sign     Inf, else NaN, else max, own sign           as Ieee
+//   < 0, unsigned            0                 0; NaN without zero   as Ieee               0
+//   zero                     0, own sign; a format without zero: 0 (its smallest), or NaN under Ieee and Oracle
+//   above max                max, own sign     Inf, else NaN, else max, own sign           max, own sign
+//
+// Widths. The significand is laid out as ManBits+1 kept bits and FracWidth >= max(SigWidth-ManBits-1, RandBits, 1) fraction
+// bits, so nothing is lost before the shift; what the denormalizing shift pushes out below goes to the sticky bit, and the
+// shift count clamps at a value that empties the register. The code before the overflow test is
+// (exponent above the smallest) * 2^ManBits + kept, below (ExpHi - MinExp + 2) * 2^ManBits after the rounding carry, hence
+// FieldWidth = clog2(ExpHi - MinExp + 2) exponent bits.
+module ng_round_pack #(
+  // Target format, in the terms of ng_format_pkg; the default is FP32.
+  parameter int Bits     = 32,   // storage bits of a code
+  parameter int Sign     = 1,    // 1 if signed
+  parameter int ExpBits  = 8,
+  parameter int ManBits  = 23,
+  parameter int Bias     = 127,
+  parameter int HasInf   = 1,
+  parameter int Nan      = ng_format_pkg::NanIeee,
+  parameter int HasZero  = 1,    // 0: no zero and no subnormals (E8M0)
+  parameter int Overflow = 1,    // 0 Saturate, 1 Ieee, 2 Oracle, 3 OracleSaturate
+  // Operand.
+  parameter int SigWidth = 28,
+  parameter int ExpWidth = 10,   // of exp_i, signed
+  parameter int ExpLo    = -(1 << (ExpWidth - 1)),
+  parameter int ExpHi    = (1 << (ExpWidth - 1)) - 1,
+  parameter int RandBits = 8     // random bits of stochastic rounding, 1 to 32
+) (
+  input  logic [1:0]                 mode_i,
+  input  logic                       nan_i,
+  input  logic                       inf_i,
+  input  logic                       sign_i,
+  input  logic signed [ExpWidth-1:0] exp_i,
+  input  logic [SigWidth-1:0]        sig_i,
+  input  logic [RandBits-1:0]        rand_i,   // used by mode 2 only
+  output logic [Bits-1:0]            code_o
+);
+
+  // The format's special codes, magnitude part.
+  localparam int Payload = ExpBits + ManBits;
+  localparam logic [Payload-1:0] AllOnes = {Payload{1'b1}};  // not '1: Yosys 0.23 makes that 1
+  localparam logic [Payload-1:0] InfCode = AllOnes << ManBits;
+  localparam bit IeeeLike = HasInf != 0 || Nan == ng_format_pkg::NanIeee;
+  localparam bit HasNan = Nan != ng_format_pkg::NanNone;
+  localparam logic [Payload-1:0] MaxCode =
+      IeeeLike ? InfCode - Payload'(1) : AllOnes - Payload'(Nan == ng_format_pkg::NanFn);
+  localparam int QuietBit = ManBits > 0 ? ManBits - 1 : 0;
+  localparam logic [Payload-1:0] NanCode =
+      Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
+  localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
+
+  if (ExpBits < 1 || ManBits < 0 || Payload > 31) $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together", ExpBits, ManBits);
+  if (Bits < Payload + (Sign != 0 ? 1 : 0)) $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits);
+  if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)", Nan);
+  if (HasZero == 0 && ManBits != 0) $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format", ManBits);
+  if (Overflow < 0 || Overflow > 3) $fatal(1, "ng_round_pack: Overflow=%0d; expected 0 to 3", Overflow);
+  if (SigWidth < 2) $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth);
+  if (RandBits < 1 || RandBits > 32) $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits);
+  if (ExpLo > ExpHi) $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi);
+
+  localparam bit SaturateFinite = Overflow == 0 || Overflow == 3;
+  localparam bit OracleRules = Overflow >= 2;
+
+  // ---- lay out: kept bits, fraction bits
+  localparam int KeptWidth = ManBits + 1;
+  localparam int SigFrac = SigWidth > KeptWidth ? SigWidth - KeptWidth : 1;
+  localparam int FracWidth = SigFrac > RandBits ? SigFrac : RandBits;
+  localparam int ExtWidth = KeptWidth + FracWidth;
+
+  logic [ExtWidth-1:0] aligned;
+  assign aligned = ExtWidth'(sig_i) << (ExtWidth - SigWidth);
+
+  // ---- denormalize: shift right by MinExp - exp_i where that is positive
+  localparam int WorkWidth = (ExpWidth > 10 ? ExpWidth : 10) + 1;  // MinExp and exp_i, and their difference
+  logic signed [WorkWidth-1:0] above_min;
+  assign above_min = WorkWidth'(exp_i) - WorkWidth'(MinExp);
+
+  logic [ExtWidth-1:0] shifted;
+  logic                lost;
+  if (ExpLo >= MinExp) begin : gen_never_subnormal
+    assign shifted = aligned;
+    assign lost = 1'b0;
+  end else begin : gen_denormalize
+    localparam int CountWidth = $clog2(ExtWidth + 1);
+    logic [WorkWidth-1:0]  below_min;
+    logic [CountWidth-1:0] count;
+    assign below_min = above_min[WorkWidth-1] ? -above_min : '0;
+    if (WorkWidth > CountWidth) begin : gen_clamp
+      assign count = below_min[CountWidth-1:0] | {CountWidth{|below_min[WorkWidth-1:CountWidth]}};
+    end else begin : gen_extend
+      assign count = CountWidth'(below_min);
+    end
+    always_comb begin
+      shifted = aligned;
+      lost = 1'b0;
+      for (int k = 0; k < CountWidth; k++) begin
+        if (count[k]) begin
+          lost = lost | (|(shifted & ~({ExtWidth{1'b1}} << (1 << k))));
+          shifted = shifted >> (1 << k);
+        end
+      end
+    end
+  end
+
+  // ---- round
+  logic [KeptWidth-1:0] kept;
+  logic [FracWidth-1:0] frac;
+  logic                 rest;
+  logic [RandBits:0]    random_sum;
+  logic                 up;
+  assign {kept, frac} = shifted;
+  assign random_sum = {1'b0, frac[FracWidth-1 -: RandBits]} + {1'b0, rand_i};
+  if (FracWidth > 1) begin : gen_rest
+    assign rest = lost | (|frac[FracWidth-2:0]);
+  end else begin : gen_no_rest
+    assign rest = lost;
+  end
+  // ml_dtypes 0.6 sends all of E8M0's lowest interval (2^-127, 2^-126) up, not only its upper half.
+  logic oracle_up;
+  assign oracle_up = OracleRules && HasZero == 0 && above_min == '0 && rest;
+  always_comb begin
+    unique case (mode_i)
+      2'd0:    up = (frac[FracWidth-1] & (rest | kept[0])) | oracle_up;
+      2'd1:    up = frac[FracWidth-1];
+      2'd2:    up = random_sum[RandBits];
+      default: up = 1'b0;
+    endcase
+  end
+
+  // ---- pack: the exponent counts from the smallest normal, which is the hidden one's place in the code
+  localparam int FieldRange = ExpHi - MinExp + 2 > 2 ? ExpHi - MinExp + 2 : 2;
+  localparam int FieldWidth = $clog2(FieldRange) > ExpBits ? $clog2(FieldRange) : ExpBits;
+  localparam bit NeverAbove = ExpHi < MinExp + (1 << ExpBits) - 3;
+  localparam int PackWidth = NeverAbove ? Payload : FieldWidth + ManBits + 1;
+  logic [FieldWidth-1:0] field;
+  logic [PackWidth-1:0]  packed_code;
+  logic [Payload-1:0]    finite_code;
+  logic                  above_max;
+  assign field = above_min[WorkWidth-1] | ~sig_i[SigWidth-1] ? '0 : FieldWidth'(above_min);
+  if (ManBits > 0) begin : gen_mantissa
+    assign packed_code = PackWidth'({field, {ManBits{1'b0}}}) + PackWidth'(kept) + PackWidth'(up);
+  end else if (HasZero != 0) begin : gen_power_zero
+    assign packed_code = PackWidth'(field) + PackWidth'(kept) + PackWidth'(up);
+  end else begin : gen_power
+    // Nothing lies below the smallest power: kept + up - 1, but at least 0.
+    logic next;
+    assign next = kept[0] & up;
+    assign packed_code = PackWidth'(field) + PackWidth'(next);
+  end
+  if (NeverAbove) begin : gen_never_above
+    assign above_max = 1'b0;
+  end else begin : gen_overflow
+    assign above_max = packed_code > PackWidth'(MaxCode);
+  end
+  assign finite_code = packed_code[Payload-1:0];
+
+  // ---- special cases
+  localparam logic [Payload-1:0] OverCode = HasInf != 0 ? InfCode : HasNan ? NanCode : MaxCode;
+  logic [Payload-1:0] magnitude;
+  always_comb begin
+    magnitude = finite_code;
+    if (nan_i) begin
+      if (HasNan) magnitude = Overflow == 0 ? AllOnes : NanCode;
+      else        magnitude = OracleRules ? '0 : MaxCode;
+    end else if (inf_i) begin
+      if (Sign == 0 && sign_i) magnitude = HasZero != 0 || Overflow == 0 ? '0 : NanCode;
+      else                     magnitude = Overflow == 0 ? MaxCode : OverCode;
+    end else if ((Sign == 0 && sign_i) || (HasZero == 0 && sig_i == '0)) begin
+      magnitude = HasZero != 0 || SaturateFinite ? '0 : NanCode;
+    end else if (above_max) begin
+      magnitude = SaturateFinite ? MaxCode : OverCode;
+    end
+  end
+
+  if (Sign != 0) begin : gen_signed
+    logic nan_sign;
+    assign nan_sign = HasNan ? Overflow != 0 && sign_i : OracleRules && !sign_i;
+    assign code_o = Bits'({nan_i ? nan_sign : sign_i, magnitude});
+  end else begin : gen_unsigned
+    assign code_o = Bits'(magnitude);
+  end
+
+endmodule

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Output-stationary array of Rows x Cols dot-product cells: every cycle one beat of Lanes elements of every row of A meets
+// one beat of every column of B, and each cell adds its Lanes products to its exact sum. C = A x B, in FP32, rounded once.
+//
+// A job is the beats from first_i to last_i (one beat may be both). Its result leaves as Rows beats of Cols FP32 words, row
+// 0 first, last_o on the last row. Tensor scales are not applied here.
+//
+// Pipeline: operand registers, dot, [scale and align, if NVFP4 is in the set], accumulate; then, per row of the result,
+// shadow registers, FP32 conversion, output queue. The shadow registers hold one finished job while the next accumulates.
+//
+// Handshake: valid_i/ready_o in, valid_o/ready_i out. ready_o, valid_o and data_o depend on registers only: no
+// combinational path from ready_i or valid_i to any output. ready_o falls when a job would overwrite sums that still wait
+// for the shadow registers; the pipeline then stands still. Unstalled, jobs of n beats follow each other every max(n, Rows)
+// cycles.
+//
+// Isolation: operand registers load on accepted beats only; those of disabled rows and columns, and those of the formats
+// that the beat does not use, load zero, so what idles computes 0 + 0 and does not toggle. A disabled row or column
+// contributes zero, and no flags, to its cells for that beat; rows and columns disabled in all beats give +0.
+//
+// Beats of different formats may be mixed in a job, their terms have one unit (see ng_mac_pe). a_fmt_i and b_fmt_i:
+// 0 E4M3, 1 E5M2, 2 NVFP4 (on both sides). What is outside FormatSet is treated as a format of the set: bit 1 is ignored
+// unless the set has NVFP4 and FP8, bit 0 unless it has both FP8 formats.
+//
+// Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
+// are argued in ng_mac_pe.
+module ng_mac_array #(
+  parameter int Rows      = 8,
+  parameter int Cols      = 8,
+  parameter int Lanes     = 16,
+  parameter int FormatSet = 7,      // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  parameter int MaxBeats  = 65536,  // longest job
+  localparam int ElemWidth = FormatSet == 1 ? 4 : 8,
+  localparam int Blocks    = FormatSet % 2 != 0 ? Lanes / 16 : 1
+) (
+  input  logic                            clk_i,
+  input  logic                            rst_ni,
+  // Operands.
+  input  logic                            valid_i,
+  output logic                            ready_o,
+  input  logic                            first_i,
+  input  logic                            last_i,
+  input  logic [1:0]                      a_fmt_i,
+  input  logic [1:0]                      b_fmt_i,
+  input  logic [Rows-1:0]                 row_en_i,
+  input  logic [Cols-1:0]                 col_en_i,
+  input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
+  input  logic [Cols*Lanes*ElemWidth-1:0] b_i,
+  input  logic [Rows*Blocks*8-1:0]        a_scale_i,
+  input  logic [Cols*Blocks*8-1:0]        b_scale_i,
+  // Results.
+  output logic                            valid_o,
+  input  logic                            ready_i,
+  output logic [Cols*32-1:0]              data_o,
+  output logic                            last_o
+);
+
+  localparam bit HasFp4 = FormatSet % 2 != 0;
+  localparam int Fp8Set = FormatSet / 2;
+
+  if (Rows < 1) $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows);
+  if (Cols < 1) $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols);
+  if (FormatSet < 1 || FormatSet > 7) $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet);
+  if (Lanes < 2) $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes);
+  if (HasFp4 && Lanes % 16 != 0) $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet);
+  if (MaxBeats < 1) $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats);
+
+  // ---- units and widths (argument in ng_mac_pe)
+  localparam int LsbExp = Fp8Set > 1 ? -32 : HasFp4 ? -20 : -18;
+  localparam int Fp4Width = HasFp4 ? 48 + $clog2(Blocks) + (-20 - LsbExp) : 0;
+  localparam int Fp8Width = Fp8Set > 1 ? 65 + $clog2(Lanes) : Fp8Set == 1 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
+  localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width;
+  localparam int AccWidth = TermWidth + $clog2(MaxBeats);
+
+  // ---- control
+  // Stage 1 holds operands, stage 2 dot products, the last stage terms. They move together.
+  localparam int Stages = HasFp4 ? 3 : 2;
+  logic              move, take;
+  logic [Stages:1]   valid_q, first_q, last_q, advance;
+  logic              done_q;                // the accumulators hold a finished job
+  logic              drain_q;               // the shadow registers hold rows that have not left
+  logic              shadow_en;             // a finished job moves to the shadow registers
+  logic              queue_ready, row_last;
+
+  assign shadow_en = done_q & (~drain_q | (queue_ready & row_last));
+  assign move = ~(valid_q[Stages] & done_q) | shadow_en;
+  assign ready_o = move;
+  assign take = valid_i & move;
+  assign advance = move ? valid_q : '0;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= '0;
+      first_q <= '0;
+      last_q  <= '0;
+      done_q  <= 1'b0;
+    end else begin
+      if (move) begin
+        valid_q <= {valid_q[Stages-1:1], valid_i};
+        first_q <= {first_q[Stages-1:1], first_i};
+        last_q  <= {last_q[Stages-1:1], last_i};
+      end
+      done_q <= (advance[Stages] & last_q[Stages]) | (done_q & ~shadow_en);
+    end
+  end
+
+  // ---- operands, registered once a row and once a column
+  logic                     fp4, a_e5m2_q, b_e5m2_q;
+  logic [Rows*Lanes*4-1:0]  a_fp4;
+  logic [Cols*Lanes*4-1:0]  b_fp4;
+  logic [Rows*Lanes*8-1:0]  a_fp8;
+  logic [Cols*Lanes*8-1:0]  b_fp8;
+  logic [Rows*Blocks*8-1:0] a_scale;
+  logic [Cols*Blocks*8-1:0] b_scale;
+  logic [Rows-1:0]          row_active;
+  logic [Cols-1:0]          col_active;
+
+  assign fp4 = HasFp4 && (Fp8Set == 0 || a_fmt_i[1]);
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      a_e5m2_q <= a_fmt_i[0];
+      b_e5m2_q <= b_fmt_i[0];
+    end
+  end
+  // Both sides of an NVFP4 beat are NVFP4, so one format bit decides.
+  logic unused_fmt;
+  assign unused_fmt = ^{a_fmt_i[1], b_fmt_i[1]};
+
+  for (genvar r = 0; r < Rows; r++) begin : gen_row
+    ng_mac_operand #(
+      .Lanes    (Lanes),
+      .FormatSet(FormatSet)
+    ) u_operand (
+      .clk_i    (clk_i),
+      .take_i   (take),
+      .advance_i(advance[Stages-1:1]),
+      .enable_i (row_en_i[r]),
+      .fp4_i    (fp4),
+      .data_i   (a_i[r*Lanes*ElemWidth +: Lanes*ElemWidth]),
+      .scale_i  (a_scale_i[r*Blocks*8 +: Blocks*8]),
+      .fp4_o    (a_fp4[r*Lanes*4 +: Lanes*4]),
+      .fp8_o    (a_fp8[r*Lanes*8 +: Lanes*8]),
+      .scale_o  (a_scale[r*Blocks*8 +: Blocks*8]),
+      .active_o (row_active[r])
+    );
+  end
+  for (genvar c = 0; c < Cols; c++) begin : gen_col
+    ng_mac_operand #(
+      .Lanes    (Lanes),
+      .FormatSet(FormatSet)
+    ) u_operand (
+      .clk_i    (clk_i),
+      .take_i   (take),
+      .advance_i(advance[Stages-1:1]),
+      .enable_i (col_en_i[c]),
+      .fp4_i    (fp4),
+      .data_i   (b_i[c*Lanes*ElemWidth +: Lanes*ElemWidth]),
+      .scale_i  (b_scale_i[c*Blocks*8 +: Blocks*8]),
+      .fp4_o    (b_fp4[c*Lanes*4 +: Lanes*4]),
+      .fp8_o    (b_fp8[c*Lanes*8 +: Lanes*8]),
+      .scale_o  (b_scale[c*Blocks*8 +: Blocks*8]),
+      .active_o (col_active[c])
+    );
+  end
+
+  // ---- which row of the shadow registers leaves next
+  localparam int RowWidth = Rows > 1 ? $clog2(Rows) : 1;
+  logic [RowWidth-1:0] row_q;
+  assign row_last = row_q == RowWidth'(Rows - 1);
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      drain_q <= 1'b0;
+      row_q   <= '0;
+    end else begin
+      drain_q <= shadow_en | (drain_q & ~(queue_ready & row_last));
+      if (drain_q & queue_ready) row_q <= row_last ? '0 : row_q + 1'b1;
+    end
+  end
+
+  // ---- cells, and one conversion a column
+  logic [Cols*32-1:0] row_data;
+  for (genvar c = 0; c < Cols; c++) begin : gen_cells
+    logic [Rows*AccWidth-1:0] sum;
+    logic [Rows-1:0]          nan, pinf, ninf;
+    for (genvar r = 0; r < Rows; r++) begin : gen_pe
+      ng_mac_pe #(
+        .Lanes    (Lanes),
+        .FormatSet(FormatSet),
+        .TermWidth(TermWidth),
+        .AccWidth (AccWidth),
+        .LsbExp   (LsbExp)
+      ) u_pe (
+        .clk_i      (clk_i),
+        .rst_ni     (rst_ni),
+        .a_fp4_i    (a_fp4[r*Lanes*4 +: Lanes*4]),
+        .b_fp4_i    (b_fp4[c*Lanes*4 +: Lanes*4]),
+        .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
+        .b_fp8_i    (b_fp8[c*Lanes*8 +: Lanes*8]),
+        .a_e5m2_i   (a_e5m2_q),
+        .b_e5m2_i   (b_e5m2_q),
+        .dot_en_i   (advance[1]),
+        .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
+        .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
+        .term_en_i  (advance[2]),
+        .active_i   (row_active[r] & col_active[c]),
+        .acc_first_i(first_q[Stages]),
+        .acc_en_i   (advance[Stages]),
+        .shadow_en_i(shadow_en),
+        .sum_o      (sum[r*AccWidth +: AccWidth]),
+        .nan_o      (nan[r]),
+        .pinf_o     (pinf[r]),
+        .ninf_o     (ninf[r])
+      );
+    end
+    ng_fixed_to_fp32 #(
+      .Width (AccWidth),
+      .LsbExp(LsbExp)
+    ) u_convert (
+      .fixed_i(sum[row_q*AccWidth +: AccWidth]),
+      .nan_i  (nan[row_q]),
+      .pinf_i (pinf[row_q]),
+      .ninf_i (ninf[row_q]),
+      .fp32_o (row_data[c*32 +: 32])
+    );
+  end
+
+  ng_fifo2 #(
+    .Width(Cols * 32 + 1)
+  ) u_queue (
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .valid_i(drain_q),
+    .ready_o(queue_ready),
+    .data_i ({row_last, row_data}),
+    .valid_o(valid_o),
+    .ready_i(ready_i),
+    .data_o ({last_o, data_o})
+  );
+
+endmodule

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operand registers of one row or column of ng_mac_array: the elements of a beat for the dot products, its block scales one
+// stage later, its enable when the terms are accumulated. What a beat does not use loads zero: nothing behind it toggles.
+//
+// take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
+module ng_mac_operand #(
+  parameter int Lanes     = 16,
+  parameter int FormatSet = 7,    // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  localparam bit HasFp4    = FormatSet % 2 != 0,
+  localparam int ElemWidth = FormatSet == 1 ? 4 : 8,
+  localparam int Blocks    = HasFp4 ? Lanes / 16 : 1,
+  localparam int Stages    = HasFp4 ? 3 : 2
+) (
+  input  logic                       clk_i,
+  input  logic                       take_i,
+  input  logic [Stages-1:1]          advance_i,
+  input  logic                       enable_i,   // this row or column takes part in the beat
+  input  logic                       fp4_i,      // the beat is NVFP4
+  input  logic [Lanes*ElemWidth-1:0] data_i,
+  input  logic [Blocks*8-1:0]        scale_i,
+  output logic [Lanes*4-1:0]         fp4_o,      // stage 1
+  output logic [Lanes*8-1:0]         fp8_o,      // stage 1
+  output logic [Blocks*8-1:0]        scale_o,    // stage 2
+  output logic                       active_o    // last stage
+);
+
+  logic [Stages:1] active_q;
+  assign active_o = active_q[Stages];
+  always_ff @(posedge clk_i) begin
+    if (take_i) active_q[1] <= enable_i;
+    for (int k = 1; k < Stages; k++) begin
+      if (advance_i[k]) active_q[k+1] <= active_q[k];
+    end
+  end
+
+  if (HasFp4) begin : gen_fp4
+    logic [Lanes*4-1:0]  codes;
+    logic [Blocks*8-1:0] scale_q;
+    for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+      assign codes[i*4 +: 4] = data_i[i*ElemWidth +: 4];
+    end
+    always_ff @(posedge clk_i) begin
+      if (take_i) begin
+        fp4_o   <= enable_i & fp4_i ? codes : '0;
+        scale_q <= enable_i & fp4_i ? scale_i : '0;
+      end
+      if (advance_i[1]) scale_o <= scale_q;
+    end
+  end else begin : gen_no_fp4
+    logic unused_fp4;
+    assign unused_fp4 = ^scale_i;
+    assign fp4_o = '0;
+    assign scale_o = '0;
+  end
+
+  if (FormatSet > 1) begin : gen_fp8
+    always_ff @(posedge clk_i) begin
+      if (take_i) fp8_o <= enable_i & ~fp4_i ? data_i : '0;
+    end
+  end else begin : gen_no_fp8
+    assign fp8_o = '0;
+  end
+
+endmodule

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// One cell of the array: integer dot products -> register -> scale and align -> register -> exact accumulator -> shadow.
+//
+// All formats of the set feed one accumulator whose unit is that of the finest format, 2^LsbExp; the others are shifted
+// left by a constant. The operands of the formats that a beat does not use are zero (the array sees to it), so their terms
+// are zero and the formats are joined by "or": no multiplexer, no toggling.
+//
+// Pipeline: the operands belong to stage 1. dot_en_i, term_en_i and acc_en_i are the enables of the three registers; the
+// scales and active_i arrive already delayed to the stage that uses them. Without NVFP4 there is nothing to scale, and the
+// dot register feeds the accumulator (term_en_i and the scales are unused).
+//
+// Width argument: NVFP4 terms are 48 bits in 2^-20 (numerics 0.2), Blocks of them 48 + clog2(Blocks); FP8 terms are
+// 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32. TermWidth is the largest of these after
+// alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
+module ng_mac_pe #(
+  parameter int Lanes     = 16,
+  parameter int FormatSet = 7,    // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  parameter int TermWidth = 69,
+  parameter int AccWidth  = 85,
+  parameter int LsbExp    = -32,
+  localparam int Blocks   = FormatSet % 2 != 0 ? Lanes / 16 : 1
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  // Stage 1: operands.
+  input  logic [Lanes*4-1:0]         a_fp4_i,
+  input  logic [Lanes*4-1:0]         b_fp4_i,
+  input  logic [Lanes*8-1:0]         a_fp8_i,
+  input  logic [Lanes*8-1:0]         b_fp8_i,
+  input  logic                       a_e5m2_i,
+  input  logic                       b_e5m2_i,
+  input  logic                       dot_en_i,
+  // Stage 2: block scales.
+  input  logic [Blocks*8-1:0]        a_scale_i,
+  input  logic [Blocks*8-1:0]        b_scale_i,
+  input  logic                       term_en_i,
+  // Last stage: accumulate.
+  input  logic                       active_i,     // row and column enabled: flags count
+  input  logic                       acc_first_i,
+  input  logic                       acc_en_i,
+  // Result.
+  input  logic                       shadow_en_i,
+  output logic signed [AccWidth-1:0] sum_o,
+  output logic                       nan_o,
+  output logic                       pinf_o,
+  output logic                       ninf_o
+);
+
+  localparam bit HasFp4 = FormatSet % 2 != 0;
+  localparam int Fp8Set = FormatSet / 2;
+
+  // ---- FP8
+  logic signed [TermWidth-1:0] fp8_term;
+  logic                        fp8_nan, fp8_pinf, fp8_ninf;
+  if (Fp8Set != 0) begin : gen_fp8
+    localparam int Width = (Fp8Set == 1 ? 37 : 65) + $clog2(Lanes);
+    localparam int Shift = (Fp8Set == 1 ? -18 : -32) - LsbExp;
+    logic signed [Width-1:0] term_d, term_q;
+    logic                    nan_d, pinf_d, ninf_d;
+    ng_dot_fp8 #(
+      .Lanes    (Lanes),
+      .FormatSet(Fp8Set)
+    ) u_dot (
+      .a_i    (a_fp8_i),
+      .b_i    (b_fp8_i),
+      .a_fmt_i(a_e5m2_i),
+      .b_fmt_i(b_e5m2_i),
+      .term_o (term_d),
+      .nan_o  (nan_d),
+      .pinf_o (pinf_d),
+      .ninf_o (ninf_d)
+    );
+    always_ff @(posedge clk_i) begin
+      if (dot_en_i) begin
+        term_q   <= term_d;
+        fp8_nan  <= nan_d;
+        fp8_pinf <= pinf_d;
+        fp8_ninf <= ninf_d;
+      end
+    end
+    assign fp8_term = TermWidth'(term_q) <<< Shift;
+  end else begin : gen_no_fp8
+    logic unused_fp8;
+    assign unused_fp8 = ^{a_fp8_i, b_fp8_i, a_e5m2_i, b_e5m2_i};
+    assign fp8_term = '0;
+    assign fp8_nan = 1'b0;
+    assign fp8_pinf = 1'b0;
+    assign fp8_ninf = 1'b0;
+  end
+
+  // ---- NVFP4, and the join
+  logic signed [TermWidth-1:0] term;
+  logic                        nan, pinf, ninf;
+  if (HasFp4) begin : gen_fp4
+    localparam int Shift = -20 - LsbExp;
+    localparam int SumWidth = 48 + $clog2(Blocks);
+    logic [Blocks*13-1:0]       dot_d, dot_q;
+    logic [Blocks*48-1:0]       scaled;
+    logic [Blocks-1:0]          scale_nan;
+    logic signed [SumWidth-1:0] block_sum;
+    for (genvar b = 0; b < Blocks; b++) begin : gen_block
+      ng_dot_e2m1 #(
+        .Lanes(16)
+      ) u_dot (
+        .a_i  (a_fp4_i[b*64 +: 64]),
+        .b_i  (b_fp4_i[b*64 +: 64]),
+        .dot_o(dot_d[b*13 +: 13])
+      );
+      ng_scale_nvfp4 u_scale (
+        .dot_i    (dot_q[b*13 +: 13]),
+        .a_scale_i(a_scale_i[b*8 +: 8]),
+        .b_scale_i(b_scale_i[b*8 +: 8]),
+        .term_o   (scaled[b*48 +: 48]),
+        .nan_o    (scale_nan[b])
+      );
+    end
+    if (Blocks == 1) begin : gen_one
+      assign block_sum = scaled;
+    end else begin : gen_sum
+      ng_sum_tree #(
+        .Operands(Blocks),
+        .Width   (48)
+      ) u_sum (
+        .x_i    (scaled),
+        .carry_i('0),
+        .sum_o  (block_sum)
+      );
+    end
+    always_ff @(posedge clk_i) begin
+      if (dot_en_i) dot_q <= dot_d;
+      if (term_en_i) begin
+        term <= fp8_term | (TermWidth'(block_sum) <<< Shift);
+        nan  <= fp8_nan | (|scale_nan);
+        pinf <= fp8_pinf;
+        ninf <= fp8_ninf;
+      end
+    end
+  end else begin : gen_no_fp4
+    logic unused_fp4;
+    assign unused_fp4 = ^{a_fp4_i, b_fp4_i, a_scale_i, b_scale_i, term_en_i};
+    assign term = fp8_term;
+    assign nan = fp8_nan;
+    assign pinf = fp8_pinf;
+    assign ninf = fp8_ninf;
+  end
+
+  // ---- accumulate, and set the finished sum aside
+  logic signed [AccWidth-1:0] acc;
+  logic                       acc_nan, acc_pinf, acc_ninf;
+  ng_exact_acc #(
+    .TermWidth(TermWidth),
+    .AccWidth (AccWidth)
+  ) u_acc (
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .valid_i(acc_en_i),
+    .first_i(acc_first_i),
+    .term_i (term),
+    .nan_i  (nan & active_i),
+    .pinf_i (pinf & active_i),
+    .ninf_i (ninf & active_i),
+    .acc_o  (acc),
+    .nan_o  (acc_nan),
+    .pinf_o (acc_pinf),
+    .ninf_o (acc_ninf)
+  );
+  always_ff @(posedge clk_i) begin
+    if (shadow_en_i) begin
+      sum_o  <= acc;
+      nan_o  <= acc_nan;
+      pinf_o <= acc_pinf;
+      ninf_o <= acc_ninf;
+    end
+  end
+
+endmodule

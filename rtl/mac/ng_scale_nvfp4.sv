@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Applies the two block scales of an NVFP4 block to its integer dot product, exactly.
+//
+//   term_o = dot_i * ue4m3(a_scale_i) * ue4m3(b_scale_i) in units of 2^-20; dot_i in units of 2^-2
+//   nan_o  = either scale is NaN (payload 7'h7F); term_o is then 0
+//
+// UE4M3 ignores the top bit of its byte. With n = (exponent field is not 0) a scale is the integer
+// {n, mantissa} << max(exponent, 1) in units of 2^-10. Hence dot * (4-bit * 4-bit significand), then one shift by the sum
+// of the two exponents, 2 to 30, which is 2 more than the unit asks for: the two low bits are 0 and dropped.
+//
+// The product is summed from conditional additions, sum = bit ? partial + dot : partial. Four LUT inputs hold one bit of that, so
+// the gate costs nothing, where partial products gated before the addition would cost an "and" each. One chain of four for
+// each nibble of the significand product, and an adder that joins them: shorter, and kept apart in synthesis.
+//
+// Width argument: dot_i is within +-2304 (16 lanes of +-144; the argument does not hold for other 13-bit numbers), the
+// significand product at most 15 * 15: +-518400, 20 bits with sign. A running sum is within +-2 * 2304, 14 bits. The
+// largest scale is 448 = 14 * 2^15 in units of 2^-10, so |term| <= 2304 * 14^2 * 2^28 < 2^47: 48 bits.
+
+module ng_scale_nvfp4 (
+  input  logic signed [12:0] dot_i,
+  input  logic        [7:0]  a_scale_i,
+  input  logic        [7:0]  b_scale_i,
+  output logic signed [47:0] term_o,
+  output logic               nan_o
+);
+  logic a_normal, b_normal;
+  assign a_normal = a_scale_i[6:3] != '0;
+  assign b_normal = b_scale_i[6:3] != '0;
+  assign nan_o = (&a_scale_i[6:0]) | (&b_scale_i[6:0]);
+
+  logic [3:0] a_significand, b_significand;
+  logic [7:0] significand;
+  assign a_significand = {a_normal, a_scale_i[2:0]} & {4{~nan_o}};
+  assign b_significand = {b_normal, b_scale_i[2:0]};
+  assign significand = a_significand * b_significand;
+
+  logic [4:0] shift;
+  assign shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal} + {1'b0, b_scale_i[6:4], b_scale_i[3] | ~b_normal};
+
+  for (genvar n = 0; n < 2; n++) begin : gen_nibble
+    logic signed [16:0] product;
+    for (genvar i = 0; i < 4; i++) begin : gen_bit
+      logic signed [13:0] partial, sum;  // from bit i up, before and after
+      if (i == 0) begin : gen_first
+        assign partial = '0;
+      end else begin : gen_next
+        assign partial = 14'(signed'(gen_nibble[n].gen_bit[i-1].sum[13:1]));
+      end
+      assign sum = significand[4*n+i] ? partial + 14'(dot_i) : partial;
+      if (i == 3) begin : gen_last
+        assign product[16:3] = sum;
+      end else begin : gen_low
+        assign product[i] = sum[0];
+      end
+    end
+  end
+
+  logic signed [19:0] product;
+  assign product = 20'(gen_nibble[0].product) + {gen_nibble[1].product[15:0], 4'b0};
+
+  logic signed [49:0] shifted;
+  assign shifted = 50'(product) << shift;
+  assign term_o = shifted[49:2];
+
+  logic unused;
+  assign unused = ^{a_scale_i[7], b_scale_i[7], gen_nibble[1].product[16], shifted[1:0]};
+endmodule

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every Yosys and Verilator step of the project shares: which files a module needs, how parameters are passed,
+how Yosys is run. Used by synth.py, verif/netlist, verif/mutants, verif/formal and CMake. Standard library only.
+
+    python3 synth/ngflow.py sources ng_dot_nvfp4      prints the files of that module, packages first
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RTL = ROOT / "rtl"
+
+
+class FlowError(RuntimeError):
+    """A step failed; the text says which, with what, and what to do."""
+
+
+def strip_comments(text: str) -> str:
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+
+
+def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Path]:
+    """Design unit name -> file. One unit a file, so the file's name is the unit's name."""
+    return {path.stem: path for path in [*sorted(rtl.rglob("*.sv")), *(extra or [])]}
+
+
+def sources(top: str, rtl: Path = RTL, extra: list[Path] | None = None) -> list[Path]:
+    """The file of `top` and of everything it names, dependencies (so packages too) first."""
+    files = module_map(rtl, extra)
+    if top not in files:
+        raise FlowError(f"module '{top}' has no file {top}.sv under {rtl}; known: {', '.join(sorted(files)) or 'none'}")
+    ordered: list[Path] = []
+    seen: set[str] = set()
+
+    def visit(name: str) -> None:
+        seen.add(name)
+        for used in sorted(set(re.findall(r"\b[A-Za-z_]\w*\b", strip_comments(files[name].read_text())))):
+            if used in files and used not in seen:
+                visit(used)
+        ordered.append(files[name])
+
+    visit(top)
+    return ordered
+
+
+def parse_params(text: str) -> dict[str, int]:
+    """'Lanes=32;FormatSet=3' -> {'Lanes': 32, 'FormatSet': 3}"""
+    params: dict[str, int] = {}
+    for item in filter(None, re.split(r"[;,\s]+", text)):
+        name, equals, value = item.partition("=")
+        if not equals or not re.fullmatch(r"-?\d+", value):
+            raise FlowError(f"parameter '{item}' is not of the form Name=integer, for example Lanes=32")
+        params[name] = int(value)
+    return params
+
+
+def from_root(path: Path) -> str:
+    """Relative to the project, where Yosys runs, so that no machine's path gets into names and records."""
+    path = path.resolve()
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def yosys_read(top: str, files: list[Path], params: dict[str, int], defines: list[str] | None = None,
+               flags: str = "") -> list[str]:
+    """Yosys commands that load `top` with parameters, whatever its hierarchy, under its plain name."""
+    macro = "".join(f" -D{name}" for name in defines or [])
+    # -defer: parameters first, elaboration after. 32'sh: Yosys takes no negative decimals here.
+    overrides = "".join(f" -chparam {name} 32'sh{value & 0xFFFFFFFF:08x}" for name, value in params.items())
+    return [
+        f"read_verilog -sv -defer {flags}{macro} " + " ".join(map(from_root, files)),
+        f"hierarchy -check -top {top}{overrides}",
+        f"rename -top {top}",
+    ]
+
+
+def run_yosys(commands: list[str], log: Path) -> str:
+    """Runs Yosys on the commands (also written next to the log as a script); returns the log text."""
+    log = log.resolve()
+    log.parent.mkdir(parents=True, exist_ok=True)
+    script = log.with_suffix(".ys")
+    script.write_text("\n".join(commands) + "\n")
+    try:
+        done = subprocess.run(["yosys", "-q", "-l", str(log), "-s", str(script)], capture_output=True, text=True, check=False,
+                              cwd=ROOT)
+    except FileNotFoundError:
+        raise FlowError("yosys was not found; install it (Debian: apt-get install yosys)") from None
+    text = log.read_text(errors="replace") if log.exists() else ""
+    if done.returncode != 0:
+        problem = [line for line in (done.stderr + text).splitlines() if "ERROR" in line] or done.stderr.splitlines()[-3:]
+        raise FlowError(f"yosys failed: {' / '.join(problem[:2])}; script {script}, log {log}")
+    return text
+
+
+def yosys_version() -> str:
+    done = subprocess.run(["yosys", "-V"], capture_output=True, text=True, check=True)
+    return " ".join(done.stdout.split()[:2])
+
+
+def run_main(main) -> None:
+    """Runs a script's main(); a FlowError is one sentence on stderr and exit code 2."""
+    try:
+        sys.exit(main())
+    except FlowError as error:
+        print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
+        sys.exit(2)
+
+
+def _main() -> int:
+    if len(sys.argv) < 3 or sys.argv[1] != "sources":
+        print(__doc__, file=sys.stderr)
+        return 2
+    extra = [Path(name).resolve() for name in sys.argv[3:]]
+    print(";".join(str(path) for path in sources(sys.argv[2], extra=extra)), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    run_main(_main)

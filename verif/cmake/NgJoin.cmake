@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Verilator's output files have names only it knows: two files that include them all have names CMake can list. What
+# Verilator calls slow (construction, settling, tracing set-up) runs once and is compiled apart.
+file(GLOB parts RELATIVE ${DIR} ${DIR}/${PREFIX}*.cpp)
+list(SORT parts)
+set(fast "")
+set(slow "")
+foreach(part ${parts})
+  if(part MATCHES "__Slow|__Syms")
+    string(APPEND slow "#include \"${part}\"\n")
+  else()
+    string(APPEND fast "#include \"${part}\"\n")
+  endif()
+endforeach()
+file(WRITE ${DIR}/${PREFIX}__fast.cpp "${fast}")
+file(WRITE ${DIR}/${PREFIX}__slow.cpp "${slow}")

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_mac_array against exact integer sums: random jobs of all lengths and formats of the set, back to back, with random
+// bubbles, output stalls, disabled rows and columns, NaN, infinities and resets in mid-flight; the longest job of the
+// largest products; and the cycle count of the stream that nothing stalls.
+// The golden value of an operand comes from the format table, not from the model of the dot units.
+// Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS.
+#include <array>
+#include <cmath>
+#include <deque>
+
+#include "../bench.hpp"
+#include "Vdut.h"
+#include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/mac/fixed_to_fp32.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+
+constexpr int rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, format_set = NG_FORMAT_SET;
+constexpr std::uint64_t max_beats = NG_MAX_BEATS;
+constexpr bool has_fp4 = format_set & 1, has_e4m3 = format_set & 2, has_e5m2 = format_set & 4;
+constexpr bool has_fp8 = has_e4m3 || has_e5m2;
+constexpr int elem_width = format_set == 1 ? 4 : 8, blocks = has_fp4 ? lanes / 16 : 1;
+constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : -18;
+constexpr int latency = (has_fp4 ? 3 : 2) + 3;  // last beat accepted to first row offered, in cycles
+
+enum Fmt : unsigned { e4m3 = 0, e5m2 = 1, fp4 = 2 };
+
+/// How the operands of a job are drawn.
+enum class Style { any, finite, extreme, special, zero, count };
+
+struct Side {
+  std::vector<std::uint8_t> codes, scales;  // vectors x lanes, vectors x blocks
+  std::vector<bool> enabled;
+};
+struct Beat {
+  bool first = false, last = false;
+  unsigned a_fmt = 0, b_fmt = 0;
+  Side a, b;
+};
+struct Job {
+  std::vector<Beat> beats;
+};
+
+/// An operand of a dot product as an integer in units of 2^lsb; infinities are flagged by their sign.
+struct Operand {
+  std::int64_t value = 0;
+  int inf = 0;
+  bool nan = false;
+};
+constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : -1; }
+Operand operand(unsigned fmt, std::uint8_t code) {
+  const FormatDesc& f = desc(fmt == e4m3 ? Format::e4m3 : fmt == e5m2 ? Format::e5m2 : Format::e2m1);
+  if (f.is_nan(code)) return {.nan = true};
+  if (f.is_inf(code)) return {.inf = f.is_negative(code) ? -1 : 1};
+  return {.value = static_cast<std::int64_t>(std::ldexp(decode(f, code), -unit_exp(fmt)))};
+}
+
+struct Sum {
+  __int128 value = 0;
+  SumFlags flags;
+};
+
+class MacArrayBench {
+ public:
+  MacArrayBench(int argc, char** argv)
+      : bench_(argc, argv,
+               "mac_array " + std::to_string(rows) + "x" + std::to_string(cols) + "x" + std::to_string(lanes) +
+                   " formats " + std::to_string(format_set),
+               20'000),
+        dut_(bench_),
+        output_(bench_, "results") {
+    for (unsigned fmt = 0; fmt < 3; ++fmt)
+      for (unsigned code = 0; code < 256; ++code) operands_[fmt][code] = operand(fmt, static_cast<std::uint8_t>(code));
+  }
+
+  int run() {
+    reset();
+    cycle_counts();
+    longest();
+    struct Traffic {
+      double bubble, stall;
+    };
+    // Full speed; starved; blocked; both; nearly blocked.
+    constexpr Traffic traffic[] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.3, 0.3}, {0.05, 0.9}};
+    const std::uint64_t end = beats_ + bench_.budget();
+    for (std::size_t phase = 0; beats_ < end; ++phase) {
+      const Traffic& t = traffic[phase % std::size(traffic)];
+      bubble_ = t.bubble;
+      stall_ = t.stall;
+      for (const std::uint64_t phase_end = std::min(beats_ + 500, end); beats_ < phase_end;) send(random_job());
+      if (phase % 4 == 3) {
+        reset();  // in mid-flight: nothing of the old jobs may come out
+      } else {
+        drain();
+      }
+    }
+    bubble_ = stall_ = 0;
+    drain();
+    bench_.expect(bench_.budget() < 5000 || output_.stalls() > 100,
+                  [] { return "the results were hardly ever stalled"; });
+    return bench_.finish();
+  }
+
+ private:
+  // ---- stimulus
+
+  unsigned random_fmt() {
+    unsigned fmt = 0;
+    do fmt = bench_.rng().below(3);
+    while (!(format_set & (fmt == fp4 ? 1 : fmt == e4m3 ? 2 : 4)));
+    return fmt;
+  }
+  // The partner of an FP8 format is any FP8 format of the set; NVFP4's is NVFP4.
+  unsigned random_partner(unsigned fmt) {
+    if (fmt == fp4) return fp4;
+    return has_e4m3 && has_e5m2 ? bench_.rng().below(2) : fmt;
+  }
+
+  std::uint8_t random_code(unsigned fmt, Style style, bool negative) {
+    constexpr Format formats[] = {Format::e4m3, Format::e5m2, Format::e2m1};
+    const FormatDesc& f = desc(formats[fmt]);
+    if (style == Style::extreme) return static_cast<std::uint8_t>(f.max_code() | (negative ? f.sign_mask() : 0));
+    if (style == Style::zero) return static_cast<std::uint8_t>(negative ? f.sign_mask() : 0);
+    const auto code = static_cast<std::uint8_t>(bench_.rng().bits(static_cast<unsigned>(f.bits)));
+    if (style == Style::special && bench_.rng().chance(0.03)) {
+      return static_cast<std::uint8_t>(bench_.rng().chance(0.5) ? f.payload_mask() : f.payload_mask() ^ 3U);
+    }
+    const bool finite = !f.is_nan(code) && !f.is_inf(code);
+    return style == Style::any || finite ? code : static_cast<std::uint8_t>(code ^ (1U << f.man_bits));
+  }
+
+  Side random_side(int vectors, unsigned fmt, Style style, double disabled, bool negative) {
+    Side side;
+    for (int i = 0; i < vectors; ++i) {
+      side.enabled.push_back(!bench_.rng().chance(disabled));
+      for (int lane = 0; lane < lanes; ++lane) side.codes.push_back(random_code(fmt, style, negative));
+      for (int block = 0; block < blocks; ++block) {
+        std::uint64_t scale = bench_.rng().bits(8);  // the top bit must not matter
+        if (style == Style::extreme) scale = 0x7E;
+        if ((scale & 0x7F) == 0x7F && style != Style::any && !(style == Style::special && bench_.rng().chance(0.5)))
+          scale ^= 1;
+        side.scales.push_back(static_cast<std::uint8_t>(scale));
+      }
+    }
+    return side;
+  }
+
+  Job random_job() {
+    const std::uint64_t length =
+        bench_.rng().chance(0.3)
+            ? 1
+            : 1 + bench_.rng().below(static_cast<std::uint32_t>(std::min<std::uint64_t>(max_beats, 2 * rows + 4)));
+    // Mostly finite: a NaN hides the sums of its job.
+    constexpr Style styles[] = {Style::finite,  Style::finite, Style::finite, Style::extreme,
+                                Style::special, Style::zero,   Style::any};
+    const Style style = styles[bench_.rng().below(std::size(styles))];
+    const double disabled = bench_.rng().chance(0.6) ? 0 : bench_.rng().chance(0.5) ? 0.3 : 1;
+    const bool mixed = bench_.rng().chance(0.2), negative = bench_.rng().chance(0.5);
+    unsigned a_fmt = random_fmt(), b_fmt = random_partner(a_fmt);
+    Job job;
+    for (std::uint64_t i = 0; i < length; ++i) {
+      if (mixed) b_fmt = random_partner(a_fmt = random_fmt());
+      job.beats.push_back({.first = i == 0,
+                           .last = i + 1 == length,
+                           .a_fmt = a_fmt,
+                           .b_fmt = b_fmt,
+                           .a = random_side(rows, a_fmt, style, disabled, negative),
+                           .b = random_side(cols, b_fmt, style, disabled, false)});
+    }
+    return job;
+  }
+
+  // ---- golden
+
+  std::vector<Operand> values(const Side& side, unsigned fmt, int vectors) const {
+    std::vector<Operand> all;
+    for (int i = 0; i < vectors * lanes; ++i) all.push_back(operands_[fmt][side.codes[static_cast<std::size_t>(i)]]);
+    return all;
+  }
+
+  void accumulate(std::vector<Sum>& sums, const Beat& beat) const {
+    const std::vector<Operand> a = values(beat.a, beat.a_fmt, rows), b = values(beat.b, beat.b_fmt, cols);
+    const bool scaled = beat.a_fmt == fp4;
+    const int shift = unit_exp(beat.a_fmt) + unit_exp(beat.b_fmt) - (scaled ? 18 : 0) - lsb_exp;
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) {
+        if (!beat.a.enabled[static_cast<std::size_t>(r)] || !beat.b.enabled[static_cast<std::size_t>(c)]) continue;
+        Sum& sum = sums[static_cast<std::size_t>(r * cols + c)];
+        for (int block = 0; block < (scaled ? blocks : 1); ++block) {
+          __int128 dot = 0;
+          for (int l = scaled ? block * 16 : 0; l < (scaled ? block * 16 + 16 : lanes); ++l) {
+            const Operand& x = a[static_cast<std::size_t>(r * lanes + l)];
+            const Operand& y = b[static_cast<std::size_t>(c * lanes + l)];
+            if (x.nan || y.nan || (x.inf && !y.inf && y.value == 0) || (y.inf && !x.inf && x.value == 0)) {
+              sum.flags.nan = true;
+            } else if (x.inf || y.inf) {
+              const bool negative = (x.inf ? x.inf < 0 : x.value < 0) != (y.inf ? y.inf < 0 : y.value < 0);
+              (negative ? sum.flags.ninf : sum.flags.pinf) = true;
+            } else {
+              dot += static_cast<__int128>(x.value) * y.value;
+            }
+          }
+          if (scaled) {
+            const std::uint8_t sa = beat.a.scales[static_cast<std::size_t>(r * blocks + block)];
+            const std::uint8_t sb = beat.b.scales[static_cast<std::size_t>(c * blocks + block)];
+            const FormatDesc& f = desc(Format::ue4m3);
+            if (f.is_nan(sa) || f.is_nan(sb)) {
+              sum.flags.nan = true;
+              continue;
+            }
+            dot *= static_cast<std::int64_t>(std::ldexp(decode(f, sa), 9)) *
+                   static_cast<std::int64_t>(std::ldexp(decode(f, sb), 9));
+          }
+          sum.value += dot << shift;
+        }
+      }
+    }
+  }
+
+  // ---- driving
+
+  void reset() {
+    idle();
+    dut_->ready_i = 0;
+    dut_.reset();
+    expected_.clear();
+    output_.clear();
+  }
+
+  void idle() {
+    dut_->valid_i = 0;
+    // What is offered without valid must not matter.
+    bench_.rng().fill(dut_->a_i, rows * lanes * elem_width);
+    bench_.rng().fill(dut_->b_i, cols * lanes * elem_width);
+    bench_.rng().fill(dut_->a_scale_i, rows * blocks * 8);
+    bench_.rng().fill(dut_->b_scale_i, cols * blocks * 8);
+    dut_->first_i = bench_.rng().bits(1);
+    dut_->last_i = bench_.rng().bits(1);
+    dut_->row_en_i = bench_.rng().bits(rows);
+    dut_->col_en_i = bench_.rng().bits(cols);
+    dut_->a_fmt_i = bench_.rng().bits(2);
+    dut_->b_fmt_i = bench_.rng().bits(2);
+  }
+
+  template <class Codes, class Scales, class Enable>
+  void drive(const Side& side, int vectors, Codes& codes, Scales& scales, Enable& enable) {
+    for (int i = 0; i < vectors; ++i)
+      set_bits(enable, static_cast<unsigned>(i), 1, side.enabled[static_cast<std::size_t>(i)]);
+    // The upper half of an NVFP4 element in an 8-bit array must not matter.
+    if (elem_width == 8) bench_.rng().fill(codes, static_cast<unsigned>(vectors * lanes * elem_width));
+    for (unsigned i = 0; i < side.codes.size(); ++i) set_bits(codes, i * elem_width, code_width_, side.codes[i]);
+    for (unsigned i = 0; i < side.scales.size(); ++i) set_bits(scales, i * 8, 8, side.scales[i]);
+  }
+
+  void drive(const Beat& beat) {
+    dut_->valid_i = 1;
+    dut_->first_i = beat.first;
+    dut_->last_i = beat.last;
+    dut_->a_fmt_i = beat.a_fmt;
+    dut_->b_fmt_i = beat.b_fmt;
+    code_width_ = beat.a_fmt == fp4 ? 4 : 8;
+    drive(beat.a, rows, dut_->a_i, dut_->a_scale_i, dut_->row_en_i);
+    drive(beat.b, cols, dut_->b_i, dut_->b_scale_i, dut_->col_en_i);
+  }
+
+  /// One cycle with the inputs as driven; true if the beat was accepted.
+  bool cycle() {
+    dut_->ready_i = !bench_.rng().chance(stall_);
+    dut_.eval();
+    const bool accepted = dut_->valid_i && dut_->ready_o;
+    if (bench_.rng().chance(0.02)) {
+      output_.probe_independence(dut_, dut_->ready_i, dut_->valid_o);
+      probe_ready();
+    }
+    output_.sample(dut_->valid_o, dut_->ready_i, dut_->data_o, dut_->last_o);
+    if (dut_->valid_o && dut_->ready_i) take_row();
+    dut_.tick();
+    ++cycle_;
+    return accepted;
+  }
+
+  // ready_o is a function of registers.
+  void probe_ready() {
+    const auto ready = dut_->ready_o;
+    for (auto* input : {&dut_->ready_i, &dut_->valid_i}) {
+      *input = !*input;
+      dut_.eval();
+      bench_.expect(dut_->ready_o == ready, [] { return "ready_o follows ready_i or valid_i combinationally"; });
+      *input = !*input;
+      dut_.eval();
+    }
+  }
+
+  void take_row() {
+    last_row_cycle_ = cycle_;
+    if (expected_.empty()) {
+      bench_.error("a row of results came out that no job asked for");
+      return;
+    }
+    const std::vector<std::uint32_t>& row = expected_.front();
+    for (int c = 0; c < cols; ++c) {
+      bench_.expect_eq("result", static_cast<std::uint32_t>(get_bits(dut_->data_o, static_cast<unsigned>(c) * 32, 32)),
+                       row[static_cast<std::size_t>(c)], [&] {
+                         return "row " + std::to_string(row.back()) + " column " + std::to_string(c) + " in cycle " +
+                                std::to_string(cycle_);
+                       });
+    }
+    bench_.expect_eq("last_o", static_cast<unsigned>(dut_->last_o), row.back() == rows - 1,
+                     [&] { return "row " + std::to_string(row.back()); });
+    expected_.pop_front();
+  }
+
+  void send(const Job& job) {
+    std::vector<Sum> sums(rows * cols);
+    for (const Beat& beat : job.beats) {
+      send(beat);
+      accumulate(sums, beat);
+    }
+    expect(sums);
+  }
+
+  void send(const Beat& beat) {
+    while (bubble_ > 0 && bench_.rng().chance(bubble_)) {
+      idle();
+      cycle();
+    }
+    drive(beat);
+    for (int waited = 0; !cycle(); ++waited) {
+      if (waited > 100 * rows + 1000) {
+        bench_.error("a beat was not accepted for " + std::to_string(waited) + " cycles");
+        break;
+      }
+    }
+    if (beat.first) first_accepted_cycle_ = cycle_ - 1;
+    ++beats_;
+    bench_.vector();
+  }
+
+  // The results of a job, in the order in which they come; the row number is the last word.
+  void expect(const std::vector<Sum>& sums) {
+    for (int r = 0; r < rows; ++r) {
+      std::vector<std::uint32_t> row;
+      for (int c = 0; c < cols; ++c) {
+        const Sum& sum = sums[static_cast<std::size_t>(r * cols + c)];
+        row.push_back(fixed_to_fp32_bits(sum.value, lsb_exp, sum.flags));
+      }
+      row.push_back(static_cast<std::uint32_t>(r));
+      expected_.push_back(std::move(row));
+    }
+  }
+
+  void drain() {
+    for (int waited = 0; !expected_.empty(); ++waited) {
+      idle();
+      cycle();
+      if (waited > 100 * rows + 1000) {
+        bench_.error("results are missing: " + std::to_string(expected_.size()) + " rows");
+        return;
+      }
+    }
+    for (int i = 0; i < 2 * rows + latency; ++i) {  // and nothing else comes
+      idle();
+      cycle();
+    }
+  }
+
+  // ---- directed
+
+  /// Jobs of n beats follow each other every max(n, rows) cycles; the first row is offered `latency` cycles after the
+  /// last beat of its job.
+  void cycle_counts() {
+    for (const int n : {1, 2, rows - 1, rows, rows + 1, 2 * rows + 3}) {
+      if (n < 1 || static_cast<std::uint64_t>(n) > max_beats) continue;
+      constexpr int jobs = 5;
+      std::uint64_t start = 0;
+      for (int j = 0; j < jobs; ++j) {
+        Job job = random_job();
+        while (job.beats.size() < static_cast<std::size_t>(n)) {
+          Job more = random_job();
+          job.beats.insert(job.beats.end(), more.beats.begin(), more.beats.end());
+        }
+        job.beats.resize(static_cast<std::size_t>(n));
+        for (int i = 0; i < n; ++i) {
+          job.beats[static_cast<std::size_t>(i)].first = i == 0;
+          job.beats[static_cast<std::size_t>(i)].last = i == n - 1;
+        }
+        send(job);
+        if (j == 0) start = first_accepted_cycle_;
+      }
+      while (!expected_.empty() && cycle_ < start + 1000 * static_cast<unsigned>(n + rows)) {
+        idle();
+        cycle();
+      }
+      const int formula = n - 1 + (jobs - 1) * std::max(n, rows) + latency + rows - 1;
+      bench_.expect_eq("cycles of an unstalled stream", static_cast<int>(last_row_cycle_ - start), formula,
+                       [&] { return std::to_string(jobs) + " jobs of " + std::to_string(n) + " beats"; });
+    }
+  }
+
+  /// max_beats beats of the largest products of one sign, then of the other: the accumulator's whole range.
+  void longest() {
+    if (max_beats * rows * cols > 1'000'000) return;
+    for (const bool negative : {false, true}) {
+      for (const unsigned fmt : {e4m3, e5m2, fp4}) {
+        if (!(format_set & (fmt == fp4 ? 1 : fmt == e4m3 ? 2 : 4))) continue;
+        std::vector<Sum> sums(rows * cols), one(rows * cols);
+        Beat beat{.a_fmt = fmt,
+                  .b_fmt = fmt,
+                  .a = random_side(rows, fmt, Style::extreme, 0, negative),
+                  .b = random_side(cols, fmt, Style::extreme, 0, false)};
+        accumulate(one, beat);
+        for (std::uint64_t i = 0; i < max_beats; ++i) {
+          beat.first = i == 0;
+          beat.last = i + 1 == max_beats;
+          send(beat);
+        }
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i].value = one[i].value * static_cast<__int128>(max_beats);
+        expect(sums);
+        drain();
+      }
+    }
+  }
+
+  Bench bench_;
+  Dut<Vdut> dut_;
+  HandshakeChecker output_;
+  std::array<std::array<Operand, 256>, 3> operands_;
+  std::deque<std::vector<std::uint32_t>> expected_;
+  double bubble_ = 0, stall_ = 0;
+  unsigned code_width_ = 8;
+  std::uint64_t beats_ = 0, cycle_ = 0, first_accepted_cycle_ = 0, last_row_cycle_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return MacArrayBench(argc, argv).run(); }

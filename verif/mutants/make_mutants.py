@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Injects faults into one unit: Yosys `mutate` picks N of them, and all go into one design with one more input, `mutsel`.
+
+mutsel = 0 is the original; mutsel = k switches fault k on. The faults are inverted, stuck or mis-wired bits at the cells
+of the elaborated (not yet mapped) design, spread evenly over it by Yosys' coverage heuristics. Faults at clock pins are left
+out: a cycle-based bench cannot tell a late edge from a right one.
+
+Writes <out>.v (for Verilator), <out>.txt (one fault a line) and <out>.il (the design without faults, for proofs).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
+import ngflow  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--top", required=True, help="module name")
+    parser.add_argument("--params", default="", help="for example 'Lanes=32;FormatSet=3'")
+    parser.add_argument("--count", type=int, default=40, help="faults to inject, at least 20")
+    parser.add_argument("--seed", type=int, default=1, help="seed of Yosys' choice")
+    parser.add_argument("--out", required=True, type=Path, help="path without suffix")
+    parser.add_argument("sources", nargs="+", type=Path)
+    args = parser.parse_args()
+    if args.count < 20:
+        raise ngflow.FlowError(f"--count is {args.count}; expected at least 20 faults, or the share killed means little")
+
+    clean, listing, mutated = (args.out.resolve().with_suffix(suffix) for suffix in (".il", ".txt", ".v"))
+    ngflow.run_yosys(
+        ngflow.yosys_read(args.top, args.sources, ngflow.parse_params(args.params))
+        + [
+            "proc",
+            "flatten",
+            # Trim constant and unused bits, where faults change nothing: adders by width, bitwise cells bit by bit.
+            "opt",
+            "wreduce",
+            "simplemap t:$not t:$and t:$or t:$xor t:$xnor t:$mux",
+            "opt -full",
+            "memory -nomap",
+            "memory_map",
+            "opt_clean -purge",
+            f"write_rtlil {clean}",
+            f"mutate -list {2 * args.count} -seed {args.seed} -o {listing}",
+        ],
+        args.out.with_suffix(".list.log"),
+    )
+    # Yosys lists faults in random order, so the first of them are as even a sample.
+    faults = [line for line in listing.read_text().splitlines() if " -port CLK " not in line][: args.count]
+    listing.write_text("\n".join(faults) + "\n")
+    if len(faults) < args.count:
+        raise ngflow.FlowError(f"Yosys found {len(faults)} faults in {args.top}; {args.count} were asked for; lower MUTANTS")
+    width = args.count.bit_length()
+    ngflow.run_yosys(
+        [f"read_rtlil {clean}"]
+        + [f"mutate -ctrl mutsel {width} {i} {fault.removeprefix('mutate ')}" for i, fault in enumerate(faults, 1)]
+        # A vector whose bits feed each other is a combinational loop to the simulator, which then goes astray.
+        + ["splitnets", "opt_clean", f"write_verilog -noattr {mutated}"],
+        args.out.with_suffix(".log"),
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    ngflow.run_main(main)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a bench against every injected fault and reports the share it kills.
+
+A fault is killed when the bench reports an error, or when it makes the unit hang (20 times the time of the original run).
+A survivor is a hole in the bench unless the faulty design is proven equivalent to the original (ABC's cec over all inputs
+and all states; with registers also dsec from the reset state). The test fails on any survivor without such a proof, and
+when fewer than 20 faults remain that are not equivalent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
+import ngflow  # noqa: E402
+
+
+def run_bench(bench: Path, fault: int, vectors: int, seed: int, timeout: float | None) -> tuple[str, str]:
+    """-> ('passed' | 'killed' | 'hung' | 'broken', last lines of the output)"""
+    env = os.environ | {"NG_MUTANT": str(fault), "NG_VECTORS": str(vectors), "NG_SEED": str(seed)}
+    env["NG_MAX_ERRORS"] = "20" if fault == 0 else "1"
+    try:
+        done = subprocess.run([bench], env=env, capture_output=True, text=True, errors="replace", timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        return "hung", ""
+    return {0: "passed", 1: "killed"}.get(done.returncode, "broken"), (done.stdout + done.stderr)[-2000:]
+
+
+def proven_equivalent(design: Path, fault: str, work: Path, seconds: float) -> str:
+    """Name of the proof that the fault changes nothing, or ''."""
+    work = work.resolve()
+    work.mkdir(parents=True, exist_ok=True)
+    # Registers become AIGER latches that start at zero, asynchronous resets become synchronous ones, don't-cares zero.
+    to_aiger = ["async2sync", "dffunmap", "techmap", "simplemap", "dffunmap", "setundef -undriven -zero", "setundef -zero", "aigmap", "clean"]
+    aigs = [work.parent / "original.aig", work / "faulty.aig"]
+    for aig, change in zip(aigs, ([], [fault])):
+        if change or not aig.exists() or aig.stat().st_mtime < design.stat().st_mtime:
+            new = aig.with_suffix(".new")
+            ngflow.run_yosys([f"read_rtlil {design.resolve()}", *change, *to_aiger, f"write_aiger -zinit {new}"], aig.with_suffix(".log"))
+            new.replace(aig)
+    for method, script in (
+        ("combinational", f"read {aigs[0]}; comb; strash; write_aiger {work}/a.aig; "
+                          f"read {aigs[1]}; comb; strash; write_aiger {work}/b.aig; cec -n -T {int(seconds)} {work}/a.aig {work}/b.aig"),
+        ("sequential", f"dsec -n -T {int(seconds)} {aigs[0]} {aigs[1]}"),
+    ):
+        try:
+            done = subprocess.run(["yosys-abc", "-q", script], capture_output=True, text=True, timeout=3 * seconds, check=False)
+        except subprocess.TimeoutExpired:
+            continue
+        if "Empty network" in done.stdout:  # it exits with 0 even when it cannot read a file
+            raise ngflow.FlowError(f"yosys-abc -q '{script}' failed: {done.stdout.strip()}")
+        if "are equivalent" in done.stdout:
+            return method
+    return ""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--name", required=True, help="bench name, for the record")
+    parser.add_argument("--top", required=True)
+    parser.add_argument("--params", default="")
+    parser.add_argument("--bench", required=True, type=Path, help="bench built on the design with faults")
+    parser.add_argument("--faults", required=True, type=Path, help="path without suffix of make_mutants.py's output")
+    parser.add_argument("--vectors", type=int, required=True, help="budget of each run")
+    parser.add_argument("--seed", type=int, default=int(os.environ.get("NG_SEED", "1")))
+    parser.add_argument("--proof-seconds", type=float, default=60, help="time limit of each equivalence proof")
+    parser.add_argument("--out", required=True, type=Path, help="JSON result")
+    args = parser.parse_args()
+
+    faults = args.faults.with_suffix(".txt").read_text().splitlines()
+    proofs = args.faults.with_suffix(".proofs")
+    begin = time.monotonic()
+    outcome, text = run_bench(args.bench, 0, args.vectors, args.seed, None)
+    seconds = time.monotonic() - begin
+    if outcome != "passed":
+        print(text)
+        print(f"{args.name}: the design without a fault must pass its bench, but it {outcome}")
+        return 1
+    print(f"{args.name}: original passed in {seconds:.2f} s; {len(faults)} faults follow, seed {args.seed}", flush=True)
+
+    killed, equivalent, holes, last_killed = 0, [], [], ""
+    for number, fault in enumerate(faults, 1):
+        outcome, text = run_bench(args.bench, number, args.vectors, args.seed, 20 * seconds + 10)
+        if outcome in ("killed", "hung"):
+            killed, last_killed = killed + 1, fault
+            continue
+        if outcome == "broken":
+            holes.append({"fault": number, "what": fault, "why": "bench crashed: " + text[-300:]})
+            continue
+        proof = proven_equivalent(args.faults.with_suffix(".il"), fault, proofs / str(number), args.proof_seconds)
+        if proof:
+            equivalent.append({"fault": number, "what": fault, "proof": proof})
+            print(f"{args.name}: fault {number} survived, proven equivalent ({proof}): {fault}", flush=True)
+        else:
+            holes.append({"fault": number, "what": fault, "why": "survived, not proven equivalent"})
+
+    # The proof has to be able to fail: a fault that the bench saw is no equivalent one.
+    if equivalent and last_killed and proven_equivalent(args.faults.with_suffix(".il"), last_killed, proofs / "control", args.proof_seconds):
+        holes.append({"fault": 0, "what": last_killed, "why": "killed by the bench, yet 'proven' equivalent: the proof is unsound"})
+    if killed + len(holes) < 20:
+        holes.append({"fault": 0, "what": "", "why": f"{killed} faults that matter are fewer than 20; raise MUTANTS"})
+    for hole in holes:
+        print(f"{args.name}: HOLE: fault {hole['fault']}: {hole['why']}: {hole['what']}")
+    result = {
+        "name": args.name, "top": args.top, "parameters": ngflow.parse_params(args.params), "faults": len(faults),
+        "killed": killed, "equivalent": equivalent, "holes": holes, "vectors": args.vectors, "seed": args.seed,
+        "yosys": ngflow.yosys_version(),
+    }
+    args.out.write_text(json.dumps(result, indent=2) + "\n")
+    print(f"{args.name}: {killed} of {len(faults)} faults killed, {len(equivalent)} proven equivalent, {len(holes)} holes; {args.out}")
+    if holes:
+        print(f"{args.name}: run {args.bench} --mutant K to see one; add the vectors that would catch it")
+    return 1 if holes else 0
+
+
+if __name__ == "__main__":
+    ngflow.run_main(main)
