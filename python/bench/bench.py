@@ -1,0 +1,272 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Speed of the golden model and of the simulated array, on one thread, next to numpy and ml_dtypes in the same run.
+
+Matrix products: multiply-accumulates a second (MAC/s) of the golden model, and of numpy programs that compute the same
+bits; each is first compared with the golden model on two shapes. They get decoded operands: only the product is timed.
+Quantizers: elements a second of the whole quantization (maximum, scales, codes), next to the plain casts of ml_dtypes,
+which have neither scales nor blocks. RTL: MAC/s of `narrowgauge gemm --engine rtl` on its 8 x 8 array of 16 lanes.
+
+Needs the package on PYTHONPATH (the build directory's python/), and for the RTL part the program narrowgauge.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+for library in ("OPENBLAS", "OMP", "MKL"):  # before numpy reads them
+    os.environ[f"{library}_NUM_THREADS"] = "1"
+
+import ml_dtypes  # noqa: E402
+import numpy as np  # noqa: E402
+
+import narrowgauge as ng  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[2]
+Array = np.ndarray
+
+
+# ---------------------------------------------------------------- numpy programs for the same products
+
+
+def alpha(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> np.float32:
+    return np.float32(a.tensor_scale) * np.float32(b.tensor_scale)
+
+
+def by_blocks(matrix: Array, block: int) -> Array:
+    """rows x k -> blocks x rows x block, contiguous."""
+    return np.ascontiguousarray(matrix.reshape(len(matrix), -1, block).transpose(1, 0, 2))
+
+
+def nvfp4_integers(q: ng.QuantizedMatrix) -> tuple[Array, Array]:
+    """Elements in halves and scales in units of 2^-9, as integers."""
+    return (ng.decode(q.codes, "e2m1") * 2).astype(np.int64), (ng.decode(q.scales, "ue4m3") * 512).astype(np.int64)
+
+
+def nvfp4_in_integers(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[], Array]:
+    """As the definition reads: integer dots of the blocks, times the integer scales, summed in int64."""
+    (x, sx), (y, sy) = nvfp4_integers(a), nvfp4_integers(b)
+    x, y = by_blocks(x, 16), by_blocks(y, 16)
+    factor = alpha(a, b)
+
+    def run() -> Array:
+        total = np.zeros((a.rows, b.rows), np.int64)
+        for n in range(len(x)):
+            total += (x[n] @ y[n].T) * np.multiply.outer(sx[:, n], sy[:, n])
+        return total.astype(np.float32) * np.float32(2.0**-20) * factor
+
+    return run
+
+
+def nvfp4_with_blas_blocks(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[], Array]:
+    """The same with the blocks' dots by float32 BLAS (exact: below 2^24), products and sums in float64 below 2^53."""
+    (x, sx), (y, sy) = nvfp4_integers(a), nvfp4_integers(b)
+    x, y = by_blocks(x.astype(np.float32), 16), by_blocks(y.astype(np.float32), 16)
+    sx, sy = sx.astype(np.float64), sy.astype(np.float64)
+    factor = alpha(a, b)
+
+    def run() -> Array:
+        total = np.zeros((a.rows, b.rows), np.int64)
+        for first in range(0, len(x), 64):  # 64 blocks of 2304 * (448 * 2^9)^2 stay below 2^53
+            partial = np.zeros((a.rows, b.rows))
+            for n in range(first, min(first + 64, len(x))):
+                partial += (x[n] @ y[n].T) * np.multiply.outer(sx[:, n], sy[:, n])
+            total += partial.astype(np.int64)
+        return total.astype(np.float32) * np.float32(2.0**-20) * factor
+
+    return run
+
+
+def nvfp4_with_folded_scales(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[], Array]:
+    """The trick: element times scale is an integer of 22 bits, so float64 BLAS sums 1024 products exactly."""
+    (x, sx), (y, sy) = nvfp4_integers(a), nvfp4_integers(b)
+    x, y = (x * np.repeat(sx, 16, axis=1)).astype(np.float64), (y * np.repeat(sy, 16, axis=1)).astype(np.float64)
+    factor = alpha(a, b)
+
+    def run() -> Array:
+        total = np.zeros((a.rows, b.rows), np.int64)
+        for first in range(0, x.shape[1], 1024):  # 1024 * (12 * 448 * 2^9)^2 < 2^53
+            part = slice(first, first + 1024)
+            total += (x[:, part] @ y[:, part].T).astype(np.int64)
+        return total.astype(np.float32) * np.float32(2.0**-20) * factor
+
+    return run
+
+
+def mxfp4_in_float32(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[], Array]:
+    """Blocks in order: exact dot by float32 BLAS, times the powers of two, added in float32."""
+    x, y = (by_blocks(ng.decode(q.codes, "e2m1"), 32) for q in (a, b))
+    sx, sy = (ng.decode(q.scales, "e8m0") for q in (a, b))
+    factor = alpha(a, b)
+
+    def run() -> Array:
+        total = np.zeros((a.rows, b.rows), np.float32)
+        for n in range(len(x)):
+            total += (x[n] @ y[n].T) * np.multiply.outer(sx[:, n], sy[:, n])
+        return total * factor
+
+    return run
+
+
+def e4m3_in_float64(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[], Array]:
+    """One float64 BLAS product of the decoded values: exact up to k = 2^17."""
+    x, y = (ng.decode(q.codes, "e4m3").astype(np.float64) for q in (a, b))
+    factor = alpha(a, b)
+    return lambda: (x @ y.T).astype(np.float32) * factor
+
+
+Emulation = Callable[[ng.QuantizedMatrix, ng.QuantizedMatrix], Callable[[], Array]]
+PRODUCTS: dict[str, dict[str, Emulation]] = {
+    "nvfp4": {
+        "numpy, integers": nvfp4_in_integers,
+        "numpy, block dots by BLAS": nvfp4_with_blas_blocks,
+        "numpy, scales folded, float64 BLAS": nvfp4_with_folded_scales,
+    },
+    "mxfp4": {"numpy, block dots by BLAS": mxfp4_in_float32},
+    "fp8_e4m3": {"numpy, float64 BLAS": e4m3_in_float64},
+    "fp8_e5m2": {},  # float64 does not hold these sums: 65 bits and more
+    "fp8_e4m3_e5m2": {},  # nor these beyond k = 4
+}
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def best_time(run: Callable[[], object], seconds: float) -> float:
+    """Shortest of as many runs as fit `seconds`, three at least."""
+    times: list[float] = []
+    while len(times) < 3 or sum(times) < seconds:
+        started = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def say(text: str) -> None:
+    print(f"  {text} ...", file=sys.stderr, flush=True)
+
+
+def operands(rng: np.random.Generator, format: str, m: int, k: int, n: int) -> tuple:
+    a, b = rng.standard_normal((m, k), np.float32), rng.standard_normal((k, n), np.float32)
+    return ng.quantize(a, format), ng.quantize(b, format, axis="columns")
+
+
+def bench_products(size: int, seconds: float) -> list[dict]:
+    rng = np.random.default_rng(1)
+    rows = []
+    for format, emulations in PRODUCTS.items():
+        a, b = operands(rng, format, size, size, size)
+        say(f"{format}: golden model, {size}^3")
+        golden = size**3 / best_time(lambda a=a, b=b: ng.gemm(a, b, threads=1), seconds)
+        rows.append({"format": format, "program": "golden model", "macs_per_second": golden, "ratio": None})
+        for name, emulation in emulations.items():
+            say(f"{format}: {name}")
+            for m, k, n in ((33, 1072, 17), (64, 4096, 48)):
+                x, y = operands(rng, format, m, k, n)
+                if not np.array_equal(emulation(x, y)().view("u4"), ng.gemm(x, y, threads=1).view("u4")):
+                    raise SystemExit(f"bench: '{name}' differs from the golden model of {format}: nothing was measured")
+            rate = size**3 / best_time(emulation(a, b), seconds)
+            rows.append({"format": format, "program": name, "macs_per_second": rate, "ratio": golden / rate})
+    return rows
+
+
+def bench_quantizers(elements: int, seconds: float) -> list[dict]:
+    x = np.random.default_rng(2).standard_normal((elements // 4096, 4096), np.float32)
+    rows = []
+
+    def add(program: str, run: Callable[[], object]) -> None:
+        say(program)
+        rows.append({"program": program, "elements_per_second": x.size / best_time(run, seconds)})
+
+    for format in ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2"):
+        add(f"quantize {format}", lambda f=format: ng.quantize(x, f, threads=1))
+    add("quantize nvfp4, columns", lambda: ng.quantize(x, "nvfp4", axis="columns", threads=1))
+    add("quantize nvfp4, vendor rule", lambda: ng.quantize(x, "nvfp4", rule="vendor", threads=1))
+    add("quantize nvfp4, stochastic", lambda: ng.quantize(x, "nvfp4", rounding="stochastic", threads=1))
+    for name in ("e2m1", "e4m3", "e5m2", "bf16"):
+        add(f"encode {name}", lambda n=name: ng.encode(x, n))
+        ml_type = getattr(ml_dtypes, ng.formats()[name].ml_dtype)
+        add(f"ml_dtypes cast to {ml_type.__name__}", lambda t=ml_type: x.astype(t))
+    return rows
+
+
+def bench_rtl(program: Path) -> list[dict]:
+    rng = np.random.default_rng(3)
+    rows = []
+    with tempfile.TemporaryDirectory(prefix="narrowgauge-bench-") as folder:
+        a, b = str(Path(folder, "A.npy")), str(Path(folder, "B.npy"))
+        for format, (m, k, n) in {"nvfp4": (512, 1024, 128), "fp8_e4m3": (256, 512, 64)}.items():
+            say(f"rtl {format}: {m} x {k} x {n}")
+            np.save(a, rng.standard_normal((m, k), np.float32))
+            np.save(b, rng.standard_normal((k, n), np.float32))
+            reports = []
+            for _ in range(3):
+                options = f"--format {format} --engine rtl --threads 1 --json".split()
+                command = [str(program), "gemm", a, b, *options]
+                done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+                if done.returncode:
+                    raise SystemExit(f"bench: `{' '.join(command)}` ended with code {done.returncode}")
+                reports.append(json.loads(done.stdout))
+            best = max(reports, key=lambda report: report["macs_per_second"])
+            keys = ("format", "macs_per_second", "cycles", "utilization")
+            rows.append(
+                {key: best[key] for key in keys} | {"cycles_per_second": best["cycles"] / best["engine_seconds"]}
+            )
+    return rows
+
+
+def print_tables(result: dict) -> None:
+    print(f"\nmatrix products of {result['size']}^3, one thread")
+    print(f"{'format':<15}{'program':<37}{'MAC/s':>10}{'golden is':>13}")
+    for row in result["products"]:
+        ratio = f"{row['ratio']:.3g} x" if row["ratio"] else ""
+        print(f"{row['format']:<15}{row['program']:<37}{row['macs_per_second']:>10.2e}{ratio:>13}")
+    print(f"\nquantizers and casts, {result['elements']:,} float32, one thread")
+    print(f"{'program':<42}{'elements/s':>12}")
+    for row in result["quantizers"]:
+        print(f"{row['program']:<42}{row['elements_per_second']:>12.2e}")
+    if result["rtl"]:
+        print("\nRTL simulation, 8 x 8 array of 16 lanes, one thread")
+        print(f"{'format':<15}{'MAC/s':>10}{'cycles/s':>12}{'utilization':>13}")
+        for row in result["rtl"]:
+            print(f"{row['format']:<15}{row['macs_per_second']:>10.2e}", end="")
+            print(f"{row['cycles_per_second']:>12.2e}{row['utilization']:>13.1%}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=Path, help="the program narrowgauge (default: in build/bin)")
+    parser.add_argument("--size", type=int, default=1024, help="M = K = N of the products (default 1024)")
+    parser.add_argument("--elements", type=int, default=1 << 23, help="for the quantizers (default 2^23)")
+    parser.add_argument("--seconds", type=float, default=1.0, help="time given to each measurement (default 1)")
+    parser.add_argument("--no-rtl", action="store_true", help="leave the RTL simulation out")
+    parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
+    options = parser.parse_args()
+    if options.size < 16 or options.elements < 4096:
+        parser.error("--size must be at least 16 and --elements at least 4096")
+    program = (options.program or ROOT / "build" / "bin" / "narrowgauge").resolve()
+    if not options.no_rtl and not program.is_file():
+        parser.error(f"there is no program {program}: build it, name it with --program, or use --no-rtl")
+    result = {
+        "size": options.size,
+        "elements": options.elements // 4096 * 4096,
+        "products": bench_products(options.size, options.seconds),
+        "quantizers": bench_quantizers(options.elements, options.seconds),
+        "rtl": [] if options.no_rtl else bench_rtl(program),
+    }
+    if options.json:
+        print(json.dumps(result, indent=2))
+    else:
+        print_tables(result)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "bindings.hpp"
+#include "names.hpp"
+#include "narrowgauge/format/convert.hpp"
+#include "narrowgauge/format/format.hpp"
+#include "narrowgauge/format/round_pack.hpp"
+
+namespace narrowgauge::python {
+namespace {
+
+using RandomWords = py::array_t<std::uint32_t, py::array::c_style>;
+
+template <class Code, class Real>
+py::array encode_array(const py::array_t<Real, py::array::c_style>& x, Format format, const RoundOptions& options,
+                       const std::optional<RandomWords>& random) {
+  py::array_t<Code> codes(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
+  const auto n = static_cast<std::size_t>(x.size());
+  const std::span<const Real> in(x.data(), n);
+  const std::span<Code> out(codes.mutable_data(), n);
+  const std::span<const std::uint32_t> words = random ? std::span(random->data(), n) : std::span<const std::uint32_t>();
+  const py::gil_scoped_release release;
+  encode_span(format, in, out, options, words);
+  return codes;
+}
+
+template <class Real>
+py::array encode_real(const py::array& any, Format format, const RoundOptions& options,
+                      const std::optional<RandomWords>& random) {
+  const auto x = py::array_t<Real, py::array::c_style | py::array::forcecast>::ensure(any);
+  if (!x) throw py::error_already_set();
+  const int bits = desc(format).bits;
+  if (bits <= 8) return encode_array<std::uint8_t, Real>(x, format, options, random);
+  if (bits <= 16) return encode_array<std::uint16_t, Real>(x, format, options, random);
+  return encode_array<std::uint32_t, Real>(x, format, options, random);
+}
+
+/// Random words as uint32 of the shape of `x`, each below 2^random_bits.
+RandomWords random_words(const py::array& random, const py::array& x, int random_bits) {
+  if (random.dtype().kind() != 'u' && random.dtype().kind() != 'i') {
+    throw Error("random has dtype " + std::string(py::str(random.dtype())) + ": expected an unsigned integer array");
+  }
+  const auto same_shape = [&] {
+    if (random.ndim() != x.ndim()) return false;
+    for (py::ssize_t i = 0; i < x.ndim(); ++i) {
+      if (random.shape(i) != x.shape(i)) return false;
+    }
+    return true;
+  };
+  if (!same_shape()) {
+    throw Error("random has shape " + shape_text(random) + ": expected the shape of x, " + shape_text(x));
+  }
+  const auto wide = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(random);
+  if (!wide) throw py::error_already_set();
+  RandomWords words(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
+  for (py::ssize_t i = 0; i < wide.size(); ++i) {
+    const std::int64_t word = wide.data()[i];
+    if (word < 0 || word >> random_bits != 0) {
+      throw Error("random holds " + std::to_string(word) + ": expected 0 to 2^" + std::to_string(random_bits) +
+                  " - 1; draw random_bits bits a value");
+    }
+    words.mutable_data()[i] = static_cast<std::uint32_t>(word);
+  }
+  return words;
+}
+
+py::array encode(const py::array& x, std::string_view format, std::string_view rounding,
+                 const std::optional<std::string>& overflow, const std::optional<py::array>& random, int random_bits) {
+  const Format target = find_format(format);
+  RoundOptions options{
+      .rounding = find_name(rounding_names, "rounding", rounding),
+      .overflow = overflow ? find_name(overflow_names, "overflow policy", *overflow) : desc(target).overflow,
+      .random_bits = random_bits};
+  if (random_bits < 1 || random_bits > 32) {
+    throw Error("random_bits is " + std::to_string(random_bits) + ": expected 1 to 32");
+  }
+  if ((options.rounding == Rounding::stochastic) != random.has_value()) {
+    throw Error(random ? "random words were given with rounding '" + std::string(rounding) +
+                             "': they are for rounding 'stochastic' only"
+                       : std::string("rounding 'stochastic' needs random: an integer array of the shape of x"));
+  }
+  std::optional<RandomWords> words;
+  if (random) words = random_words(*random, x, random_bits);
+  const char kind = x.dtype().kind();
+  if (kind == 'f' && x.itemsize() <= 4) return encode_real<float>(x, target, options, words);
+  if ((kind == 'f' && x.itemsize() == 8) || kind == 'i' || kind == 'u') {
+    return encode_real<double>(x, target, options, words);
+  }
+  throw Error("x has dtype " + std::string(py::str(x.dtype())) +
+              ": expected float16, float32, float64 or integers; convert it with astype(numpy.float32)");
+}
+
+template <class Code>
+void decode_into(const py::array& any, Format format, float* out) {
+  const auto codes = py::array_t<Code, py::array::c_style | py::array::forcecast>::ensure(any);
+  if (!codes) throw py::error_already_set();
+  const auto n = static_cast<std::size_t>(codes.size());
+  const std::span<const Code> in(codes.data(), n);
+  const py::gil_scoped_release release;
+  decode_span(format, in, std::span(out, n));
+}
+
+py::array decode(const py::array& codes, std::string_view format) {
+  const Format source = find_format(format);
+  if (codes.dtype().kind() != 'u' || codes.itemsize() > 4) {
+    throw Error("codes have dtype " + std::string(py::str(codes.dtype())) + ": expected uint8, uint16 or uint32");
+  }
+  py::array_t<float> out(std::vector<py::ssize_t>(codes.shape(), codes.shape() + codes.ndim()));
+  if (codes.itemsize() == 1) {
+    decode_into<std::uint8_t>(codes, source, out.mutable_data());
+  } else if (codes.itemsize() == 2) {
+    decode_into<std::uint16_t>(codes, source, out.mutable_data());
+  } else {
+    decode_into<std::uint32_t>(codes, source, out.mutable_data());
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_formats(py::module_& module) {
+  py::class_<FormatDesc>(module, "FormatDesc", "One row of the table of number formats.")
+      .def_readonly("name", &FormatDesc::name)
+      .def_readonly("bits", &FormatDesc::bits, "Storage bits of a code.")
+      .def_property_readonly(
+          "sign", [](const FormatDesc& f) { return f.sign != 0; }, "True if the top bit is a sign.")
+      .def_readonly("exp_bits", &FormatDesc::exp_bits)
+      .def_readonly("man_bits", &FormatDesc::man_bits)
+      .def_readonly("bias", &FormatDesc::bias)
+      .def_readonly("has_inf", &FormatDesc::has_inf)
+      .def_property_readonly("has_nan", [](const FormatDesc& f) { return f.nan != NanKind::none; })
+      .def_readonly("has_zero", &FormatDesc::has_zero)
+      .def_property_readonly(
+          "max", [](const FormatDesc& f) { return narrowgauge::decode(f, f.max_code()); }, "Largest finite value.")
+      .def_property_readonly(
+          "overflow", [](const FormatDesc& f) { return name_of(overflow_names, f.overflow); },
+          "Overflow policy used where none is named.")
+      .def_readonly("ml_dtype", &FormatDesc::ml_dtype, "numpy or ml_dtypes type of the same encoding; '' if none.")
+      .def_readonly("use", &FormatDesc::use)
+      .def("__repr__", [](const FormatDesc& f) { return "<format " + std::string(f.name) + ">"; });
+
+  module.def(
+      "formats",
+      [] {
+        py::dict table;
+        for (const FormatDesc& f : format_table) table[py::str(f.name)] = py::cast(f);
+        return table;
+      },
+      "Every number format by name, in the order of the table (docs/formats.md).");
+
+  module.def("encode", &encode, py::arg("x"), py::arg("format"), py::kw_only(), py::arg("rounding") = "nearest_even",
+             py::arg("overflow") = py::none(), py::arg("random") = py::none(), py::arg("random_bits") = 8,
+             R"(Codes of the values of x in a number format, each rounded once.
+
+x: array of any shape; float16, float32, float64 or integers (rounded from float64).
+format: a name of formats().
+rounding: 'nearest_even', 'nearest_away', 'stochastic', 'toward_zero'.
+overflow: 'saturate', 'ieee', 'oracle' (the cast of ml_dtypes), 'oracle_saturate'; None: the format's own rule.
+random: for 'stochastic', integers of the shape of x, each in [0, 2**random_bits). A value moves away from zero
+    if floor(delta * 2**random_bits) + random >= 2**random_bits, delta being its place in the step.
+random_bits: 1 to 32.
+
+Returns uint8, uint16 or uint32 (the smallest that holds the format), the shape of x.
+Raises Error for an unknown name, another dtype, or random words that do not fit.)");
+
+  module.def("decode", &decode, py::arg("codes"), py::arg("format"),
+             R"(Values of codes, as float32, which holds every value of every format exactly.
+
+codes: uint8, uint16 or uint32 of any shape; bits above the format's storage are ignored.
+Returns float32 of the same shape; NaN codes become quiet NaNs of the same sign.
+Raises Error for an unknown format or another dtype.)");
+}
+
+}  // namespace narrowgauge::python

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python package itself: types, shapes, names, errors. What it computes is tested in verif/oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+
+
+def test_every_public_name_is_documented() -> None:
+    for name in ng.__all__:
+        assert getattr(ng, name).__doc__, name
+
+
+def test_formats() -> None:
+    e4m3 = ng.formats()["e4m3"]
+    assert (e4m3.name, e4m3.bits, e4m3.sign, e4m3.exp_bits, e4m3.man_bits, e4m3.bias) == ("e4m3", 8, True, 4, 3, 7)
+    assert (e4m3.max, e4m3.has_inf, e4m3.has_nan, e4m3.has_zero) == (448, False, True, True)
+    assert (e4m3.overflow, e4m3.ml_dtype) == ("saturate", "float8_e4m3fn")
+    assert repr(e4m3) == "<format e4m3>"
+    assert "nvfp4" in ng.gemm_formats()
+
+
+def test_encode_keeps_shape_and_takes_the_smallest_code_type() -> None:
+    x = np.linspace(-3, 3, 24, dtype=np.float32).reshape(2, 3, 4)
+    for name, dtype in (("e2m1", np.uint8), ("bf16", np.uint16), ("fp32", np.uint32)):
+        codes = ng.encode(x, name)
+        assert codes.shape == x.shape
+        assert codes.dtype == dtype
+        assert ng.decode(codes, name).shape == x.shape
+    np.testing.assert_array_equal(ng.decode(ng.encode(x, "fp32"), "fp32"), x)
+    assert ng.encode(np.array(1.0), "e4m3").shape == ()
+    assert ng.encode(np.zeros((0, 4), np.float32), "e4m3").shape == (0, 4)
+
+
+def test_encode_takes_any_layout_and_real_type() -> None:
+    x = np.linspace(-3, 3, 24).reshape(4, 6)
+    want = ng.encode(x, "e4m3")
+    np.testing.assert_array_equal(ng.encode(np.asfortranarray(x), "e4m3"), want)
+    np.testing.assert_array_equal(ng.encode(x[::-1, ::2], "e4m3"), want[::-1, ::2])
+    np.testing.assert_array_equal(ng.encode(np.arange(5), "e2m1"), [0, 2, 4, 5, 6])
+    np.testing.assert_array_equal(ng.encode(np.float16([0.5]), "e2m1"), [1])
+
+
+def test_encode_rounds_float64_once() -> None:
+    """1 + 2^-4 is a tie of E4M3; 2^-40 more is lost in float32 but decides here."""
+    assert ng.encode(np.float64([1.0625 + 2.0**-40]), "e4m3")[0] == 0x39
+    assert ng.encode(np.float32([1.0625 + 2.0**-40]), "e4m3")[0] == 0x38
+
+
+X = np.ones((2, 3), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ng.encode(X, "e9m9"), ["e9m9", "e4m3"]),
+        (lambda: ng.encode(X, "e4m3", rounding="up"), ["'up'", "toward_zero"]),
+        (lambda: ng.encode(X, "e4m3", overflow="wrap"), ["'wrap'", "saturate"]),
+        (lambda: ng.encode(X * 1j, "e4m3"), ["complex64", "float32"]),
+        (lambda: ng.encode(X, "e4m3", rounding="stochastic"), ["needs random"]),
+        (lambda: ng.encode(X, "e4m3", random=np.zeros((2, 3), np.uint8)), ["'nearest_even'", "stochastic"]),
+        (lambda: ng.encode(X, "e4m3", rounding="stochastic", random=np.zeros(3, np.uint8)), ["(3,)", "(2, 3)"]),
+        (lambda: ng.encode(X, "e4m3", rounding="stochastic", random=np.full((2, 3), 256)), ["256", "2^8"]),
+        (lambda: ng.encode(X, "e4m3", rounding="stochastic", random=np.full((2, 3), -1)), ["-1"]),
+        (lambda: ng.encode(X, "e4m3", rounding="stochastic", random=X), ["float32", "integer"]),
+        (lambda: ng.encode(X, "e4m3", random_bits=33), ["33", "1 to 32"]),
+        (lambda: ng.decode(X, "e4m3"), ["float32", "uint8"]),
+        (lambda: ng.quantize(X, "nvfp3"), ["nvfp3", "mxfp4"]),
+        (lambda: ng.quantize(X[0]), ["(3,)", "two dimensions"]),
+        (lambda: ng.quantize(X.astype(int)), ["int64", "float32"]),
+        (lambda: ng.quantize(X, axis="row"), ["'row'", "columns"]),
+        (lambda: ng.quantize(X, rule="fast"), ["'fast'", "vendor"]),
+        (lambda: ng.quantize(X, "mxfp4", rule="vendor"), ["vendor", "mxfp4"]),
+        (lambda: ng.quantize(X[:0]), ["0 x 3"]),
+        (lambda: ng.quantize(np.float32([[1, 2], [3, np.nan]])), ["row 1", "column 1", "NaN"]),
+        (lambda: ng.quantize(np.float32([[1, -np.inf], [3, 4]])), ["row 0", "column 1", "-infinity"]),
+        (lambda: ng.quantize(X, tensor_scale=-1.0), ["-1"]),
+        (lambda: ng.quantize(X, rounding="stochastic", random_bits=25), ["25", "24"]),
+        (lambda: ng.matmul(X, X), ["3", "2"]),
+        (lambda: ng.gemm(ng.quantize(X), ng.quantize(X, "mxfp4")), ["scheme"]),
+        (lambda: ng.QuantizedMatrix("nvfp5", "e2m1", np.zeros((1, 16), np.uint8)), ["nvfp5", "nvfp4"]),
+        (lambda: ng.QuantizedMatrix("nvfp4", "e4m3", np.zeros((1, 16), np.uint8)), ["e4m3", "e2m1"]),
+        (lambda: ng.QuantizedMatrix("fp8", "e2m1", np.zeros((1, 16), np.uint8)), ["e2m1", "e5m2"]),
+        (lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 16), np.uint8)), ["missing", "(1, 1)"]),
+        (
+            lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 17), np.uint8), np.zeros((1, 1), np.uint8)),
+            ["(1, 1)", "(1, 2)"],
+        ),
+        (
+            lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.full((1, 16), 16, np.uint8), np.zeros((1, 1), np.uint8)),
+            ["16", "0 to 15"],
+        ),
+        (
+            lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((1, 16), np.uint8), np.zeros((1, 1), np.uint8)),
+            ["(1, 1)", "none"],
+        ),
+        (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros(16, np.uint8)), ["(16,)", "two dimensions"]),
+        (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((1, 16), np.uint8), k=17), ["17", "16"]),
+    ],
+)
+def test_errors_are_sentences_that_name_the_value(call: object, words: list[str]) -> None:
+    with pytest.raises(ng.Error) as caught:
+        call()
+    assert isinstance(caught.value, ValueError)
+    for word in words:
+        assert word in str(caught.value), str(caught.value)
+    assert len(str(caught.value).split()) > 4
+
+
+def test_quantized_matrix_has_its_parts() -> None:
+    x = np.random.default_rng(1).standard_normal((5, 20)).astype(np.float32)
+    q = ng.quantize(x)
+    assert (q.scheme, q.element, q.rows, q.k, q.k_padded, q.block) == ("nvfp4", "e2m1", 5, 20, 32, 16)
+    assert q.codes.shape == (5, 32)
+    assert not q.codes[:, 20:].any()
+    assert q.scales.shape == (5, 2)
+    assert repr(q) == "<QuantizedMatrix nvfp4 e2m1, 5 vectors of 20>"
+    again = ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, q.tensor_scale, k=q.k)
+    np.testing.assert_array_equal(ng.dequantize(again), ng.dequantize(q))
+    b = ng.quantize(x, axis="columns")
+    assert (b.rows, b.k) == (20, 5)
+    assert ng.quantize(x, "fp8_e4m3").scales is None
+    assert ng.quantize(x, "fp8_e4m3_e5m2").element == "e4m3"
+    assert ng.quantize(x, "fp8_e4m3_e5m2", axis="columns").element == "e5m2"
+
+
+@pytest.mark.parametrize("format", ng.gemm_formats())
+def test_matmul_is_close_to_float64(format: str) -> None:
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((9, 100)), rng.standard_normal((100, 7))
+    c = ng.matmul(a, b, format)
+    assert c.shape == (9, 7)
+    assert c.dtype == np.float32
+    error = np.linalg.norm(c - a @ b) / np.linalg.norm(a @ b)
+    assert 0 < error < 0.2
