@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The subcommands. Each add_* declares its options and a callback that does the work and sets the exit code:
+// 0, or 1 where an engine's result differs from the golden model's. Bad input leaves as narrowgauge::Error (exit code
+// 2).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize.hpp"
+
+namespace narrowgauge::cli {
+
+void add_gemm(CLI::App& app, int& exit_code);
+void add_quantize(CLI::App& app, int& exit_code);
+void add_formats(CLI::App& app, int& exit_code);
+void add_units(CLI::App& app, int& exit_code);
+
+/// A value of an option that has a few names.
+template <class T>
+struct Choice {
+  std::string_view name;
+  T value;
+};
+
+template <class T, std::size_t N>
+std::string names_of(const std::array<Choice<T>, N>& choices, std::string_view separator) {
+  std::string names;
+  for (const Choice<T>& choice : choices)
+    names += (names.empty() ? "" : std::string(separator)) + std::string(choice.name);
+  return names;
+}
+
+/// The value of this name, or an Error that lists the names.
+template <class T, std::size_t N>
+T choose(std::string_view option, std::string_view name, const std::array<Choice<T>, N>& choices) {
+  const auto found = std::find_if(choices.begin(), choices.end(), [&](const Choice<T>& c) { return c.name == name; });
+  if (found != choices.end()) return found->value;
+  throw Error(std::string(option) + " \"" + std::string(name) + "\" is unknown; choose one of " +
+              names_of(choices, ", "));
+}
+
+/// The options that say how to quantize, shared by gemm and quantize.
+struct QuantizeFlags {
+  std::string format = "nvfp4";
+  std::string rule = "exact";
+  std::string rounding = "nearest_even";
+  int random_bits = 8;
+  std::uint64_t seed = 0;
+  unsigned threads = 0;
+
+  void add_to(CLI::App& command);
+  /// Checks the names; the result still lacks scheme and element.
+  QuantizeOptions options() const;
+  /// "exact scales, nearest_even"
+  std::string text() const;
+};
+
+}  // namespace narrowgauge::cli

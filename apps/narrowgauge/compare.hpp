@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an engine's result is held against: the golden model's bits, and the product in float64.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace narrowgauge::cli {
+
+/// How many results differ in their bits, and the first that does.
+struct Difference {
+  std::size_t count = 0;
+  std::size_t index = 0;
+  std::uint32_t got = 0;
+  std::uint32_t expected = 0;
+};
+
+/// Bit for bit: +0 and -0 differ, equal NaNs do not. Throws Error on results of different size.
+Difference compare(std::span<const float> got, std::span<const float> expected);
+
+/// C = A x B in float64: A is m x k, B is k x n, all row-major; `threads` 0 is one per core.
+std::vector<double> product_float64(std::span<const double> a, std::span<const double> b, std::size_t m, std::size_t k,
+                                    std::size_t n, unsigned threads);
+
+}  // namespace narrowgauge::cli

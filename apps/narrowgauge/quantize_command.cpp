@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <memory>
+
+#include "commands.hpp"
+#include "engines.hpp"
+#include "narrowgauge/format/round_pack.hpp"
+#include "npy.hpp"
+#include "report.hpp"
+
+namespace narrowgauge::cli {
+namespace {
+
+constexpr std::array<Choice<Axis>, 2> axes{{{"rows", Axis::rows}, {"columns", Axis::columns}}};
+
+struct QuantizeArguments {
+  std::string x;
+  std::string axis = "rows";
+  std::string out_prefix;
+  QuantizeFlags quantize;
+  bool json = false;
+};
+
+/// What the format did to the matrix; counts of elements.
+struct Statistics {
+  double sqnr = 0;
+  std::size_t zeros = 0;      ///< codes of zero
+  std::size_t flushed = 0;    ///< of these, those that were not zero before
+  std::size_t saturated = 0;  ///< magnitude was beyond what its scales can express
+  double bits_per_element = 0;
+};
+
+/// `original`: the matrix in q's layout, a vector along the contraction a row.
+Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& original) {
+  const FormatDesc& element = desc(q.element);
+  const std::vector<double> values = dequantize(q);
+  const std::size_t block = block_size(q.scheme);
+  Statistics result;
+  result.sqnr = sqnr_db(original, values);
+  for (std::size_t row = 0; row < q.rows; ++row) {
+    for (std::size_t i = 0; i < q.k; ++i) {
+      const double x = original[row * q.k + i];
+      if ((q.codes[row * q.k_padded + i] & element.payload_mask()) == 0) {
+        ++result.zeros;
+        result.flushed += x != 0;
+      }
+      double largest = decode(element, element.max_code()) * q.tensor_scale;
+      if (!q.scales.empty()) {
+        largest *=
+            decode(q.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0, q.scales[row * q.blocks() + i / block]);
+      }
+      result.saturated += std::abs(x) > largest;
+    }
+  }
+  const std::size_t bits = q.codes.size() * static_cast<std::size_t>(element.bits) + q.scales.size() * 8 +
+                           (q.scheme == Scheme::mxfp4 ? 0 : 32);
+  result.bits_per_element = static_cast<double>(bits) / static_cast<double>(original.size());
+  return result;
+}
+
+int run(const QuantizeArguments& arguments) {
+  const GemmFormat& format = find_gemm_format(arguments.quantize.format);
+  if (format.a != format.b) {
+    throw Error("--format " + arguments.quantize.format +
+                " names a format for each of two operands, but there is one matrix; use fp8_" +
+                std::string(desc(format.a).name) + " or fp8_" + std::string(desc(format.b).name));
+  }
+  const Axis axis = choose("--axis", arguments.axis, axes);
+  QuantizeOptions options = arguments.quantize.options();
+  options.scheme = format.scheme;
+  options.element = format.a;
+  const Matrix x = read_matrix(arguments.x);
+
+  const std::string& prefix = arguments.out_prefix;
+  const bool scaled = format.scheme != Scheme::fp8;
+  const std::string codes_path = prefix + ".codes.npy";
+  const std::string scales_path = prefix + ".scales.npy";
+  const std::string json_path = prefix + ".json";
+  if (!prefix.empty()) {
+    check_writable(codes_path);
+    if (scaled) check_writable(scales_path);
+    check_writable(json_path);
+  }
+
+  const std::vector<float> narrow = to_float32(x);
+  const Stopwatch time;
+  const QuantizedMatrix q = quantize(narrow, x.rows, x.cols, axis, options);
+  const double seconds = time.seconds();
+
+  std::vector<double> original = x.values;
+  if (axis == Axis::columns) {
+    for (std::size_t row = 0; row < x.rows; ++row) {
+      for (std::size_t col = 0; col < x.cols; ++col) original[col * x.rows + row] = x.values[row * x.cols + col];
+    }
+  }
+  const Statistics s = statistics(q, original);
+  const double elements = static_cast<double>(original.size());
+
+  Json json{{"command", "quantize"},
+            {"x", {{"path", x.path}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
+            {"format", format.name},
+            {"element", desc(q.element).name},
+            {"block", block_size(q.scheme)},
+            {"axis", arguments.axis},
+            {"rule", arguments.quantize.rule},
+            {"rounding", arguments.quantize.rounding}};
+  if (options.rounding == Rounding::stochastic) {
+    json["random_bits"] = arguments.quantize.random_bits;
+    json["seed"] = arguments.quantize.seed;
+  }
+  json.update({{"vectors", q.rows},
+               {"k", q.k},
+               {"k_padded", q.k_padded},
+               {"tensor_scale", q.tensor_scale},
+               {"sqnr_db", json_number(s.sqnr)},
+               {"zeros", static_cast<double>(s.zeros) / elements},
+               {"flushed", static_cast<double>(s.flushed) / elements},
+               {"saturated", static_cast<double>(s.saturated) / elements},
+               {"bits_per_element", s.bits_per_element},
+               {"seconds", seconds},
+               {"codes_path", prefix.empty() ? Json() : Json(codes_path)},
+               {"scales_path", prefix.empty() || !scaled ? Json() : Json(scales_path)}});
+  if (!prefix.empty()) {
+    write_npy(codes_path, q.codes, q.rows, q.k_padded);
+    if (scaled) write_npy(scales_path, q.scales, q.rows, q.blocks());
+    write_text(json_path, json.dump(2) + "\n");
+  }
+  if (arguments.json) {
+    print_json(json);
+    return 0;
+  }
+
+  const auto share = [&](std::size_t count) {
+    return number(100 * static_cast<double>(count) / elements) + " % (" + std::to_string(count) + ")";
+  };
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + x.path + ")"},
+      {"format", std::string(format.name) + ": " + arguments.quantize.text()},
+      {"layout", counted(q.rows, "vector") + " of " + std::to_string(q.k) + ", the " + arguments.axis +
+                     (q.k_padded == q.k ? " of X" : " of X, padded to " + std::to_string(q.k_padded))},
+      {"tensor scale", number(q.tensor_scale)},
+      {"SQNR", sqnr_text(s.sqnr)},
+      {"zeros", share(s.zeros) + ", of which " + share(s.flushed) + " were not zero before"},
+      {"saturated", share(s.saturated)},
+      {"storage", number(s.bits_per_element) + " bits per element, scales and padding included"},
+      {"time", number(seconds) + " s, " + number(seconds > 0 ? elements / seconds : 0) + " elements/s"}};
+  if (!prefix.empty()) {
+    facts.emplace_back("written", codes_path + (scaled ? ", " + scales_path : "") + ", " + json_path);
+  }
+  print_facts(facts);
+  return 0;
+}
+
+}  // namespace
+
+void add_quantize(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<QuantizeArguments>();
+  CLI::App& command =
+      *app.add_subcommand("quantize", "Quantize one matrix: SQNR, zeros, saturation; codes and scales to files");
+  command.add_option("X", arguments->x, "Matrix, .npy")->required()->type_name("");
+  command.add_option("--axis", arguments->axis, "Blocks lie along rows (as for A of A x B) or columns (as for B)")
+      ->capture_default_str()
+      ->type_name(names_of(axes, "|"));
+  command.add_option("--out-prefix", arguments->out_prefix, "Write P.codes.npy, P.scales.npy and P.json")
+      ->type_name("P");
+  arguments->quantize.add_to(command);
+  command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout");
+  command.footer(
+      "X as for `narrowgauge gemm`: any real matrix, converted to float32 first; NaN and infinity are refused.\n"
+      "\n"
+      "Written with --out-prefix P:\n"
+      "  P.codes.npy   uint8, a code a byte, vectors x K (padded with zeros to whole blocks); with --axis columns a "
+      "vector is\n"
+      "                a column of X\n"
+      "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for mxfp4; none for FP8)\n"
+      "  P.json        format, tensor scale and the report\n"
+      "value = decode(code) x decode(scale) x tensor scale\n"
+      "\n"
+      "Reported: SQNR = 10 log10(sum X^2 / sum (Q - X)^2), infinite without error; share of zero codes; share of "
+      "elements\n"
+      "whose magnitude was beyond what their scales can express (saturated); storage in bits per element of X.\n"
+      "\n"
+      "Formats: " +
+      gemm_format_names() +
+      " (not the ones of two elements)\n"
+      "\n"
+      "Examples:\n"
+      "  narrowgauge quantize X.npy --format nvfp4\n"
+      "  narrowgauge quantize X.npy --format mxfp4 --axis columns --out-prefix x_mxfp4\n"
+      "  narrowgauge quantize X.npy --format fp8_e5m2 --rounding stochastic --random-bits 16 --seed 1 --json");
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace narrowgauge::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "commands.hpp"
+
+namespace narrowgauge::cli {
+namespace {
+
+constexpr std::array<Choice<ScaleRule>, 2> rules{{{"exact", ScaleRule::exact}, {"vendor", ScaleRule::vendor}}};
+constexpr std::array<Choice<Rounding>, 4> roundings{{{"nearest_even", Rounding::nearest_even},
+                                                     {"nearest_away", Rounding::nearest_away},
+                                                     {"stochastic", Rounding::stochastic},
+                                                     {"toward_zero", Rounding::toward_zero}}};
+
+}  // namespace
+
+void QuantizeFlags::add_to(CLI::App& command) {
+  command.add_option("--format", format, "Number format; `narrowgauge formats` explains each")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      .add_option("--rule", rule,
+                  "Scales: exact (correctly rounded, as the hardware) or vendor (NVFP4's FP32 sequence)")
+      ->capture_default_str()
+      ->type_name(names_of(rules, "|"));
+  command.add_option("--rounding", rounding, "How elements are rounded")
+      ->capture_default_str()
+      ->type_name(names_of(roundings, "|"));
+  command.add_option("--random-bits", random_bits, "Random bits of a stochastic rounding")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 24).description(""))
+      ->type_name("BITS");
+  command.add_option("--seed", seed, "Seed of stochastic rounding")->capture_default_str()->type_name("N");
+  command.add_option("--threads", threads, "Threads; 0 is one per core")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 1024).description(""))
+      ->type_name("N");
+}
+
+QuantizeOptions QuantizeFlags::options() const {
+  QuantizeOptions options{};
+  options.rule = choose("--rule", rule, rules);
+  options.rounding = choose("--rounding", rounding, roundings);
+  options.random_bits = random_bits;
+  options.seed = seed;
+  options.threads = threads;
+  return options;
+}
+
+std::string QuantizeFlags::text() const {
+  std::string text = rule + " scales, " + rounding;
+  if (rounding == "stochastic")
+    text += " with " + std::to_string(random_bits) + " random bits, seed " + std::to_string(seed);
+  return text;
+}
+
+}  // namespace narrowgauge::cli

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace narrowgauge::cli {
+
+/// What verif/status.py --json printed when the program was built: a list of units.
+extern const char* const units_json;
+
+}  // namespace narrowgauge::cli

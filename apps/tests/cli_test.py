@@ -1,0 +1,495 @@
+# SPDX-License-Identifier: Apache-2.0
+# ruff: noqa: PT009 (unittest on purpose: this runs without any package)
+"""Tests of the `narrowgauge` program from outside: what it prints, what it writes, how it refuses.
+
+    python3 cli_test.py PROGRAM [--rtl] [CLASS ...]      --rtl: the program was built with the rtl engine
+
+Standard library only: the .npy files, good and bad, are made by hand here, so that reader and writer of the program
+are checked against the format and not against a library they share.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import json
+import math
+import os
+import random
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROGRAM = ""
+RTL = False
+FORMATS = ["nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
+RTL_FORMATS = [name for name in FORMATS if name != "mxfp4"]
+STRUCT = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
+          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}  # fmt: skip
+
+Rows = list[list[float]]
+
+
+def header(text: str, version: int = 1) -> bytes:
+    raw = text.encode() + b"\n"
+    return b"\x93NUMPY" + bytes([version, 0]) + len(raw).to_bytes(2 if version == 1 else 4, "little") + raw
+
+
+def npy(rows: Rows, dtype: str = "<f4", fortran: bool = False, version: int = 1, pad: int = 0) -> bytes:
+    """A matrix as a .npy file; `pad` lengthens the header."""
+    shape = (len(rows), len(rows[0]) if rows else 0)
+    text = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}" + " " * pad
+    order = zip(*rows, strict=True) if fortran else rows
+    letter = STRUCT[dtype[1:]]
+    convert = int if letter in "bhiqBHIQ" else bool if letter == "?" else float
+    flat = [convert(x) for x in itertools.chain(*order)]
+    return header(text, version) + struct.pack(f"{'>' if dtype[0] == '>' else '<'}{len(flat)}{letter}", *flat)
+
+
+def read_npy(path: Path) -> tuple[list[list[float]], str]:
+    raw = path.read_bytes()
+    assert raw[:8] == b"\x93NUMPY\x01\x00", raw[:8]
+    size = int.from_bytes(raw[8:10], "little")
+    assert (10 + size) % 64 == 0, "data are not aligned to 64 bytes"
+    head = ast.literal_eval(raw[10 : 10 + size].decode())
+    rows, cols = head["shape"]
+    assert not head["fortran_order"]
+    kind = head["descr"]
+    flat = struct.unpack(f"<{rows * cols}{STRUCT[kind[1:]]}", raw[10 + size :])
+    return [list(flat[r * cols : (r + 1) * cols]) for r in range(rows)], kind
+
+
+def float32(x: float) -> float:
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+def product(a: Rows, b: Rows) -> Rows:
+    return [[math.fsum(x * y for x, y in zip(row, col, strict=True)) for col in zip(*b, strict=True)] for row in a]
+
+
+class Program(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = Path(folder.name)
+
+    def file(self, name: str, content: bytes) -> str:
+        (self.dir / name).write_bytes(content)
+        return name
+
+    def run_program(self, *args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([PROGRAM, *args], cwd=self.dir, capture_output=True, text=True, timeout=600)
+
+    def ok(self, *args: str) -> str:
+        done = self.run_program(*args)
+        self.assertEqual(done.returncode, 0, f"{args}: exit code {done.returncode}, stderr: {done.stderr}")
+        self.assertEqual(done.stderr, "", args)
+        return done.stdout
+
+    def json(self, *args: str) -> dict:
+        return json.loads(self.ok(*args, "--json"))
+
+    def refused(self, args: list[str], *expected: str) -> None:
+        """Exit code 2, nothing on stdout, one line on stderr that has all the `expected` pieces."""
+        done = self.run_program(*args)
+        self.assertEqual(done.returncode, 2, f"{args}: exit code {done.returncode}, stderr: {done.stderr}")
+        self.assertEqual(done.stdout, "", args)
+        self.assertRegex(done.stderr, r"\Anarrowgauge: [^\n]+\n\Z", args)
+        for piece in expected:
+            self.assertIn(piece, done.stderr, args)
+
+    def gemm(self, a: bytes, b: bytes, *args: str) -> tuple[list[list[float]], dict]:
+        report = self.json("gemm", self.file("a.npy", a), self.file("b.npy", b), "--out", "c.npy", *args)
+        values, kind = read_npy(self.dir / "c.npy")
+        self.assertEqual(kind, "<f4")
+        return values, report
+
+
+def exact_operands(format_name: str, m: int, k: int, n: int, rng: random.Random) -> tuple[Rows, Rows]:
+    """Integers that the format holds without error, so that the product is known exactly."""
+    block = {"nvfp4": 16, "mxfp4": 32}.get(format_name, 1)
+    unit = 448 if format_name == "nvfp4" else 1  # the tensor scale 2688 / (6 x 448) and so all others are 1 or 448
+    if block > 1:
+        values = [unit * sign * x for sign in (1, -1) for x in (0, 1, 2, 3, 4, 6)]
+    else:
+        values = [-16, -7, -3, -1, 0, 1, 2, 4, 5, 6, 14, 32]  # three significant bits are in both E4M3 and E5M2
+    e4, e5 = 448, 57344
+    top = {"fp8_e4m3": (e4, e4), "fp8_e5m2": (e5, e5), "fp8_e4m3_e5m2": (e4, e5), "fp8_e5m2_e4m3": (e5, e4)}
+    a = [[rng.choice(values) for _ in range(k)] for _ in range(m)]
+    b = [[rng.choice(values) for _ in range(n)] for _ in range(k)]
+    if block > 1:  # every block reaches 6, which fixes its scale
+        for i in range(0, k, block):
+            for row in a:
+                row[i] = 6 * unit
+            b[i] = [-6 * unit] * n
+    else:
+        a[0][0], b[0][0] = (float(x) for x in top[format_name])
+    return a, b
+
+
+class Gemm(Program):
+    SHAPES = ((1, 1, 1), (3, 17, 5), (9, 33, 10), (8, 16, 8), (2, 100, 17))
+
+    def check_shapes(self, engine: str, formats: list[str]) -> None:
+        rng = random.Random(2)
+        for name in formats:
+            for m, k, n in self.SHAPES:
+                with self.subTest(format=name, shape=(m, k, n)):
+                    a, b = exact_operands(name, m, k, n, rng)
+                    c, report = self.gemm(npy(a), npy(b), "--format", name, "--engine", engine)
+                    exact = product(a, b)
+                    self.assertEqual(c, [[float32(x) for x in row] for row in exact])
+                    if c == exact:
+                        self.assertEqual(report["sqnr_db"], "inf")
+                    else:  # rounding the sums to float32 costs half an ulp at most
+                        self.assertGreater(report["sqnr_db"], 140)
+                    self.assertEqual(report["products"], m * k * n)
+                    self.assertEqual((report["c"]["rows"], report["c"]["columns"]), (m, n))
+                    if engine == "rtl":
+                        self.assertTrue(report["agreement"]["bit_exact"])
+                        self.assertEqual(report["agreement"]["results"], m * n)
+                        self.assertGreater(report["cycles"], 0)
+                        self.assertAlmostEqual(report["utilization"], m * k * n / report["products_possible"])
+                        self.assertLessEqual(report["utilization"], 1)
+
+    def test_exact_products(self) -> None:
+        self.check_shapes("model", FORMATS)
+
+    def test_exact_products_rtl(self) -> None:
+        if not RTL:
+            self.skipTest("built without the rtl engine")
+        self.check_shapes("rtl", RTL_FORMATS)
+
+    def test_random_rtl_equals_model(self) -> None:
+        if not RTL:
+            self.skipTest("built without the rtl engine")
+        rng = random.Random(3)
+        a = [[rng.gauss(0, 1) for _ in range(70)] for _ in range(19)]
+        b = [[rng.gauss(0, 3) for _ in range(21)] for _ in range(70)]
+        for name, rounding in itertools.product(RTL_FORMATS, ["nearest_even", "stochastic"]):
+            args = ["--format", name, "--rounding", rounding, "--seed", "5"]
+            rtl, report = self.gemm(npy(a), npy(b), *args, "--engine", "rtl")
+            model, _ = self.gemm(npy(a), npy(b), *args)
+            self.assertEqual(rtl, model)
+            self.assertTrue(report["agreement"]["bit_exact"])
+            self.assertGreater(report["sqnr_db"], 10)
+
+    def test_trace(self) -> None:
+        if not RTL:
+            self.skipTest("built without the rtl engine")
+        self.ok("gemm", self.file("a.npy", npy([[1, 2], [3, 4]])), "a.npy", "--engine", "rtl", "--trace", "wave.fst")
+        self.assertGreater((self.dir / "wave.fst").stat().st_size, 100)
+
+    def test_every_dtype_and_order(self) -> None:
+        a, b = [[6.0, 3, 0], [1, 2, 6]], [[1.0, 0], [0, 1], [1, 1]]
+        for kind in STRUCT:
+            for order, fortran in itertools.product("|" if kind[1] == "1" else "<>", (False, True)):
+                with self.subTest(dtype=order + kind, fortran=fortran):
+                    c, report = self.gemm(
+                        npy(a, order + kind, fortran), npy(b, "|b1", not fortran), "--format", "mxfp4"
+                    )
+                    self.assertEqual(c, product([[bool(x) for x in row] for row in a] if kind == "b1" else a, b))
+                    self.assertEqual(report["b"]["dtype"], "bool")
+                    names = {"f": "float", "i": "int", "u": "uint"}
+                    expected = "bool" if kind == "b1" else f"{names[kind[0]]}{8 * int(kind[1])}"
+                    self.assertEqual(report["a"]["dtype"], expected)
+
+    def test_header_versions(self) -> None:
+        rows = [[1.0, 2.0]]
+        for version, pad in itertools.product((1, 2, 3), (0, 60, 128, 200, 300, 3000)):
+            with self.subTest(version=version, pad=pad):
+                report = self.json("quantize", self.file("x.npy", npy(rows, version=version, pad=pad)))
+                self.assertEqual(report["x"]["columns"], 2)
+
+    def test_float64_reference(self) -> None:
+        """SQNR is against the float64 arrays: what float32 loses counts as noise."""
+        c, report = self.gemm(npy([[1 + 2**-40]], "<f8"), npy([[1.0]]), "--format", "mxfp4")
+        self.assertEqual(c, [[1.0]])
+        self.assertAlmostEqual(report["sqnr_db"], 20 * math.log10(2**40), delta=0.001)
+
+    def test_zero_signal(self) -> None:
+        for name in FORMATS:
+            c, report = self.gemm(npy([[0, 0]]), npy([[0], [-0.0]]), "--format", name)
+            self.assertEqual(c, [[0.0]])
+            self.assertEqual(report["sqnr_db"], "inf")
+
+    def test_stochastic_seed(self) -> None:
+        rng = random.Random(4)
+        a = npy([[rng.random() for _ in range(64)] for _ in range(4)])
+        results = [self.gemm(a, npy([[1.0]] * 64), "--rounding", "stochastic", "--seed", s)[0] for s in ("1", "1", "2")]
+        self.assertEqual(results[0], results[1])
+        self.assertNotEqual(results[0], results[2])
+
+    def test_threads_do_not_matter(self) -> None:
+        rng = random.Random(6)
+        a = npy([[rng.gauss(0, 1) for _ in range(50)] for _ in range(40)])
+        b = npy([[rng.gauss(0, 1) for _ in range(30)] for _ in range(50)])
+        for name in FORMATS:
+            one, _ = self.gemm(a, b, "--format", name, "--threads", "1")
+            many, _ = self.gemm(a, b, "--format", name, "--threads", "3")
+            self.assertEqual(one, many)
+
+    def test_text_report(self) -> None:
+        text = self.ok("gemm", self.file("a.npy", npy([[1, 2]])), self.file("b.npy", npy([[1], [3]])))
+        for label in ("A ", "B ", "format ", "engine ", "agreement ", "SQNR ", "time "):
+            self.assertRegex(text, f"(?m)^{label}")
+
+
+class Quantize(Program):
+    def test_written_files(self) -> None:
+        """decode(code) x scale x tensor scale, computed here from the written files, gives back the exact operands."""
+        e2m1 = [0, 0.5, 1, 1.5, 2, 3, 4, 6]
+        rng = random.Random(7)
+        for name, axis in itertools.product(("nvfp4", "mxfp4"), ("rows", "columns")):
+            with self.subTest(format=name, axis=axis):
+                block = 16 if name == "nvfp4" else 32
+                vectors, _ = exact_operands(name, 5, 70, 1, rng)
+                x = vectors if axis == "rows" else [list(col) for col in zip(*vectors, strict=True)]
+                report = self.json(
+                    "quantize", self.file("x.npy", npy(x)), "--format", name, "--axis", axis, "--out-prefix", "q"
+                )
+                self.assertEqual(report, json.loads((self.dir / "q.json").read_text()))
+                codes, kind = read_npy(self.dir / "q.codes.npy")
+                scales, _ = read_npy(self.dir / "q.scales.npy")
+                self.assertEqual(kind, "|u1")
+                self.assertEqual(len(codes[0]), -(-70 // block) * block)
+                for vector, code_row, scale_row in zip(vectors, codes, scales, strict=True):
+                    for i, value in enumerate(vector):
+                        s = int(scale_row[i // block])
+                        scale = 2.0 ** (s - 127) if name == "mxfp4" else 2.0 ** ((s >> 3) - 7) * (1 + (s & 7) / 8)
+                        code = int(code_row[i])
+                        decoded = e2m1[code & 7] * (-1 if code & 8 else 1)
+                        self.assertEqual(decoded * scale * report["tensor_scale"], value)
+                self.assertEqual(report["sqnr_db"], "inf")
+                self.assertEqual(report["zeros"], sum(v == 0 for row in vectors for v in row) / 350)
+                self.assertEqual(report["saturated"], 0)
+                bits = 5 * len(codes[0]) * (4 + 8 / block) + (32 if name == "nvfp4" else 0)
+                self.assertAlmostEqual(report["bits_per_element"], bits / 350)
+
+    def test_fp8_has_no_scales(self) -> None:
+        report = self.json(
+            "quantize", self.file("x.npy", npy([[448, 1, 0]])), "--format", "fp8_e4m3", "--out-prefix", "q"
+        )
+        self.assertIsNone(report["scales_path"])
+        self.assertFalse((self.dir / "q.scales.npy").exists())
+        self.assertEqual(read_npy(self.dir / "q.codes.npy")[0], [[0x7E, 0x38, 0]])
+        self.assertEqual(report["tensor_scale"], 1)
+
+    def test_flushed(self) -> None:
+        report = self.json("quantize", self.file("x.npy", npy([[448, 1e-9, 0, 1]])), "--format", "fp8_e4m3")
+        self.assertEqual((report["zeros"], report["flushed"]), (0.5, 0.25))
+
+    def test_text_report(self) -> None:
+        text = self.ok("quantize", self.file("x.npy", npy([[1, 2, 3]])), "--format", "mxfp4")
+        for label in ("format ", "SQNR ", "zeros ", "saturated ", "storage "):
+            self.assertRegex(text, f"(?m)^{label}")
+
+
+class Formats(Program):
+    def test_tables(self) -> None:
+        text, table = self.ok("formats"), self.json("formats")
+        names = [f["name"] for f in table["formats"]]
+        self.assertIn("e4m3", names)
+        self.assertEqual([g["name"] for g in table["gemm_formats"]], FORMATS)
+        for name in names + FORMATS:
+            self.assertIn(name, text)
+            self.ok("formats", name)
+            self.assertEqual(self.json("formats", name)["name"], name)
+
+    def test_codes(self) -> None:
+        values = [c["value"] for c in self.json("formats", "e2m1")["codes"]]
+        self.assertEqual(values, [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+        e4m3 = [c["value"] for c in self.json("formats", "e4m3")["codes"]]
+        self.assertEqual((len(e4m3), e4m3[0x7E], e4m3[0x7F], e4m3[1]), (256, 448, "nan", 2**-9))
+        self.assertEqual(self.json("formats", "e5m2")["codes"][0x7C]["value"], "inf")
+        self.assertEqual(self.json("formats", "e8m0")["codes"][0]["value"], 2**-127)
+        self.assertRegex(self.ok("formats", "e8m0"), r"(?m)^0x00 .* 2\^-127$")
+        self.assertIsNone(self.json("formats", "fp32")["codes"])
+
+    def test_unknown(self) -> None:
+        self.refused(["formats", "e9m9"], "e9m9", "e4m3")
+
+
+class Help(Program):
+    def test_help_teaches(self) -> None:
+        for args in ([], ["gemm"], ["quantize"], ["formats"], ["units"]):
+            text = self.ok(*args, "--help")
+            self.assertIn("Example", text, args)
+            self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
+        for word in ("utilization", "SQNR", "float32", "exit code 1"):
+            self.assertIn(word, self.ok("gemm", "--help"))
+        self.assertRegex(self.ok("--version"), r"\Anarrowgauge \d+\.\d+\.\d+\n\Z")
+
+
+class BadInput(Program):
+    def setUp(self) -> None:
+        super().setUp()
+        self.good = self.file("good.npy", npy([[1, 2], [3, 4]]))
+
+    def refused_file(self, content: bytes, *expected: str) -> None:
+        for args in (["gemm", "x.npy", self.good], ["gemm", self.good, "x.npy"], ["quantize", "x.npy"]):
+            self.file("x.npy", content)
+            self.refused(args, "x.npy", *expected)
+
+    def test_arguments(self) -> None:
+        good = self.good
+        self.refused([], "--help")
+        self.refused(["frobnicate"], "frobnicate", "--help")
+        self.refused(["gemm"], "A is required", "gemm --help")
+        self.refused(["gemm", good], "B is required")
+        self.refused(["gemm", good, good, good], good)
+        self.refused(["gemm", good, good, "--frobnicate"], "--frobnicate", "gemm --help")
+        self.refused(["gemm", good, good, "--format"], "--format")
+        self.refused(["gemm", good, good, "--format", "fp5"], "fp5", *FORMATS)
+        self.refused(["gemm", good, good, "--engine", "abacus"], "abacus", "model", "rtl")
+        self.refused(["gemm", good, good, "--rule", "golden"], "golden", "exact", "vendor")
+        self.refused(["gemm", good, good, "--rounding", "up"], "up", "nearest_even", "stochastic")
+        self.refused(["gemm", good, good, "--random-bits", "0"], "--random-bits")
+        self.refused(["gemm", good, good, "--seed", "x"], "--seed", "x")
+        self.refused(["gemm", good, good, "--threads", "-1"], "--threads")
+        self.refused(["gemm", good, good, "--trace", "w.fst"], "--trace", "--engine rtl")
+        self.refused(["gemm", good, good, "--format", "mxfp4", "--rule", "vendor"], "vendor", "nvfp4")
+        self.refused(["quantize", good, "--axis", "diagonal"], "diagonal", "rows", "columns")
+        self.refused(["quantize", good, "--format", "fp8_e4m3_e5m2"], "fp8_e4m3_e5m2", "fp8_e4m3 ", "fp8_e5m2")
+        self.refused(["units", "--frobnicate"], "--frobnicate")
+        if RTL:
+            self.refused(["gemm", good, good, "--format", "mxfp4", "--engine", "rtl"], "mxfp4", "rtl", "model")
+            self.refused(["gemm", good, good, "--engine", "rtl", "--trace", "no/w.fst"], "no/w.fst")
+        else:
+            self.refused(["gemm", good, good, "--engine", "rtl"], "rtl", "NG_RTL", "model")
+
+    def test_shapes(self) -> None:
+        wide = self.file("wide.npy", npy([[1, 2, 3]]))
+        self.refused(["gemm", wide, self.good], "wide.npy is 1 x 3", "good.npy is 2 x 2")
+        for shape, words in (
+            ("()", "0 dimensions"),
+            ("(3,)", "1 dimension (3)"),
+            ("(1, 2, 3)", "3 dimensions (1 x 2 x 3)"),
+        ):
+            self.refused_file(
+                header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}") + bytes(24), words, "2"
+            )
+        for shape in ("(0, 3)", "(3, 0)", "(0, 0)"):
+            self.refused_file(header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"), "empty")
+        for shape, extra in (("(4611686018427387904, 8)", "addressed"), ("(100000, 100000)", "truncated")):
+            self.refused_file(
+                header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}") + bytes(64), extra
+            )
+
+    def test_dtypes(self) -> None:
+        for descr in (
+            "'<c8'",
+            "'>c16'",
+            "'<U5'",
+            "'|S3'",
+            "'|O'",
+            "'<M8[ns]'",
+            "'<f16'",
+            "'|V2'",
+            "'<f3'",
+            "'<i99999999999'",
+            "[('x', '<f4'), ('y', '<i4')]",
+        ):
+            text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1, 2), }}"
+            self.refused_file(header(text) + bytes(64), descr.strip("'"), "astype(numpy.float32)")
+
+    def test_not_npy(self) -> None:
+        self.refused(["quantize", "missing.npy"], "missing.npy", "No such file")
+        self.refused(["quantize", "."], "directory")
+        self.refused_file(b"", "signature")
+        self.refused_file(b"1,2\n3,4\n", "signature")
+        self.refused_file(b"PK\x03\x04 and so on", ".npz")
+        self.refused_file(b"\x93NUMPY\x07\x00\x10\x00" + bytes(64), "version 7")
+        self.refused_file(b"\x93NUMPY\x02\x00\xff\xff\xff\x7f" + bytes(64), "header of 2147483647 bytes")
+        for text in (
+            "",
+            "{",
+            "}",
+            "{}",
+            "{'descr': '<f4'}",
+            "no dictionary",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (a, b), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (-1, 2), }",
+            "{'descr': '<f4', 'fortran_order': 2, 'shape': (1, 2), }",
+            "{'descr': , 'fortran_order': False, 'shape': (1, 2), }",
+            "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999999, 2), }",
+        ):
+            self.refused_file(header(text) + bytes(64), "header")
+
+    def test_truncated_anywhere(self) -> None:
+        whole = npy([[1, 2, 3], [4, 5, 6]])
+        for size in range(len(whole)):
+            self.file("x.npy", whole[:size])
+            self.refused(["quantize", "x.npy"], "x.npy", "signature" if size < 6 else "truncated")
+        self.refused_file(whole + b"\0", "exactly one array")
+
+    def test_damaged_headers(self) -> None:
+        """Whatever stands in the header: an answer or a sentence, never a crash."""
+        seed = 11
+        rng = random.Random(seed)
+        whole = npy([[1, 2, 3], [4, 5, 6]])
+        text = range(8, len(whole) - 24)
+        refusals = 0
+        for trial in range(300):
+            raw = bytearray(whole)
+            for _ in range(rng.randint(1, 4)):
+                raw[rng.choice(text)] = rng.choice(b"(){},'<>|:0123456789fiubc \n\x00\xff")
+            self.file("x.npy", bytes(raw))
+            done = self.run_program("quantize", "x.npy")
+            where = f"seed {seed}, trial {trial}: {bytes(raw[:-24])!r}: {done.stderr}"
+            self.assertIn(done.returncode, (0, 2), where)
+            self.assertEqual(len(done.stderr.splitlines()), 1 if done.returncode else 0, where)
+            self.assertNotIn("Unexpected", done.stderr, where)
+            refusals += done.returncode == 2
+        self.assertGreater(refusals, 100)
+
+    def test_not_finite(self) -> None:
+        for value, text in ((math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf")):
+            for dtype in ("<f2", "<f4", "<f8"):
+                self.refused_file(npy([[1, 2], [3, value]], dtype), text, "row 1, column 1")
+                self.refused_file(npy([[1, value], [3, 4]], dtype, fortran=True), text, "row 0, column 1")
+        self.refused_file(npy([[1, -1e39], [3, 4]], "<f8"), "-1e+39", "row 0, column 1", "float32", "scale")
+
+    def test_outputs(self) -> None:
+        self.refused(["gemm", self.good, self.good, "--out", "no/folder/c.npy"], "no/folder/c.npy", "No such file")
+        self.refused(["gemm", self.good, self.good, "--out", "."], "directory")
+        self.refused(["quantize", self.good, "--out-prefix", "no/q"], "no/q.codes.npy", "folder")
+        if Path("/dev/full").exists():
+            self.refused(["gemm", self.good, self.good, "--out", "/dev/full"], "/dev/full", "space")
+        if os.geteuid() != 0:  # root may write anywhere
+            (self.dir / "locked").mkdir()
+            (self.dir / "locked").chmod(stat.S_IRUSR | stat.S_IXUSR)
+            self.refused(["gemm", self.good, self.good, "--out", "locked/c.npy"], "locked/c.npy", "Permission denied")
+
+    def test_refusal_leaves_output_alone(self) -> None:
+        self.file("c.npy", b"precious")
+        self.file("x.npy", npy([[math.nan, 1], [1, 1]]))
+        self.refused(["gemm", "x.npy", self.good, "--out", "c.npy"], "nan")
+        self.assertEqual((self.dir / "c.npy").read_bytes(), b"precious")
+
+
+class Units(Program):
+    def test_units(self) -> None:
+        table = self.json("units")
+        self.assertGreater(len(table["units"]), 0)
+        text = self.ok("units")
+        for unit in table["units"]:
+            self.assertIn(unit["name"], text)
+
+
+if __name__ == "__main__":
+    words = sys.argv[1:]
+    PROGRAM = str(Path(words.pop(0)).resolve())
+    if "--rtl" in words:
+        RTL = True
+        words.remove("--rtl")
+    suites = [unittest.defaultTestLoader.loadTestsFromName(f"__main__.{name}") for name in words or
+              ["Gemm", "Quantize", "Formats", "Help", "BadInput", "Units"]]  # fmt: skip
+    result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(suites))
+    ran = result.testsRun - len(result.skipped)
+    sys.exit(0 if result.wasSuccessful() and ran > 0 else 1)
