@@ -3,24 +3,55 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 VENV = $(CURDIR)/.venv
+PYTHON = $(VENV)/bin/python
 
-.PHONY: help setup build demo test sanitize bench oracle sweep area mutants records format lint clean
+.PHONY: help setup configure build demo test sanitize bench oracle area mutants formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
 
-setup: ## install what is needed (apt packages, .venv)
+setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
 
-build: setup ## configure and compile everything
-	@cmake -G Ninja -S . -B $(BUILD) -DNG_VENV=$(VENV) -Wno-dev >$(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
-	@rm -f $(BUILD).log
+configure: setup
+	@echo "configure: $(BUILD)"
+	@cmake -G Ninja -S . -B $(BUILD) -DNG_VENV=$(VENV) -Wno-dev > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@mv $(BUILD).log $(BUILD)/configure.log
+
+build: configure ## compile everything
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: setup ## handwritten digits through the simulated hardware, bit for bit
-	@cmake -G Ninja -S . -B $(BUILD) -DNG_VENV=$(VENV) -Wno-dev >/dev/null
+demo: configure ## handwritten digits through the simulated hardware, bit for bit
 	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli
-	@$(VENV)/bin/python examples/digits/run.py --program $(BUILD)/bin/narrowgauge
+	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 
 test: build ## every test
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+sanitize: setup ## all C and C++ tests under ASan and UBSan
+	@cmake --preset sanitize -Wno-dev > /dev/null
+	@cmake --build --preset sanitize -j $(JOBS)
+	@ctest --preset sanitize -j $(JOBS)
+
+bench: build ## speed on one thread, next to numpy and ml_dtypes in the same run
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) python/bench/bench.py --program $(BUILD)/bin/narrowgauge
+
+oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
+	@cmake --build $(BUILD) --target encode_sweep oracle
+
+area: setup ## area and speed of every unit again: synth/records and docs/area.md (minutes)
+	@$(PYTHON) synth/synth.py --record
+
+mutants: build ## injected faults again: verif/records and the README's status table
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L mutants
+	@$(PYTHON) verif/mutants/record.py $(BUILD)
+	@$(PYTHON) verif/status.py --update
+
+formats: ## the package, the C++ table and the manual's page from model/formats.json
+	@python3 tools/gen_formats.py
+
+style: setup ## check formatting and lint of C++ and Python
+	@tools/style.sh
+
+clean: ## remove what was built (not .venv)
+	rm -rf $(BUILD) build-model build-sanitize
