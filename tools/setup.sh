@@ -11,7 +11,7 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 2; }
 mapfile -t wanted < <(grep -v '^#' tools/apt-packages.txt)
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   missing=()
-  for tool in cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime boolector z3 python3; do
+  for tool in cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime cvc4 python3; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then

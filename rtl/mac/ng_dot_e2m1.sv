@@ -41,25 +41,6 @@ module ng_dot_e2m1 #(
   localparam logic [Lanes*4-1:0] Ones = {Lanes{4'h1}};
   localparam logic [Lanes*4-1:0] None = '0;
 
-`ifdef FORMAL
-  // The specification, from the format's table of values.
-  function automatic logic signed [15:0] twice_value(logic [3:0] code);
-    logic signed [15:0] magnitude;
-    case (code[2:0])
-      3'd4: magnitude = 16'sd4;
-`ifdef DOT_E2M1_FALSE
-      3'd5: magnitude = 16'sd7;  // wrong on purpose: the proof must notice
-`else
-      3'd5: magnitude = 16'sd6;
-`endif
-      3'd6: magnitude = 16'sd8;
-      3'd7: magnitude = 16'sd12;
-      default: magnitude = {14'd0, code[1:0]};
-    endcase
-    twice_value = code[3] ? -magnitude : magnitude;
-  endfunction
-`endif
-
   logic [Lanes*4-1:0] a2, a1, a0, b2, b1, b0;
   assign a2 = (a_i >> 2) & Ones;
   assign a1 = (a_i >> 1) & Ones;
@@ -124,28 +105,32 @@ module ng_dot_e2m1 #(
         assign {sum, unused_half} = {left[7+l], left, 1'b1} + {right[7+l], right, differ};
       end
 `ifdef FORMAL
-      // Lemmas: a lane stands for its product, a node for the sum of its children (verif/formal/mac/dot_nvfp4_proof.sv).
-      logic signed [15:0] value;
-      assign value = negative ? -(16'(signed'(sum))) : 16'(signed'(sum));
+      // Lemmas of verif/formal/mac/dot_nvfp4_proof.sv: a lane stands for its product, a node for the sum of its children.
+      // First each is proven by itself, for all inputs; then, with NG_LEMMAS, what was proven takes the logic's place.
+      logic signed [DotWidth-1:0] value, lemma;
       if (l == 0) begin : gen_lane_lemma
-        logic signed [15:0] a, b;
-        assign a = twice_value(a_i[4*i+:4]);
-        assign b = twice_value(b_i[4*i+:4]);
-        always_comb assert (value == a * b);
+        assign lemma = DotWidth'(ng_e2m1_spec_pkg::twice_value(a_i[4*i+:4])) * DotWidth'(ng_e2m1_spec_pkg::twice_value(b_i[4*i+:4]));
       end else begin : gen_sum_lemma
-        logic signed [15:0] left_value, right_value;
-        assign left_value = gen_level[l-1].gen_node[2*i].value;
-        assign right_value = gen_level[l-1].gen_node[2*i+1].value;
-        always_comb assert (value == left_value + right_value);
+        assign lemma = gen_level[l-1].gen_node[2*i].value + gen_level[l-1].gen_node[2*i+1].value;
       end
-      if (l == Levels) begin : gen_root_lemma
-        always_comb assert (16'(dot_o) == value);
-      end
+`ifdef NG_LEMMAS
+      assign value = lemma;
+`else
+      assign value = negative ? -(DotWidth'(signed'(sum))) : DotWidth'(signed'(sum));
+      always_comb assert (value == lemma);
+`endif
 `endif
       if (l == Levels) begin : gen_root
         logic unused_negative;  // 0, from lane 0
         assign unused_negative = negative;
+`ifdef NG_LEMMAS
+        assign dot_o = value;
+`else
         assign dot_o = sum;
+`ifdef FORMAL
+        always_comb assert (dot_o == value);
+`endif
+`endif
       end
     end
   end

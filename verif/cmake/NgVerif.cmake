@@ -11,7 +11,7 @@
 #             netlist.n   the same source on the netlist that synth_ice40 makes
 #             mutants.n   the same source against MUTANTS injected faults; each must be killed or proven equivalent
 #
-#   ng_add_proof(NAME n TOP harness [SOURCES f.sv...] [ENGINE sat|smt:z3|abc] [PARAMS ...] [DEPTH 1]
+#   ng_add_proof(NAME n TOP harness [SOURCES f.sv...] [SOLVER cvc4|z3] [PARAMS ...] [DEPTH 1] [LEMMAS]
 #                [SECONDS 600] STATEMENT "what is proven" [FALSIFY DEFINE])
 #       ctest proof.n, and proof.n.falsified: the same harness with DEFINE, which must yield a counterexample.
 #
@@ -175,8 +175,8 @@ function(ng_add_bench)
 endfunction()
 
 function(ng_add_proof)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TOP;ENGINE;PARAMS;DEPTH;SECONDS;STATEMENT;FALSIFY" "SOURCES")
-  foreach(default ENGINE=sat DEPTH=1 SECONDS=600)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "LEMMAS" "NAME;TOP;SOLVER;PARAMS;DEPTH;SECONDS;STATEMENT;FALSIFY" "SOURCES")
+  foreach(default SOLVER=cvc4 DEPTH=1 SECONDS=600)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 name)
     if(NOT DEFINED arg_${name})
@@ -189,8 +189,11 @@ function(ng_add_proof)
   # The harness lies outside rtl/; what it instantiates is found there.
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   ng_rtl_sources(sources ${arg_TOP} ${arg_SOURCES})
-  set(common ${Python3_EXECUTABLE} ${NG_ROOT}verif/formal/prove.py --top ${arg_TOP} "--params=${arg_PARAMS}" --engine ${arg_ENGINE}
+  set(common ${Python3_EXECUTABLE} ${NG_ROOT}verif/formal/prove.py --top ${arg_TOP} "--params=${arg_PARAMS}" --solver ${arg_SOLVER}
              --depth ${arg_DEPTH} --seconds ${arg_SECONDS} --statement "${arg_STATEMENT}")
+  if(arg_LEMMAS)
+    list(APPEND common --lemmas)
+  endif()
   math(EXPR timeout "${arg_SECONDS} + 60")
   add_test(NAME proof.${arg_NAME} COMMAND ${common} --work ${CMAKE_CURRENT_BINARY_DIR}/proof_${arg_NAME} ${sources})
   set_tests_properties(proof.${arg_NAME} PROPERTIES TIMEOUT ${timeout} LABELS proof)
