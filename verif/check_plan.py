@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares verif/plan.yaml with the tests that exist: check_plan.py CTEST BUILD_FOLDER
-
-The plan uses a small part of YAML (sections of items with the keys point, how, tests), read here without a library."""
+"""Compares verif/plan.toml with the tests that exist: check_plan.py CTEST BUILD_FOLDER"""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -16,26 +15,9 @@ OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "p
 
 
 def read_plan(text: str) -> tuple[dict[str, list[dict]], list[str]]:
-    sections: dict[str, list[dict]] = {}
-    problems: list[str] = []
-    items: list[dict] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if section := re.fullmatch(r"(\w+):", line):
-            items = sections.setdefault(section.group(1), [])
-        elif entry := re.fullmatch(r"  (- |  )(point|how|tests): (.+)", line):
-            if entry.group(1) == "- ":
-                items.append({})
-            if not items:
-                problems.append(f"plan.yaml:{number}: key before the first item")
-                continue
-            key, value = entry.group(2), entry.group(3)
-            items[-1][key] = [name.strip().strip('"') for name in value.strip("[]").split(",")] if key == "tests" else value
-        else:
-            problems.append(f"plan.yaml:{number}: not understood: {line.strip()}")
-    for section, points in sections.items():
-        problems += [f"plan.yaml: {section}: item {item} lacks one of point, how, tests" for item in points if set(item) != {"point", "how", "tests"}]
+    sections = tomllib.loads(text)
+    problems = [f"plan.toml: {section}: item {item} is not exactly point, how and tests"
+                for section, points in sections.items() for item in points if set(item) != {"point", "how", "tests"}]
     return sections, problems
 
 
@@ -43,7 +25,7 @@ def main() -> int:
     if len(sys.argv) != 3:
         print(__doc__, file=sys.stderr)
         return 2
-    sections, problems = read_plan((ROOT / "verif" / "plan.yaml").read_text())
+    sections, problems = read_plan((ROOT / "verif" / "plan.toml").read_text())
     listing = subprocess.run([sys.argv[1], "--test-dir", sys.argv[2], "--show-only=json-v1"], capture_output=True, text=True, check=True)
     tests = [test["name"] for test in json.loads(listing.stdout)["tests"] if test["name"].startswith(OURS)]
     named: set[str] = set()
@@ -52,10 +34,10 @@ def main() -> int:
             hits = [test for test in tests if re.fullmatch(pattern, test)]
             named.update(hits)
             if not hits:
-                problems.append(f"plan.yaml: {section}: no test matches {pattern}")
-    problems += [f"test {test} is in no point of verif/plan.yaml" for test in tests if test not in named]
+                problems.append(f"plan.toml: {section}: no test matches {pattern}")
+    problems += [f"test {test} is in no point of verif/plan.toml" for test in tests if test not in named]
     units = json.loads((ROOT / "synth" / "units.json").read_text())["units"]
-    problems += [f"unit {unit['name']} of synth/units.json has no section in verif/plan.yaml" for unit in units if unit["name"] not in sections]
+    problems += [f"unit {unit['name']} of synth/units.json has no section in verif/plan.toml" for unit in units if unit["name"] not in sections]
     # Every bench that the status table counts runs on RTL and netlist and against faults; every proof has its false twin.
     for unit in units:
         expected = [f"{rung}.{bench}" for bench in unit["benches"] for rung in ("rtl", "netlist", "mutants")]
