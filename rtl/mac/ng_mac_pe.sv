@@ -166,11 +166,22 @@ module ng_mac_pe #(
   );
   always_ff @(posedge clk_i) begin
     if (shadow_en_i) begin
-      sum_o  <= acc;
-      nan_o  <= acc_nan;
-      pinf_o <= acc_pinf;
-      ninf_o <= acc_ninf;
+      sum_o <= acc;
+      nan_o <= acc_nan;
     end
+  end
+  if (Fp8Set > 1) begin : gen_infinities
+    always_ff @(posedge clk_i) begin
+      if (shadow_en_i) begin
+        pinf_o <= acc_pinf;
+        ninf_o <= acc_ninf;
+      end
+    end
+  end else begin : gen_no_infinities  // only E5M2 has them: nothing behind may wait for one
+    logic unused_infinities;
+    assign unused_infinities = acc_pinf ^ acc_ninf;
+    assign pinf_o = 1'b0;
+    assign ninf_o = 1'b0;
   end
 
 endmodule
