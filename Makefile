@@ -33,8 +33,9 @@ sanitize: setup ## all C and C++ tests under ASan and UBSan
 	@cmake --build --preset sanitize -j $(JOBS)
 	@ctest --preset sanitize -j $(JOBS)
 
-bench: build ## speed on one thread, next to numpy and ml_dtypes in the same run
-	@PYTHONPATH=$(BUILD)/python $(PYTHON) python/bench/bench.py --program $(BUILD)/bin/narrowgauge
+bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array
+	@PYTHONPATH=$(BUILD)/python $(PYTHON) python/bench/bench.py
+	@$(BUILD)/verif/cosim/engine/ng_bench_tile_engine
 
 oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
 	@cmake --build $(BUILD) --target encode_sweep oracle

@@ -65,8 +65,9 @@ def from_root(path: Path) -> str:
     return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
-def yosys_read(top: str, files: list[Path], params: dict[str, int], defines: list[str] | None = None,
-               flags: str = "") -> list[str]:
+def yosys_read(
+    top: str, files: list[Path], params: dict[str, int], defines: list[str] | None = None, flags: str = ""
+) -> list[str]:
     """Yosys commands that load `top` with parameters, whatever its hierarchy, under its plain name."""
     macro = "".join(f" -D{name}" for name in defines or [])
     # -defer: parameters first, elaboration after. 32'sh: Yosys takes no negative decimals here.
@@ -85,13 +86,16 @@ def run_yosys(commands: list[str], log: Path) -> str:
     script = log.with_suffix(".ys")
     script.write_text("\n".join(commands) + "\n")
     try:
-        done = subprocess.run(["yosys", "-q", "-l", str(log), "-s", str(script)], capture_output=True, text=True, check=False,
-                              cwd=ROOT)
+        done = subprocess.run(
+            ["yosys", "-q", "-l", str(log), "-s", str(script)], capture_output=True, text=True, check=False, cwd=ROOT
+        )
     except FileNotFoundError:
         raise FlowError("yosys was not found; install it (Debian: apt-get install yosys)") from None
     text = log.read_text(errors="replace") if log.exists() else ""
     if done.returncode != 0:
-        problem = [line for line in (done.stderr + text).splitlines() if "ERROR" in line] or done.stderr.splitlines()[-3:]
+        problem = [line for line in (done.stderr + text).splitlines() if "ERROR" in line] or done.stderr.splitlines()[
+            -3:
+        ]
         raise FlowError(f"yosys failed: {' / '.join(problem[:2])}; script {script}, log {log}")
     return text
 

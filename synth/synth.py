@@ -38,16 +38,24 @@ from ngflow import FlowError
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
+TILES = ngflow.ROOT / "rtl" / "tile" / "configurations.json"
 
 
 # ---------------------------------------------------------------- the data files
+
 
 def load_targets() -> dict[str, dict]:
     return {path.stem: json.loads(path.read_text()) for path in sorted((SYNTH / "targets").glob("*.json"))}
 
 
 def load_units() -> list[dict]:
-    return json.loads((SYNTH / "units.json").read_text())["units"]
+    units = json.loads((SYNTH / "units.json").read_text())["units"]
+    tiles = {tile.pop("name"): tile for tile in json.loads(TILES.read_text())["configurations"]}
+    for entry in (entry for unit in units for entry in unit["synth"]):
+        # A named configuration of the tile instead of parameters.
+        if "tile" in entry:
+            entry["params"] = pick(entry["tile"], tiles, "tile")
+    return units
 
 
 def configurations() -> dict[str, tuple[dict, dict]]:
@@ -70,6 +78,7 @@ def source_hash(files: list[Path]) -> str:
 
 # ---------------------------------------------------------------- synthesis
 
+
 def count_cells(netlist: dict, top: str) -> dict[str, int]:
     cells: dict[str, int] = {}
     for cell in netlist["modules"][top]["cells"].values():
@@ -78,8 +87,15 @@ def count_cells(netlist: dict, top: str) -> dict[str, int]:
 
 
 def counted(cells: dict[str, int], rules: dict[str, dict[str, int]]) -> dict[str, int]:
-    return {name: sum(number * weight for pattern, weight in rule.items() for cell, number in cells.items()
-                      if fnmatch.fnmatchcase(cell, pattern)) for name, rule in rules.items()}
+    return {
+        name: sum(
+            number * weight
+            for pattern, weight in rule.items()
+            for cell, number in cells.items()
+            if fnmatch.fnmatchcase(cell, pattern)
+        )
+        for name, rule in rules.items()
+    }
 
 
 def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> dict:
@@ -88,15 +104,21 @@ def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> di
     netlist = work / "netlist.json"
     commands = [command.format(top=top) for command in target["yosys"]]
     # `check` before mapping: a combinational loop or a floating net would make the figure meaningless.
-    ngflow.run_yosys(ngflow.yosys_read(top, files, params) + ["proc", "check -assert"] + commands + [f"write_json {netlist}"],
-                     work / "synth.log")
+    ngflow.run_yosys(
+        [*ngflow.yosys_read(top, files, params), "proc", "check -assert", *commands, f"write_json {netlist}"],
+        work / "synth.log",
+    )
     cells = count_cells(json.loads(netlist.read_text()), top)
     return {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
 
 
 def wrapper(top: str, ports: dict[str, dict]) -> str:
     """Verilog: input shift register -> unit -> output register -> output shift register; four pins for any unit."""
-    inputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "input" and name not in ("clk_i", "rst_ni")]
+    inputs = [
+        (name, len(port["bits"]))
+        for name, port in ports.items()
+        if port["direction"] == "input" and name not in ("clk_i", "rst_ni")
+    ]
     outputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "output"]
     connections, lsb = [], 0
     for name, width in inputs:
@@ -127,11 +149,20 @@ def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) 
     recipe = target["place_and_route"]
     files = ngflow.sources(top)
     load = ngflow.yosys_read(top, files, params)
-    ports_file, wrapper_file, netlist, report = (work / name for name in ("ports.json", "wrapper.v", "pnr.json", "report.json"))
+    ports_file, wrapper_file, netlist, report = (
+        work / name for name in ("ports.json", "wrapper.v", "pnr.json", "report.json")
+    )
     ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log")
     wrapper_file.write_text(wrapper(top, json.loads(ports_file.read_text())["modules"][top]["ports"]))
-    ngflow.run_yosys([*load, f"read_verilog {wrapper_file}",
-                      *(command.format(top="pnr_top") for command in target["yosys"]), f"write_json {netlist}"], work / "pnr_synth.log")
+    ngflow.run_yosys(
+        [
+            *load,
+            f"read_verilog {wrapper_file}",
+            *(command.format(top="pnr_top") for command in target["yosys"]),
+            f"write_json {netlist}",
+        ],
+        work / "pnr_synth.log",
+    )
     command = [*recipe["command"].split(), "--json", str(netlist), "--report", str(report), "--quiet"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -141,11 +172,16 @@ def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) 
         reason = [line for line in done.stderr.splitlines() if "ERROR" in line] or ["no message"]
         raise FlowError(f"{command[0]} failed for {top}: {reason[0]}")
     result = json.loads(report.read_text())
-    (clock,) = result["fmax"].values()
+    (clock,) = (figures for name, figures in result["fmax"].items() if name.startswith("clk_i"))
     used = result["utilization"]["ICESTORM_LC"]["used"]
     fmax = clock["achieved"] * 1e6
-    return {"device": recipe["device"], "command": recipe["command"], "fmax_hz": round(fmax), "path_s": float(f"{1 / fmax:.4g}"),
-            "logic_cells_with_wrapper": used}
+    return {
+        "device": recipe["device"],
+        "command": recipe["command"],
+        "fmax_hz": round(fmax),
+        "path_s": float(f"{1 / fmax:.4g}"),
+        "logic_cells_with_wrapper": used,
+    }
 
 
 def tool_version(command: str) -> str:
@@ -156,8 +192,12 @@ def tool_version(command: str) -> str:
 
 def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_pnr: bool) -> dict:
     record = {
-        "unit": unit["name"], "top": unit["top"], "parameters": params,
-        "source_sha256": source_hash(ngflow.sources(unit["top"])), "tools": [ngflow.yosys_version()], "targets": {},
+        "unit": unit["name"],
+        "top": unit["top"],
+        "parameters": params,
+        "source_sha256": source_hash(ngflow.sources(unit["top"])),
+        "tools": [ngflow.yosys_version()],
+        "targets": {},
     }
     for name, target in targets.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -171,12 +211,17 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_p
 
 # ---------------------------------------------------------------- records, budgets, the page
 
+
 def budget_problems(name: str, entry: dict, record: dict) -> list[str]:
     problems = []
     for key, limit in entry.get("budget", {}).items():
         target, figure = key.split(".")
         result = record["targets"].get(target, {})
-        value = result.get("place_and_route", {}).get("path_s", float("nan")) * 1e9 if figure == "path_ns" else result.get(figure)
+        value = (
+            result.get("place_and_route", {}).get("path_s", float("nan")) * 1e9
+            if figure == "path_ns"
+            else result.get(figure)
+        )
         if value is None or not value <= limit:
             problems.append(f"{name}: {key} is {value}; the budget in synth/units.json is {limit}")
     return problems
@@ -199,23 +244,37 @@ def check(name: str) -> int:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
     then = record["targets"]["ice40"]
     if ngflow.yosys_version() not in record["tools"]:
-        print(f"{name}: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: counts are not compared, budgets are")
-        problems += budget_problems(name, {"budget": {k: v for k, v in entry.get("budget", {}).items() if k != "ice40.path_ns"}},
-                                    {"targets": {"ice40": now}})
+        print(
+            f"{name}: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: counts are not compared, budgets are"
+        )
+        problems += budget_problems(
+            name,
+            {"budget": {k: v for k, v in entry.get("budget", {}).items() if k != "ice40.path_ns"}},
+            {"targets": {"ice40": now}},
+        )
     else:
-        problems += [f"{name}: ice40 {figure} is {now[figure]}, recorded {then[figure]}" for figure in target["counts"]
-                     if now[figure] != then[figure]]
+        problems += [
+            f"{name}: ice40 {figure} is {now[figure]}, recorded {then[figure]}"
+            for figure in target["counts"]
+            if now[figure] != then[figure]
+        ]
     for problem in problems:
         print(problem)
     figures = ", ".join(f"{figure} {now[figure]}" for figure in target["counts"])
-    print(f"{name}: ice40 {figures}; " + (f"{len(problems)} problems: run synth/synth.py --record {name}, look at the difference" if problems
-                                         else f"as recorded, budgets {entry.get('budget', 'none')} hold"))
+    print(
+        f"{name}: ice40 {figures}; "
+        + (
+            f"{len(problems)} problems: run synth/synth.py --record {name}, look at the difference"
+            if problems
+            else f"as recorded, budgets {entry.get('budget', 'none')} hold"
+        )
+    )
     return 1 if problems else 0
 
 
 def area_page() -> str:
-    rows, tools = [], set()
-    for name, (unit, entry) in configurations().items():
+    rows, whole, tools = [], [], set()
+    for name in configurations():
         record = load_record(name)
         if record is None:
             continue
@@ -224,15 +283,39 @@ def area_page() -> str:
         pnr = t["ice40"].get("place_and_route")
         speed = f"{pnr['path_s'] * 1e9:.1f} ns, {pnr['fmax_hz'] / 1e6:.0f} MHz" if pnr else ""
         params = ", ".join(f"{key} = {value}" for key, value in record["parameters"].items()) or "defaults"
-        rows.append(f"| `{record['top']}` | {params} | {t['ice40']['lut4']} | {t['ice40']['carry']} | {t['ice40']['ff']} | {speed} "
-                    f"| {t['ecp5']['lut4']} | {t['xilinx7']['lut']} | {t['generic']['gates']} |")
-    titles = "\n".join(f"- **{name}**: {target['title']}. Recipe: `{'; '.join(target['yosys'])}`." for name, target in load_targets().items())
+        others = " | ".join(
+            str(t[target][figure]) if target in t else ""
+            for target, figure in (("ecp5", "lut4"), ("xilinx7", "lut"), ("generic", "gates"))
+        )
+        rows.append(
+            f"| `{record['top']}` | {params} | {t['ice40']['lut4']} | {t['ice40']['carry']} | {t['ice40']['ff']} | {speed} | {others} |"
+        )
+        for target in (target for target in t if load_targets()[target].get("whole")):
+            figures, pnr = t[target], t[target].get("place_and_route")
+            placed = (
+                f"{pnr['logic_cells_with_wrapper']} cells, {pnr['path_s'] * 1e9:.1f} ns, {pnr['fmax_hz'] / 1e6:.1f} MHz"
+                if pnr
+                else ""
+            )
+            whole.append(
+                f"| {name} | {target} | {figures['lut4']} | {figures['ff']} | {figures['dsp']} | {figures['ram']} | {placed} |"
+            )
+    titles = "\n".join(
+        f"- **{name}**: {target['title']}. Recipe: `{'; '.join(target['yosys'])}`."
+        for name, target in load_targets().items()
+    )
     return f"""<!-- Generated by synth/synth.py --doc from synth/records. Do not edit. -->
 # Area and speed
 
 | module | parameters | iCE40 LUT4 | carry | FF | HX8K path | ECP5 LUT4 | Xilinx 7 LUT | generic gates |
 |---|---|---|---|---|---|---|---|---|
 {chr(10).join(rows)}
+
+Whole designs, with DSP and block RAM (parameters in the table above; cells and path placed with the register wrapper):
+
+| record | target | LUT4 | FF | DSP | block RAM | placed |
+|---|---|---|---|---|---|---|
+{chr(10).join(whole)}
 
 Reproduce: `make area` redoes every record and this page; `python3 synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
 The tests redo the iCE40 counts and compare them with the records (`ctest -R synth.area`).
@@ -241,22 +324,27 @@ Tools of these records: {", ".join(sorted(tools)) or "none"}.
 {titles}
 
 The HX8K path is the longest register-to-register path after placement and routing, with the unit between an input shift register
-and an output register (`{load_targets()['ice40']['place_and_route']['command']}`). Empty: not placed.
+and an output register (`{load_targets()["ice40"]["place_and_route"]["command"]}`). Empty: not placed.
 
 What the table is not: a measurement on silicon; a promise for other tool versions or seeds (one seed of a heuristic placer; others differ by
 several percent); a sum that adds up (a unit inside a larger one is optimized together with it); comparable between columns (a LUT6 is not a LUT4,
 and a gate is neither). LUT counts of ECP5 and Xilinx are from Yosys' mapper, not placed. Carry cells share a logic cell with a LUT where
-packing allows. No unit uses DSP blocks or block RAM here.
+packing allows. DSP blocks are used in the second table only, block RAM by tiles only.
 """
 
 
 # ---------------------------------------------------------------- command line
 
+
 def parse_arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="synth/synth.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="synth/synth.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--list", action="store_true", help="units, configurations, targets")
     parser.add_argument("--unit", help="unit to synthesize and print")
-    parser.add_argument("--params", help="for --unit, for example 'Lanes=16'; default: the unit's first recorded configuration")
+    parser.add_argument(
+        "--params", help="for --unit, for example 'Lanes=16'; default: the unit's first recorded configuration"
+    )
     parser.add_argument("--target", default="ice40", help="comma-separated, or all; default ice40")
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
@@ -280,7 +368,9 @@ def print_result(record: dict) -> None:
         figures = ", ".join(f"{key} {value}" for key, value in result.items() if isinstance(value, int))
         print(f"  {name}: {figures}")
         if pnr := result.get("place_and_route"):
-            print(f"  {name} placed: path {pnr['path_s'] * 1e9:.2f} ns, {pnr['fmax_hz'] / 1e6:.1f} MHz on {pnr['device']}")
+            print(
+                f"  {name} placed: path {pnr['path_s'] * 1e9:.2f} ns, {pnr['fmax_hz'] / 1e6:.1f} MHz on {pnr['device']}"
+            )
 
 
 def main() -> int:
@@ -306,7 +396,11 @@ def main() -> int:
     if args.unit:
         unit = pick(args.unit, units, "unit")
         params = ngflow.parse_params(args.params) if args.params is not None else unit["synth"][0]["params"]
-        chosen = targets if args.target == "all" else {name: pick(name, targets, "target") for name in args.target.split(",")}
+        chosen = (
+            targets
+            if args.target == "all"
+            else {name: pick(name, targets, "target") for name in args.target.split(",")}
+        )
         record = measure(unit, params, chosen, args.pnr)
         if args.json:
             print(json.dumps(record, indent=2))
@@ -322,7 +416,14 @@ def main() -> int:
 
         def redo(name: str) -> list[str]:
             unit, entry = known[name]
-            record = measure(unit, entry["params"], targets, entry.get("place_and_route", False))
+            # Targets of whole designs, with their block RAM and DSP, only where asked for.
+            wanted = entry.get("targets", [target for target in targets if not targets[target].get("whole")])
+            record = measure(
+                unit,
+                entry["params"],
+                {target: targets[target] for target in wanted},
+                entry.get("place_and_route", False),
+            )
             (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
             print_result(record)
             sys.stdout.flush()

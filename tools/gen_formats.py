@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derive the SystemVerilog package, the C++ table and the manual's page from model/formats.json.
 
-    tools/gen_formats.py            write the three files
-    tools/gen_formats.py --check    compare only; exit code 1 and a diff if one has drifted
+tools/gen_formats.py            write the three files
+tools/gen_formats.py --check    compare only; exit code 1 and a diff if one has drifted
 """
 
 import argparse
@@ -51,7 +51,7 @@ def cpp(formats: list[dict]) -> str:
             f'    {{"{f["name"]}", {f["bits"]}, {f["sign"]}, {f["exp"]}, {f["man"]}, {f["bias"]}, {boolean[f["inf"]]}, '
             f'NanKind::{f["nan"]}, {boolean[f["zero"]]}, Overflow::{f["overflow"]}, "{f["ml_type"] or ""}", "{f["use"]}"}},'
         )
-    return "\n".join(lines + ["}};", ""])
+    return "\n".join([*lines, "}};", ""])
 
 
 def sv(formats: list[dict]) -> str:
@@ -81,7 +81,7 @@ def sv(formats: list[dict]) -> str:
             f"  localparam int {p}HasZero = {int(f['zero'])};",
             f"  localparam int {p}MaxCode = {top_code(f)};",
         ]
-    return "\n".join(lines + ["", "endpackage", ""])
+    return "\n".join([*lines, "", "endpackage", ""])
 
 
 def number(x: float) -> str:
@@ -138,7 +138,9 @@ def docs(formats: list[dict]) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="compare with the files that stand in the tree, write nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare with the files that stand in the tree, write nothing"
+    )
     args = parser.parse_args()
     formats = json.loads(SOURCE.read_text())["formats"]
     outputs = {
@@ -152,12 +154,16 @@ def main() -> int:
         if args.check and old != text:
             drifted += 1
             name = str(path.relative_to(ROOT))
-            sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), text.splitlines(True), name, name + " (regenerated)"))
+            sys.stdout.writelines(
+                difflib.unified_diff(old.splitlines(True), text.splitlines(True), name, name + " (regenerated)")
+            )
         elif not args.check and old != text:
             path.write_text(text)
             print(f"wrote {path.relative_to(ROOT)}")
     if drifted:
-        print(f"{drifted} generated file(s) differ from model/formats.json: run tools/gen_formats.py and commit the result")
+        print(
+            f"{drifted} generated file(s) differ from model/formats.json: run tools/gen_formats.py and commit the result"
+        )
         return 1
     print(f"{len(outputs)} generated files agree with model/formats.json ({len(formats)} formats)")
     return 0

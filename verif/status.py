@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 BEGIN, END = "<!-- status: begin (generated) -->", "<!-- status: end -->"
 
@@ -26,8 +25,8 @@ def status() -> tuple[list[dict], list[str]]:
     units = json.loads((ngflow.ROOT / "synth" / "units.json").read_text())["units"]
     rows, problems = [], []
     for unit in units:
-        for face in ("rtl", "golden", "page"):
-            if not (ngflow.ROOT / unit[face]).is_file():
+        for face in ("rtl", "golden", "systemc", "page"):  # clocked units have a cycle model in SystemC
+            if face in unit and not (ngflow.ROOT / unit[face]).is_file():
                 problems.append(f"{unit['name']}: {face} {unit[face]} does not exist")
         mutants = []
         for bench in unit["benches"]:
@@ -41,29 +40,47 @@ def status() -> tuple[list[dict], list[str]]:
             path = ngflow.ROOT / "synth" / "records" / f"{entry['record']}.json"
             if path.is_file():
                 record = json.loads(path.read_text())
-                area.append({"record": entry["record"], "parameters": entry["params"], "ice40_lut4": record["targets"]["ice40"]["lut4"]})
+                area.append(
+                    {
+                        "record": entry["record"],
+                        "parameters": record["parameters"],
+                        "ice40_lut4": record["targets"]["ice40"]["lut4"],
+                    }
+                )
             else:
-                problems.append(f"{unit['name']}: synth/records/{entry['record']}.json does not exist; run synth/synth.py --record")
-        rows.append(unit | {
-            "faults": sum(record["faults"] for record in mutants),
-            "faults_killed": sum(record["killed"] for record in mutants),
-            "faults_equivalent": sum(len(record["equivalent"]) for record in mutants),
-            "area": area,
-        })
+                problems.append(
+                    f"{unit['name']}: synth/records/{entry['record']}.json does not exist; run synth/synth.py --record"
+                )
+        rows.append(
+            unit
+            | {
+                "faults": sum(record["faults"] for record in mutants),
+                "faults_killed": sum(record["killed"] for record in mutants),
+                "faults_equivalent": sum(len(record["equivalent"]) for record in mutants),
+                "area": area,
+            }
+        )
     return rows, problems
 
 
 def table(rows: list[dict]) -> str:
-    lines = ["| unit | what | RTL and golden model | bench on RTL and netlist | injected faults killed | proof | iCE40 LUT4 |",
-             "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| unit | what | RTL and models | bench on RTL and netlist | injected faults killed | proof | iCE40 LUT4 |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for row in rows:
         real = row["faults"] - row["faults_equivalent"]
         killed = f"{row['faults_killed']} of {real}" if row["faults"] else "none run"
+        cycle_model = f", [SystemC]({row['systemc']})" if "systemc" in row else ""
         area = ", ".join(f"{item['ice40_lut4']} ({item['record']})" for item in row["area"])
-        lines.append(f"| [{row['name']}]({row['page']}) | {row['does']} | [`{row['top']}`]({row['rtl']}), [C++]({row['golden']}) "
-                     f"| {'yes' if row['benches'] else 'no'} | {killed} | {'yes' if row['proofs'] else 'no'} | {area} |")
-    return "\n".join(lines) + ("\n\nInjected faults: those proven equivalent to the original are not counted. "
-                               "Area with its parameters and conditions: [docs/area.md](docs/area.md).\n")
+        lines.append(
+            f"| [{row['name']}]({row['page']}) | {row['does']} | [`{row['top']}`]({row['rtl']}), [C++]({row['golden']}){cycle_model} "
+            f"| {'yes' if row['benches'] else 'no'} | {killed} | {'yes' if row['proofs'] else 'no'} | {area} |"
+        )
+    return "\n".join(lines) + (
+        "\n\nInjected faults: those proven equivalent to the original are not counted. "
+        "Area with its parameters and conditions: [docs/area.md](docs/area.md).\n"
+    )
 
 
 def main() -> int:

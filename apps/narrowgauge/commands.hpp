@@ -17,6 +17,7 @@
 namespace narrowgauge::cli {
 
 void add_gemm(CLI::App& app, int& exit_code);
+void add_engines(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);

@@ -3,31 +3,48 @@
 
 #include "commands.hpp"
 #include "npy.hpp"
-#ifdef NG_HAVE_RTL
-#include "rtl_engine.hpp"
+#ifdef NG_HAVE_TILES
+#include "tile_engine.hpp"
 #endif
 
 namespace narrowgauge::cli {
 namespace {
 
-enum class Kind { model, rtl };
-constexpr std::array<Choice<Kind>, 2> kinds{{{"model", Kind::model}, {"rtl", Kind::rtl}}};
+enum class Kind { model, systemc, rtl };
+constexpr std::array<Choice<Kind>, 3> kinds{{{"model", Kind::model}, {"systemc", Kind::systemc}, {"rtl", Kind::rtl}}};
 
 }  // namespace
 
 std::string engine_names() { return names_of(kinds, "|"); }
 
-std::unique_ptr<Engine> make_engine(const std::string& name, const std::string& trace, unsigned threads) {
-  if (choose("--engine", name, kinds) == Kind::model) {
-    if (trace.empty()) return make_model_engine(threads);
-    throw Error("--trace " + trace + " asks for waveforms, which the model engine does not have; add --engine rtl");
+std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) {
+  const Kind kind = choose("--engine", flags.engine, kinds);
+  if (kind != Kind::rtl && !flags.trace.empty()) {
+    throw Error("--trace " + flags.trace + " asks for waveforms, which the " + flags.engine +
+                " engine does not have; add --engine rtl");
   }
-#ifdef NG_HAVE_RTL
-  if (!trace.empty()) check_writable(trace);
-  return make_rtl_engine({.trace = trace});
+  if (kind == Kind::model) {
+    if (flags.tile.empty()) return make_model_engine(threads);
+    throw Error("--tile " + flags.tile +
+                " names simulated hardware, which the model engine does not have; add --engine rtl or systemc");
+  }
+#ifdef NG_HAVE_TILES
+  if (!flags.trace.empty()) check_writable(flags.trace);
+  const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
+  return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
 #else
-  throw Error("--engine rtl is not in this build; configure with -DNG_RTL=ON (needs Verilator), or use --engine model");
+  throw Error("--engine " + flags.engine +
+              " is not in this build; configure with -DNG_RTL=ON (needs Verilator), or use --engine model");
 #endif
+}
+
+void add_tile_option(CLI::App& command, std::string& tile) {
+  std::string names;
+#ifdef NG_HAVE_TILES
+  for (const TileConfig& config : tile_configs()) names += (names.empty() ? "" : "|") + std::string(config.name);
+#endif
+  command.add_option("--tile", tile, "Simulated hardware; default: the largest that has the format")
+      ->type_name(names.empty() ? "(none in this build)" : names);
 }
 
 std::string gemm_format_names() {

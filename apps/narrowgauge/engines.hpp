@@ -2,6 +2,7 @@
 // The engines of this build by name.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -9,12 +10,21 @@
 
 namespace narrowgauge::cli {
 
-/// "model|rtl"
-std::string engine_names();
+/// What --engine, --tile and --trace say.
+struct EngineFlags {
+  std::string engine = "model";
+  std::string tile = {};   ///< empty: chosen by the engine
+  std::string trace = {};  ///< path of an FST wave; empty: none
+};
 
-/// Throws Error if there is no such engine, or for a `trace` (path of an FST wave, empty: none) that it cannot write.
-/// `threads` are the model's; the simulated hardware runs on one.
-std::unique_ptr<Engine> make_engine(const std::string& name, const std::string& trace, unsigned threads);
+/// "model|systemc|rtl"
+std::string engine_names();
+/// --tile, with the names of the tiles.
+void add_tile_option(CLI::App& command, std::string& tile);
+
+/// Throws Error if there is no such engine or tile, or for a trace that it cannot write. `threads` are the model's; the
+/// simulated hardware runs on one.
+std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads);
 
 /// "nvfp4, mxfp4, ..."
 std::string gemm_format_names();

@@ -14,9 +14,8 @@ namespace {
 struct GemmArguments {
   std::string a;
   std::string b;
-  std::string engine = "model";
+  EngineFlags engine;
   std::string out;
-  std::string trace;
   QuantizeFlags quantize;
   bool json = false;
 };
@@ -38,10 +37,16 @@ Json matrix_json(const Matrix& m) {
   return {{"path", m.path}, {"dtype", m.dtype}, {"rows", m.rows}, {"columns", m.cols}};
 }
 
+/// "; 99.6 % while computing"
+std::string computing_text(const EngineResult& result) {
+  const auto computing = result.utilization_computing();
+  return computing ? "; " + number(100 * *computing) + " % while computing" : "";
+}
+
 int run(const GemmArguments& arguments) {
   const GemmFormat& format = find_gemm_format(arguments.quantize.format);
   QuantizeOptions options = arguments.quantize.options();
-  const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.trace, arguments.quantize.threads);
+  const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.quantize.threads);
   const Matrix a = read_matrix(arguments.a);
   const Matrix b = read_matrix(arguments.b);
   if (a.cols != b.rows) {
@@ -60,12 +65,12 @@ int run(const GemmArguments& arguments) {
 
   const Stopwatch engine_time;
   const EngineResult result = [&] {
-    ProgressBar bar("gemm on " + arguments.engine);
+    ProgressBar bar("gemm on " + arguments.engine.engine);
     return engine->gemm(qa, qb, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
   }();
   const double engine_seconds = engine_time.seconds();
 
-  const bool compared = arguments.engine != "model";
+  const bool compared = arguments.engine.engine != "model";
   Difference difference;
   if (compared) {
     difference = compare(result.c, make_model_engine(arguments.quantize.threads)->gemm(qa, qb).c);
@@ -87,12 +92,15 @@ int run(const GemmArguments& arguments) {
         {"format", format.name},
         {"rule", arguments.quantize.rule},
         {"rounding", arguments.quantize.rounding},
-        {"engine", arguments.engine},
+        {"engine", arguments.engine.engine},
+        {"tile", nullptr},
         {"agreement", nullptr},
         {"cycles", nullptr},
         {"products", result.products},
         {"products_possible", nullptr},
         {"utilization", nullptr},
+        {"utilization_computing", nullptr},
+        {"activity", nullptr},
         {"sqnr_db", json_number(sqnr)},
         {"quantize_seconds", quantize_seconds},
         {"engine_seconds", engine_seconds},
@@ -118,6 +126,13 @@ int run(const GemmArguments& arguments) {
       json["cycles"] = result.cycles;
       json["products_possible"] = result.products_possible;
       json["utilization"] = result.utilization();
+      json["tile"] = result.tile;
+    }
+    if (const auto& n = result.activity) {
+      json["activity"] = {{"cycles", n->cycles},       {"busy", n->busy},         {"stall_in", n->stall_in},
+                          {"stall_out", n->stall_out}, {"products", n->products}, {"zero_a", n->zero_a},
+                          {"zero_b", n->zero_b},       {"flips_a", n->flips_a},   {"flips_b", n->flips_b}};
+      if (const auto computing = result.utilization_computing()) json["utilization_computing"] = *computing;
     }
     print_json(json);
     return exit_code;
@@ -129,7 +144,7 @@ int run(const GemmArguments& arguments) {
       {"C = A x B",
        size_text(a.rows, b.cols) + " float32" + (arguments.out.empty() ? "" : "  (" + arguments.out + ")")},
       {"format", std::string(format.name) + ": " + arguments.quantize.text()},
-      {"engine", arguments.engine}};
+      {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)}};
   if (compared && difference.count == 0) {
     facts.emplace_back("agreement",
                        "bit-exact: all " + counted(result.c.size(), "result") + " equal the golden model's");
@@ -145,13 +160,14 @@ int run(const GemmArguments& arguments) {
   if (result.cycles) {
     facts.emplace_back("cycles", std::to_string(result.cycles));
     facts.emplace_back("utilization", number(100 * result.utilization()) + " % (" + std::to_string(result.products) +
-                                          " products done, " + std::to_string(result.products_possible) + " possible)");
+                                          " products done, " + std::to_string(result.products_possible) + " possible)" +
+                                          computing_text(result));
   }
   facts.emplace_back("SQNR", sqnr_text(sqnr) + " against the float64 product of the arrays as given");
   facts.emplace_back("time", number(engine_seconds) + " s for " + std::to_string(result.products) +
                                  " multiply-accumulates, " + number(rate) +
                                  " MAC/s (quantizing: " + number(quantize_seconds) + " s)");
-  if (!arguments.trace.empty()) facts.emplace_back("waveform", arguments.trace);
+  if (!arguments.engine.trace.empty()) facts.emplace_back("waveform", arguments.engine.trace);
   print_facts(facts);
   return exit_code;
 }
@@ -164,11 +180,16 @@ void add_gemm(CLI::App& app, int& exit_code) {
       *app.add_subcommand("gemm", "Quantize two matrices and multiply them on an engine: agreement, cycles, SQNR");
   command.add_option("A", arguments->a, "Left matrix, M x K, .npy")->required()->type_name("");
   command.add_option("B", arguments->b, "Right matrix, K x N, .npy")->required()->type_name("");
-  command.add_option("--engine", arguments->engine, "model: golden C++; rtl: the Verilated array")
+  command
+      .add_option("--engine", arguments->engine.engine,
+                  "model: golden C++; rtl: the Verilated tile under its driver; systemc: its cycle model")
       ->capture_default_str()
       ->type_name(engine_names());
+  add_tile_option(command, arguments->engine.tile);
   command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy");
-  command.add_option("--trace", arguments->trace, "Write waveforms of the rtl engine (GTKWave, Surfer); slows it down")
+  command
+      .add_option("--trace", arguments->engine.trace,
+                  "Write waveforms of the rtl engine (GTKWave, Surfer); slows it down")
       ->type_name("WAVE.fst");
   arguments->quantize.add_to(command);
   command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout");
@@ -180,8 +201,9 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "\n"
       "Reported:\n"
       "  agreement    bit for bit with the golden model, all results (exit code 1 if one differs)\n"
-      "  cycles       clock cycles from the first operand offered to the last result taken\n"
-      "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array)\n"
+      "  cycles       clock cycles of the driver's call: commands, operand loads and results included\n"
+      "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array);\n"
+      "               while computing: cycles without those in which the tile was idle or waited for operands\n"
       "  SQNR         10 log10(sum R^2 / sum (C - R)^2), R = A x B in float64 from the arrays as given; infinite if "
       "there\n"
       "               is no error, even for R = 0\n"

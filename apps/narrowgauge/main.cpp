@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --engine rtl   multiply on the simulated hardware\n"
+      "  narrowgauge engines                                        all engines side by side: results, cycles, speed\n"
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
@@ -29,12 +30,13 @@ int main(int argc, char** argv) {
       "golden model's, 2 bad input (one sentence on stderr says what and what to do).");
   int exit_code = 0;
   cli::add_gemm(app, exit_code);
+  cli::add_engines(app, exit_code);
   cli::add_quantize(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for the four there are");
+    if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for the five there are");
     return std::fflush(stdout) == 0 ? exit_code
                                     : fail("The report could not be written to standard output; check free space");
   } catch (const CLI::Success& help) {

@@ -35,10 +35,10 @@ void run(bool json) {
   if (json) return print_json({{"command", "units"}, {"units", units}});
   std::vector<std::vector<std::string>> rows;
   for (const Json& unit : units) {
-    rows.push_back({unit.at("name"), unit.at("does"), yes_no(unit.at("benches")), faults(unit),
-                    yes_no(unit.at("proofs")), area(unit)});
+    rows.push_back({unit.at("name"), unit.at("does"), unit.contains("systemc") ? "yes" : "no",
+                    yes_no(unit.at("benches")), faults(unit), yes_no(unit.at("proofs")), area(unit)});
   }
-  print_table({"unit", "what", "bench on RTL and netlist", "faults killed", "proof", "iCE40 LUT4"}, rows);
+  print_table({"unit", "what", "SystemC", "bench on RTL and netlist", "faults killed", "proof", "iCE40 LUT4"}, rows);
 }
 
 }  // namespace
@@ -48,6 +48,7 @@ void add_units(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("units", "The hardware units, how each is verified, and its area");
   command.add_flag("--json", *json, "Print one JSON document, with the files of each unit, and nothing else on stdout");
   command.footer(
+      "  SystemC        a cycle model, in lock-step with the RTL\n"
       "  bench          the RTL, and the netlist that synthesis makes of it, run against the golden model\n"
       "  faults killed  of the faults injected on purpose, those that the bench noticed; the ones proven to change "
       "nothing\n"

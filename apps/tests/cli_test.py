@@ -2,7 +2,7 @@
 # ruff: noqa: PT009 (unittest on purpose: this runs without any package)
 """Tests of the `narrowgauge` program from outside: what it prints, what it writes, how it refuses.
 
-    python3 cli_test.py PROGRAM [--rtl] [CLASS ...]      --rtl: the program was built with the rtl engine
+    python3 cli_test.py PROGRAM [--rtl] [CLASS ...]      --rtl: the program was built with the engines rtl and systemc
 
 Standard library only: the .npy files, good and bad, are made by hand here, so that reader and writer of the program
 are checked against the format and not against a library they share.
@@ -149,7 +149,8 @@ class Gemm(Program):
                         self.assertGreater(report["sqnr_db"], 140)
                     self.assertEqual(report["products"], m * k * n)
                     self.assertEqual((report["c"]["rows"], report["c"]["columns"]), (m, n))
-                    if engine == "rtl":
+                    if engine != "model":
+                        self.assertEqual(report["activity"]["products"], m * n * -(-k // 16) * 16)
                         self.assertTrue(report["agreement"]["bit_exact"])
                         self.assertEqual(report["agreement"]["results"], m * n)
                         self.assertGreater(report["cycles"], 0)
@@ -161,12 +162,13 @@ class Gemm(Program):
 
     def test_exact_products_rtl(self) -> None:
         if not RTL:
-            self.skipTest("built without the rtl engine")
+            self.skipTest("built without simulated tiles")
         self.check_shapes("rtl", RTL_FORMATS)
+        self.check_shapes("systemc", RTL_FORMATS)
 
     def test_random_rtl_equals_model(self) -> None:
         if not RTL:
-            self.skipTest("built without the rtl engine")
+            self.skipTest("built without simulated tiles")
         rng = random.Random(3)
         a = [[rng.gauss(0, 1) for _ in range(70)] for _ in range(19)]
         b = [[rng.gauss(0, 3) for _ in range(21)] for _ in range(70)]
@@ -180,7 +182,7 @@ class Gemm(Program):
 
     def test_trace(self) -> None:
         if not RTL:
-            self.skipTest("built without the rtl engine")
+            self.skipTest("built without simulated tiles")
         self.ok("gemm", self.file("a.npy", npy([[1, 2], [3, 4]])), "a.npy", "--engine", "rtl", "--trace", "wave.fst")
         self.assertGreater((self.dir / "wave.fst").stat().st_size, 100)
 
@@ -237,6 +239,35 @@ class Gemm(Program):
         text = self.ok("gemm", self.file("a.npy", npy([[1, 2]])), self.file("b.npy", npy([[1], [3]])))
         for label in ("A ", "B ", "format ", "engine ", "agreement ", "SQNR ", "time "):
             self.assertRegex(text, f"(?m)^{label}")
+
+
+class Engines(Program):
+    def setUp(self) -> None:
+        super().setUp()
+        if not RTL:
+            self.skipTest("built without simulated tiles")
+
+    def test_table(self) -> None:
+        report = self.json("engines", "--shape", "1x1x1", "17x33x65", "--format", "nvfp4", "fp8_e5m2")
+        self.assertTrue(report["agree"])
+        rows = report["products"]
+        self.assertEqual(len(rows), 2 * 2 * 3)
+        for model, systemc, rtl in zip(*[iter(rows)] * 3, strict=True):
+            self.assertEqual([row["engine"] for row in (model, systemc, rtl)], ["model", "systemc", "rtl"])
+            self.assertEqual([row["different"] for row in (model, systemc, rtl)], [0, 0, 0])
+            self.assertIsNone(model["cycles"])
+            self.assertGreater(rtl["cycles"], 0)
+            for key in ("cycles", "tile", "utilization", "utilization_computing"):
+                self.assertEqual(systemc[key], rtl[key], key)
+        self.assertIn(
+            "All engines agree", self.ok("engines", "--shape", "2x2x2", "--tile", "large", "--format", "nvfp4")
+        )
+
+    def test_refusals(self) -> None:
+        for shape in ("4x4", "0x1x1", "4x4x4x4", "axbxc", "4x4x4 "):
+            self.refused(["engines", "--shape", shape], shape, "MxNxK")
+        self.refused(["engines", "--tile", "huge"], "huge", "large_fp8")
+        self.refused(["engines", "--format", "mxfp4", "--shape", "1x1x1"], "mxfp4", "model engine")
 
 
 class Quantize(Program):
@@ -316,7 +347,7 @@ class Formats(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["quantize"], ["formats"], ["units"]):
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["formats"], ["units"]):
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
@@ -357,7 +388,7 @@ class BadInput(Program):
         self.refused(["quantize", good, "--format", "fp8_e4m3_e5m2"], "fp8_e4m3_e5m2", "fp8_e4m3 ", "fp8_e5m2")
         self.refused(["units", "--frobnicate"], "--frobnicate")
         if RTL:
-            self.refused(["gemm", good, good, "--format", "mxfp4", "--engine", "rtl"], "mxfp4", "rtl", "model")
+            self.refused(["gemm", good, good, "--format", "mxfp4", "--engine", "rtl"], "mxfp4", "model")
             self.refused(["gemm", good, good, "--engine", "rtl", "--trace", "no/w.fst"], "no/w.fst")
         else:
             self.refused(["gemm", good, good, "--engine", "rtl"], "rtl", "NG_RTL", "model")

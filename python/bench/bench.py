@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Speed of the golden model and of the simulated array, on one thread, next to numpy and ml_dtypes in the same run.
+"""Speed of the golden model on one thread, next to numpy and ml_dtypes in the same run.
 
 Matrix products: multiply-accumulates a second (MAC/s) of the golden model, and of numpy programs that compute the same
 bits; each is first compared with the golden model on two shapes. They get decoded operands: only the product is timed.
 Quantizers: elements a second of the whole quantization (maximum, scales, codes), next to the plain casts of ml_dtypes,
-which have neither scales nor blocks. RTL: MAC/s of `narrowgauge gemm --engine rtl` on its 8 x 8 array of 16 lanes.
+which have neither scales nor blocks. The simulated hardware has a benchmark of its own, ng_bench_tile_engine.
 
-Needs the package on PYTHONPATH (the build directory's python/), and for the RTL part the program narrowgauge.
+Needs the package on PYTHONPATH (the build directory's python/).
 """
 
 from __future__ import annotations
@@ -15,12 +15,9 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 for library in ("OPENBLAS", "OMP", "MKL"):  # before numpy reads them
     os.environ[f"{library}_NUM_THREADS"] = "1"
@@ -30,7 +27,6 @@ import numpy as np  # noqa: E402
 
 import narrowgauge as ng  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 Array = np.ndarray
 
 
@@ -198,31 +194,6 @@ def bench_quantizers(elements: int, seconds: float) -> list[dict]:
     return rows
 
 
-def bench_rtl(program: Path) -> list[dict]:
-    rng = np.random.default_rng(3)
-    rows = []
-    with tempfile.TemporaryDirectory(prefix="narrowgauge-bench-") as folder:
-        a, b = str(Path(folder, "A.npy")), str(Path(folder, "B.npy"))
-        for format, (m, k, n) in {"nvfp4": (512, 1024, 128), "fp8_e4m3": (256, 512, 64)}.items():
-            say(f"rtl {format}: {m} x {k} x {n}")
-            np.save(a, rng.standard_normal((m, k), np.float32))
-            np.save(b, rng.standard_normal((k, n), np.float32))
-            reports = []
-            for _ in range(3):
-                options = f"--format {format} --engine rtl --threads 1 --json".split()
-                command = [str(program), "gemm", a, b, *options]
-                done = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-                if done.returncode:
-                    raise SystemExit(f"bench: `{' '.join(command)}` ended with code {done.returncode}")
-                reports.append(json.loads(done.stdout))
-            best = max(reports, key=lambda report: report["macs_per_second"])
-            keys = ("format", "macs_per_second", "cycles", "utilization")
-            rows.append(
-                {key: best[key] for key in keys} | {"cycles_per_second": best["cycles"] / best["engine_seconds"]}
-            )
-    return rows
-
-
 def print_tables(result: dict) -> None:
     print(f"\nmatrix products of {result['size']}^3, one thread")
     print(f"{'format':<15}{'program':<37}{'MAC/s':>10}{'golden is':>13}")
@@ -233,34 +204,22 @@ def print_tables(result: dict) -> None:
     print(f"{'program':<42}{'elements/s':>12}")
     for row in result["quantizers"]:
         print(f"{row['program']:<42}{row['elements_per_second']:>12.2e}")
-    if result["rtl"]:
-        print("\nRTL simulation, 8 x 8 array of 16 lanes, one thread")
-        print(f"{'format':<15}{'MAC/s':>10}{'cycles/s':>12}{'utilization':>13}")
-        for row in result["rtl"]:
-            print(f"{row['format']:<15}{row['macs_per_second']:>10.2e}", end="")
-            print(f"{row['cycles_per_second']:>12.2e}{row['utilization']:>13.1%}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=Path, help="the program narrowgauge (default: in build/bin)")
     parser.add_argument("--size", type=int, default=1024, help="M = K = N of the products (default 1024)")
     parser.add_argument("--elements", type=int, default=1 << 23, help="for the quantizers (default 2^23)")
     parser.add_argument("--seconds", type=float, default=1.0, help="time given to each measurement (default 1)")
-    parser.add_argument("--no-rtl", action="store_true", help="leave the RTL simulation out")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
     options = parser.parse_args()
     if options.size < 16 or options.elements < 4096:
         parser.error("--size must be at least 16 and --elements at least 4096")
-    program = (options.program or ROOT / "build" / "bin" / "narrowgauge").resolve()
-    if not options.no_rtl and not program.is_file():
-        parser.error(f"there is no program {program}: build it, name it with --program, or use --no-rtl")
     result = {
         "size": options.size,
         "elements": options.elements // 4096 * 4096,
         "products": bench_products(options.size, options.seconds),
         "quantizers": bench_quantizers(options.elements, options.seconds),
-        "rtl": [] if options.no_rtl else bench_rtl(program),
     }
     if options.json:
         print(json.dumps(result, indent=2))

@@ -2,7 +2,7 @@
 // Queue of two words: cuts every combinational path of a valid/ready stream in both directions at full throughput.
 //
 // ready_o, valid_o and data_o are registers (ready_o through one inverter). A word accepted in one cycle is offered in the
-// next. data_o keeps its value while valid_o waits for ready_i.
+// next. data_o changes only when there is a new head.
 module ng_fifo2 #(
   parameter int Width = 32
 ) (

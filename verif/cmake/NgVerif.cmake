@@ -6,10 +6,11 @@
 #
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp [PARAMS "K=V;..."] [SOURCES f.sv...] [LIBS ...] [DEFINES ...] [VECTORS 100000]
 #                [NETLIST_VECTORS 20000 | NO_NETLIST] [MUTANTS 40 | NO_MUTANTS] [MUTANT_VECTORS 5000] [MUTANT_SEED 1]
-#                [TIMEOUT 600] [LABELS ...])
+#                [MUTANT_SCOPE regex] [TIMEOUT 600] [LABELS ...])
 #       ctest rtl.n       the bench on the RTL
 #             netlist.n   the same source on the netlist that synth_ice40 makes
-#             mutants.n   the same source against MUTANTS injected faults; each must be killed or proven equivalent
+#             mutants.n   the same source against MUTANTS injected faults (in cells whose file matches MUTANT_SCOPE); each must be killed or
+#                         proven equivalent
 #
 #   ng_add_proof(NAME n TOP harness [SOURCES f.sv...] [SOLVER cvc4|z3] [PARAMS ...] [DEPTH 1] [LEMMAS]
 #                [SECONDS 600] STATEMENT "what is proven" [FALSIFY DEFINE])
@@ -19,6 +20,11 @@
 #       ctest elab.module.Lanes=0: elaboration must fail in Verilator with that message, and in Yosys.
 include_guard(GLOBAL)
 
+# Verilator's code is not ours to check, and slow enough.
+set(NG_VERILATED_FLAGS -w)
+if(NG_SANITIZE)
+  list(APPEND NG_VERILATED_FLAGS -fno-sanitize=all)
+endif()
 option(NG_WAVES "Benches can write FST waves (--wave FILE); slower" OFF)
 option(NG_MUTANTS "Build and run the injected-fault tests" ON)
 option(NG_NETLIST "Build and run the benches on synthesized netlists" ON)
@@ -41,7 +47,7 @@ if(NOT TARGET ng_verilated)
   add_library(ng_verilated STATIC ${NG_VERILATOR_ROOT}/include/verilated.cpp ${NG_VERILATOR_ROOT}/include/verilated_threads.cpp
                                   ${NG_VERILATOR_ROOT}/include/verilated_fst_c.cpp)
   target_include_directories(ng_verilated SYSTEM PUBLIC ${NG_VERILATOR_ROOT}/include ${NG_VERILATOR_ROOT}/include/vltstd)
-  target_compile_options(ng_verilated PRIVATE -w -O2)
+  target_compile_options(ng_verilated PRIVATE ${NG_VERILATED_FLAGS} -O2)
   target_link_libraries(ng_verilated PUBLIC Threads::Threads ZLIB::ZLIB)
 endif()
 
@@ -94,10 +100,11 @@ function(ng_verilate)
     COMMENT "Verilator: ${arg_TOP} ${arg_PARAMS}"
     VERBATIM)
   add_library(${arg_TARGET} STATIC ${fast} ${slow})
+  set_target_properties(${arg_TARGET} PROPERTIES NG_PARAMS "${arg_PARAMS}")
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   target_include_directories(${arg_TARGET} SYSTEM PUBLIC ${dir})
   target_compile_definitions(${arg_TARGET} PUBLIC VM_COVERAGE=0 VM_SC=0 VM_TRACE=${trace} VM_TRACE_FST=${trace} VM_TRACE_VCD=0)
-  target_compile_options(${arg_TARGET} PRIVATE -w ${arg_OPTIMIZE})
+  target_compile_options(${arg_TARGET} PRIVATE ${NG_VERILATED_FLAGS} ${arg_OPTIMIZE})
   target_link_libraries(${arg_TARGET} PUBLIC ng_verilated)
 endfunction()
 
@@ -115,7 +122,7 @@ endfunction()
 
 function(ng_add_bench)
   cmake_parse_arguments(PARSE_ARGV 0 arg "NO_NETLIST;NO_MUTANTS"
-    "NAME;TOP;PARAMS;BENCH;VECTORS;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SEED;TIMEOUT" "SOURCES;LIBS;DEFINES;LABELS")
+    "NAME;TOP;PARAMS;BENCH;VECTORS;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SEED;MUTANT_SCOPE;TIMEOUT" "SOURCES;LIBS;DEFINES;LABELS")
   foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 MUTANT_SEED=1 TIMEOUT=600)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 name)
@@ -133,6 +140,9 @@ function(ng_add_bench)
 
   ng_verilate(TARGET rtl_${arg_NAME}_dut TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_SOURCES})
   ng_bench_program(rtl_${arg_NAME} rtl_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
+  if(NG_SANITIZE) # ten times slower, and about the bench's code
+    math(EXPR arg_VECTORS "(${arg_VECTORS} + 19) / 20")
+  endif()
   add_test(NAME rtl.${arg_NAME} COMMAND rtl_${arg_NAME} --vectors ${arg_VECTORS})
   set_tests_properties(rtl.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "rtl;${arg_LABELS}")
 
@@ -158,7 +168,7 @@ function(ng_add_bench)
     add_custom_command(
       OUTPUT ${faults}.v ${faults}.txt ${faults}.il
       COMMAND ${Python3_EXECUTABLE} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${arg_MUTANTS}
-              --seed ${arg_MUTANT_SEED} --out ${faults} ${arg_SOURCES}
+              --seed ${arg_MUTANT_SEED} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
       DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW}
       JOB_POOL ng_tools
       COMMENT "Yosys mutate: ${arg_TOP} ${arg_PARAMS}"
@@ -189,6 +199,7 @@ function(ng_add_proof)
   # The harness lies outside rtl/; what it instantiates is found there.
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   ng_rtl_sources(sources ${arg_TOP} ${arg_SOURCES})
+  string(REPLACE ";" "," arg_PARAMS "${arg_PARAMS}")  # one item of the list below
   set(common ${Python3_EXECUTABLE} ${NG_ROOT}verif/formal/prove.py --top ${arg_TOP} "--params=${arg_PARAMS}" --solver ${arg_SOLVER}
              --depth ${arg_DEPTH} --seconds ${arg_SECONDS} --statement "${arg_STATEMENT}")
   if(arg_LEMMAS)

@@ -26,7 +26,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 PROVEN, REFUTED, UNDECIDED = "proven", "refuted", "undecided"
 
@@ -36,7 +36,9 @@ def solve(model: Path, solver: str, arguments: list[str], seconds: float) -> str
     command = ["yosys-smtbmc", "-s", solver, "--noprogress", *arguments, str(model)]
     try:
         # A session of its own: on a timeout the solver has to go too, not only the script that drives it.
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True) as process:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        ) as process:
             try:
                 text, _ = process.communicate(timeout=seconds)
             except subprocess.TimeoutExpired:
@@ -47,7 +49,9 @@ def solve(model: Path, solver: str, arguments: list[str], seconds: float) -> str
     model.with_suffix(".out").write_text(text)
     verdict = re.search(r"Status: (passed|failed)", text, flags=re.I)
     if not verdict:
-        raise ngflow.FlowError(f"yosys-smtbmc with solver {solver} said neither passed nor failed; see {model.with_suffix('.out')}")
+        raise ngflow.FlowError(
+            f"yosys-smtbmc with solver {solver} said neither passed nor failed; see {model.with_suffix('.out')}"
+        )
     return PROVEN if verdict[1].lower() == "passed" else REFUTED
 
 
@@ -55,14 +59,26 @@ def prove(args: argparse.Namespace, defines: list[str], work: Path) -> tuple[str
     """One pass -> (verdict, where or why, number of assertions)"""
     work.mkdir(parents=True, exist_ok=True)
     load = ngflow.yosys_read(args.top, args.sources, ngflow.parse_params(args.params), defines, "-formal ") + [
-        "proc", "flatten", "memory_map", "opt_expr", "opt_merge", "opt_clean", f"tee -q -o {work}/assertions.txt select -list t:$assert",
+        # An x in the source may be anything; the SMT back end would take it for 0.
+        "proc",
+        "setundef -anyseq",
+        "flatten",
+        "memory_map",
+        "opt_expr",
+        "opt_merge",
+        "opt_clean",
+        f"tee -q -o {work}/assertions.txt select -list t:$assert",
     ]
     lower = ["opt_clean", "async2sync", "dffunmap"]
     everything = work / "all.smt2"
-    ngflow.run_yosys([*load, *lower, f"write_smt2 -wires {everything}", f"write_rtlil {work}/all.il"], work / "load.log")
+    ngflow.run_yosys(
+        [*load, *lower, f"write_smt2 -wires {everything}", f"write_rtlil {work}/all.il"], work / "load.log"
+    )
     assertions = (work / "assertions.txt").read_text().splitlines()
     if args.depth > 1:
-        verdict = solve(everything, args.solver, ["-t", str(args.depth), "--dump-vcd", f"{work}/counterexample.vcd"], args.seconds)
+        verdict = solve(
+            everything, args.solver, ["-t", str(args.depth), "--dump-vcd", f"{work}/counterexample.vcd"], args.seconds
+        )
         if verdict == PROVEN:
             step = work / "induction.smt2"
             step.write_text(everything.read_text())
@@ -71,14 +87,24 @@ def prove(args: argparse.Namespace, defines: list[str], work: Path) -> tuple[str
         return verdict, f"all assertions together, {work}", len(assertions)
     models = [work / f"{number}.smt2" for number in range(len(assertions))]
     split = [f"read_rtlil {work}/all.il"]
-    for model, name in zip(models, assertions):
-        split += ["design -push-copy", f"delete t:$assert {name} %d", "opt_clean", f"write_smt2 -wires {model}", "design -pop"]
+    for model, name in zip(models, assertions, strict=False):
+        split += [
+            "design -push-copy",
+            f"delete t:$assert {name} %d",
+            "opt_clean",
+            f"write_smt2 -wires {model}",
+            "design -pop",
+        ]
     ngflow.run_yosys(split, work / "split.log")
-    for model, name in zip(models, assertions):
+    for model, name in zip(models, assertions, strict=False):
         counterexample = model.with_suffix(".vcd")
         verdict = solve(model, args.solver, ["-t", "1", "--dump-vcd", str(counterexample)], args.seconds)
         if verdict != PROVEN:
-            return verdict, f"{name.rsplit('/', 1)[1]}, {counterexample if verdict == REFUTED else model}", len(assertions)
+            return (
+                verdict,
+                f"{name.rsplit('/', 1)[1]}, {counterexample if verdict == REFUTED else model}",
+                len(assertions),
+            )
     return PROVEN, "", len(assertions)
 
 
@@ -107,13 +133,17 @@ def main() -> int:
             print(f"FAILED: {args.top} has no assertion left after elaboration, so nothing would be proven ({took})")
             return 1
         if verdict == PROVEN:
-            print(f"PROVEN for all inputs{f' (by {args.depth}-induction)' if args.depth > 1 else ''}: {args.statement} ({took})")
+            print(
+                f"PROVEN for all inputs{f' (by {args.depth}-induction)' if args.depth > 1 else ''}: {args.statement} ({took})"
+            )
         elif verdict == REFUTED:
             print(f"COUNTEREXAMPLE: {args.statement} ({took}): {where}")
         else:
             print(f"UNDECIDED within {args.seconds:.0f} s: {args.statement} ({took}): {where}")
         if args.falsify:
-            print(f"with {args.falsify} a counterexample was demanded: {'found' if verdict == REFUTED else 'NOT found, the proof is vacuous'}")
+            print(
+                f"with {args.falsify} a counterexample was demanded: {'found' if verdict == REFUTED else 'NOT found, the proof is vacuous'}"
+            )
         good = good and verdict == expected
     return 0 if good else 1
 

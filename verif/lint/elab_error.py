@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 
 def main() -> int:
@@ -25,17 +25,23 @@ def main() -> int:
     params = ngflow.parse_params(args.params)
 
     generics = [f"-G{name}={value}" for name, value in params.items()]
-    done = subprocess.run(["verilator", "--lint-only", "--top-module", args.top, *generics, *args.sources],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["verilator", "--lint-only", "--top-module", args.top, *generics, *args.sources],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     messages = re.findall(r"USERFATAL: [^:]*:\d+:\d+: (.*)", done.stderr)
     if done.returncode == 0 or not any(re.search(args.expect, message) for message in messages):
-        print(f"{args.top} with {args.params}: expected a fatal message matching /{args.expect}/, got: {messages or done.stderr}")
+        print(
+            f"{args.top} with {args.params}: expected a fatal message matching /{args.expect}/, got: {messages or done.stderr}"
+        )
         return 1
     print(f"verilator: {messages[0]}")
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            ngflow.run_yosys(ngflow.yosys_read(args.top, args.sources, params) + ["proc"], Path(folder) / "elab.log")
+            ngflow.run_yosys([*ngflow.yosys_read(args.top, args.sources, params), "proc"], Path(folder) / "elab.log")
         except ngflow.FlowError as error:
             if "FATAL" in str(error):
                 print("yosys: refused as well")

@@ -15,27 +15,39 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 # (what it is, pattern on text without comments and strings, an example that must be found)
 FORBIDDEN = [
     ("import of a package (write pkg::name)", r"\bimport\b", "import ng_format_pkg::*;"),
     ("unpacked array port", r"\b(?:input|output)\b[^;,)]*\]\s*\w+\s*\[", "input logic [3:0] a_i [4],"),
-    ("2-D packed vector", r"\b(?:logic|bit|reg|wire|signed|unsigned)\s*\[[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*\]\s*\[", "logic [3:0][7:0] x;"),
+    (
+        "2-D packed vector",
+        r"\b(?:logic|bit|reg|wire|signed|unsigned)\s*\[[^\[\]]*(?:\[[^\]]*\][^\[\]]*)*\]\s*\[",
+        "logic [3:0][7:0] x;",
+    ),
     ("parameter type", r"\bparameter\s+type\b", "parameter type T = logic"),
     ("assignment pattern '{...}", r"'\{", "assign x = '{default: 0};"),
     ("return", r"\breturn\b", "return 1;"),
     ("break", r"\bbreak\b", "break;"),
     ("continue", r"\bcontinue\b", "continue;"),
     ("inside", r"\binside\b", "if (x inside {1, 2})"),
-    ("automatic variable in a block", r"\bautomatic\s+(?:logic|bit|int|integer|byte|reg|signed|unsigned)\b[^;()]*(?:=[^;]*)?;", "automatic logic x;"),
+    (
+        "automatic variable in a block",
+        r"\bautomatic\s+(?:logic|bit|int|integer|byte|reg|signed|unsigned)\b[^;()]*(?:=[^;]*)?;",
+        "automatic logic x;",
+    ),
     ("cast to a named type", r"\b\w+_[te]'\(", "state_t'(x)"),
     ("streaming operator", r"\{\s*(?:<<|>>)", "{<<{x}}"),
     ("$size", r"\$size\b", "$size(x)"),
     ("concurrent assertion", r"\bassert\s+property\b", "assert property (@(posedge clk_i) a);"),
     ("interface", r"\binterface\b", "interface bus;"),
     ("-N'(x), which parses as width minus N (write -(N'(x)))", r"(?<![\w)\]])-\s*\d+'\(", "x = -8'(a);"),
-    ("'1 in a localparam, which Yosys 0.23 evaluates to 1 (write {Width{1'b1}})", r"\b(?:localparam|parameter)\b[^;]*?=\s*'1", "localparam logic [7:0] A = '1;"),
+    (
+        "'1 in a localparam, which Yosys 0.23 evaluates to 1 (write {Width{1'b1}})",
+        r"\b(?:localparam|parameter)\b[^;]*?=\s*'1",
+        "localparam logic [7:0] A = '1;",
+    ),
     ("initial block", r"\binitial\b", "initial x = 0;"),
     ("delay", r"(?<![\w#)])#\s*\d", "x = #1 y;"),
     ("real number type", r"\b(?:real|shortreal)\b", "real x;"),
@@ -46,17 +58,24 @@ FORBIDDEN = [
 
 def stripped(text: str) -> str:
     """Comments and strings blanked, line numbers kept."""
+
     def blank(match: re.Match[str]) -> str:
         return re.sub(r"[^\n]", " ", match.group())
+
     return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', blank, text, flags=re.S)
 
 
 def forbidden_in(text: str) -> list[tuple[int, str]]:
     code = stripped(text)
-    found = [(code.count("\n", 0, match.start()) + 1, what)
-             for what, pattern, _ in FORBIDDEN for match in re.finditer(pattern, code)]
-    found += [(text.count("\n", 0, match.start()) + 1, "leftover note " + match.group())
-              for match in re.finditer(r"\b(?:TODO|FIXME|XXX)\b", text)]
+    found = [
+        (code.count("\n", 0, match.start()) + 1, what)
+        for what, pattern, _ in FORBIDDEN
+        for match in re.finditer(pattern, code)
+    ]
+    found += [
+        (text.count("\n", 0, match.start()) + 1, "leftover note " + match.group())
+        for match in re.finditer(r"\b(?:TODO|FIXME|XXX)\b", text)
+    ]
     return found
 
 
@@ -75,7 +94,9 @@ def check_text(path: Path) -> list[str]:
         problems.append(f"{number}: {what} is outside the portable subset: {lines[number - 1].strip()}")
     for number, line in enumerate(lines, 1):
         if "lint_off" in line:
-            comments = re.findall(r"//(.*)", line) + (re.findall(r"^\s*//(.*)", lines[number - 2]) if number > 1 else [])
+            comments = re.findall(r"//(.*)", line) + (
+                re.findall(r"^\s*//(.*)", lines[number - 2]) if number > 1 else []
+            )
             if not any("verilator" not in comment and comment.strip() for comment in comments):
                 problems.append(f"{number}: lint_off without a reason in this line or the one above")
     return problems
@@ -87,12 +108,18 @@ def check_tools(path: Path) -> list[str]:
     problems = []
     # A package alone has no top module; it is linted with the modules that use it.
     if not is_package:
-        done = subprocess.run(["verilator", "--lint-only", "-Wall", "--top-module", path.stem, *files],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["verilator", "--lint-only", "-Wall", "--top-module", path.stem, *files],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
         if done.returncode != 0 or "%Warning" in done.stderr:
             problems.append(f"0: verilator --lint-only -Wall:\n{done.stderr.rstrip()}")
     names = " ".join(str(file) for file in files)
-    script = f"read_verilog -sv {names}" + ("" if is_package else f"; hierarchy -check -top {path.stem}; proc; check -assert")
+    script = f"read_verilog -sv {names}" + (
+        "" if is_package else f"; hierarchy -check -top {path.stem}; proc; check -assert"
+    )
     done = subprocess.run(["yosys", "-q", "-p", script], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         problems.append(f"0: yosys -p '{script}':\n{done.stderr.rstrip()}")
@@ -101,10 +128,14 @@ def check_tools(path: Path) -> list[str]:
 
 def selftest() -> int:
     """Every rule must find its own example, and none may fire on clean code."""
-    missed = [what for what, _, example in FORBIDDEN if example and not any(w == what for _, w in forbidden_in(example))]
-    clean = ("module ng_x #(parameter int W = 4) (input logic [W-1:0] a_i, output logic [7:0] b_o);\n"
-             "  logic [7:0] mem [4]; // import, return\n  assign b_o = -(8'(a_i)) + {8{a_i[0]}} + mem[0][3:0];\n"
-             "  for (genvar i = 0; i < 4; i++) begin : gen_x\n  end\n  always_ff @(posedge clk_i) x_q <= a_i[i*4+:4];\nendmodule\n")
+    missed = [
+        what for what, _, example in FORBIDDEN if example and not any(w == what for _, w in forbidden_in(example))
+    ]
+    clean = (
+        "module ng_x #(parameter int W = 4) (input logic [W-1:0] a_i, output logic [7:0] b_o);\n"
+        "  logic [7:0] mem [4]; // import, return\n  assign b_o = -(8'(a_i)) + {8{a_i[0]}} + mem[0][3:0];\n"
+        "  for (genvar i = 0; i < 4; i++) begin : gen_x\n  end\n  always_ff @(posedge clk_i) x_q <= a_i[i*4+:4];\nendmodule\n"
+    )
     noisy = forbidden_in(clean)
     for what in missed:
         print(f"rule '{what}' does not find its example")

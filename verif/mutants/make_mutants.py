@@ -5,17 +5,26 @@ mutsel = 0 is the original; mutsel = k switches fault k on. The faults are inver
 of the elaborated (not yet mapped) design, spread evenly over it by Yosys' coverage heuristics. Faults at clock pins are left
 out: a cycle-based bench cannot tell a late edge from a right one.
 
+With --scope, only cells whose source file matches this regular expression, and the files of the instances around them too:
+for a unit whose parts have their own benches, and which does not reach all that these can do.
+
 Writes <out>.v (for Verilator), <out>.txt (one fault a line) and <out>.il (the design without faults, for proofs).
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
+
+
+def in_scope(fault: str, scope: str) -> bool:
+    sources = re.findall(r" -src (\S+)", fault)
+    return not scope or (bool(sources) and all(re.match(scope, source) for source in sources))
 
 
 def main() -> int:
@@ -24,11 +33,14 @@ def main() -> int:
     parser.add_argument("--params", default="", help="for example 'Lanes=32;FormatSet=3'")
     parser.add_argument("--count", type=int, default=40, help="faults to inject, at least 20")
     parser.add_argument("--seed", type=int, default=1, help="seed of Yosys' choice")
+    parser.add_argument("--scope", default="", help="regular expression, for example 'rtl/tile/'")
     parser.add_argument("--out", required=True, type=Path, help="path without suffix")
     parser.add_argument("sources", nargs="+", type=Path)
     args = parser.parse_args()
     if args.count < 20:
-        raise ngflow.FlowError(f"--count is {args.count}; expected at least 20 faults, or the share killed means little")
+        raise ngflow.FlowError(
+            f"--count is {args.count}; expected at least 20 faults, or the share killed means little"
+        )
 
     clean, listing, mutated = (args.out.resolve().with_suffix(suffix) for suffix in (".il", ".txt", ".v"))
     ngflow.run_yosys(
@@ -45,15 +57,19 @@ def main() -> int:
             "memory_map",
             "opt_clean -purge",
             f"write_rtlil {clean}",
-            f"mutate -list {2 * args.count} -seed {args.seed} -o {listing}",
+            f"mutate -list {(20 if args.scope else 2) * args.count} -seed {args.seed} -o {listing}",
         ],
         args.out.with_suffix(".list.log"),
     )
     # Yosys lists faults in random order, so the first of them are as even a sample.
-    faults = [line for line in listing.read_text().splitlines() if " -port CLK " not in line][: args.count]
+    faults = [
+        line for line in listing.read_text().splitlines() if " -port CLK " not in line and in_scope(line, args.scope)
+    ][: args.count]
     listing.write_text("\n".join(faults) + "\n")
     if len(faults) < args.count:
-        raise ngflow.FlowError(f"Yosys found {len(faults)} faults in {args.top}; {args.count} were asked for; lower MUTANTS")
+        raise ngflow.FlowError(
+            f"Yosys found {len(faults)} faults in {args.top}; {args.count} were asked for; lower MUTANTS"
+        )
     width = args.count.bit_length()
     ngflow.run_yosys(
         [f"read_rtlil {clean}"]

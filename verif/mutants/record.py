@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies the results of the last `ctest -R mutants` from a build folder to verif/records, the data of the status table.
 
-    python3 verif/mutants/record.py BUILD_FOLDER
+python3 verif/mutants/record.py BUILD_FOLDER
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 
 def main() -> int:
@@ -25,8 +25,10 @@ def main() -> int:
     for path in results:
         result = json.loads(path.read_text())
         (folder / f"{result['name']}.json").write_text(path.read_text())
-        print(f"{result['name']}: {result['killed']} of {result['faults']} killed, {len(result['equivalent'])} equivalent, "
-              f"{len(result['holes'])} holes")
+        print(
+            f"{result['name']}: {result['killed']} of {result['faults']} killed, {len(result['equivalent'])} equivalent, "
+            f"{len(result['holes'])} holes"
+        )
     return 0
 
 

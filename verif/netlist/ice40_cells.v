@@ -46,3 +46,34 @@ endmodule
 module \SB_DFFESS (output Q, input C, input E, input S, input D);
   \$_SDFFCE_PP1P_ _TECHMAP_REPLACE_ (.D(D), .Q(Q), .C(C), .E(E), .R(S));
 endmodule
+
+// Block RAM: 256 words of 16 bits; mode m has words of 16 >> m bits, bit j of which is pin (j << m) + ((1 << m) - 1) / 2.
+// Initial contents, of which our RTL has none, are ignored.
+module \SB_RAM40_4K (output [15:0] RDATA, input RCLK, input RCLKE, input RE, input [10:0] RADDR,
+                     input WCLK, input WCLKE, input WE, input [10:0] WADDR, input [15:0] MASK, input [15:0] WDATA);
+  parameter WRITE_MODE = 0;
+  parameter READ_MODE = 0;
+  parameter INIT_0 = 0, INIT_1 = 0, INIT_2 = 0, INIT_3 = 0, INIT_4 = 0, INIT_5 = 0, INIT_6 = 0, INIT_7 = 0;
+  parameter INIT_8 = 0, INIT_9 = 0, INIT_A = 0, INIT_B = 0, INIT_C = 0, INIT_D = 0, INIT_E = 0, INIT_F = 0;
+  wire [1023:0] _TECHMAP_DO_ = "proc; opt; memory -nomap; opt_clean";
+  localparam W = 1 << WRITE_MODE;
+  localparam R = 1 << READ_MODE;
+  localparam [15:0] FIRST = WRITE_MODE == 1 ? 16'h5555 : WRITE_MODE == 2 ? 16'h1111 : 16'h0101;
+  localparam [2:0] WPARTS = W - 1;
+  localparam [2:0] RPARTS = R - 1;
+  reg  [15:0] memory [0:255];
+  reg  [15:0] word;
+  reg  [2:0]  part;
+  wire [15:0] write = WRITE_MODE == 0 ? ~MASK : FIRST << (WADDR[10:8] & WPARTS);
+  wire [15:0] read = READ_MODE == 0 ? word : word >> part;
+  genvar i;
+  for (i = 0; i < 16; i = i + 1) begin
+    always @(posedge WCLK) if (WE && WCLKE && write[i]) memory[WADDR[7:0]][i] <= WDATA[i / W * W + (W - 1) / 2];
+    assign RDATA[i] = i % R == (R - 1) / 2 ? read[i / R * R] : 1'b0;
+  end
+  always @(posedge RCLK)
+    if (RE && RCLKE) begin
+      word <= memory[RADDR[7:0]];
+      part <= RADDR[10:8] & RPARTS;
+    end
+endmodule

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow  # noqa: E402
+import ngflow
 
 
 def main() -> int:

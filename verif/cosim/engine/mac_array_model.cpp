@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once a configuration and tracing choice: NG_MODEL is the Verilated class, NG_FACTORY the function to define.
+// Compiled once a configuration: NG_MODEL is the Verilated class, NG_FACTORY the function to define.
 #include "mac_array_model.hpp"
 
 #include <cstring>
@@ -7,10 +7,6 @@
 #define NG_STRING(x) #x
 #define NG_HEADER(x) NG_STRING(x.h)
 #include NG_HEADER(NG_MODEL)
-#include "narrowgauge/error.hpp"
-#if VM_TRACE
-#include "verilated_fst_c.h"
-#endif
 
 namespace narrowgauge {
 namespace {
@@ -23,29 +19,20 @@ void copy(Port& port, const std::uint8_t* image) {
 
 class Model final : public MacArrayModel {
  public:
-  explicit Model(const std::string& trace) : dut_(&context_) {
-#if VM_TRACE
-    context_.traceEverOn(true);
-    dut_.trace(&wave_, 99);
-    wave_.open(trace.c_str());
-    if (!wave_.isOpen()) {
-      throw Error("the wave file '" + trace +
-                  "' cannot be written: check that its folder exists and may be written to");
-    }
-#else
-    static_cast<void>(trace);
-#endif
+  Model() : dut_(&context_) {}
+  ~Model() override {
+    dut_.final();
+    Verilated::threadContextp(&context_);  // as in verilated_tile.cpp
   }
-  ~Model() override { dut_.final(); }
 
   void reset() override {
     dut_.clk_i = dut_.valid_i = dut_.ready_i = 0;
     dut_.rst_ni = 1;
-    eval();
+    dut_.eval();
     dut_.rst_ni = 0;
-    eval();
+    dut_.eval();
     dut_.rst_ni = 1;
-    eval();
+    dut_.eval();
     dut_.ready_i = 1;
   }
 
@@ -73,29 +60,18 @@ class Model final : public MacArrayModel {
     }
     // Inputs may change together with the edge: outputs depend on registers only, and registers see the new inputs.
     dut_.clk_i = 1;
-    eval();
+    dut_.eval();
     dut_.clk_i = 0;
-    eval();
+    dut_.eval();
   }
 
  private:
-  void eval() {
-    dut_.eval();
-#if VM_TRACE
-    wave_.dump(context_.time());
-    context_.timeInc(1);
-#endif
-  }
-
   VerilatedContext context_;
-#if VM_TRACE
-  VerilatedFstC wave_;
-#endif
   NG_MODEL dut_;
 };
 
 }  // namespace
 
-std::unique_ptr<MacArrayModel> NG_FACTORY(const std::string& trace) { return std::make_unique<Model>(trace); }
+std::unique_ptr<MacArrayModel> NG_FACTORY() { return std::make_unique<Model>(); }
 
 }  // namespace narrowgauge

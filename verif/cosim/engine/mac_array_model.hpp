@@ -2,24 +2,10 @@
 // A Verilated ng_mac_array behind one interface, whatever its parameters. Simulator headers stay in the .cpp.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
-#include <string_view>
 
 namespace narrowgauge {
-
-/// Parameters of ng_mac_array, under the name of configurations.json.
-struct MacArrayConfig {
-  std::string_view name;
-  unsigned rows, cols, lanes, format_set;
-  std::uint64_t max_beats;
-
-  constexpr bool has_fp4() const { return (format_set & 1) != 0; }
-  constexpr unsigned elem_width() const { return format_set == 1 ? 4 : 8; }
-  constexpr unsigned blocks() const { return has_fp4() ? lanes / 16 : 1; }
-};
 
 /// What a beat carries that is the same for a whole product.
 struct MacArrayFormats {
@@ -45,7 +31,6 @@ class MacArrayModel {
   virtual void cycle(const MacArrayBeat* beat) = 0;
 };
 
-/// Makes the array, with an FST trace to `trace` unless empty.
-using MacArrayFactory = std::unique_ptr<MacArrayModel> (*)(const std::string& trace);
+using MacArrayFactory = std::unique_ptr<MacArrayModel> (*)();
 
 }  // namespace narrowgauge

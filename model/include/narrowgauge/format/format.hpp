@@ -18,9 +18,9 @@ enum class NanKind : std::uint8_t {
 
 /// What happens to values beyond the largest finite one, and to infinities (spec/numerics 0.1).
 enum class Overflow : std::uint8_t {
-  saturate,         ///< finite overflow and infinity become the largest finite value (PTX satfinite, OCP SAT)
-  ieee,             ///< overflow becomes infinity, or NaN where there is none; E2M1/FP6/E3M0/FP7 still saturate (OCP NONSAT)
-  oracle,           ///< ml_dtypes' default: as ieee, with its NaN rules and its E8M0 corner cases
+  saturate,  ///< finite overflow and infinity become the largest finite value (PTX satfinite, OCP SAT)
+  ieee,      ///< overflow becomes infinity, or NaN where there is none; E2M1/FP6/E3M0/FP7 still saturate (OCP NONSAT)
+  oracle,    ///< ml_dtypes' default: as ieee, with its NaN rules and its E8M0 corner cases
   oracle_saturate,  ///< ml_dtypes' saturate=true: finite overflow saturates, infinity stays infinity or becomes NaN
 };
 

@@ -29,8 +29,9 @@ struct RoundOptions {
   int random_bits = 8;       ///< r, 1 to 32
 };
 
-/// Code of a NaN of this sign. `saturate`: all payload bits one, positive (PTX 0x7F), and the positive maximum where the
-/// format has no NaN. `ieee`: the quiet NaN, sign kept. Oracle: as ml_dtypes, whose FP4/FP6 turn +NaN to -0 and -NaN to +0.
+/// Code of a NaN of this sign. `saturate`: all payload bits one, positive (PTX 0x7F), and the positive maximum where
+/// the format has no NaN. `ieee`: the quiet NaN, sign kept. Oracle: as ml_dtypes, whose FP4/FP6 turn +NaN to -0 and
+/// -NaN to +0.
 constexpr std::uint32_t encode_nan(const FormatDesc& f, bool negative, Overflow overflow) {
   const bool oracle = overflow == Overflow::oracle || overflow == Overflow::oracle_saturate;
   if (f.nan == NanKind::none) return oracle ? (negative ? 0 : f.sign_mask()) : f.max_code();
@@ -48,8 +49,8 @@ constexpr std::uint32_t encode_inf(const FormatDesc& f, bool negative, Overflow 
 
 /// Rounds (-1)^negative * significand * 2^exponent to format `f` and packs it.
 /// `significand` is exact, or has its lowest bit or'ed with everything below ("sticky") provided that bit lies below
-/// every bit that the rounding looks at. A zero keeps its sign. Unsigned formats turn negative values to 0; E8M0, without
-/// zero, turns zero and negative values to NaN, or to 2^-127 where the policy saturates.
+/// every bit that the rounding looks at. A zero keeps its sign. Unsigned formats turn negative values to 0; E8M0,
+/// without zero, turns zero and negative values to NaN, or to 2^-127 where the policy saturates.
 constexpr std::uint32_t round_pack(const FormatDesc& f, bool negative, int exponent, std::uint64_t significand,
                                    const RoundOptions& options = {}) {
   const bool saturates = options.overflow == Overflow::saturate || options.overflow == Overflow::oracle_saturate;

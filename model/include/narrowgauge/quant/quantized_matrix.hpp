@@ -23,13 +23,14 @@ constexpr std::size_t block_size(Scheme scheme) {
 }
 
 /// `rows` vectors of `k` elements along the contraction: the rows of A (M x K), or the columns of B (K x N).
-/// value(r, i) = decode(element, codes[r * k_padded + i]) * decode(scale format, scales[r * blocks() + i / block]) * tensor_scale.
+/// value(r, i) = decode(element, codes[r * k_padded + i]) * decode(scale format, scales[r * blocks() + i / block]) *
+/// tensor_scale.
 struct QuantizedMatrix {
   Scheme scheme = Scheme::nvfp4;
   Format element = Format::e2m1;
   std::size_t rows = 0;
-  std::size_t k = 0;         ///< logical length of a vector
-  std::size_t k_padded = 0;  ///< k rounded up to a whole number of blocks; the padding's codes are 0
+  std::size_t k = 0;                 ///< logical length of a vector
+  std::size_t k_padded = 0;          ///< k rounded up to a whole number of blocks; the padding's codes are 0
   std::vector<std::uint8_t> codes;   ///< rows x k_padded, one code a byte
   std::vector<std::uint8_t> scales;  ///< rows x blocks(), one code a byte; empty for fp8
   float tensor_scale = 1.0F;         ///< 1 for mxfp4

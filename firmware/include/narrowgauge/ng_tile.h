@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Driver of the tile (rtl/tile): matrix products in NVFP4 and FP8. docs/driver.md is its manual page.
+ *
+ * Freestanding C11: no allocation, no global state, no floating point, no libc. The tile is reached through callbacks
+ * (ng_port_t). Every function that can fail says so by its result; none waits longer than its timeout, counted from the
+ * last sign of progress. Nothing is safe against concurrent calls on the same tile. Little-endian processors only. */
+#ifndef NARROWGAUGE_NG_TILE_H_
+#define NARROWGAUGE_NG_TILE_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define NG_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define NG_MUST_CHECK
+#endif
+
+typedef enum ng_result {
+  NG_OK = 0,
+  NG_BUSY,                /* not an error: not finished, or not to be taken now; ask again */
+  NG_ERROR_ARGUMENT,      /* an argument is null, zero or contradicts another one */
+  NG_ERROR_MEMORY,        /* a buffer is too small, or the sizes do not fit the address space */
+  NG_ERROR_BUS,           /* the port could not read or write a register */
+  NG_ERROR_STREAM,        /* the port could not send or receive, or delivered no whole words */
+  NG_ERROR_TIMEOUT,       /* nothing moved for longer than the timeout */
+  NG_ERROR_MAGIC,         /* there is no tile at this address */
+  NG_ERROR_VERSION,       /* a tile with another register map */
+  NG_ERROR_CAPABILITIES,  /* the tile describes itself in a way that this driver does not know */
+  NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters */
+  NG_ERROR_MISCOUNT,      /* the tile's counts of finished work are not what it was given, or results came unasked */
+  NG_ERROR_BAD_LOAD,      /* STATUS.error 1 */
+  NG_ERROR_BAD_COMPUTE,   /* STATUS.error 2 */
+  NG_ERROR_QUEUE_FULL,    /* STATUS.error 3 */
+  NG_ERROR_SHORT_STREAM,  /* STATUS.error 4 */
+  NG_ERROR_LONG_STREAM,   /* STATUS.error 5 */
+  NG_ERROR_BANK_MISMATCH, /* STATUS.error 6 */
+  NG_ERROR_UNKNOWN        /* STATUS.error 7 to 15 */
+} ng_result_t;
+
+/* What a result means and what to do, as an English sentence; never null. */
+const char *ng_result_text(ng_result_t result);
+
+/* How the driver reaches a tile: all callbacks get `ctx`, and only `idle` may be null. docs/driver.md: "Bring your own
+ * bus". */
+typedef struct ng_port {
+  void *ctx;
+  /* One 32-bit register access; NG_ERROR_BUS if the bus refuses it or does not answer in time. */
+  ng_result_t (*read32)(void *ctx, uint32_t address, uint32_t *value);
+  ng_result_t (*write32)(void *ctx, uint32_t address, uint32_t value);
+  /* Starts sending `bytes` (whole stream words, lowest byte first) as one packet, TLAST on its last word, and returns
+   * at once: NG_OK (accepted; the memory stays the caller's and unchanged until sent) or NG_BUSY (ask again). */
+  ng_result_t (*stream_send)(void *ctx, const void *data, size_t bytes);
+  /* *done: everything accepted has left memory. */
+  ng_result_t (*stream_send_done)(void *ctx, bool *done);
+  /* Moves up to `bytes` of results that have arrived to `buffer`, in whole stream words, and returns at once. */
+  ng_result_t (*stream_receive)(void *ctx, void *buffer, size_t bytes, size_t *arrived);
+  /* Stops both streams and drops what is under way; afterwards no memory of earlier calls is used. */
+  ng_result_t (*stream_reset)(void *ctx);
+  /* A clock that never stops, in any unit, wrapping at 2^32: the unit of timeouts. */
+  uint32_t (*ticks)(void *ctx);
+  /* Waits for something to do: returns at the tile's interrupt, when a send is done, when results arrive, and anyway
+   * after a while, well below the timeout. Null: the driver polls. */
+  void (*idle)(void *ctx);
+} ng_port_t;
+
+/* Element formats, by their codes in FORMAT. */
+typedef enum ng_format {
+  NG_E4M3 = 0,
+  NG_E5M2 = 1,
+  NG_NVFP4 = 2 /* E2M1 with a UE4M3 scale per 16 */
+} ng_format_t;
+
+typedef enum ng_side { NG_SIDE_A = 0, NG_SIDE_B = 1 } ng_side_t;
+
+typedef struct ng_tile_config {
+  const ng_port_t *port;  /* must outlive the tile */
+  uint32_t base;          /* address of the tile's first register */
+  uint32_t timeout_ticks; /* longest time without progress; at least 1 */
+} ng_tile_config_t;
+
+/* A tile: filled in by ng_tile_init; the caller may read the capabilities. */
+typedef struct ng_tile {
+  const ng_port_t *port;
+  uint32_t base, timeout_ticks;
+  uint32_t version;           /* major[31:16] minor[15:8] patch[7:0] */
+  uint32_t rows, cols, lanes; /* of the array */
+  uint32_t format_set;        /* bit 0 NVFP4, bit 1 E4M3, bit 2 E5M2 */
+  uint32_t a_depth, b_depth;  /* panel-beats a bank */
+  uint32_t stream_bytes;      /* of a stream word */
+  uint32_t max_beats;         /* longest sum, in beats of `lanes` products */
+  uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
+  bool counters;
+} ng_tile_t;
+
+/* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
+NG_MUST_CHECK ng_result_t ng_tile_init(ng_tile_t *tile, const ng_tile_config_t *config);
+
+/* Drops all work, clears the error, the streams and the interrupts. After an error, or to abandon a product: memory
+ * given to the product is free again when this has returned. */
+NG_MUST_CHECK ng_result_t ng_tile_reset(const ng_tile_t *tile);
+
+/* A quantized matrix of `rows` vectors along the contraction: the rows of A, or the columns of B. Laid out as
+ * QuantizedMatrix of the C++ model; the FP32 scale of the tensor is not here (see ng_gemm_config_t.scale). */
+typedef struct ng_matrix {
+  ng_format_t format;
+  uint32_t rows;
+  uint32_t k;            /* elements of a vector */
+  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16 */
+  const uint8_t *codes;  /* rows x k_padded, one code a byte */
+  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes; ignored for FP8 */
+} ng_matrix_t;
+
+/* A matrix as one tile geometry takes it: made by ng_tile_pack. */
+typedef struct ng_operand {
+  ng_side_t side;
+  ng_format_t format;
+  uint32_t rows, k;
+  const uint8_t *data; /* panel-beat images in stream order, panel after panel */
+  size_t bytes;
+} ng_operand_t;
+
+/* Bytes that ng_tile_pack needs. */
+NG_MUST_CHECK ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side,
+                                            size_t *bytes);
+
+/* Packs `matrix` into `buffer` (of `bytes`; it must live as long as *operand), padding with zeros to whole panels and
+ * beats. A port whose stream engine wants alignment passes that wish on to the caller. */
+NG_MUST_CHECK ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, void *buffer,
+                                       size_t bytes, ng_operand_t *operand);
+
+typedef struct ng_gemm_config {
+  ng_operand_t a, b; /* M vectors and N vectors of the same k */
+  void *c;           /* M x N, row-major: FP32 or BF16 codes */
+  size_t c_bytes;    /* size of c */
+  uint32_t c_stride; /* elements between rows of c; 0: N */
+  uint32_t scale;    /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
+                        0x3F800000 */
+  bool bf16;         /* results rounded once more, to BF16 */
+  bool interrupts;   /* the tile interrupts after each compute command and on errors */
+  void *scratch;     /* where results arrive before they are put in place: one stream word or more */
+  size_t scratch_bytes;
+  uint32_t command_beats; /* aim at compute commands of at least so many beats; 0: 64. More means fewer commands for
+                             slow processors, and a later start. */
+} ng_gemm_config_t;
+
+/* Place in the nest of A blocks, B chunks and passes along k. */
+typedef struct ng_gemm_place {
+  uint32_t block, chunk, pass, part;
+} ng_gemm_place_t;
+
+/* A product under way. The members are the driver's; the counts may be read. */
+typedef struct ng_gemm {
+  const ng_tile_t *tile;
+  ng_gemm_config_t config;
+  uint32_t a_panels, b_panels, beats; /* of the product */
+  uint32_t blocks, chunks, passes;    /* how it is cut */
+  ng_gemm_place_t load, compute;      /* next commands */
+  bool unsent;                        /* the last LOAD's data has not been taken by the port */
+  const uint8_t *send_data;
+  size_t send_bytes;
+  uint32_t panels, edge; /* as last written */
+  struct {               /* next result word */
+    uint32_t block, chunk, a_panel, b_panel, row, col;
+  } result;
+  uint32_t loads, computes, results;  /* commands given; `results`: those with results */
+  uint32_t loads_before, done_before; /* the tile's counts at the start */
+  uint32_t progress_tick;
+  ng_result_t state; /* NG_BUSY until finished */
+} ng_gemm_t;
+
+/* Starts C = A x B: exact sums, rounded once to FP32, times `scale`, rounded to FP32 (and BF16). The configuration is
+ * copied; operands, c, scratch, tile and *gemm must stay until it has finished. NG_BUSY if the tile is at work. */
+NG_MUST_CHECK ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_gemm_config_t *config);
+
+/* Does what can be done without waiting: feeds commands and operands, takes results, acknowledges interrupts. To be
+ * called until it does not return NG_BUSY, from a loop or an interrupt handler. NG_OK: c is complete and the tile idle.
+ * Any error is final: c is not to be used, ng_tile_reset comes next. */
+NG_MUST_CHECK ng_result_t ng_tile_gemm_step(ng_gemm_t *gemm);
+
+/* The same, waiting: start, then step and idle until finished. */
+NG_MUST_CHECK ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config);
+
+/* The activity counters since the last clearing; docs/units/tile.md defines them. */
+typedef struct ng_counters {
+  uint64_t cycles, busy, stall_in, stall_out, products, zero_a, zero_b, flips_a, flips_b;
+} ng_counters_t;
+
+NG_MUST_CHECK ng_result_t ng_tile_counters(const ng_tile_t *tile, ng_counters_t *counters);
+NG_MUST_CHECK ng_result_t ng_tile_clear_counters(const ng_tile_t *tile);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NARROWGAUGE_NG_TILE_H_ */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The driver on an RV32 core whose bus is the functional tile.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <iostream>
+#include <string>
+
+#include "emulator.hpp"
+#include "fake_tile.hpp"
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize.hpp"
+#include "test_values.hpp"
+
+namespace narrowgauge {
+namespace {
+
+const FakeTileConfig tiny{};
+const FakeTileConfig middle{.rows = 4, .cols = 4, .format_set = 3, .stream_bytes = 8, .a_depth = 128, .b_depth = 64};
+const FakeTileConfig large{
+    .rows = 8, .cols = 8, .stream_bytes = 16, .a_depth = 512, .b_depth = 128, .max_beats = 65536};
+
+struct Operands {
+  QuantizedMatrix a, b;
+  Operands(std::size_t m, std::size_t n, std::size_t k, const char* name = "nvfp4")
+      : a(random(m, k, find_gemm_format(name), find_gemm_format(name).a, 1)),
+        b(random(n, k, find_gemm_format(name), find_gemm_format(name).b, 2)) {}
+  static QuantizedMatrix random(std::size_t rows, std::size_t k, const GemmFormat& f, Format element, unsigned seed) {
+    return quantize(test::normal_values(rows * k, seed), rows, k, Axis::rows, {.scheme = f.scheme, .element = element});
+  }
+};
+
+void expect_golden(const FakeTileConfig& config, const Operands& q, const Rv32Options& options = {}) {
+  FakeTile tile(config);
+  const Rv32Result run = rv32_gemm(tile, q.a, q.b, options);
+  ASSERT_EQ(run.result, NG_OK) << ng_result_text(run.result);
+  const std::vector<float> expected = gemm(q.a, q.b, 1);
+  ASSERT_EQ(run.c.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto code = options.bf16 ? encode(Format::bf16, expected[i], {.overflow = Overflow::ieee}) << 16
+                                   : std::bit_cast<std::uint32_t>(expected[i]);
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(run.c[i]), code) << "element " << i;
+  }
+  EXPECT_GT(run.accesses, 40U);
+  std::cout << q.a.rows << "x" << q.b.rows << "x" << q.a.k << " on " << config.rows << "x" << config.cols << ": "
+            << run.accesses << " accesses, " << run.cycles << " cycles of the tile\n";
+}
+
+TEST(Rv32, EqualsGolden) {
+  expect_golden(large, {64, 64, 64});
+  expect_golden(tiny, {1, 1, 1});
+  expect_golden(tiny, {17, 33, 65}, {.bf16 = true});
+  expect_golden(middle, {17, 33, 65, "fp8_e4m3"});
+  expect_golden(large, {9, 20, 2049});  // two passes of 65 and 64 beats
+}
+
+TEST(Rv32, WaitsForInterrupts) { expect_golden(large, {40, 50, 200}, {.interrupts = true}); }
+
+TEST(Rv32, DeliversTheDriversErrors) {
+  const Operands q(5, 6, 40);
+  FakeTile other(tiny);
+  other.magic = 0;
+  EXPECT_EQ(rv32_gemm(other, q.a, q.b).result, NG_ERROR_MAGIC);
+  FakeTile dead(tiny);
+  dead.dead = true;
+  EXPECT_EQ(rv32_gemm(dead, q.a, q.b, {.timeout_ticks = 5000}).result, NG_ERROR_TIMEOUT);
+  FakeTile lossy(tiny);
+  lossy.drop_operand = 7;
+  EXPECT_EQ(rv32_gemm(lossy, q.a, q.b).result, NG_ERROR_SHORT_STREAM);
+  FakeTile whole(tiny);
+  EXPECT_EQ(rv32_gemm(whole, q.a, q.b, {.heap_bytes = 1000}).result, NG_ERROR_MEMORY);
+  FakeTile other_set({.format_set = 2});
+  EXPECT_EQ(rv32_gemm(other_set, q.a, q.b).result, NG_ERROR_UNSUPPORTED);
+}
+
+TEST(Rv32, RefusedAccessEndsTheEmulation) {
+  struct Refusing : FakeTile {
+    using FakeTile::FakeTile;
+    bool write32(std::uint32_t, std::uint32_t) override { return false; }
+  };
+  const Operands q(2, 2, 16);
+  Refusing tile(tiny);
+  try {
+    rv32_gemm(tile, q.a, q.b);
+    FAIL() << "expected Error";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("wrote 4 bytes at 0x10000020"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace narrowgauge

@@ -1,0 +1,674 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a product is cut. With K short enough for a bank, a block of as many panels of A as fit stays in its bank while
+ * chunks of B panels pass by it; each chunk is one compute command. While they do, the next block of A arrives in the
+ * other bank, in pieces between the chunks of B: loads run in order, so a whole block in one piece would keep the next
+ * chunk from arriving in time. With B short enough to be one chunk, it stays and the blocks of A pass. With longer K,
+ * every tile of C is a sum over several passes along k, one panel of A and B each; odd tiles of a row run backwards, so
+ * that the part of A with which a tile ends serves the next one too. Sums are exact, so neither changes a result.
+ *
+ *   loads, K in one bank:   A0 B0 [A1 1/n] B1 [A1 2/n] ... Bn-1 [A1 n/n] B0 [A2 1/n] B1 ...
+ *   loads, three passes:    A0.0 B0.0 A0.1 B0.1 A0.2 B0.2 | B1.2 A0.1 B1.1 A0.0 B1.0 | B2.0 ... */
+#include "narrowgauge/ng_tile.h"
+
+#include "narrowgauge/ng_tile_regs.h"
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the driver stores results as they come from the stream, which takes a little-endian processor"
+#endif
+
+#define GET(word, field) (((word)&NG_TILE_##field##_MASK) >> NG_TILE_##field##_SHIFT)
+#define PUT(field, value) (((uint32_t)(value) << NG_TILE_##field##_SHIFT) & NG_TILE_##field##_MASK)
+/* Leaves the function on anything but NG_OK. */
+#define TRY(call)                               \
+  do {                                          \
+    const ng_result_t try_result = (call);      \
+    if (try_result != NG_OK) return try_result; \
+  } while (0)
+
+_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 && NG_NVFP4 == NG_TILE_ELEMENT_NVFP4,
+               "ng_format_t has the codes of FORMAT");
+_Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B, "ng_side_t has the codes of LOAD");
+
+enum {
+  NVFP4_BLOCK = 16,
+  DEFAULT_COMMAND_BEATS = 64,
+  MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
+};
+
+static const uint32_t all_interrupts = NG_TILE_IRQ_PENDING_DONE_MASK | NG_TILE_IRQ_PENDING_ERROR_MASK;
+
+/* ---- arithmetic ---- */
+
+static uint32_t least(uint32_t x, uint32_t y) { return x < y ? x : y; }
+
+static uint32_t quotient_up(uint32_t x, uint32_t y) { return x / y + (x % y != 0 ? 1U : 0U); }
+
+/* x * y, or false if it does not fit. */
+static bool multiply(size_t x, size_t y, size_t *product) {
+  if (y != 0 && x > SIZE_MAX / y) return false;
+  *product = x * y;
+  return true;
+}
+
+/* memcpy, or memset to zero where there is no source: the driver must link without a libc. */
+static void fill(void *to, const void *from, size_t bytes) {
+  uint8_t *out = to;
+  const uint8_t *in = from;
+  for (size_t i = 0; i < bytes; ++i) out[i] = in ? in[i] : 0;
+}
+
+/* Where part `index` starts if `total` is cut into `parts` parts that differ by one at most, the smaller ones first. */
+static uint32_t cut(uint32_t total, uint32_t parts, uint32_t index) {
+  const uint32_t larger = total % parts, smaller = parts - larger;
+  return index * (total / parts) + (index > smaller ? index - smaller : 0);
+}
+static uint32_t part(uint32_t total, uint32_t parts, uint32_t index) {
+  return cut(total, parts, index + 1) - cut(total, parts, index);
+}
+
+/* ---- registers ---- */
+
+static ng_result_t bus_result(ng_result_t result) { return result == NG_BUSY ? NG_ERROR_BUS : result; }
+
+static ng_result_t stream_result(ng_result_t result) { return result == NG_BUSY ? NG_ERROR_STREAM : result; }
+
+static ng_result_t get(const ng_tile_t *tile, uint32_t offset, uint32_t *value) {
+  *value = 0;
+  return bus_result(tile->port->read32(tile->port->ctx, tile->base + offset, value));
+}
+
+static ng_result_t put(const ng_tile_t *tile, uint32_t offset, uint32_t value) {
+  return bus_result(tile->port->write32(tile->port->ctx, tile->base + offset, value));
+}
+
+static uint32_t now(const ng_tile_t *tile) { return tile->port->ticks(tile->port->ctx); }
+
+static bool late(const ng_tile_t *tile, uint32_t since) { return now(tile) - since > tile->timeout_ticks; }
+
+static void idle(const ng_tile_t *tile) {
+  if (tile->port->idle) tile->port->idle(tile->port->ctx);
+}
+
+static ng_result_t stream_reset(const ng_tile_t *tile) {
+  return stream_result(tile->port->stream_reset(tile->port->ctx));
+}
+
+/* STATUS, and the error in it as the result. */
+static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
+  TRY(get(tile, NG_TILE_STATUS_OFFSET, status));
+  switch (GET(*status, STATUS_ERROR)) {
+    case NG_TILE_ERROR_NONE:
+      return NG_OK;
+    case NG_TILE_ERROR_BAD_LOAD:
+      return NG_ERROR_BAD_LOAD;
+    case NG_TILE_ERROR_BAD_COMPUTE:
+      return NG_ERROR_BAD_COMPUTE;
+    case NG_TILE_ERROR_QUEUE_FULL:
+      return NG_ERROR_QUEUE_FULL;
+    case NG_TILE_ERROR_SHORT_STREAM:
+      return NG_ERROR_SHORT_STREAM;
+    case NG_TILE_ERROR_LONG_STREAM:
+      return NG_ERROR_LONG_STREAM;
+    case NG_TILE_ERROR_BANK_MISMATCH:
+      return NG_ERROR_BANK_MISMATCH;
+    default:
+      return NG_ERROR_UNKNOWN;
+  }
+}
+
+/* ---- bring-up ---- */
+
+static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & 1U) != 0; }
+
+/* Bits of an element in the array, whatever is computed. */
+static uint32_t element_bits(const ng_tile_t *tile) { return tile->format_set == 1 ? 4 : 8; }
+
+/* Block scales of a row in a panel-beat. */
+static uint32_t scales_a_row(const ng_tile_t *tile) { return has_nvfp4(tile) ? tile->lanes / NVFP4_BLOCK : 0; }
+
+static uint32_t element_bytes(const ng_tile_t *tile, uint32_t vectors) {
+  return vectors * tile->lanes * element_bits(tile) / 8;
+}
+
+static uint32_t image_bytes(const ng_tile_t *tile, uint32_t vectors) {
+  const uint32_t bytes = element_bytes(tile, vectors) + vectors * scales_a_row(tile);
+  return quotient_up(bytes, tile->stream_bytes) * tile->stream_bytes;
+}
+
+static ng_result_t get_capabilities(ng_tile_t *tile) {
+  uint32_t word;
+  TRY(get(tile, NG_TILE_MAGIC_OFFSET, &word));
+  if (word != NG_TILE_MAGIC_RESET) return NG_ERROR_MAGIC;
+  TRY(get(tile, NG_TILE_VERSION_OFFSET, &tile->version));
+  const bool same_major = GET(tile->version, VERSION_MAJOR) == GET(NG_TILE_VERSION_RESET, VERSION_MAJOR);
+  const bool older = (tile->version | NG_TILE_VERSION_PATCH_MASK) < NG_TILE_VERSION_RESET;
+  if (!same_major || older) return NG_ERROR_VERSION;
+  TRY(get(tile, NG_TILE_GEOMETRY_OFFSET, &word));
+  const uint32_t known = NG_TILE_GEOMETRY_ROWS_MASK | NG_TILE_GEOMETRY_COLS_MASK | NG_TILE_GEOMETRY_LANES_MASK |
+                         NG_TILE_GEOMETRY_FORMAT_SET_MASK;
+  if ((word & ~known) != 0) return NG_ERROR_CAPABILITIES;
+  tile->rows = GET(word, GEOMETRY_ROWS);
+  tile->cols = GET(word, GEOMETRY_COLS);
+  tile->lanes = GET(word, GEOMETRY_LANES);
+  tile->format_set = GET(word, GEOMETRY_FORMAT_SET);
+  TRY(get(tile, NG_TILE_DEPTHS_OFFSET, &word));
+  tile->a_depth = GET(word, DEPTHS_A);
+  tile->b_depth = GET(word, DEPTHS_B);
+  TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
+  if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK)) != 0) return NG_ERROR_CAPABILITIES;
+  tile->stream_bytes = GET(word, STREAM_BYTES);
+  tile->counters = GET(word, STREAM_COUNTERS) != 0;
+  TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
+  const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
+                    tile->a_depth != 0 && tile->b_depth != 0 && tile->max_beats != 0 &&
+                    (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) && tile->stream_bytes >= sizeof(uint32_t) &&
+                    (tile->stream_bytes & (tile->stream_bytes - 1)) == 0;
+  if (!sane) return NG_ERROR_CAPABILITIES;
+  tile->a_image = image_bytes(tile, tile->rows);
+  tile->b_image = image_bytes(tile, tile->cols);
+  return NG_OK;
+}
+
+ng_result_t ng_tile_init(ng_tile_t *tile, const ng_tile_config_t *config) {
+  if (!tile || !config || !config->port || config->timeout_ticks == 0) return NG_ERROR_ARGUMENT;
+  const ng_port_t *port = config->port;
+  if (!port->read32 || !port->write32 || !port->stream_send || !port->stream_send_done || !port->stream_receive ||
+      !port->stream_reset || !port->ticks) {
+    return NG_ERROR_ARGUMENT;
+  }
+  tile->port = port;
+  tile->base = config->base;
+  tile->timeout_ticks = config->timeout_ticks;
+  TRY(get_capabilities(tile));
+  return ng_tile_reset(tile);
+}
+
+ng_result_t ng_tile_reset(const ng_tile_t *tile) {
+  if (!tile) return NG_ERROR_ARGUMENT;
+  TRY(stream_reset(tile)); /* no word of an old load may come after the reset ... */
+  TRY(put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_SOFT_RESET_MASK));
+  TRY(stream_reset(tile)); /* ... and no old result stay */
+  const uint32_t start = now(tile);
+  for (;;) {
+    uint32_t status;
+    const ng_result_t result = get_status(tile, &status);
+    if (result == NG_ERROR_BUS) return result;
+    if (result == NG_OK && GET(status, STATUS_BUSY) == 0) return NG_OK;
+    if (late(tile, start)) return NG_ERROR_TIMEOUT;
+    idle(tile);
+  }
+}
+
+/* ---- operands ---- */
+
+static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
+  return side == NG_SIDE_A ? tile->rows : tile->cols;
+}
+
+static bool supports(const ng_tile_t *tile, ng_format_t format) {
+  const uint32_t bit = format == NG_NVFP4 ? 0 : format == NG_E4M3 ? 1 : 2;
+  return (tile->format_set >> bit & 1U) != 0;
+}
+
+/* Size of the packed form of `rows` vectors of k. */
+static ng_result_t packed_bytes(const ng_tile_t *tile, ng_side_t side, uint32_t rows, uint32_t k, size_t *bytes) {
+  const uint32_t panels = quotient_up(rows, vectors_a_panel(tile, side)), beats = quotient_up(k, tile->lanes);
+  if (rows > MOST_VECTORS) return NG_ERROR_MEMORY;
+  const bool fits =
+      multiply(panels, beats, bytes) && multiply(*bytes, side == NG_SIDE_A ? tile->a_image : tile->b_image, bytes);
+  return fits ? NG_OK : NG_ERROR_MEMORY;
+}
+
+ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, size_t *bytes) {
+  if (!tile || !matrix || !bytes || (side != NG_SIDE_A && side != NG_SIDE_B)) return NG_ERROR_ARGUMENT;
+  if (matrix->rows == 0 || matrix->k == 0 || matrix->k_padded < matrix->k || !matrix->codes) return NG_ERROR_ARGUMENT;
+  switch (matrix->format) {
+    case NG_E4M3:
+    case NG_E5M2:
+      break;
+    case NG_NVFP4:
+      if (!matrix->scales || matrix->k_padded % NVFP4_BLOCK != 0) return NG_ERROR_ARGUMENT;
+      break;
+    default:
+      return NG_ERROR_ARGUMENT;
+  }
+  size_t source;
+  if (!multiply(matrix->rows, matrix->k_padded, &source)) return NG_ERROR_MEMORY;
+  if (!supports(tile, matrix->format)) return NG_ERROR_UNSUPPORTED;
+  return packed_bytes(tile, side, matrix->rows, matrix->k, bytes);
+}
+
+/* Puts one vector's share of panel-beat `beat` into its image. */
+static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, size_t row, uint32_t beat, uint32_t vector,
+                        uint8_t *elements, uint8_t *scales) {
+  const uint32_t start = beat * tile->lanes, count = least(tile->lanes, matrix->k - start);
+  const uint8_t *codes = matrix->codes + row * matrix->k_padded + start;
+  const bool nvfp4 = matrix->format == NG_NVFP4;
+  for (uint32_t lane = 0; lane < count; ++lane) {
+    const uint32_t at = vector * tile->lanes + lane;
+    const uint32_t code = nvfp4 ? codes[lane] & 0xFU : codes[lane];
+    if (element_bits(tile) == 8) {
+      elements[at] = (uint8_t)code;
+    } else {
+      elements[at / 2] = (uint8_t)(elements[at / 2] | code << at % 2 * 4);
+    }
+  }
+  if (!nvfp4) return;
+  const uint32_t blocks = matrix->k_padded / NVFP4_BLOCK, first = start / NVFP4_BLOCK;
+  const uint32_t used = quotient_up(count, NVFP4_BLOCK);
+  for (uint32_t block = 0; block < used; ++block) {
+    scales[vector * scales_a_row(tile) + block] = matrix->scales[row * blocks + first + block];
+  }
+}
+
+ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, void *buffer, size_t bytes,
+                         ng_operand_t *operand) {
+  size_t needed;
+  TRY(ng_tile_pack_size(tile, matrix, side, &needed));
+  if (!buffer || !operand) return NG_ERROR_ARGUMENT;
+  if (bytes < needed) return NG_ERROR_MEMORY;
+  uint8_t *out = buffer;
+  fill(out, NULL, needed);
+
+  const uint32_t vectors = vectors_a_panel(tile, side), elements = element_bytes(tile, vectors);
+  const uint32_t image = side == NG_SIDE_A ? tile->a_image : tile->b_image;
+  const uint32_t beats = quotient_up(matrix->k, tile->lanes);
+  for (uint32_t first = 0; first < matrix->rows; first += least(vectors, matrix->rows - first)) {
+    const uint32_t used = least(vectors, matrix->rows - first);
+    for (uint32_t beat = 0; beat < beats; ++beat, out += image) {
+      for (uint32_t vector = 0; vector < used; ++vector) {
+        pack_vector(tile, matrix, (size_t)first + vector, beat, vector, out, out + elements);
+      }
+    }
+  }
+  operand->side = side;
+  operand->format = matrix->format;
+  operand->rows = matrix->rows;
+  operand->k = matrix->k;
+  operand->data = buffer;
+  operand->bytes = needed;
+  return NG_OK;
+}
+
+/* ---- the plan of a product ---- */
+
+static bool one_pass(const ng_gemm_t *gemm) { return gemm->passes == 1; }
+
+/* Part of k in this pass: odd tiles run backwards. */
+static uint32_t part_of_k(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  return at->chunk % 2 == 0 ? at->pass : gemm->passes - 1 - at->pass;
+}
+
+/* Whether the compute command here is the last with its bank of A, of B. */
+static bool leaves_a(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  const bool last_chunk = at->chunk + 1 == gemm->chunks;
+  return one_pass(gemm) ? last_chunk : last_chunk || at->pass + 1 < gemm->passes;
+}
+static bool leaves_b(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  return !one_pass(gemm) || gemm->chunks > 1 || at->block + 1 == gemm->blocks;
+}
+
+/* To the next compute command; false after the last. */
+static bool advance(const ng_gemm_t *gemm, ng_gemm_place_t *at) {
+  at->part = 0;
+  if (++at->pass < gemm->passes) return true;
+  at->pass = 0;
+  if (++at->chunk < gemm->chunks) return true;
+  at->chunk = 0;
+  return ++at->block < gemm->blocks;
+}
+static bool finished(const ng_gemm_t *gemm, const ng_gemm_place_t *at) { return at->block == gemm->blocks; }
+
+typedef struct load {
+  ng_side_t side;
+  size_t image;   /* the first one */
+  uint32_t count; /* of images */
+  bool more;
+} load_t;
+
+/* The parts of a place's loads, in order: A as a whole, B, a piece of the next block of A. */
+enum { LOAD_A, LOAD_B, LOAD_PIECE, LOAD_PARTS };
+
+/* The load that is this part of this place; count 0: none. */
+static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  load_t load = {at->part == LOAD_B ? NG_SIDE_B : NG_SIDE_A, 0, 0, false};
+  uint32_t panel, offset = 0; /* offset within the panels */
+  if (!one_pass(gemm)) {
+    const uint32_t q = part_of_k(gemm, at);
+    const bool kept = at->part == LOAD_A && at->pass == 0 && at->chunk != 0;
+    if (kept || at->part == LOAD_PIECE) return load;
+    panel = at->part == LOAD_A ? at->block : at->chunk;
+    offset = cut(gemm->beats, gemm->passes, q);
+    load.count = part(gemm->beats, gemm->passes, q);
+  } else if (at->part == LOAD_B) {
+    if (gemm->chunks == 1 && at->block != 0) return load;
+    panel = cut(gemm->b_panels, gemm->chunks, at->chunk);
+    load.count = part(gemm->b_panels, gemm->chunks, at->chunk) * gemm->beats;
+  } else if (at->part == LOAD_A) {
+    if (at->block != 0 || at->chunk != 0) return load;
+    panel = 0;
+    load.count = part(gemm->a_panels, gemm->blocks, 0) * gemm->beats;
+  } else {
+    if (at->block + 1 == gemm->blocks) return load;
+    const uint32_t images = part(gemm->a_panels, gemm->blocks, at->block + 1) * gemm->beats;
+    panel = cut(gemm->a_panels, gemm->blocks, at->block + 1);
+    offset = cut(images, gemm->chunks, at->chunk);
+    load.count = part(images, gemm->chunks, at->chunk);
+    load.more = at->chunk + 1 != gemm->chunks;
+  }
+  load.image = (size_t)panel * gemm->beats + offset;
+  return load;
+}
+
+/* Goes on to the next part that is a load, or stays where it is if it is one. */
+static void seek_load(const ng_gemm_t *gemm, ng_gemm_place_t *at) {
+  while (!finished(gemm, at) && load_at(gemm, at).count == 0) {
+    if (++at->part == LOAD_PARTS && !advance(gemm, at)) return;
+  }
+}
+
+/* ---- the product ---- */
+
+static ng_result_t push_load(ng_gemm_t *gemm) {
+  const load_t load = load_at(gemm, &gemm->load);
+  const bool is_a = load.side == NG_SIDE_A;
+  const uint32_t image = is_a ? gemm->tile->a_image : gemm->tile->b_image;
+  gemm->send_data = (is_a ? gemm->config.a.data : gemm->config.b.data) + load.image * image;
+  gemm->send_bytes = (size_t)load.count * image;
+  gemm->unsent = true;
+  TRY(put(gemm->tile, NG_TILE_LOAD_OFFSET,
+          PUT(LOAD_PANEL_BEATS, load.count) | PUT(LOAD_MORE, load.more) | PUT(LOAD_OPERAND, load.side)));
+  ++gemm->loads;
+  ++gemm->load.part;
+  if (gemm->load.part == LOAD_PARTS) (void)advance(gemm, &gemm->load);
+  seek_load(gemm, &gemm->load);
+  return NG_OK;
+}
+
+static ng_result_t push_compute(ng_gemm_t *gemm) {
+  const ng_gemm_place_t *at = &gemm->compute;
+  const ng_tile_t *tile = gemm->tile;
+  const bool last = at->pass + 1 == gemm->passes;
+  const uint32_t panels = PUT(PANELS_A, part(gemm->a_panels, gemm->blocks, at->block)) |
+                          PUT(PANELS_B, part(gemm->b_panels, gemm->chunks, at->chunk));
+  const uint32_t rows =
+      at->block + 1 == gemm->blocks ? gemm->config.a.rows - (gemm->a_panels - 1) * tile->rows : tile->rows;
+  const uint32_t cols =
+      at->chunk + 1 == gemm->chunks ? gemm->config.b.rows - (gemm->b_panels - 1) * tile->cols : tile->cols;
+  const uint32_t edge = PUT(EDGE_ROWS, rows) | PUT(EDGE_COLS, cols);
+  if (panels != gemm->panels) TRY(put(tile, NG_TILE_PANELS_OFFSET, panels));
+  if (edge != gemm->edge) TRY(put(tile, NG_TILE_EDGE_OFFSET, edge));
+  gemm->panels = panels;
+  gemm->edge = edge;
+  TRY(put(tile, NG_TILE_COMPUTE_OFFSET,
+          PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) | PUT(COMPUTE_FIRST, at->pass == 0) |
+              PUT(COMPUTE_LAST, last) | PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) |
+              PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) | PUT(COMPUTE_IRQ, last && gemm->config.interrupts)));
+  ++gemm->computes;
+  if (last) ++gemm->results;
+  (void)advance(gemm, &gemm->compute);
+  return NG_OK;
+}
+
+/* Puts the elements of one result word in place, except for padding. */
+static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
+  const ng_tile_t *tile = gemm->tile;
+  const ng_gemm_config_t *config = &gemm->config;
+  const uint32_t size = config->bf16 ? 2 : 4, elements = tile->stream_bytes / size;
+  const uint32_t a_panel = cut(gemm->a_panels, gemm->blocks, gemm->result.block) + gemm->result.a_panel;
+  const uint32_t b_panel = cut(gemm->b_panels, gemm->chunks, gemm->result.chunk) + gemm->result.b_panel;
+  const uint32_t row = a_panel * tile->rows + gemm->result.row, col = b_panel * tile->cols + gemm->result.col;
+  if (row < config->a.rows && col < config->b.rows) {
+    const uint32_t used = least(least(elements, tile->cols - gemm->result.col), config->b.rows - col);
+    uint8_t *out = (uint8_t *)config->c + ((size_t)row * config->c_stride + col) * size;
+    fill(out, word, used * size);
+  }
+  gemm->result.col += elements;
+  if (gemm->result.col < tile->cols) return;
+  gemm->result.col = 0;
+  if (++gemm->result.row < tile->rows) return;
+  gemm->result.row = 0;
+  if (++gemm->result.b_panel < part(gemm->b_panels, gemm->chunks, gemm->result.chunk)) return;
+  gemm->result.b_panel = 0;
+  if (++gemm->result.a_panel < part(gemm->a_panels, gemm->blocks, gemm->result.block)) return;
+  gemm->result.a_panel = 0;
+  if (++gemm->result.chunk < gemm->chunks) return;
+  gemm->result.chunk = 0;
+  ++gemm->result.block;
+}
+
+static bool results_complete(const ng_gemm_t *gemm) { return gemm->result.block == gemm->blocks; }
+
+/* Takes what has arrived; *moved: something had. */
+static ng_result_t receive(ng_gemm_t *gemm, bool *moved) {
+  const ng_tile_t *tile = gemm->tile;
+  const size_t room = gemm->config.scratch_bytes / tile->stream_bytes * tile->stream_bytes;
+  size_t arrived;
+  do {
+    arrived = 0;
+    TRY(stream_result(tile->port->stream_receive(tile->port->ctx, gemm->config.scratch, room, &arrived)));
+    if (arrived > room || arrived % tile->stream_bytes != 0) return NG_ERROR_STREAM;
+    const uint8_t *words = gemm->config.scratch;
+    for (size_t at = 0; at < arrived; at += tile->stream_bytes) {
+      if (results_complete(gemm)) return NG_ERROR_MISCOUNT;
+      unpack_word(gemm, words + at);
+    }
+    if (arrived != 0) *moved = true;
+  } while (arrived == room);
+  return NG_OK;
+}
+
+/* One round; NG_BUSY: not finished. */
+static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
+  const ng_tile_t *tile = gemm->tile;
+  const ng_port_t *port = tile->port;
+  uint32_t status;
+  /* Acknowledged before looking: what happens from now on interrupts again. */
+  if (gemm->config.interrupts) TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
+  TRY(get_status(tile, &status));
+
+  uint32_t space = GET(status, STATUS_LOAD_SPACE);
+  for (;;) {
+    if (gemm->unsent) {
+      const ng_result_t sent = port->stream_send(port->ctx, gemm->send_data, gemm->send_bytes);
+      if (sent == NG_BUSY) break;
+      TRY(sent);
+      gemm->unsent = false;
+      *moved = true;
+    }
+    if (space == 0 || finished(gemm, &gemm->load)) break;
+    --space;
+    TRY(push_load(gemm));
+    *moved = true;
+  }
+  for (space = GET(status, STATUS_COMPUTE_SPACE); space != 0 && !finished(gemm, &gemm->compute); --space) {
+    TRY(push_compute(gemm));
+    *moved = true;
+  }
+  TRY(receive(gemm, moved));
+
+  if (!results_complete(gemm) || gemm->unsent || GET(status, STATUS_BUSY) != 0) return NG_BUSY;
+  bool sent = false;
+  TRY(stream_result(port->stream_send_done(port->ctx, &sent)));
+  if (!sent) return NG_BUSY;
+  /* The tile was idle when STATUS was read, and all results were there: its counts must agree. */
+  uint32_t loads, done;
+  TRY(get(tile, NG_TILE_LOADS_OFFSET, &loads));
+  TRY(get(tile, NG_TILE_DONE_OFFSET, &done));
+  const bool agree = finished(gemm, &gemm->load) && finished(gemm, &gemm->compute) &&
+                     loads - gemm->loads_before == gemm->loads && done - gemm->done_before == gemm->results;
+  return agree ? NG_OK : NG_ERROR_MISCOUNT;
+}
+
+static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
+  const ng_operand_t *a = &config->a, *b = &config->b;
+  if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
+  if (a->side != NG_SIDE_A || b->side != NG_SIDE_B || a->rows == 0 || b->rows == 0 || a->k == 0 || a->k != b->k ||
+      (a->format == NG_NVFP4) != (b->format == NG_NVFP4)) {
+    return NG_ERROR_ARGUMENT;
+  }
+  if (!supports(tile, a->format) || !supports(tile, b->format)) return NG_ERROR_UNSUPPORTED;
+  size_t needed;
+  TRY(packed_bytes(tile, NG_SIDE_A, a->rows, a->k, &needed));
+  if (a->bytes != needed) return NG_ERROR_MEMORY;
+  TRY(packed_bytes(tile, NG_SIDE_B, b->rows, b->k, &needed));
+  if (b->bytes != needed) return NG_ERROR_MEMORY;
+  if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
+  if (config->c_stride == 0) config->c_stride = b->rows;
+  if (config->c_stride < b->rows) return NG_ERROR_ARGUMENT;
+  const size_t size = config->bf16 ? 2 : 4; /* the last row need not be of the full stride */
+  if (!multiply(a->rows - 1, config->c_stride, &needed) || needed > SIZE_MAX / size - b->rows) return NG_ERROR_MEMORY;
+  return config->c_bytes < (needed + b->rows) * size ? NG_ERROR_MEMORY : NG_OK;
+}
+
+/* Cuts the product; the head of this file says how. */
+static ng_result_t plan(ng_gemm_t *gemm) {
+  const ng_tile_t *tile = gemm->tile;
+  gemm->a_panels = quotient_up(gemm->config.a.rows, tile->rows);
+  gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
+  gemm->beats = quotient_up(gemm->config.a.k, tile->lanes);
+  if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
+  gemm->passes = quotient_up(gemm->beats, least(tile->a_depth, tile->b_depth));
+  if (!one_pass(gemm)) {
+    gemm->blocks = gemm->a_panels;
+    gemm->chunks = gemm->b_panels;
+    return NG_OK;
+  }
+  gemm->blocks = quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
+  const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
+  const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
+  gemm->chunks = quotient_up(gemm->b_panels, least(quotient_up(wanted, beats_a_panel), tile->b_depth / gemm->beats));
+  return NG_OK;
+}
+
+ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_gemm_config_t *config) {
+  if (!gemm || !tile || !config) return NG_ERROR_ARGUMENT;
+  fill(gemm, NULL, sizeof *gemm);
+  gemm->state = NG_ERROR_ARGUMENT; /* of a step without a start */
+  gemm->tile = tile;
+  fill(&gemm->config, config, sizeof *config);
+  TRY(check_gemm(tile, &gemm->config));
+  TRY(plan(gemm));
+  seek_load(gemm, &gemm->load);
+
+  uint32_t status;
+  TRY(get_status(tile, &status));
+  if (GET(status, STATUS_BUSY) != 0) return NG_BUSY;
+  TRY(get(tile, NG_TILE_LOADS_OFFSET, &gemm->loads_before));
+  TRY(get(tile, NG_TILE_DONE_OFFSET, &gemm->done_before));
+  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
+          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
+  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
+  TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
+  TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, config->interrupts ? all_interrupts : 0));
+  gemm->progress_tick = now(tile);
+  gemm->state = NG_BUSY;
+  return NG_OK;
+}
+
+ng_result_t ng_tile_gemm_step(ng_gemm_t *gemm) {
+  if (!gemm) return NG_ERROR_ARGUMENT;
+  if (gemm->state != NG_BUSY) return gemm->state;
+  const ng_tile_t *tile = gemm->tile;
+  bool moved = false;
+  gemm->state = step(gemm, &moved);
+  if (gemm->state == NG_BUSY) {
+    if (moved) {
+      gemm->progress_tick = now(tile);
+    } else if (late(tile, gemm->progress_tick)) {
+      gemm->state = NG_ERROR_TIMEOUT;
+    }
+  }
+  if (gemm->state != NG_BUSY && gemm->config.interrupts) {
+    ng_result_t quiet = put(tile, NG_TILE_IRQ_ENABLE_OFFSET, 0);
+    if (quiet == NG_OK) quiet = put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts);
+    if (gemm->state == NG_OK) gemm->state = quiet;
+  }
+  return gemm->state;
+}
+
+ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config) {
+  ng_gemm_t gemm;
+  TRY(ng_tile_gemm_start(&gemm, tile, config));
+  for (;;) {
+    const ng_result_t result = ng_tile_gemm_step(&gemm);
+    if (result != NG_BUSY) return result;
+    idle(tile);
+  }
+}
+
+/* ---- counters ---- */
+
+ng_result_t ng_tile_counters(const ng_tile_t *tile, ng_counters_t *counters) {
+  if (!tile || !counters) return NG_ERROR_ARGUMENT;
+  if (!tile->counters) return NG_ERROR_UNSUPPORTED;
+  const struct {
+    uint32_t offset;
+    uint64_t *value;
+  } table[] = {{NG_TILE_CYCLES_OFFSET, &counters->cycles},     {NG_TILE_BUSY_OFFSET, &counters->busy},
+               {NG_TILE_STALL_IN_OFFSET, &counters->stall_in}, {NG_TILE_STALL_OUT_OFFSET, &counters->stall_out},
+               {NG_TILE_PRODUCTS_OFFSET, &counters->products}, {NG_TILE_ZERO_A_OFFSET, &counters->zero_a},
+               {NG_TILE_ZERO_B_OFFSET, &counters->zero_b},     {NG_TILE_FLIPS_A_OFFSET, &counters->flips_a},
+               {NG_TILE_FLIPS_B_OFFSET, &counters->flips_b}};
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+    uint32_t low, high; /* reading the low word keeps the high one for us */
+    TRY(get(tile, table[i].offset, &low));
+    TRY(get(tile, table[i].offset + 4, &high));
+    *table[i].value = (uint64_t)high << 32 | low;
+  }
+  return NG_OK;
+}
+
+ng_result_t ng_tile_clear_counters(const ng_tile_t *tile) {
+  if (!tile) return NG_ERROR_ARGUMENT;
+  return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_COUNTERS_MASK);
+}
+
+/* ---- text ---- */
+
+const char *ng_result_text(ng_result_t result) {
+  switch (result) {
+    case NG_OK:
+      return "done";
+    case NG_BUSY:
+      return "the tile is at work: call again";
+    case NG_ERROR_ARGUMENT:
+      return "an argument is null, zero or contradicts another one: see the function's comment in ng_tile.h";
+    case NG_ERROR_MEMORY:
+      return "a buffer has the wrong size: ng_tile_pack_size gives that of operands, c takes rows x stride elements, "
+             "scratch a stream word";
+    case NG_ERROR_BUS:
+      return "the bus refused a register access or did not answer: check base address, clock and reset of the tile";
+    case NG_ERROR_STREAM:
+      return "the stream engine failed or delivered parts of words: check the port";
+    case NG_ERROR_TIMEOUT:
+      return "nothing moved for longer than the timeout: reset the tile; if it comes back, check streams and clock";
+    case NG_ERROR_MAGIC:
+      return "there is no tile at this address: MAGIC is not NGT1; check base address and bitstream";
+    case NG_ERROR_VERSION:
+      return "the tile's register map is of a version that this driver does not know: take the driver of its release";
+    case NG_ERROR_CAPABILITIES:
+      return "the tile has capabilities that this driver does not know, or none: take the driver of its release";
+    case NG_ERROR_UNSUPPORTED:
+      return "this tile cannot do that: format not in its set, k above max_beats x lanes, or no counters";
+    case NG_ERROR_MISCOUNT:
+      return "the tile did other work than it was given, the results are void: reset the tile, and check the "
+             "streams for lost words";
+    case NG_ERROR_BAD_LOAD:
+      return "the tile refused a load (none, or more panel-beats than a bank holds): reset it";
+    case NG_ERROR_BAD_COMPUTE:
+      return "the tile refused a compute command (format, panels, beats, edge or length of the sum): reset it";
+    case NG_ERROR_QUEUE_FULL:
+      return "the tile got a command while its queue was full: reset it, and let only one program drive it";
+    case NG_ERROR_SHORT_STREAM:
+      return "an operand's stream ended before its load was complete: reset the tile and check the stream engine";
+    case NG_ERROR_LONG_STREAM:
+      return "an operand's stream did not end with its load: reset the tile and check the stream engine";
+    case NG_ERROR_BANK_MISMATCH:
+      return "a bank holds other than panels x beats images of the compute command: reset the tile";
+    case NG_ERROR_UNKNOWN:
+      return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
+    default:
+      return "this is not a result of the driver";
+  }
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycle model of rtl/mac/ng_mac_array.sv: its pipeline, its handshakes, and its results bit for bit.
+//
+// What numbers mean comes from the golden functions: the values of codes from fixed_of and fp8_product, block scales
+// from nvfp4_scale, special operands from dot_fp8, rounding from fixed_to_fp32_bits. Between these the sums are
+// integers. Codes become values once, when a beat is accepted, not once a cell.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/mac/dot_nvfp4.hpp"
+#include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "systemc/mac/exact_acc_core.hpp"
+#include "systemc/prim/fifo2_core.hpp"
+
+namespace narrowgauge::systemc {
+
+/// ceil(log2 n), n >= 1: $clog2.
+constexpr int ceil_log2(std::uint64_t n) { return std::bit_width(n - 1); }
+
+/// Parameters of ng_mac_array, and what it derives from them.
+struct MacArrayParams {
+  int rows = 8, cols = 8, lanes = 16;
+  int format_set = 7;  ///< bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  std::int64_t max_beats = 65536;
+
+  constexpr bool has_fp4() const { return (format_set & 1) != 0; }
+  constexpr bool has_e4m3() const { return (format_set & 2) != 0; }
+  constexpr bool has_e5m2() const { return (format_set & 4) != 0; }
+  constexpr bool has_fp8() const { return has_e4m3() || has_e5m2(); }
+  constexpr int elem_width() const { return format_set == 1 ? 4 : 8; }
+  constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
+  constexpr int stages() const { return has_fp4() ? 3 : 2; }  ///< registers up to the accumulators
+  constexpr int lsb_exp() const { return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : fp8_lsb_exp_e4m3; }
+  constexpr int term_width() const {
+    const int fp4 = has_fp4() ? 48 + ceil_log2(static_cast<unsigned>(blocks())) + nvfp4_lsb_exp - lsb_exp() : 0;
+    const int e4m3 = has_e4m3() ? 37 + ceil_log2(static_cast<unsigned>(lanes)) + fp8_lsb_exp_e4m3 - lsb_exp() : 0;
+    const int e5m2 = has_e5m2() ? 65 + ceil_log2(static_cast<unsigned>(lanes)) : 0;
+    return std::max({fp4, e4m3, e5m2});
+  }
+  constexpr int acc_width() const { return term_width() + ceil_log2(static_cast<std::uint64_t>(max_beats)); }
+  /// The array can be built.
+  constexpr bool valid() const {
+    return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= 7 && lanes >= 2 && max_beats >= 1 &&
+           (!has_fp4() || lanes % 16 == 0);
+  }
+};
+
+/// One beat of operands. The four pointers are images of the ports, lowest byte first; the scales are read by NVFP4
+/// beats only.
+struct MacArrayBeat {
+  bool first = false, last = false;
+  std::uint8_t a_fmt = 0, b_fmt = 0;  ///< 0 E4M3, 1 E5M2, 2 NVFP4
+  std::uint64_t row_en = 0, col_en = 0;
+  const std::uint8_t *a = nullptr, *b = nullptr, *a_scale = nullptr, *b_scale = nullptr;
+};
+
+namespace detail {
+
+/// The two E2M1 codes of a byte as integers in units of 1/2.
+inline constexpr auto e2m1_pairs = [] {
+  std::array<std::array<std::int16_t, 2>, 256> pairs{};
+  for (unsigned byte = 0; byte < 256; ++byte) {
+    for (unsigned i = 0; i < 2; ++i)
+      pairs[byte][i] = static_cast<std::int16_t>(fixed_of(desc(Format::e2m1), byte >> 4 * i & 15));
+  }
+  return pairs;
+}();
+
+/// FP8 codes as integers in units of 2^lsb_exp, and which of them are NaN or infinite.
+struct Fp8Values {
+  int lsb_exp;
+  std::array<std::int64_t, 256> value{};
+  std::array<bool, 256> special{};
+
+  constexpr Fp8Values(Format format, int product_lsb_exp) : lsb_exp(product_lsb_exp / 2) {
+    const FormatDesc& f = desc(format);
+    const auto one = static_cast<std::uint8_t>(f.bias << f.man_bits);
+    for (unsigned code = 0; code < 256; ++code) {
+      const Fp8Sum product = fp8_product(static_cast<std::uint8_t>(code), one, format, format, product_lsb_exp);
+      value[code] = static_cast<std::int64_t>(product.value / (std::int64_t{1} << -lsb_exp));
+      special[code] = product.flags != SumFlags{};
+    }
+  }
+};
+inline constexpr Fp8Values fp8_values[] = {{Format::e4m3, fp8_lsb_exp_e4m3}, {Format::e5m2, fp8_lsb_exp}};
+
+/// Sum of the products of `count` integers, which Sum holds exactly.
+template <class Sum, int count, class T>
+Sum dot(const T* a, const T* b) {
+  Sum sum = 0;
+  for (int i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * b[i];
+  return sum;
+}
+
+}  // namespace detail
+
+/// Outputs are functions of the state; step() is a clock edge. Up to 64 rows and columns.
+template <MacArrayParams params>
+class MacArrayCore {
+  static_assert(params.valid(), "MacArrayCore: the parameters are not those of an array that can be built");
+  static_assert(params.rows <= 64 && params.cols <= 64, "MacArrayCore: rows and cols must be at most 64");
+
+ public:
+  static constexpr int rows = params.rows, cols = params.cols, lanes = params.lanes, blocks = params.blocks();
+
+  /// A row of results: FP32 codes.
+  struct Row {
+    std::array<std::uint32_t, cols> data{};
+    bool last = false;
+  };
+
+  void reset() {
+    for (Slot& slot : slots_) slot.valid = false;
+    for (Acc& acc : accs_) acc.reset();
+    done_ = drain_ = false;
+    row_ = 0;
+    queue_.reset();
+  }
+
+  bool ready() const { return !(slots_[last_stage()].valid && done_) || shadow_en(); }
+  bool valid() const { return queue_.valid(); }
+  const std::array<std::uint32_t, cols>& data() const { return queue_.data().data; }
+  bool last() const { return queue_.data().last; }
+
+  /// `beat`: the beat offered, nullptr if valid_i is low; it is taken if ready(). `ready`: ready_i.
+  void step(const MacArrayBeat* beat, bool ready) {
+    const bool move = this->ready(), shadow = shadow_en(), row_leaves = drain_ && queue_.ready();
+    const std::size_t leaving = last_stage();
+
+    if (row_leaves) {
+      const Row row = result_row();
+      queue_.step(&row, ready);
+    } else {
+      queue_.step(nullptr, ready);
+    }
+    drain_ = shadow || (drain_ && !(row_leaves && row_ == rows - 1));
+    if (row_leaves) row_ = row_ == rows - 1 ? 0 : row_ + 1;
+
+    if (shadow) shadow_ = accs_;
+    done_ = done_ && !shadow;
+    if (!move) return;
+    const Slot& slot = slots_[leaving];
+    if (slot.valid) {
+      accumulate(slot);
+      done_ |= slot.last;
+    }
+    first_stage_ = leaving;  // the ring turns: the slot that became free takes the new beat
+    slots_[leaving].valid = beat != nullptr;
+    if (beat) load(slots_[leaving], *beat);
+  }
+
+ private:
+  using Acc = ExactAccCore<params.acc_width()>;
+  using Value = typename Acc::Value;
+  using Fp8Value = std::conditional_t<params.has_e5m2(), std::int64_t, std::int32_t>;
+
+  /// One side of a beat, decoded. Entries of vectors that are not enabled are stale.
+  template <int vectors>
+  struct Side {
+    std::uint64_t enabled = 0;
+    bool e5m2 = false;
+    alignas(16) std::array<std::int16_t, params.has_fp4() ? vectors * lanes : 0> fp4;
+    alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * lanes : 0> fp8;
+    std::array<std::uint8_t, params.has_fp8() ? vectors * lanes : 0> codes;  // for special operands
+    std::array<bool, vectors> special;
+    std::array<std::uint8_t, vectors * blocks> scales;
+
+    void load(std::uint64_t enable, std::uint8_t fmt, bool is_fp4, const std::uint8_t* image,
+              const std::uint8_t* scale) {
+      enabled = enable;
+      // With one FP8 format there is no choice.
+      e5m2 = params.has_e5m2() && (!params.has_e4m3() || (fmt & 1));
+      for (int v = 0; v < vectors; ++v) {
+        if (!(enable >> v & 1)) continue;
+        if (is_fp4) {
+          load_fp4(v, image, scale);
+        } else {
+          load_fp8(v, image);
+        }
+      }
+    }
+
+   private:
+    void load_fp4(int v, const std::uint8_t* image, const std::uint8_t* scale) {
+      if constexpr (params.has_fp4()) {
+        std::int16_t* out = fp4.data() + v * lanes;
+        if constexpr (params.elem_width() == 4) {
+          for (int i = 0; i < lanes / 2; ++i)
+            std::memcpy(out + 2 * i, detail::e2m1_pairs[image[v * lanes / 2 + i]].data(), 2 * sizeof *out);
+        } else {
+          for (int i = 0; i < lanes; ++i) out[i] = detail::e2m1_pairs[image[v * lanes + i]][0];
+        }
+        std::copy_n(scale + v * blocks, blocks, scales.data() + v * blocks);
+      }
+    }
+    void load_fp8(int v, const std::uint8_t* image) {
+      if constexpr (params.has_fp8()) {
+        const detail::Fp8Values& values = detail::fp8_values[e5m2];
+        bool any = false;
+        for (int i = v * lanes; i < (v + 1) * lanes; ++i) {
+          codes[static_cast<std::size_t>(i)] = image[i];
+          fp8[static_cast<std::size_t>(i)] = static_cast<Fp8Value>(values.value[image[i]]);
+          any |= values.special[image[i]];
+        }
+        special[static_cast<std::size_t>(v)] = any;
+      }
+    }
+  };
+
+  /// A stage of the pipeline up to the accumulators. All of them move together.
+  struct Slot {
+    bool valid = false, first = false, last = false, fp4 = false;
+    Side<rows> a;
+    Side<cols> b;
+  };
+
+  struct Term {
+    Value value = 0;
+    SumFlags flags;
+  };
+
+  std::size_t last_stage() const { return (first_stage_ + slots_.size() - 1) % slots_.size(); }
+
+  /// A finished job moves to the shadow registers.
+  bool shadow_en() const { return done_ && (!drain_ || (queue_.ready() && row_ == rows - 1)); }
+
+  static void load(Slot& slot, const MacArrayBeat& beat) {
+    slot.first = beat.first;
+    slot.last = beat.last;
+    slot.fp4 = params.has_fp4() && (!params.has_fp8() || (beat.a_fmt & 2));
+    slot.a.load(beat.row_en, beat.a_fmt, slot.fp4, beat.a, beat.a_scale);
+    slot.b.load(beat.col_en, beat.b_fmt, slot.fp4, beat.b, beat.b_scale);
+  }
+
+  void accumulate(const Slot& slot) {
+    Acc* acc = accs_.data();
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c, ++acc) {
+        const bool active = (slot.a.enabled >> r) & (slot.b.enabled >> c) & 1;
+        const Term term = !active ? Term{} : slot.fp4 ? fp4_term(slot, r, c) : fp8_term(slot, r, c);
+        acc->step(true, slot.first, term.value, term.flags);
+      }
+    }
+  }
+
+  static Term fp4_term(const Slot& slot, int r, int c) {
+    Term sum;
+    if constexpr (params.has_fp4()) {
+      for (int i = 0; i < blocks; ++i) {
+        const int a = r * blocks + i, b = c * blocks + i;
+        const auto dot = detail::dot<std::int32_t, 16>(slot.a.fp4.data() + a * 16, slot.b.fp4.data() + b * 16);
+        const Nvfp4Term term =
+            nvfp4_scale(dot, slot.a.scales[static_cast<std::size_t>(a)], slot.b.scales[static_cast<std::size_t>(b)]);
+        sum.value += static_cast<Value>(term.value) << (nvfp4_lsb_exp - params.lsb_exp());
+        sum.flags.nan |= term.nan;
+      }
+    }
+    return sum;
+  }
+
+  static Term fp8_term(const Slot& slot, int r, int c) {
+    if constexpr (params.has_fp8()) {
+      const auto a = static_cast<std::size_t>(r * lanes), b = static_cast<std::size_t>(c * lanes);
+      if (slot.a.special[static_cast<std::size_t>(r)] || slot.b.special[static_cast<std::size_t>(c)]) [[unlikely]] {
+        const auto format = [](bool e5m2) { return e5m2 ? Format::e5m2 : Format::e4m3; };
+        const Fp8Sum sum = dot_fp8(std::span(slot.a.codes).subspan(a, lanes), std::span(slot.b.codes).subspan(b, lanes),
+                                   format(slot.a.e5m2), format(slot.b.e5m2), params.lsb_exp());
+        return {static_cast<Value>(sum.value), sum.flags};
+      }
+      const Fp8Value *x = slot.a.fp8.data() + a, *y = slot.b.fp8.data() + b;
+      const int unit = detail::fp8_values[slot.a.e5m2].lsb_exp + detail::fp8_values[slot.b.e5m2].lsb_exp;
+      // Only products of two E5M2 numbers need more than 64 bits.
+      const Value sum = params.has_e5m2() && slot.a.e5m2 && slot.b.e5m2
+                            ? detail::dot<Value, lanes>(x, y)
+                            : static_cast<Value>(detail::dot<std::int64_t, lanes>(x, y));
+      return {sum << (unit - params.lsb_exp()), {}};
+    }
+    return {};
+  }
+
+  Row result_row() const {
+    Row row;
+    for (int c = 0; c < cols; ++c) {
+      const Acc& acc = shadow_[static_cast<std::size_t>(row_ * cols + c)];
+      row.data[static_cast<std::size_t>(c)] = fixed_to_fp32_bits(acc.acc(), params.lsb_exp(), acc.flags());
+    }
+    row.last = row_ == rows - 1;
+    return row;
+  }
+
+  std::array<Slot, static_cast<std::size_t>(params.stages())> slots_;
+  std::size_t first_stage_ = 0;  // the slot that is stage 1
+  std::array<Acc, static_cast<std::size_t>(rows) * cols> accs_, shadow_;
+  bool done_ = false;   // the accumulators hold a finished job
+  bool drain_ = false;  // the shadow registers hold rows that have not left
+  int row_ = 0;         // which of them leaves next
+  Fifo2Core<Row> queue_;
+};
+
+}  // namespace narrowgauge::systemc

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// SystemC module of ng_ram: ports and latency of rtl/prim/ng_ram.sv.
+#pragma once
+
+#include <bit>
+#include <systemc>
+
+#include "systemc/port.hpp"
+#include "systemc/prim/ram_core.hpp"
+
+namespace narrowgauge::systemc {
+
+template <int width, int depth, class Core = RamCore<Port<width>, depth>>
+class Ram : public sc_core::sc_module {
+  static_assert(width >= 1, "Ram: width must be 1 or more");
+  static constexpr int addr_width = std::bit_width(static_cast<unsigned>(depth - 1));
+
+ public:
+  sc_core::sc_in<bool> clk_i{"clk_i"};
+  sc_core::sc_in<bool> we_i{"we_i"};
+  sc_core::sc_in<Port<addr_width>> waddr_i{"waddr_i"};
+  sc_core::sc_in<Port<width>> wdata_i{"wdata_i"};
+  sc_core::sc_in<bool> re_i{"re_i"};
+  sc_core::sc_in<Port<addr_width>> raddr_i{"raddr_i"};
+  sc_core::sc_out<Port<width>> rdata_o{"rdata_o"};
+
+  SC_HAS_PROCESS(Ram);
+  explicit Ram(sc_core::sc_module_name name) : sc_core::sc_module(name) {
+    SC_METHOD(edge);
+    sensitive << clk_i.pos();
+    dont_initialize();
+  }
+
+ private:
+  void edge() {
+    core_.step(we_i ? &wdata_i.read() : nullptr, waddr_i.read(), re_i, raddr_i.read());
+    rdata_o = core_.rdata();
+  }
+
+  Core core_;
+};
+
+}  // namespace narrowgauge::systemc

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycle model of rtl/tile/ng_tile_drain.sv. Scaling is narrowgauge::epilogue, BF16 is narrowgauge::encode.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+#include "systemc/prim/fifo2_core.hpp"
+#include "systemc/tile/tile_params.hpp"
+
+namespace narrowgauge::systemc {
+
+/// Outputs are functions of the state; step() is a clock edge.
+template <int cols, int units>
+class TileDrainCore {
+ public:
+  using Word = std::array<std::uint32_t, units>;  ///< of the stream
+  using Row = std::array<std::uint32_t, cols>;
+
+  void reset() {
+    group_ = 0;
+    chosen_.valid = scaled_.valid = false;
+    queue_.reset();
+  }
+
+  bool ready() const { return choose() && row_end(); }
+  bool job_ready() const { return chosen_.valid && chosen_.job_end && scale_ready(); }
+  bool valid() const { return queue_.valid(); }
+  const Word& data() const { return queue_.data().word; }
+  bool last() const { return queue_.data().last; }
+  bool irq() const { return queue_.data().irq; }
+  bool busy() const { return scaled_.valid || queue_.valid(); }
+
+  /// `row`: nullptr if valid_i is low, `last`: the last row of a job. `job`: the head of the queue of jobs.
+  void step(const Row* row, bool last, const TileJob& job, bool ready) {
+    const bool choose = this->choose(), scale_ready = this->scale_ready(), row_end = this->row_end();
+    pack(ready);
+    if (scale_ready) {
+      scaled_.valid = chosen_.valid;
+      if (chosen_.valid) scale(job);
+    }
+    if (choose) {
+      chosen_.valid = row != nullptr;
+      if (row) {
+        for (int u = 0; u < units; ++u) {
+          const int column = group_ * units + u;
+          chosen_.data[static_cast<std::size_t>(u)] = column < cols ? (*row)[static_cast<std::size_t>(column)] : 0;
+        }
+        chosen_.odd = group_ % 2 != 0;
+        chosen_.row_end = row_end;
+        chosen_.job_end = row_end && last;
+        group_ = row_end ? 0 : group_ + 1;
+      }
+    }
+  }
+
+ private:
+  static constexpr int groups = (cols + units - 1) / units, last_units = cols - (groups - 1) * units;
+
+  struct Chosen {
+    bool valid = false, odd = false, row_end = false, job_end = false;
+    Word data{};
+  };
+  struct Scaled {
+    bool valid = false, odd = false, row_end = false, bf16 = false, last = false, irq = false;
+    Word data{};
+  };
+  struct Result {
+    Word word{};
+    bool last = false, irq = false;
+  };
+
+  bool row_end() const { return group_ == groups - 1; }
+  bool choose() const { return !chosen_.valid || scale_ready(); }
+  bool scale_ready() const { return !scaled_.valid || !word_end() || queue_.ready(); }
+  bool word_end() const { return !scaled_.bf16 || scaled_.odd || scaled_.row_end; }
+
+  void scale(const TileJob& job) {
+    const auto factor = std::bit_cast<float>(job.scale);
+    scaled_.data = {};  // zeros after a row stay zeros whatever the scale is
+    const int numbers = chosen_.row_end ? last_units : units;
+    for (std::size_t u = 0; u < static_cast<std::size_t>(numbers); ++u)
+      scaled_.data[u] = std::bit_cast<std::uint32_t>(epilogue(std::bit_cast<float>(chosen_.data[u]), factor));
+    scaled_.odd = chosen_.odd;
+    scaled_.row_end = chosen_.row_end;
+    scaled_.bf16 = job.bf16;
+    scaled_.last = chosen_.job_end && job.final_tile;
+    scaled_.irq = job.irq;
+  }
+
+  void pack(bool ready) {
+    const bool push = scaled_.valid && word_end();
+    if (push && queue_.ready()) {
+      Result result{.last = scaled_.last, .irq = scaled_.irq};
+      if (scaled_.bf16) {
+        if (scaled_.odd) result.word = low_;
+        put_bf16(result.word, scaled_.odd);
+      } else {
+        result.word = scaled_.data;
+      }
+      queue_.step(&result, ready);
+    } else {
+      queue_.step(nullptr, ready);
+    }
+    if (scaled_.valid && scaled_.bf16 && !scaled_.odd) {
+      low_ = {};
+      put_bf16(low_, false);
+    }
+  }
+
+  /// The scaled numbers as BF16, to the lower or upper half of a word.
+  void put_bf16(Word& word, bool upper) const {
+    for (unsigned u = 0; u < units; ++u) {
+      const std::uint32_t code =
+          encode(Format::bf16, std::bit_cast<float>(scaled_.data[u]), {.overflow = Overflow::ieee});
+      const unsigned half = u + (upper ? units : 0);
+      word[half / 2] |= code << half % 2 * 16;
+    }
+  }
+
+  int group_ = 0;  // of the row's numbers
+  Chosen chosen_;
+  Scaled scaled_;
+  Word low_{};
+  Fifo2Core<Result> queue_;
+};
+
+}  // namespace narrowgauge::systemc

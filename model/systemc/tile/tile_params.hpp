@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters of rtl/tile/ng_tile.sv, and what travels through its queues (rtl/tile/ng_tile_pkg.sv).
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "systemc/mac/mac_array_core.hpp"
+
+namespace narrowgauge::systemc {
+
+struct TileParams {
+  int rows = 8, cols = 8, lanes = 16;
+  int format_set = 1;                ///< bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  int stream_width = 128;            ///< bits of a stream word, a multiple of 32
+  int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two
+  std::int64_t max_beats = 65536;
+  bool counters = true;
+
+  constexpr MacArrayParams array() const {
+    return {.rows = rows, .cols = cols, .lanes = lanes, .format_set = format_set, .max_beats = max_beats};
+  }
+  constexpr int stream_words() const { return stream_width / 32; }
+  /// Bytes of the elements in an image of `vectors` rows or columns; its scales follow them.
+  constexpr int element_bytes(int vectors) const { return vectors * lanes * array().elem_width() / 8; }
+  constexpr int scale_bytes(int vectors) const { return array().has_fp4() ? vectors * array().blocks() : 0; }
+  /// Stream words of an image.
+  constexpr int image_words(int vectors) const {
+    return (8 * (element_bytes(vectors) + scale_bytes(vectors)) + stream_width - 1) / stream_width;
+  }
+  /// The tile can be built.
+  constexpr bool valid() const {
+    const auto depth_fits = [](int depth) {
+      return depth >= 2 && depth <= 32768 && std::has_single_bit(static_cast<unsigned>(depth));
+    };
+    return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
+           stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
+           max_beats <= 0x7FFFFFFF;
+  }
+};
+
+/// load_t: take `beats` images from the stream.
+struct TileLoad {
+  bool operand = false;  ///< false A, true B
+  bool more = false;     ///< the bank stays open
+  std::uint32_t beats = 0;
+};
+
+/// compute_t.
+struct TileCompute {
+  std::uint32_t scale = 0;  ///< FP32 code
+  bool bf16 = false;
+  std::uint8_t a_fmt = 0, b_fmt = 0;
+  std::uint32_t a_panels = 0, b_panels = 0, beats = 0;
+  std::uint32_t rows = 0, cols = 0;  ///< in use in the last panels
+  bool irq = false, release_b = false, release_a = false, last = false, first = false;
+};
+
+/// job_t: a tile of results on its way out.
+struct TileJob {
+  std::uint32_t scale = 0;
+  bool bf16 = false, irq = false, final_tile = false;
+};
+
+/// The activity counters, in the order of their registers.
+struct TileCounters {
+  std::uint64_t cycles = 0, busy = 0, stall_in = 0, stall_out = 0, products = 0;
+  std::uint64_t zero_a = 0, zero_b = 0, flips_a = 0, flips_b = 0;
+};
+
+}  // namespace narrowgauge::systemc

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycle model of rtl/tile/ng_tile_regs.sv. Offsets and fields are those that the register description gives.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "narrowgauge/tile/tile_regs.hpp"
+#include "systemc/tile/tile_params.hpp"
+
+namespace narrowgauge::systemc {
+
+/// What the master of an AXI4-Lite port drives. Reset values are those of a master that wants nothing.
+struct LiteMasterPins {
+  bool awvalid = false, wvalid = false, bready = false, arvalid = false, rready = false;
+  std::uint32_t awaddr = 0, wdata = 0, araddr = 0;
+  std::uint8_t wstrb = 0;
+};
+
+/// What the slave drives. `bresp` counts while bvalid, `rdata` and `rresp` while rvalid.
+struct LiteSlavePins {
+  bool awready = true, wready = true, bvalid = false, arready = true, rvalid = false;
+  std::uint32_t rdata = 0;
+  std::uint8_t bresp = 0, rresp = 0;  ///< 0 OKAY, 2 SLVERR
+};
+
+/// Outputs are functions of the state; step() is a clock edge.
+template <TileParams params>
+class TileRegsCore {
+ public:
+  /// What the tile tells about itself.
+  struct Status {
+    bool busy = false;
+    std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0;
+    const TileCounters* counters = nullptr;  ///< of a tile without: nullptr
+    bool done_event = false, error_event = false;
+  };
+
+  void reset() { *this = {}; }
+
+  LiteSlavePins pins() const {
+    return {.awready = !aw_held_,
+            .wready = !w_held_,
+            .bvalid = bvalid_,
+            .arready = !ar_held_,
+            .rvalid = rvalid_,
+            .rdata = rdata_,
+            .bresp = bresp_,
+            .rresp = rresp_};
+  }
+  bool irq() const { return (fields_.irq_pending & fields_.irq_enable) != 0; }
+  /// No access is under way.
+  bool idle() const { return !aw_held_ && !w_held_ && !ar_held_; }
+  bool soft_reset() const { return soft_reset_; }
+  bool clear_counters() const { return clear_counters_; }
+  bool load_valid() const { return load_valid_; }
+  TileLoad load() const {
+    using namespace tile_regs::load;
+    return {.operand = operand.get(wdata_) != 0, .more = more.get(wdata_) != 0, .beats = panel_beats.get(wdata_)};
+  }
+  bool compute_valid() const { return compute_valid_; }
+  TileCompute compute() const {
+    namespace r = tile_regs;
+    return {.scale = fields_.scale,
+            .bf16 = r::format::bf16.get(fields_.format) != 0,
+            .a_fmt = static_cast<std::uint8_t>(r::format::a.get(fields_.format)),
+            .b_fmt = static_cast<std::uint8_t>(r::format::b.get(fields_.format)),
+            .a_panels = r::panels::a.get(fields_.panels),
+            .b_panels = r::panels::b.get(fields_.panels),
+            .beats = r::compute::beats.get(wdata_),
+            .rows = r::edge::rows.get(fields_.edge),
+            .cols = r::edge::cols.get(fields_.edge),
+            .irq = r::compute::irq.get(wdata_) != 0,
+            .release_b = r::compute::release_b.get(wdata_) != 0,
+            .release_a = r::compute::release_a.get(wdata_) != 0,
+            .last = r::compute::last.get(wdata_) != 0,
+            .first = r::compute::first.get(wdata_) != 0};
+  }
+
+  /// The word that a read of byte address `address` gives at this moment, nothing if that is an error. No side effects.
+  std::optional<std::uint32_t> peek(std::uint32_t address, const Status& status) const {
+    namespace r = tile_regs;
+    switch (address & ~3U) {
+      case r::magic::offset:
+        return r::magic::reset;
+      case r::version::offset:
+        return r::version::reset;
+      case r::geometry::offset:
+        return r::geometry::rows.put(params.rows) | r::geometry::cols.put(params.cols) |
+               r::geometry::lanes.put(params.lanes) | r::geometry::format_set.put(params.format_set);
+      case r::depths::offset:
+        return r::depths::a.put(params.a_depth) | r::depths::b.put(params.b_depth);
+      case r::stream::offset:
+        return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters);
+      case r::max_beats::offset:
+        return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
+      case r::status::offset:
+        return r::status::busy.put(status.busy) | r::status::load_space.put(status.load_space) |
+               r::status::compute_space.put(status.compute_space) | r::status::error.put(status.error);
+      case r::irq_enable::offset:
+        return fields_.irq_enable;
+      case r::irq_pending::offset:
+        return fields_.irq_pending;
+      case r::format::offset:
+        return fields_.format;
+      case r::scale::offset:
+        return fields_.scale;
+      case r::panels::offset:
+        return fields_.panels;
+      case r::edge::offset:
+        return fields_.edge;
+      case r::control::offset:
+      case r::load::offset:
+      case r::compute::offset:
+        return 0;
+      case r::done::offset:
+        return status.done_count;
+      case r::loads::offset:
+        return status.loads_count;
+      default:
+        return peek_counter(address, status);
+    }
+  }
+
+  void step(const LiteMasterPins& in, const Status& status) {
+    const bool write = aw_held_ && w_held_ && !bvalid_, read = ar_held_ && !rvalid_;
+    const bool write_ends = bvalid_ && in.bready, read_ends = rvalid_ && in.rready, clear = soft_reset_;
+    soft_reset_ = clear_counters_ = load_valid_ = compute_valid_ = false;
+    if (read) this->read(status);
+    std::uint32_t acknowledged = 0;
+    if (write) bresp_ = this->write(acknowledged) ? 0 : 2;
+    fields_.irq_pending = tile_regs::irq_pending::done.put(status.done_event) |
+                          tile_regs::irq_pending::error.put(status.error_event) | (fields_.irq_pending & ~acknowledged);
+    if (clear) {
+      fields_ = {};
+      high_ = {};
+    }
+
+    if (!aw_held_ && in.awvalid) awaddr_ = in.awaddr & ~3U;
+    if (!w_held_ && in.wvalid) {
+      wdata_ = in.wdata;
+      wstrb_ = in.wstrb;
+    }
+    if (!ar_held_ && in.arvalid) araddr_ = in.araddr & ~3U;
+    aw_held_ = aw_held_ ? !write_ends : in.awvalid;
+    w_held_ = w_held_ ? !write_ends : in.wvalid;
+    ar_held_ = ar_held_ ? !read_ends : in.arvalid;
+    bvalid_ = write || (bvalid_ && !in.bready);
+    rvalid_ = read || (rvalid_ && !in.rready);
+  }
+
+ private:
+  /// Stored fields, as the words of their registers.
+  struct Fields {
+    std::uint32_t irq_enable = tile_regs::irq_enable::reset, irq_pending = tile_regs::irq_pending::reset;
+    std::uint32_t format = tile_regs::format::reset, scale = tile_regs::scale::reset;
+    std::uint32_t panels = tile_regs::panels::reset, edge = tile_regs::edge::reset;
+  };
+  using High = std::array<std::uint32_t, 9>;  // upper words of the counters, kept when the lower ones are read
+
+  /// The counter of a low word's address, or of the high word's after it; past the last one, and before the first: 9.
+  static constexpr std::size_t counter_of(std::uint32_t address) {
+    const std::uint32_t index = (address - tile_regs::cycles::offset) / 8;
+    return index < High{}.size() ? index : High{}.size();
+  }
+
+  static std::uint64_t counter(const TileCounters& counters, std::size_t index) {
+    const std::uint64_t all[] = {counters.cycles,    counters.busy,     counters.stall_in,
+                                 counters.stall_out, counters.products, counters.zero_a,
+                                 counters.zero_b,    counters.flips_a,  counters.flips_b};
+    static_assert(std::size(all) == High{}.size());
+    return all[index];
+  }
+
+  std::optional<std::uint32_t> peek_counter(std::uint32_t address, const Status& status) const {
+    const std::size_t index = counter_of(address);
+    if (index == high_.size()) return {};
+    if constexpr (!params.counters) return 0;
+    if (address & 4) return high_[index];
+    return static_cast<std::uint32_t>(counter(*status.counters, index));
+  }
+
+  void read(const Status& status) {
+    const auto word = peek(araddr_, status);
+    rdata_ = word.value_or(0);
+    rresp_ = word ? 0 : 2;
+    const std::size_t index = counter_of(araddr_);
+    if (params.counters && index < high_.size() && !(araddr_ & 4))
+      high_[index] = static_cast<std::uint32_t>(counter(*status.counters, index) >> 32);
+  }
+
+  /// Does the write that is held; false: an error. `acknowledged`: interrupts that it clears.
+  bool write(std::uint32_t& acknowledged) {
+    namespace r = tile_regs;
+    std::uint32_t bytes = 0;
+    for (unsigned i = 0; i < 4; ++i) bytes |= wstrb_ >> i & 1 ? 0xFFU << 8 * i : 0;
+    const auto put = [&](std::uint32_t& word, std::uint32_t fields) {
+      word = (word & ~(bytes & fields)) | (wdata_ & bytes & fields);
+      return true;
+    };
+    const bool whole = wstrb_ == 0xF;
+    switch (awaddr_) {
+      case r::control::offset:
+        soft_reset_ = whole && r::control::soft_reset.get(wdata_);
+        clear_counters_ = whole && r::control::clear_counters.get(wdata_);
+        return whole;
+      case r::irq_enable::offset:
+        return put(fields_.irq_enable, r::irq_enable::done.mask() | r::irq_enable::error.mask());
+      case r::irq_pending::offset:
+        return put(acknowledged, r::irq_pending::done.mask() | r::irq_pending::error.mask());
+      case r::load::offset:
+        return load_valid_ = whole;
+      case r::format::offset:
+        return put(fields_.format, r::format::a.mask() | r::format::b.mask() | r::format::bf16.mask());
+      case r::scale::offset:
+        return put(fields_.scale, r::scale::value.mask());
+      case r::panels::offset:
+        return put(fields_.panels, r::panels::a.mask() | r::panels::b.mask());
+      case r::edge::offset:
+        return put(fields_.edge, r::edge::rows.mask() | r::edge::cols.mask());
+      case r::compute::offset:
+        return compute_valid_ = whole;
+      default:
+        return false;
+    }
+  }
+
+  bool aw_held_ = false, w_held_ = false, bvalid_ = false, ar_held_ = false, rvalid_ = false;
+  std::uint32_t awaddr_ = 0, wdata_ = 0, araddr_ = 0, rdata_ = 0;
+  std::uint8_t wstrb_ = 0, bresp_ = 0, rresp_ = 0;
+  bool soft_reset_ = false, clear_counters_ = false, load_valid_ = false, compute_valid_ = false;
+  Fields fields_;
+  High high_{};
+};
+
+}  // namespace narrowgauge::systemc

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycle model of rtl/tile/ng_tile_sequencer.sv.
+#pragma once
+
+#include <cstdint>
+
+#include "systemc/tile/tile_params.hpp"
+
+namespace narrowgauge::systemc {
+
+/// look() gives the outputs of this cycle that depend on inputs, beat() and busy() those that are registers; step() is
+/// the clock edge.
+template <TileParams params>
+class TileSequencerCore {
+ public:
+  struct In {
+    bool stop = false;
+    const TileCompute* cmd = nullptr;  ///< nullptr: none
+    bool a_complete = false, b_complete = false;
+    int a_images = 0, b_images = 0;
+    bool array_ready = false;
+  };
+  struct Out {
+    bool cmd_ready = false;
+    bool read = false;  ///< both buffers
+    int a_addr = 0, b_addr = 0;
+    bool a_release = false, b_release = false;
+    bool job_valid = false;
+    TileJob job{};
+    bool starved = false, compute_error = false, mismatch_error = false;
+  };
+  /// The beat at the array, but for its operands.
+  struct Beat {
+    bool valid = false, first = false, last = false;
+    std::uint8_t a_fmt = 0, b_fmt = 0;
+    std::uint64_t row_en = 0, col_en = 0;
+  };
+
+  void reset() { *this = {}; }
+
+  const Beat& beat() const { return beat_; }
+  bool busy() const { return valid_ || beat_.valid; }
+
+  Out look(const In& in) const {
+    Out out{.cmd_ready = !valid_, .a_addr = static_cast<int>(a_addr_), .b_addr = static_cast<int>(b_addr_)};
+    if (!valid_) return out;
+    const bool banks = in.a_complete && in.b_complete;
+    const bool match = in.a_images == a_images_ && in.b_images == b_images_;
+    out.starved = !bad_ && !banks;
+    out.compute_error = !in.stop && bad_;
+    out.mismatch_error = !in.stop && !bad_ && banks && !match;
+    if (in.stop || bad_ || !banks || !match || (beat_.valid && !in.array_ready)) return out;
+    out.read = true;
+    if (!k_last()) return out;
+    out.job_valid = cmd_.last;
+    out.job = {.scale = cmd_.scale, .bf16 = cmd_.bf16, .irq = cmd_.irq, .final_tile = i_last() && j_last()};
+    out.cmd_ready = i_last() && j_last();
+    out.a_release = out.cmd_ready && cmd_.release_a;
+    out.b_release = out.cmd_ready && cmd_.release_b;
+    return out;
+  }
+
+  void step(const In& in, const Out& out) {
+    const bool go = out.read, take = in.cmd && out.cmd_ready && !in.stop;
+    if (go) {
+      beat_ = {.valid = true,
+               .first = cmd_.first && k_ == 0,
+               .last = cmd_.last && k_last(),
+               .a_fmt = cmd_.a_fmt,
+               .b_fmt = cmd_.b_fmt,
+               .row_en = i_last() ? mask(cmd_.rows) : mask(params.rows),
+               .col_en = j_last() ? mask(cmd_.cols) : mask(params.cols)};
+      advance();
+    } else {
+      beat_.valid = beat_.valid && !in.array_ready;
+    }
+    valid_ = take || (valid_ && !(go && out.cmd_ready) && !in.stop);
+    if (take) accept(*in.cmd);
+  }
+
+ private:
+  static constexpr std::uint64_t mask(std::uint32_t ones) { return ones == 0 ? 0 : ~std::uint64_t{0} >> (64 - ones); }
+  bool i_last() const { return i_ == cmd_.a_panels - 1; }
+  bool j_last() const { return j_ == cmd_.b_panels - 1; }
+  bool k_last() const { return k_ == cmd_.beats - 1; }
+
+  /// To the next pair of images.
+  void advance() {
+    const bool k_end = k_last(), j_end = k_end && j_last(), i_end = j_end && i_last();
+    k_ = k_end ? 0 : k_ + 1;
+    if (k_end) j_ = j_end ? 0 : j_ + 1;
+    if (j_end) i_ = i_end ? 0 : i_ + 1;
+    b_addr_ = j_end ? 0 : b_addr_ + 1;
+    if (i_end) {
+      a_addr_ = a_panel_ = 0;
+    } else if (j_end) {
+      a_panel_ = ++a_addr_;
+    } else if (k_end) {
+      a_addr_ = a_panel_;
+    } else {
+      ++a_addr_;
+    }
+  }
+
+  /// A command enters; what can be checked without the banks is.
+  void accept(const TileCompute& cmd) {
+    constexpr MacArrayParams array = params.array();
+    const auto fp8 = [&](std::uint8_t fmt) { return (array.has_e4m3() && fmt == 0) || (array.has_e5m2() && fmt == 1); };
+    const bool fp4 = array.has_fp4() && cmd.a_fmt == 2 && cmd.b_fmt == 2;
+    const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4;
+    const bool shape_bad = cmd.a_panels == 0 || cmd.b_panels == 0 || cmd.beats == 0 || cmd.rows == 0 ||
+                           cmd.rows > params.rows || cmd.cols == 0 || cmd.cols > params.cols;
+    sum_ = (cmd.first ? 0 : sum_) + cmd.beats;
+    const bool sum_bad = cmd.first == open_ || sum_ > params.max_beats ||
+                         (!(cmd.first && cmd.last) && (cmd.a_panels != 1 || cmd.b_panels != 1));
+    bad_ = format_bad || shape_bad || sum_bad;
+    // What no bank can hold is noted as 0, which no complete bank holds.
+    const auto images = [&](std::uint32_t panels, int depth) {
+      const std::uint64_t product = std::uint64_t{panels} * cmd.beats;
+      return product > static_cast<std::uint64_t>(depth) ? 0 : static_cast<int>(product);
+    };
+    a_images_ = images(cmd.a_panels, params.a_depth);
+    b_images_ = images(cmd.b_panels, params.b_depth);
+    open_ = !cmd.last;
+    cmd_ = cmd;
+  }
+
+  bool valid_ = false, bad_ = false;
+  bool open_ = false;     // a sum goes on in the array ...
+  std::int64_t sum_ = 0;  // ... of so many beats
+  TileCompute cmd_;
+  int a_images_ = 0, b_images_ = 0;
+  std::uint32_t i_ = 0, j_ = 0, k_ = 0, a_addr_ = 0, a_panel_ = 0, b_addr_ = 0;
+  Beat beat_;
+};
+
+}  // namespace narrowgauge::systemc

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two banks of Depth operand images of Width bits: one is filled from a stream while the other is computed with.
+//
+// Filling. The open bank takes images as Words = ceil(Width / StreamWidth) words, lowest word first; what the last word has
+// beyond Width is dropped. close_i with the last word of an image makes the bank complete, and the other one is next; if that
+// one is still complete, open_o is low, and write_i must be.
+// Computing. complete_o: the bank whose turn it is is complete, with images_o images. An image read in one cycle stands at
+// image_o from the next one on, until the next read. release_i empties the bank, even in the cycle of its last read; the
+// other bank's turn comes. Banks complete, and are released, in turn.
+//
+// Each word of an image has its own memory, so that words are written as they come and images are read whole.
+// Width argument: a bank's count goes from 0 to Depth = 2^AddrWidth: AddrWidth + 1 bits.
+module ng_operand_buffer #(
+  parameter int Width       = 576,
+  parameter int StreamWidth = 128,
+  parameter int Depth       = 512,  // power of two, 2 or more
+  localparam int AddrWidth  = $clog2(Depth),
+  localparam int CountWidth = AddrWidth + 1
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Filling.
+  output logic                   open_o,
+  output logic [CountWidth-1:0]  filled_o,     // images in the bank, if open
+  output logic                   last_word_o,  // the next word completes an image
+  input  logic                   write_i,
+  input  logic [StreamWidth-1:0] data_i,
+  input  logic                   close_i,
+  // Computing.
+  output logic                   complete_o,
+  output logic [CountWidth-1:0]  images_o,     // images in the bank, if complete
+  input  logic                   read_i,
+  input  logic [AddrWidth-1:0]   addr_i,
+  output logic [Width-1:0]       image_o,
+  input  logic                   release_i
+);
+
+  if (Width < 1) $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width);
+  if (StreamWidth < 1) $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth);
+  if (Depth < 2 || (Depth & (Depth - 1)) != 0) $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth);
+
+  localparam int Words = (Width + StreamWidth - 1) / StreamWidth;
+  localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;
+
+  // ---- banks
+  logic [1:0]              complete_q;
+  logic                    fill_q, turn_q;  // the bank under fill, the bank to compute with
+  logic [2*CountWidth-1:0] count_q;
+  logic [WordWidth-1:0]    word_q;
+  logic                    image_end;
+  assign open_o = ~complete_q[fill_q];
+  assign filled_o = count_q[fill_q*CountWidth +: CountWidth];
+  assign last_word_o = word_q == WordWidth'(Words - 1);
+  assign complete_o = complete_q[turn_q];
+  assign images_o = count_q[turn_q*CountWidth +: CountWidth];
+  assign image_end = write_i & last_word_o;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      complete_q <= '0;
+      fill_q     <= 1'b0;
+      turn_q     <= 1'b0;
+      count_q    <= '0;
+      word_q     <= '0;
+    end else begin
+      if (write_i) word_q <= last_word_o ? '0 : word_q + 1'b1;
+      if (image_end) count_q[fill_q*CountWidth +: CountWidth] <= filled_o + 1'b1;
+      if (image_end & close_i) begin
+        complete_q[fill_q] <= 1'b1;
+        fill_q             <= ~fill_q;
+      end
+      if (release_i) begin
+        count_q[turn_q*CountWidth +: CountWidth] <= '0;
+        complete_q[turn_q] <= 1'b0;
+        turn_q             <= ~turn_q;
+      end
+    end
+  end
+
+  // ---- memories
+  for (genvar w = 0; w < Words; w++) begin : gen_word
+    localparam int Part = w < Words - 1 ? StreamWidth : Width - w * StreamWidth;
+    ng_ram #(
+      .Width(Part),
+      .Depth(2 * Depth)
+    ) u_ram (
+      .clk_i  (clk_i),
+      .we_i   (write_i & (word_q == WordWidth'(w))),
+      .waddr_i({fill_q, filled_o[AddrWidth-1:0]}),
+      .wdata_i(data_i[Part-1:0]),
+      .re_i   (read_i),
+      .raddr_i({turn_q, addr_i}),
+      .rdata_o(image_o[w*StreamWidth +: Part])
+    );
+  end
+  logic unused_padding;
+  assign unused_padding = ^data_i;
+
+endmodule

@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accelerator: ng_mac_array between two double-banked operand buffers and a drain; control on AXI4-Lite, operands in and
+// results out on AXI4-Stream. docs/units/tile.md has commands, images, counters and errors, docs/registers.md the registers.
+//
+//   s_axis -> queue -> loader -> buffer A, buffer B -> array -> drain -> m_axis
+//                        ^           ^ sequencer ----^    scale, BF16
+//                 load commands      ^ compute commands
+//
+// Loading, computing and draining go on at the same time: a word in, a beat, a word out every cycle.
+// All handshake outputs come from registers: no combinational path from a ready or valid input to a ready or valid output.
+//
+// The first error is kept; from the cycle after it, stop: queued commands are dropped, the stream is accepted and dropped,
+// no further beat is addressed, what the array has finished still leaves. CONTROL.soft_reset, which resets all but the
+// registers' bus, ends it.
+//
+// Width argument: an image is all that the array takes from a side in one beat. Its exact sums are argued in ng_mac_array,
+// MaxBeats being kept by the sequencer.
+module ng_tile #(
+  parameter int Rows        = 8,
+  parameter int Cols        = 8,
+  parameter int Lanes       = 16,
+  parameter int FormatSet   = 1,      // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int StreamWidth = 128,    // bits of a stream word, multiple of 32
+  parameter int ADepth      = 512,    // images in a bank of A, power of two
+  parameter int BDepth      = 128,    // images in a bank of B, power of two
+  parameter int MaxBeats    = 65536,  // longest sum
+  parameter int Counters    = 1       // 1: with activity counters
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Control and status, AXI4-Lite slave.
+  input  logic                   s_axil_awvalid_i,
+  output logic                   s_axil_awready_o,
+  input  logic [11:0]            s_axil_awaddr_i,
+  input  logic                   s_axil_wvalid_i,
+  output logic                   s_axil_wready_o,
+  input  logic [31:0]            s_axil_wdata_i,
+  input  logic [3:0]             s_axil_wstrb_i,
+  output logic                   s_axil_bvalid_o,
+  input  logic                   s_axil_bready_i,
+  output logic [1:0]             s_axil_bresp_o,
+  input  logic                   s_axil_arvalid_i,
+  output logic                   s_axil_arready_o,
+  input  logic [11:0]            s_axil_araddr_i,
+  output logic                   s_axil_rvalid_o,
+  input  logic                   s_axil_rready_i,
+  output logic [31:0]            s_axil_rdata_o,
+  output logic [1:0]             s_axil_rresp_o,
+  // Operands, AXI4-Stream.
+  input  logic                   s_axis_tvalid_i,
+  output logic                   s_axis_tready_o,
+  input  logic [StreamWidth-1:0] s_axis_tdata_i,
+  input  logic                   s_axis_tlast_i,
+  // Results, AXI4-Stream.
+  output logic                   m_axis_tvalid_o,
+  input  logic                   m_axis_tready_i,
+  output logic [StreamWidth-1:0] m_axis_tdata_o,
+  output logic                   m_axis_tlast_o,
+  output logic                   irq_o
+);
+
+  // Codes of STATUS.error.
+  localparam logic [2:0] ErrorNone = 3'd0;
+  localparam logic [2:0] ErrorLoad = 3'd1;
+  localparam logic [2:0] ErrorCompute = 3'd2;
+  localparam logic [2:0] ErrorQueueFull = 3'd3;
+  localparam logic [2:0] ErrorShortStream = 3'd4;
+  localparam logic [2:0] ErrorLongStream = 3'd5;
+  localparam logic [2:0] ErrorMismatch = 3'd6;
+
+  localparam int QueueDepth = 4;
+  localparam int SpaceWidth = $clog2(QueueDepth + 1);
+  // Tiles of results between sequencer and drain, if Rows is 2 or more: one offered to the array, 3 in its stages, 1 each in
+  // accumulators, shadow registers and output queue, 1 in the drain. In an array of one row the queue holds two.
+  localparam int JobDepth = Rows > 1 ? 8 : 16;
+
+  localparam bit HasFp4 = FormatSet % 2 != 0;
+  localparam int ElemWidth = FormatSet == 1 ? 4 : 8;
+  localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
+  localparam int AElements = Rows * Lanes * ElemWidth;
+  localparam int BElements = Cols * Lanes * ElemWidth;
+  localparam int AScales = Rows * Blocks * 8;
+  localparam int BScales = Cols * Blocks * 8;
+  localparam int AImage = AElements + (HasFp4 ? AScales : 0);
+  localparam int BImage = BElements + (HasFp4 ? BScales : 0);
+  localparam int AAddrWidth = $clog2(ADepth);
+  localparam int BAddrWidth = $clog2(BDepth);
+
+  // ---- registers
+  logic                           soft_reset, clear_counters, core_rst_n;
+  logic                           busy, done_event, error_event;
+  logic                           load_valid, load_ready, compute_valid, compute_ready;
+  logic [SpaceWidth-1:0]          load_space, compute_space;
+  logic [2:0]                     error_q, error_d;
+  logic [31:0]                    done_count, loads_count;
+  logic [9*64-1:0]                counters;
+  ng_tile_pkg::load_t             load;
+  ng_tile_pkg::compute_t          compute;
+  ng_tile_regs #(
+    .Rows       (Rows),
+    .Cols       (Cols),
+    .Lanes      (Lanes),
+    .FormatSet  (FormatSet),
+    .StreamWidth(StreamWidth),
+    .ADepth     (ADepth),
+    .BDepth     (BDepth),
+    .MaxBeats   (MaxBeats),
+    .Counters   (Counters)
+  ) u_regs (
+    .clk_i             (clk_i),
+    .rst_ni            (rst_ni),
+    .s_axil_awvalid_i  (s_axil_awvalid_i),
+    .s_axil_awready_o  (s_axil_awready_o),
+    .s_axil_awaddr_i   (s_axil_awaddr_i),
+    .s_axil_wvalid_i   (s_axil_wvalid_i),
+    .s_axil_wready_o   (s_axil_wready_o),
+    .s_axil_wdata_i    (s_axil_wdata_i),
+    .s_axil_wstrb_i    (s_axil_wstrb_i),
+    .s_axil_bvalid_o   (s_axil_bvalid_o),
+    .s_axil_bready_i   (s_axil_bready_i),
+    .s_axil_bresp_o    (s_axil_bresp_o),
+    .s_axil_arvalid_i  (s_axil_arvalid_i),
+    .s_axil_arready_o  (s_axil_arready_o),
+    .s_axil_araddr_i   (s_axil_araddr_i),
+    .s_axil_rvalid_o   (s_axil_rvalid_o),
+    .s_axil_rready_i   (s_axil_rready_i),
+    .s_axil_rdata_o    (s_axil_rdata_o),
+    .s_axil_rresp_o    (s_axil_rresp_o),
+    .soft_reset_o      (soft_reset),
+    .clear_counters_o  (clear_counters),
+    .busy_i            (busy),
+    .load_space_i      (load_space),
+    .compute_space_i   (compute_space),
+    .error_i           ({1'b0, error_q}),
+    .done_event_i      (done_event),
+    .error_event_i     (error_event),
+    .irq_o             (irq_o),
+    .load_valid_o      (load_valid),
+    .load_panel_beats_o(load.beats),
+    .load_more_o       (load.more),
+    .load_operand_o    (load.operand),
+    .format_a_o        (compute.a_fmt),
+    .format_b_o        (compute.b_fmt),
+    .bf16_o            (compute.bf16),
+    .scale_o           (compute.scale),
+    .panels_a_o        (compute.a_panels),
+    .panels_b_o        (compute.b_panels),
+    .edge_rows_o       (compute.rows),
+    .edge_cols_o       (compute.cols),
+    .compute_valid_o   (compute_valid),
+    .compute_beats_o   (compute.beats),
+    .compute_flags_o   ({compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
+    .done_count_i      (done_count),
+    .loads_count_i     (loads_count),
+    .counters_i        (counters)
+  );
+
+  // ---- reset of everything else
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) core_rst_n <= 1'b0;
+    else core_rst_n <= ~soft_reset;
+  end
+
+  // ---- errors
+  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, full_error;
+  assign stop = error_q != ErrorNone;
+  assign full_error = (load_valid & ~load_ready) | (compute_valid & ~compute_ready);
+  always_comb begin
+    error_d = error_q;
+    if (!stop) begin
+      if (load_error) error_d = ErrorLoad;
+      else if (compute_error) error_d = ErrorCompute;
+      else if (full_error) error_d = ErrorQueueFull;
+      else if (short_error) error_d = ErrorShortStream;
+      else if (long_error) error_d = ErrorLongStream;
+      else if (mismatch_error) error_d = ErrorMismatch;
+    end
+  end
+  assign error_event = ~stop && error_d != ErrorNone;
+  always_ff @(posedge clk_i or negedge core_rst_n) begin
+    if (!core_rst_n) error_q <= ErrorNone;
+    else error_q <= error_d;
+  end
+
+  // ---- load commands
+  logic               load_cmd_valid, load_cmd_ready;
+  ng_tile_pkg::load_t load_cmd;
+  ng_fifo #(
+    .Width($bits(load)),
+    .Depth(QueueDepth)
+  ) u_loads (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .flush_i(stop),
+    .valid_i(load_valid),
+    .ready_o(load_ready),
+    .data_i (load),
+    .valid_o(load_cmd_valid),
+    .ready_i(load_cmd_ready),
+    .data_o (load_cmd),
+    .space_o(load_space)
+  );
+
+  // ---- loading
+  logic                   word_valid, word_ready, word_last;
+  logic [StreamWidth-1:0] word;
+  ng_fifo2 #(
+    .Width(StreamWidth + 1)
+  ) u_words (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .valid_i(s_axis_tvalid_i),
+    .ready_o(s_axis_tready_o),
+    .data_i ({s_axis_tlast_i, s_axis_tdata_i}),
+    .valid_o(word_valid),
+    .ready_i(word_ready),
+    .data_o ({word_last, word})
+  );
+
+  logic                  a_open, a_last_word, a_write, a_complete, a_release;
+  logic                  b_open, b_last_word, b_write, b_complete, b_release;
+  logic [AAddrWidth:0]   a_filled, a_images;
+  logic [BAddrWidth:0]   b_filled, b_images;
+  logic [AAddrWidth-1:0] a_addr;
+  logic [BAddrWidth-1:0] b_addr;
+  logic [AImage-1:0]     a_image;
+  logic [BImage-1:0]     b_image;
+  logic                  bank_close, load_done, images_read;
+  ng_tile_loader #(
+    .ADepth(ADepth),
+    .BDepth(BDepth)
+  ) u_loader (
+    .clk_i        (clk_i),
+    .rst_ni       (core_rst_n),
+    .stop_i       (stop),
+    .cmd_valid_i  (load_cmd_valid),
+    .cmd_ready_o  (load_cmd_ready),
+    .cmd_i        (load_cmd),
+    .valid_i      (word_valid),
+    .ready_o      (word_ready),
+    .last_i       (word_last),
+    .a_open_i     (a_open),
+    .a_filled_i   (16'(a_filled)),
+    .a_last_word_i(a_last_word),
+    .a_write_o    (a_write),
+    .b_open_i     (b_open),
+    .b_filled_i   (16'(b_filled)),
+    .b_last_word_i(b_last_word),
+    .b_write_o    (b_write),
+    .close_o      (bank_close),
+    .done_o       (load_done),
+    .load_error_o (load_error),
+    .short_error_o(short_error),
+    .long_error_o (long_error)
+  );
+  ng_operand_buffer #(
+    .Width      (AImage),
+    .StreamWidth(StreamWidth),
+    .Depth      (ADepth)
+  ) u_a (
+    .clk_i      (clk_i),
+    .rst_ni     (core_rst_n),
+    .open_o     (a_open),
+    .filled_o   (a_filled),
+    .last_word_o(a_last_word),
+    .write_i    (a_write),
+    .data_i     (word),
+    .close_i    (bank_close),
+    .complete_o (a_complete),
+    .images_o   (a_images),
+    .read_i     (images_read),
+    .addr_i     (a_addr),
+    .image_o    (a_image),
+    .release_i  (a_release)
+  );
+  ng_operand_buffer #(
+    .Width      (BImage),
+    .StreamWidth(StreamWidth),
+    .Depth      (BDepth)
+  ) u_b (
+    .clk_i      (clk_i),
+    .rst_ni     (core_rst_n),
+    .open_o     (b_open),
+    .filled_o   (b_filled),
+    .last_word_o(b_last_word),
+    .write_i    (b_write),
+    .data_i     (word),
+    .close_i    (bank_close),
+    .complete_o (b_complete),
+    .images_o   (b_images),
+    .read_i     (images_read),
+    .addr_i     (b_addr),
+    .image_o    (b_image),
+    .release_i  (b_release)
+  );
+
+  // ---- compute commands
+  logic                  compute_cmd_valid, compute_cmd_ready;
+  ng_tile_pkg::compute_t compute_cmd;
+  ng_fifo #(
+    .Width($bits(compute)),
+    .Depth(QueueDepth),
+    .BlockRam(1)
+  ) u_computes (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .flush_i(stop),
+    .valid_i(compute_valid),
+    .ready_o(compute_ready),
+    .data_i (compute),
+    .valid_o(compute_cmd_valid),
+    .ready_i(compute_cmd_ready),
+    .data_o (compute_cmd),
+    .space_o(compute_space)
+  );
+
+  // ---- computing
+  logic              array_valid, array_ready, array_first, array_last;
+  logic [1:0]        array_a_fmt, array_b_fmt;
+  logic [Rows-1:0]   array_row_en;
+  logic [Cols-1:0]   array_col_en;
+  logic              job_push, executing, starved;
+  ng_tile_pkg::job_t job_in;
+  ng_tile_sequencer #(
+    .Rows     (Rows),
+    .Cols     (Cols),
+    .FormatSet(FormatSet),
+    .ADepth   (ADepth),
+    .BDepth   (BDepth),
+    .MaxBeats (MaxBeats)
+  ) u_sequencer (
+    .clk_i           (clk_i),
+    .rst_ni          (core_rst_n),
+    .stop_i          (stop),
+    .cmd_valid_i     (compute_cmd_valid),
+    .cmd_ready_o     (compute_cmd_ready),
+    .cmd_i           (compute_cmd),
+    .a_complete_i    (a_complete),
+    .a_images_i      (a_images),
+    .a_addr_o        (a_addr),
+    .a_release_o     (a_release),
+    .b_complete_i    (b_complete),
+    .b_images_i      (b_images),
+    .b_addr_o        (b_addr),
+    .b_release_o     (b_release),
+    .read_o          (images_read),
+    .array_valid_o   (array_valid),
+    .array_ready_i   (array_ready),
+    .array_first_o   (array_first),
+    .array_last_o    (array_last),
+    .array_a_fmt_o   (array_a_fmt),
+    .array_b_fmt_o   (array_b_fmt),
+    .array_row_en_o  (array_row_en),
+    .array_col_en_o  (array_col_en),
+    .job_valid_o     (job_push),
+    .job_o           (job_in),
+    .busy_o          (executing),
+    .starved_o       (starved),
+    .compute_error_o (compute_error),
+    .mismatch_error_o(mismatch_error)
+  );
+
+  logic [AScales-1:0] a_scale;
+  logic [BScales-1:0] b_scale;
+  if (HasFp4) begin : gen_scales
+    assign a_scale = a_image[AImage-1 -: AScales];
+    assign b_scale = b_image[BImage-1 -: BScales];
+  end else begin : gen_no_scales
+    assign a_scale = '0;
+    assign b_scale = '0;
+  end
+
+  logic               row_valid, row_ready, row_last;
+  logic [Cols*32-1:0] row;
+  ng_mac_array #(
+    .Rows     (Rows),
+    .Cols     (Cols),
+    .Lanes    (Lanes),
+    .FormatSet(FormatSet),
+    .MaxBeats (MaxBeats)
+  ) u_array (
+    .clk_i    (clk_i),
+    .rst_ni   (core_rst_n),
+    .valid_i  (array_valid),
+    .ready_o  (array_ready),
+    .first_i  (array_first),
+    .last_i   (array_last),
+    .a_fmt_i  (array_a_fmt),
+    .b_fmt_i  (array_b_fmt),
+    .row_en_i (array_row_en),
+    .col_en_i (array_col_en),
+    .a_i      (a_image[AElements-1:0]),
+    .b_i      (b_image[BElements-1:0]),
+    .a_scale_i(a_scale),
+    .b_scale_i(b_scale),
+    .valid_o  (row_valid),
+    .ready_i  (row_ready),
+    .data_o   (row),
+    .last_o   (row_last)
+  );
+
+  // ---- draining
+  logic                              job_valid, job_pop, draining, done_irq, left;
+  logic                              unused_job_ready;
+  logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
+  ng_tile_pkg::job_t                 job;
+  ng_fifo #(
+    .Width($bits(job_in)),
+    .Depth(JobDepth),
+    .BlockRam(1)
+  ) u_jobs (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .flush_i(1'b0),
+    .valid_i(job_push),
+    .ready_o(unused_job_ready),
+    .data_i (job_in),
+    .valid_o(job_valid),
+    .ready_i(job_pop),
+    .data_o (job),
+    .space_o(unused_job_space)
+  );
+  ng_tile_drain #(
+    .Cols       (Cols),
+    .StreamWidth(StreamWidth)
+  ) u_drain (
+    .clk_i      (clk_i),
+    .rst_ni     (core_rst_n),
+    .valid_i    (row_valid),
+    .ready_o    (row_ready),
+    .data_i     (row),
+    .last_i     (row_last),
+    .job_i      (job),
+    .job_ready_o(job_pop),
+    .valid_o    (m_axis_tvalid_o),
+    .ready_i    (m_axis_tready_i),
+    .data_o     (m_axis_tdata_o),
+    .last_o     (m_axis_tlast_o),
+    .irq_o      (done_irq),
+    .busy_o     (draining)
+  );
+  assign left = m_axis_tvalid_o & m_axis_tready_i & m_axis_tlast_o;
+  assign done_event = left & done_irq;
+
+  // ---- status and counters
+  logic computing;
+  assign computing = compute_space != SpaceWidth'(QueueDepth) | executing | job_valid | draining;
+  assign busy = load_cmd_valid | computing;
+  ng_tile_tally u_done (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .event_i(left),
+    .count_o(done_count)
+  );
+  ng_tile_tally u_loaded (
+    .clk_i  (clk_i),
+    .rst_ni (core_rst_n),
+    .event_i(load_done),
+    .count_o(loads_count)
+  );
+  if (Counters != 0) begin : gen_counters
+    ng_tile_counters #(
+      .Rows     (Rows),
+      .Cols     (Cols),
+      .Lanes    (Lanes),
+      .FormatSet(FormatSet)
+    ) u_counters (
+      .clk_i     (clk_i),
+      .rst_ni    (core_rst_n),
+      .clear_i   (clear_counters),
+      .busy_i    (computing),
+      .stall_in_i(starved),
+      .valid_i   (array_valid),
+      .ready_i   (array_ready),
+      .fp4_i     (array_a_fmt[1]),
+      .row_en_i  (array_row_en),
+      .col_en_i  (array_col_en),
+      .a_i       (a_image[AElements-1:0]),
+      .b_i       (b_image[BElements-1:0]),
+      .counters_o(counters)
+    );
+  end else begin : gen_no_counters
+    logic unused_counters;
+    assign unused_counters = clear_counters ^ starved;
+    assign counters = '0;
+  end
+
+endmodule

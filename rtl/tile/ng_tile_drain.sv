@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplies the rows of results of the array by the FP32 scale of their job, rounded to nearest even, turns them to BF16 if
+// the job says so, and packs them into words of the stream: element 0 lowest, each row from a new word on, zeros after its
+// last element. last_o on the last word of a command.
+//
+// StreamWidth / 32 numbers a cycle: a word a cycle in FP32, a word every two cycles in BF16.
+// A job waits at the head of its queue from before its first row comes until its last number is scaled.
+// Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
+module ng_tile_drain #(
+  parameter int Cols        = 8,
+  parameter int StreamWidth = 128  // multiple of 32
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  // Rows of FP32 numbers from the array.
+  input  logic                   valid_i,
+  output logic                   ready_o,
+  input  logic [Cols*32-1:0]     data_i,
+  input  logic                   last_i,  // the last row of a job
+  // Their job.
+  input  ng_tile_pkg::job_t      job_i,
+  output logic                   job_ready_o,
+  // The stream.
+  output logic                   valid_o,
+  input  logic                   ready_i,
+  output logic [StreamWidth-1:0] data_o,
+  output logic                   last_o,
+  output logic                   irq_o,   // with last_o: the command asks for an interrupt
+  output logic                   busy_o   // numbers that have not left; those of a job that still waits are not counted
+);
+
+  if (StreamWidth < 32 || StreamWidth % 32 != 0) $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32", StreamWidth);
+
+  localparam int Units = StreamWidth / 32;
+  localparam int Groups = (Cols + Units - 1) / Units;         // groups of numbers a row
+  localparam int GroupWidth = Groups > 1 ? $clog2(Groups) : 1;
+  localparam int LastUnits = Cols - (Groups - 1) * Units;     // numbers in the last one
+
+  // ---- choose
+  logic [Groups*StreamWidth-1:0] row;
+  logic [GroupWidth-1:0]         group_q;
+  logic                          odd, row_end, choose, scale_ready;
+  logic                          chosen_q, chosen_odd_q, chosen_row_end_q, chosen_job_end_q;
+  logic [StreamWidth-1:0]        chosen_data_q;
+  assign row = (Groups*StreamWidth)'(data_i);
+  assign odd = Groups > 1 && group_q[0];
+  assign row_end = Groups == 1 || group_q == GroupWidth'(Groups - 1);
+  assign choose = ~chosen_q | scale_ready;
+  assign ready_o = choose & row_end;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      group_q  <= '0;
+      chosen_q <= 1'b0;
+    end else if (choose) begin
+      if (valid_i) group_q <= row_end ? '0 : group_q + 1'b1;
+      chosen_q <= valid_i;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (choose & valid_i) begin
+      chosen_data_q    <= row[group_q*StreamWidth +: StreamWidth];
+      chosen_odd_q     <= odd;
+      chosen_row_end_q <= row_end;
+      chosen_job_end_q <= row_end & last_i;
+    end
+  end
+
+  // ---- scale
+  logic                     scaled_q, scaled_odd_q, scaled_row_end_q, scaled_bf16_q, scaled_last_q, scaled_irq_q;
+  logic [StreamWidth-1:0]   scaled_d, scaled_data_q;
+  logic                     pack_ready;
+  assign scale_ready = ~scaled_q | pack_ready;
+  assign job_ready_o = chosen_q & chosen_job_end_q & scale_ready;
+  for (genvar u = 0; u < Units; u++) begin : gen_unit
+    logic [31:0] product;
+    ng_scale_fp32 u_scale (
+      .a_i(chosen_data_q[u*32 +: 32]),
+      .b_i(job_i.scale),
+      .y_o(product)
+    );
+    // Zeros after a row stay zeros whatever the scale is.
+    if (u < LastUnits) begin : gen_number
+      assign scaled_d[u*32 +: 32] = product;
+    end else begin : gen_padding
+      assign scaled_d[u*32 +: 32] = chosen_row_end_q ? '0 : product;
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) scaled_q <= 1'b0;
+    else if (scale_ready) scaled_q <= chosen_q;
+  end
+  always_ff @(posedge clk_i) begin
+    if (scale_ready & chosen_q) begin
+      scaled_data_q    <= scaled_d;
+      scaled_odd_q     <= chosen_odd_q;
+      scaled_row_end_q <= chosen_row_end_q;
+      scaled_bf16_q    <= job_i.bf16;
+      scaled_last_q    <= chosen_job_end_q & job_i.final_tile;
+      scaled_irq_q     <= job_i.irq;
+    end
+  end
+
+  // ---- pack: a BF16 word is two groups, or the odd last one of a row
+  logic [StreamWidth/2-1:0] half, low_q;
+  logic [StreamWidth-1:0]   word;
+  logic                     word_end, push, queue_ready;
+  for (genvar u = 0; u < Units; u++) begin : gen_bf16
+    ng_fp32_to_bf16 u_bf16 (
+      .fp32_i(scaled_data_q[u*32 +: 32]),
+      .bf16_o(half[u*16 +: 16])
+    );
+  end
+  assign word_end = ~scaled_bf16_q | scaled_odd_q | scaled_row_end_q;
+  assign push = scaled_q & word_end;
+  assign pack_ready = ~word_end | queue_ready;
+  assign word = ~scaled_bf16_q ? scaled_data_q : scaled_odd_q ? {half, low_q} : StreamWidth'(half);
+  always_ff @(posedge clk_i) begin
+    if (scaled_q & ~scaled_odd_q) low_q <= half;
+  end
+
+  ng_fifo2 #(
+    .Width(StreamWidth + 2)
+  ) u_queue (
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .valid_i(push),
+    .ready_o(queue_ready),
+    .data_i ({scaled_irq_q, scaled_last_q, word}),
+    .valid_o(valid_o),
+    .ready_i(ready_i),
+    .data_o ({irq_o, last_o, data_o})
+  );
+  assign busy_o = scaled_q | valid_o;
+
+endmodule

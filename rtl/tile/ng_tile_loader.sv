@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes load commands in order: sends the words of the stream to the operand buffer that the command names, and watches
+// that commands, banks and packets agree. One word a cycle, also from one load to the next.
+//
+// A load waits while its buffer has no open bank. The command stays at the head of its queue until its last word.
+// Errors, as pulses, beside which nothing is written that is ever computed with: the tile raises stop_i in the next cycle.
+//   load_error_o   no panel-beats, or more than the open bank has room for (before any word is taken)
+//   short_error_o  TLAST before the last word of the load
+//   long_error_o   no TLAST on it
+// stop_i: the stream is accepted and dropped.
+//
+// Width argument: banks have at most 2^15 images, so their counts fit 16 bits, and filled + beats fits 17. A load that is
+// executed has at most as many images as the deeper of the banks, a power of two: the number of the last one fits CountWidth.
+module ng_tile_loader #(
+  parameter int ADepth = 512,
+  parameter int BDepth = 128
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                stop_i,
+  // Commands.
+  input  logic                cmd_valid_i,
+  output logic                cmd_ready_o,
+  input  ng_tile_pkg::load_t  cmd_i,
+  // The stream; its data goes to the buffers directly.
+  input  logic                valid_i,
+  output logic                ready_o,
+  input  logic                last_i,
+  // The buffers.
+  input  logic                a_open_i,
+  input  logic [15:0]         a_filled_i,
+  input  logic                a_last_word_i,
+  output logic                a_write_o,
+  input  logic                b_open_i,
+  input  logic [15:0]         b_filled_i,
+  input  logic                b_last_word_i,
+  output logic                b_write_o,
+  output logic                close_o,     // of the buffer that is written
+  output logic                done_o,      // the last word of a load is taken
+  output logic                load_error_o,
+  output logic                short_error_o,
+  output logic                long_error_o
+);
+
+  if (ADepth > 32768) $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth);
+  if (BDepth > 32768) $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth);
+
+  localparam int CountWidth = $clog2(ADepth > BDepth ? ADepth : BDepth);
+  logic                  started_q;  // words of this load have been taken
+  logic [CountWidth-1:0] image_q;    // images of this load that are complete
+  logic        pending, last_word, fits, take, last_of_load;
+  logic [15:0] filled, depth;
+  assign pending = cmd_valid_i & ~stop_i & (cmd_i.operand ? b_open_i : a_open_i);
+  assign filled = cmd_i.operand ? b_filled_i : a_filled_i;
+  assign depth = cmd_i.operand ? 16'(BDepth) : 16'(ADepth);
+  assign last_word = cmd_i.operand ? b_last_word_i : a_last_word_i;
+  assign fits = cmd_i.beats != '0 && 17'(filled) + 17'(cmd_i.beats) <= 17'(depth);
+
+  assign ready_o = stop_i | (pending & (started_q | fits));
+  assign take = valid_i & pending & (started_q | fits);
+  assign last_of_load = last_word && image_q == CountWidth'(cmd_i.beats - 16'd1);
+  assign a_write_o = take & ~cmd_i.operand;
+  assign b_write_o = take & cmd_i.operand;
+  assign done_o = take & last_of_load & last_i;
+  assign close_o = done_o & ~cmd_i.more;
+  assign cmd_ready_o = done_o;
+  assign load_error_o = pending & ~started_q & ~fits;
+  assign short_error_o = take & ~last_of_load & last_i;
+  assign long_error_o = take & last_of_load & ~last_i;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      started_q <= 1'b0;
+      image_q   <= '0;
+    end else if (take) begin
+      started_q <= ~done_o;
+      image_q   <= done_o ? '0 : image_q + CountWidth'(last_word);
+    end
+  end
+
+endmodule

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executes compute commands in order: reads the images of panel i of A and panel j of B from the current banks, for i, for j
+// (inner), for k, and offers them to the array; says for each tile of results what the drain has to know.
+//
+// A beat every cycle, also from tile to tile and from command to command, as long as banks are complete and the array is
+// ready. Pipeline: the command is taken from its queue and checked; images are addressed; one cycle later they stand at the
+// buffers' outputs, and array_valid_o with them.
+// Bank released by a command: in the cycle in which its last image is addressed.
+//
+// Errors, as pulses of a command that is not executed, in the order of the commands:
+//   compute_error_o   format not in the set, or NVFP4 against FP8; no panels or beats; rows or cols 0 or beyond the array;
+//                     first or last missing with more than one panel; first missing where no sum is open, or set where one
+//                     is; sum of more than MaxBeats beats
+//   mismatch_error_o  a bank that is complete holds another number of images than panels x beats
+// stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array stays.
+//
+// Width argument. A legal command has panels x beats <= Depth for both operands, else it is refused: the counters of beats
+// and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; factors that have more, and
+// products beyond Depth, are noted as 0, which no complete bank holds. A sum that goes on has at most MaxBeats beats, to which a
+// command adds 16 bits.
+module ng_tile_sequencer #(
+  parameter int Rows      = 8,
+  parameter int Cols      = 8,
+  parameter int FormatSet = 7,
+  parameter int ADepth    = 512,
+  parameter int BDepth    = 128,
+  parameter int MaxBeats  = 65536,
+  localparam int AAddrWidth = $clog2(ADepth),
+  localparam int BAddrWidth = $clog2(BDepth)
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   stop_i,
+  // Commands.
+  input  logic                   cmd_valid_i,
+  output logic                   cmd_ready_o,
+  input  ng_tile_pkg::compute_t  cmd_i,
+  // The buffers.
+  input  logic                   a_complete_i,
+  input  logic [AAddrWidth:0]    a_images_i,
+  output logic [AAddrWidth-1:0]  a_addr_o,
+  output logic                   a_release_o,
+  input  logic                   b_complete_i,
+  input  logic [BAddrWidth:0]    b_images_i,
+  output logic [BAddrWidth-1:0]  b_addr_o,
+  output logic                   b_release_o,
+  output logic                   read_o,       // of both
+  // The array; its operands come from the buffers.
+  output logic                   array_valid_o,
+  input  logic                   array_ready_i,
+  output logic                   array_first_o,
+  output logic                   array_last_o,
+  output logic [1:0]             array_a_fmt_o,
+  output logic [1:0]             array_b_fmt_o,
+  output logic [Rows-1:0]        array_row_en_o,
+  output logic [Cols-1:0]        array_col_en_o,
+  // The drain: one word for each tile of results.
+  output logic                   job_valid_o,
+  output ng_tile_pkg::job_t      job_o,
+  // What goes on.
+  output logic                   busy_o,       // a command is in execution
+  output logic                   starved_o,    // and waits for a bank
+  output logic                   compute_error_o,
+  output logic                   mismatch_error_o
+);
+
+  localparam bit HasFp4 = FormatSet % 2 != 0;
+  localparam bit HasE4m3 = (FormatSet / 2) % 2 != 0;
+  localparam bit HasE5m2 = FormatSet / 4 != 0;
+  localparam int KWidth = AAddrWidth < BAddrWidth ? AAddrWidth : BAddrWidth;
+  localparam int SumWidth = $clog2(MaxBeats + 1);
+  localparam int NextWidth = SumWidth > 16 ? SumWidth + 1 : 17;
+
+  // ---- take a command and check what can be checked without the banks
+  logic                      valid_q, bad_q, take, command_end;
+  logic                      open_q;             // a sum goes on in the array
+  logic [SumWidth-1:0]       sum_q;              // beats of it
+  logic [NextWidth-1:0]      sum_d;
+  logic                      format_bad, shape_bad, sum_bad;
+  logic [2*AAddrWidth+1:0]   a_product;
+  logic [2*BAddrWidth+1:0]   b_product;
+  logic                      a_beyond, b_beyond;
+  logic [AAddrWidth:0]       a_images_q;
+  logic [BAddrWidth:0]       b_images_q;
+
+  assign cmd_ready_o = ~valid_q | command_end;
+  assign take = cmd_valid_i & cmd_ready_o & ~stop_i;
+
+  logic a_fp8, b_fp8;
+  assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'd0) || (HasE5m2 && cmd_i.a_fmt == 2'd1);
+  assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'd0) || (HasE5m2 && cmd_i.b_fmt == 2'd1);
+  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'd2 && cmd_i.b_fmt == 2'd2);
+  assign shape_bad = cmd_i.a_panels == '0 || cmd_i.b_panels == '0 || cmd_i.beats == '0 ||
+                     cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
+  assign sum_d = (cmd_i.first ? '0 : NextWidth'(sum_q)) + NextWidth'(cmd_i.beats);
+  assign sum_bad = cmd_i.first == open_q || sum_d > NextWidth'(MaxBeats) ||
+                   (!(cmd_i.first && cmd_i.last) && (cmd_i.a_panels != 16'd1 || cmd_i.b_panels != 16'd1));
+
+  assign a_product = (2*AAddrWidth+2)'(cmd_i.a_panels[AAddrWidth:0]) * (2*AAddrWidth+2)'(cmd_i.beats[AAddrWidth:0]);
+  assign b_product = (2*BAddrWidth+2)'(cmd_i.b_panels[BAddrWidth:0]) * (2*BAddrWidth+2)'(cmd_i.beats[BAddrWidth:0]);
+  assign a_beyond = (cmd_i.a_panels >> (AAddrWidth + 1)) != '0 || (cmd_i.beats >> (AAddrWidth + 1)) != '0 ||
+                    a_product > (2*AAddrWidth+2)'(ADepth);
+  assign b_beyond = (cmd_i.b_panels >> (BAddrWidth + 1)) != '0 || (cmd_i.beats >> (BAddrWidth + 1)) != '0 ||
+                    b_product > (2*BAddrWidth+2)'(BDepth);
+
+  // ---- the command in execution
+  logic                  first_q, last_q, release_a_q, release_b_q, irq_q, bf16_q;
+  logic [31:0]           scale_q;
+  logic [1:0]            a_fmt_q, b_fmt_q;
+  logic [Rows-1:0]       row_edge_q;
+  logic [Cols-1:0]       col_edge_q;
+  logic [AAddrWidth-1:0] i_max_q;
+  logic [BAddrWidth-1:0] j_max_q;
+  logic [KWidth-1:0]     k_max_q;
+  always_ff @(posedge clk_i) begin
+    if (take) begin
+      bad_q       <= format_bad | shape_bad | sum_bad;
+      a_images_q  <= a_beyond ? '0 : a_product[AAddrWidth:0];
+      b_images_q  <= b_beyond ? '0 : b_product[BAddrWidth:0];
+      first_q     <= cmd_i.first;
+      last_q      <= cmd_i.last;
+      release_a_q <= cmd_i.release_a;
+      release_b_q <= cmd_i.release_b;
+      irq_q       <= cmd_i.irq;
+      bf16_q      <= cmd_i.bf16;
+      scale_q     <= cmd_i.scale;
+      a_fmt_q     <= cmd_i.a_fmt;
+      b_fmt_q     <= cmd_i.b_fmt;
+      row_edge_q  <= ~({Rows{1'b1}} << cmd_i.rows);
+      col_edge_q  <= ~({Cols{1'b1}} << cmd_i.cols);
+      i_max_q     <= AAddrWidth'(cmd_i.a_panels - 16'd1);
+      j_max_q     <= BAddrWidth'(cmd_i.b_panels - 16'd1);
+      k_max_q     <= KWidth'(cmd_i.beats - 16'd1);
+    end
+  end
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      valid_q <= 1'b0;
+      open_q  <= 1'b0;
+      sum_q   <= '0;
+    end else begin
+      valid_q <= take | (valid_q & ~command_end & ~stop_i);
+      if (take) begin
+        open_q <= ~cmd_i.last;
+        sum_q  <= sum_d[SumWidth-1:0];
+      end
+    end
+  end
+
+  // ---- address images
+  logic [AAddrWidth-1:0] i_q, a_addr_q, a_panel_q;  // a_panel_q: first image of panel i
+  logic [BAddrWidth-1:0] j_q, b_addr_q;
+  logic [KWidth-1:0]     k_q;
+  logic                  banks, match, go, i_last, j_last, k_last, tile_end;
+  assign banks = a_complete_i & b_complete_i;
+  assign match = a_images_i == a_images_q && b_images_i == b_images_q;
+  assign go = valid_q & ~stop_i & ~bad_q & banks & match & (~array_valid_o | array_ready_i);
+  assign i_last = i_q == i_max_q;
+  assign j_last = j_q == j_max_q;
+  assign k_last = k_q == k_max_q;
+  assign tile_end = go & k_last;
+  assign command_end = tile_end & j_last & i_last;
+  assign read_o = go;
+  assign a_addr_o = a_addr_q;
+  assign b_addr_o = b_addr_q;
+  assign a_release_o = command_end & release_a_q;
+  assign b_release_o = command_end & release_b_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      i_q       <= '0;
+      j_q       <= '0;
+      k_q       <= '0;
+      a_addr_q  <= '0;
+      a_panel_q <= '0;
+      b_addr_q  <= '0;
+    end else if (go) begin
+      k_q <= k_last ? '0 : k_q + 1'b1;
+      if (k_last) j_q <= j_last ? '0 : j_q + 1'b1;
+      if (k_last & j_last) i_q <= i_last ? '0 : i_q + 1'b1;
+      b_addr_q <= k_last & j_last ? '0 : b_addr_q + 1'b1;
+      if (command_end) begin
+        a_addr_q  <= '0;
+        a_panel_q <= '0;
+      end else if (k_last) begin
+        a_addr_q <= j_last ? a_addr_q + 1'b1 : a_panel_q;
+        if (j_last) a_panel_q <= a_addr_q + 1'b1;
+      end else begin
+        a_addr_q <= a_addr_q + 1'b1;
+      end
+    end
+  end
+
+  // ---- the beat at the array
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) array_valid_o <= 1'b0;
+    else array_valid_o <= go | (array_valid_o & ~array_ready_i);
+  end
+  always_ff @(posedge clk_i) begin
+    if (go) begin
+      array_first_o  <= first_q && k_q == '0;
+      array_last_o   <= last_q & k_last;
+      array_a_fmt_o  <= a_fmt_q;
+      array_b_fmt_o  <= b_fmt_q;
+      array_row_en_o <= i_last ? row_edge_q : '1;
+      array_col_en_o <= j_last ? col_edge_q : '1;
+    end
+  end
+
+  assign job_valid_o = tile_end & last_q;
+  assign job_o = {scale_q, bf16_q, irq_q, i_last & j_last};
+  assign busy_o = valid_q | array_valid_o;
+  assign starved_o = valid_q & ~bad_q & ~banks;
+  assign compute_error_o = valid_q & ~stop_i & bad_q;
+  assign mismatch_error_o = valid_q & ~stop_i & ~bad_q & banks & ~match;
+
+endmodule

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_exact_acc and its SystemC module in lock-step, overflows included. Build parameters: NG_TERM_WIDTH, NG_ACC_WIDTH.
+#include "Vdut.h"
+#include "lockstep.hpp"
+#include "systemc/mac/exact_acc.hpp"
+
+namespace {
+
+using namespace narrowgauge::bench;
+
+constexpr int term_width = NG_TERM_WIDTH, acc_width = NG_ACC_WIDTH;
+constexpr const char* faults[] = {"the sum is one bit short", "first keeps the flags", "a flag is dropped",
+                                  "the sum comes one cycle late"};
+
+struct Core : narrowgauge::systemc::ExactAccCore<acc_width> {
+  using Base = narrowgauge::systemc::ExactAccCore<acc_width>;
+  Value acc() const {
+    if (fault == 1)
+      return static_cast<Value>(narrowgauge::systemc::Int128{Base::acc()} << (129 - acc_width) >> (129 - acc_width));
+    return fault == 4 ? old_ : Base::acc();
+  }
+  const narrowgauge::SumFlags& flags() const { return fault == 2 ? sticky_ : Base::flags(); }
+  void step(bool valid, bool first, Value term, narrowgauge::SumFlags flags) {
+    if (fault == 3) flags.ninf = false;
+    old_ = Base::acc();
+    Base::step(valid, first, term, flags);
+    if (valid) sticky_ |= flags;
+  }
+  Value old_ = 0;
+  narrowgauge::SumFlags sticky_;
+};
+
+int run(int argc, char** argv) {
+  Lockstep<Vdut> both(argc, argv, "systemc exact_acc " + std::to_string(term_width) + " " + std::to_string(acc_width));
+  sc_core::sc_signal<bool> valid_i, first_i, nan_i, pinf_i, ninf_i, nan_o, pinf_o, ninf_o;
+  sc_core::sc_signal<Port<term_width>> term_i;
+  sc_core::sc_signal<Port<acc_width>> acc_o;
+  narrowgauge::systemc::ExactAcc<term_width, acc_width, Core> model("model");
+  model.clk_i(both.clk);
+  model.rst_ni(both.rst_n);
+  model.valid_i(valid_i);
+  model.first_i(first_i);
+  model.term_i(term_i);
+  model.nan_i(nan_i);
+  model.pinf_i(pinf_i);
+  model.ninf_i(ninf_i);
+  model.acc_o(acc_o);
+  model.nan_o(nan_o);
+  model.pinf_o(pinf_o);
+  model.ninf_o(ninf_o);
+
+  auto& [bench, dut, clk, rst_n] = both;
+  const auto compare = [&] {
+    both.same<acc_width>("acc_o", dut->acc_o, acc_o);
+    both.same("nan_o", dut->nan_o, nan_o);
+    both.same("pinf_o", dut->pinf_o, pinf_o);
+    both.same("ninf_o", dut->ninf_o, ninf_o);
+  };
+  // Long enough for sums of the largest terms to overflow.
+  constexpr std::uint64_t phase = std::uint64_t{2} << std::max(acc_width - term_width, 9);
+  std::uint64_t flagged = 0, wrapped = 0, resets = 0;
+  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
+    const bool large = i / phase % 2 == 1, negative = i / phase % 4 == 3;
+    if (i == 0 || (!large && bench.rng().chance(0.002))) {
+      both.set_reset(true);
+      compare();
+      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
+      both.set_reset(false);
+      ++resets;
+    }
+    PortWords<term_width> words;
+    for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
+    auto term = narrowgauge::systemc::signed_of<term_width>(narrowgauge::systemc::port_of<term_width>(words));
+    if (large) {
+      const auto most = (narrowgauge::systemc::Int128{1} << (term_width - 1)) - 1;
+      term = negative ? -most - 1 : most;
+    } else {
+      term >>= bench.rng().below(term_width);
+    }
+    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
+    both.drive(dut->first_i, first_i, large ? i % phase == 0 : bench.rng().chance(0.05));
+    both.drive<term_width>(dut->term_i, term_i, narrowgauge::systemc::port_of_signed<term_width>(term));
+    both.drive(dut->nan_i, nan_i, bench.rng().chance(0.02));
+    both.drive(dut->pinf_i, pinf_i, bench.rng().chance(0.02));
+    both.drive(dut->ninf_i, ninf_i, bench.rng().chance(0.02));
+    both.settle();
+    compare();
+    const bool was_negative = get_bits(dut->acc_o, acc_width - 1, 1);
+    both.tick();
+    compare();
+    flagged += dut->nan_o || dut->pinf_o || dut->ninf_o;
+    wrapped += large && dut->valid_i && !dut->first_i && was_negative == negative &&
+               get_bits(dut->acc_o, acc_width - 1, 1) != was_negative;
+    bench.vector();
+  }
+  both.covered("flags were set", flagged);
+  both.covered("reset", resets, 2);
+  if (bench.budget() >= 4 * phase) both.covered("a sum overflowed", wrapped, 2);
+  return bench.finish();
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) { return lockstep_main(argc, argv, faults, run); }

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kit of the lock-step benches: a Verilated unit and the SystemC module of the same unit get the same inputs; after
+// every change of inputs and after every clock edge all outputs must agree.
+//
+// A bench can inject faults into the model (never into the RTL): `--self-test` runs it once a fault, in a process each,
+// and fails unless every one of them is reported.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "../bench.hpp"
+#include "systemc/port.hpp"
+
+namespace narrowgauge::bench {
+
+using systemc::Port, systemc::PortWords;
+
+/// Number of the fault in the model, from 1; 0: none.
+inline int fault = 0;
+
+/// The value of a Verilated port as the module's.
+template <int width, class VerilatedPort>
+Port<width> value_of(const VerilatedPort& port) {
+  PortWords<width> words;
+  for (unsigned i = 0; i < words.size(); ++i) {
+    const unsigned lsb = 32 * i;
+    words[i] = static_cast<std::uint32_t>(get_bits(port, lsb, std::min(32U, static_cast<unsigned>(width) - lsb)));
+  }
+  return systemc::port_of<width>(words);
+}
+
+template <int width>
+std::string show(const Port<width>& value) {
+  std::string text = "0x";
+  const PortWords<width> words = systemc::words_of<width>(value);
+  for (auto word = words.rbegin(); word != words.rend(); ++word) {
+    char digits[12];
+    std::snprintf(digits, sizeof digits, words.size() == 1 ? "%x" : "%08x", *word);
+    text += digits;
+  }
+  return text;
+}
+
+template <class Model>
+class Lockstep {
+ public:
+  Lockstep(int argc, char** argv, std::string name) : bench(argc, argv, std::move(name)), dut(bench) {
+    // Registers start at random values in the RTL, reset in the model; a falling edge of the reset makes them alike.
+    dut->clk_i = 0;
+    if constexpr (requires(Model & m) { m.rst_ni; }) dut->rst_ni = 1;
+    rst_n = true;
+    dut.eval();
+  }
+
+  /// Drives a port of both.
+  template <int width, class VerilatedPort>
+  void drive(VerilatedPort& port, sc_core::sc_signal<Port<width>>& signal, const Port<width>& value) {
+    const PortWords<width> words = systemc::words_of<width>(value);
+    for (unsigned i = 0; i < words.size(); ++i)
+      set_bits(port, 32 * i, std::min(32U, static_cast<unsigned>(width) - 32 * i), words[i]);
+    signal = value;
+  }
+  template <class VerilatedPort>
+  void drive(VerilatedPort& port, sc_core::sc_signal<bool>& signal, bool value) {
+    drive<1>(port, signal, value);
+  }
+
+  /// Inputs take effect; the clock is low.
+  void settle() {
+    dut.eval();
+    sc_core::sc_start(1, sc_core::SC_NS);
+  }
+
+  /// A clock cycle from low to low.
+  void tick() {
+    dut.tick();
+    for (const bool level : {true, false}) {
+      clk = level;
+      sc_core::sc_start(1, sc_core::SC_NS);
+    }
+  }
+
+  void set_reset(bool on) {
+    dut->rst_ni = !on;
+    rst_n = !on;
+    settle();
+  }
+
+  /// Compares an output.
+  template <int width, class VerilatedPort>
+  void same(std::string_view what, const VerilatedPort& rtl, const sc_core::sc_signal<Port<width>>& model) {
+    const Port<width> expected = value_of<width>(rtl);
+    bench.expect(model.read() == expected, [&] {
+      return std::string(what) + ": the model has " + show<width>(model.read()) + ", the RTL " + show<width>(expected) +
+             " in cycle " + std::to_string(dut.cycles());
+    });
+  }
+  template <class VerilatedPort>
+  void same(std::string_view what, const VerilatedPort& rtl, const sc_core::sc_signal<bool>& model) {
+    same<1>(what, rtl, model);
+  }
+
+  /// What the stimulus must have done at least `least` times, if the budget is large enough for such statements.
+  void covered(std::string_view what, std::uint64_t count, std::uint64_t least = 20) {
+    if (bench.budget() < 2000) return;
+    bench.expect(count >= least, [&] {
+      return "stimulus: " + std::string(what) + " " + std::to_string(count) + " times; expected " +
+             std::to_string(least) + " or more";
+    });
+  }
+
+  Bench bench;
+  Dut<Model> dut;
+  sc_core::sc_signal<bool> clk{"clk"}, rst_n{"rst_n"};
+};
+
+/// Probabilities of an input not being valid and of an output not being taken; benches go through all of them.
+struct Traffic {
+  double bubble, stall;
+};
+inline constexpr Traffic traffics[] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.3, 0.3}, {0.05, 0.9}};
+
+/// sc_main: runs the bench, or, with --self-test as first argument, once without a fault and once with each.
+inline int lockstep_main(int argc, char** argv, std::span<const char* const> faults, int (*run)(int, char**)) {
+  if (argc < 2 || std::string_view(argv[1]) != "--self-test") return run(argc, argv);
+  argv[1] = argv[0];
+  int wrong = 0;
+  for (fault = 0; fault <= static_cast<int>(faults.size()); ++fault) {
+    std::fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+      if (!std::freopen("/dev/null", "w", stdout)) _exit(3);
+      _exit(run(argc - 1, argv + 1));
+    }
+    int status = 0;
+    const int code = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    const bool right = code == (fault ? 1 : 0);
+    std::printf("model with fault '%s': %s, exit code %d\n", fault ? faults[fault - 1] : "none",
+                right   ? "as expected"
+                : fault ? "MISSED"
+                        : "FAILED",
+                code);
+    wrong += !right;
+  }
+  std::printf("%zu faults, %d wrong\n", faults.size(), wrong);
+  return faults.empty() || wrong ? 1 : 0;
+}
+
+}  // namespace narrowgauge::bench

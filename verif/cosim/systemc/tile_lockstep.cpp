@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_tile and its SystemC module in lock-step: chains of loads and compute commands that overlap, with operands that
+// stay and sums over several commands; every error; registers read and written at random meanwhile; soft and hard
+// resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
+// NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS.
+#include <array>
+#include <deque>
+#include <map>
+
+#include "../axi.hpp"
+#include "Vdut.h"
+#include "lockstep.hpp"
+#include "systemc/tile/tile.hpp"
+
+namespace {
+
+using namespace narrowgauge::bench;
+namespace axi = narrowgauge::axi;
+namespace regs = narrowgauge::tile_regs;
+using narrowgauge::systemc::TileCore, narrowgauge::systemc::TileIn, narrowgauge::systemc::TileOut,
+    narrowgauge::systemc::TileParams;
+
+constexpr TileParams params{.rows = NG_ROWS,
+                            .cols = NG_COLS,
+                            .lanes = NG_LANES,
+                            .format_set = NG_FORMAT_SET,
+                            .stream_width = NG_STREAM_WIDTH,
+                            .a_depth = NG_A_DEPTH,
+                            .b_depth = NG_B_DEPTH,
+                            .max_beats = NG_MAX_BEATS,
+                            .counters = NG_COUNTERS != 0};
+constexpr int width = params.stream_width;
+using Words = PortWords<width>;
+
+constexpr const char* faults[] = {"an operand word is refused once in a hundred",
+                                  "tlast of results is dropped once in ten",
+                                  "a result bit is wrong once in a hundred words",
+                                  "a result is late",
+                                  "irq is late",
+                                  "loads are counted twice",
+                                  "bank_mismatch is reported as bad_compute",
+                                  "soft reset keeps the banks",
+                                  "an error keeps the queue of loads",
+                                  "the array moves once too often in a hundred cycles",
+                                  "results of a job get the scale of another",
+                                  params.counters ? "a counter is not cleared" : nullptr};
+
+struct Core : TileCore<params> {
+  using Base = TileCore<params>;
+
+  TileOut out() const {
+    TileOut out = Base::out();
+    if (fault == 1 && count_ % 100 == 0) out.operand_ready = false;
+    if (fault == 2 && drain_.valid() && words_out_ % 10 == 0) out.result_last = false;
+    if (fault == 3 && out.result && words_out_ % 100 == 99) {
+      std::copy_n(out.result, wrong_.size(), wrong_.begin());
+      wrong_[0] ^= 1;
+      out.result = wrong_.data();
+    }
+    if (fault == 4 && !shown_) out.result = nullptr;
+    if (fault == 5) out.irq = irq_;
+    return out;
+  }
+
+  void step(const TileIn& in) {
+    ++count_;
+    words_out_ += drain_.valid() && in.result_ready;
+    shown_ = drain_.valid();
+    irq_ = Base::out().irq;
+    const std::uint32_t loads = loads_count_, error = error_;
+    const auto a = a_;
+    const auto queue = loads_;
+    const auto counters = counters_;
+    const bool soft_reset = regs_.soft_reset(), clear = regs_.clear_counters();
+    Base::step(in);
+    if (fault == 6 && loads_count_ > loads) ++loads_count_;
+    if (fault == 7 && error_ == 6) error_ = 2;
+    if (fault == 8 && soft_reset) a_ = a;
+    if (fault == 9 && error == 0 && error_ != 0) kept_ = queue;
+    if (fault == 9 && error != 0 && error_ != 0) loads_ = kept_;
+    if (fault == 10 && count_ % 100 == 0) array_.step(nullptr, false);
+    if (fault == 11 && count_ % 100 == 0) jobs_.step(nullptr, true);
+    if (fault == 12 && (clear || soft_reset)) counters_ = counters;
+  }
+
+ private:
+  std::uint64_t count_ = 0, words_out_ = 0;
+  bool shown_ = false, irq_ = false;
+  decltype(loads_) kept_;
+  mutable Words wrong_{};
+};
+
+struct StreamWord {
+  Words data;
+  bool last;
+};
+
+/// A register access; waits first until its queue has room if it is a command that shall not overflow it.
+struct Access {
+  std::uint32_t address, data;
+  std::uint8_t strobes = 0xF;
+  bool wait = false;
+};
+
+/// Writes programs: register accesses and the words of the stream that go with them.
+class Programmer {
+ public:
+  explicit Programmer(Rng& rng) : rng_(rng) {}
+
+  std::deque<Access> accesses;
+  std::deque<StreamWord> stream;
+  std::uint64_t jobs = 0, stationary = 0, chained = 0;
+
+  /// Nothing is in the tile.
+  void restart() {
+    accesses.clear();
+    stream.clear();
+    a_stays_ = b_stays_ = open_ = false;
+    put(regs::irq_enable::offset, static_cast<std::uint32_t>(rng_.bits(2)));
+  }
+
+  /// A compute command with its loads; `flaw` 1 to 6: with what gives that error, if the tile gets so far; 0: none.
+  /// Returns whether it has a flaw: sums may become too long.
+  bool job(unsigned flaw) {
+    ++jobs;
+    const bool first = !open_;
+    if (!(a_stays_ || b_stays_ || open_)) choose_formats();
+    if (!a_stays_ && !b_stays_)
+      beats_ = rng_.chance(depth() > 64 ? 0.005 : 0.03)
+                   ? depth()
+                   : 1 + rng_.below(std::min(depth(), rng_.chance(0.2) ? 12U : 3U));
+    bool chain = open_ || (flaw != 6 && rng_.chance(0.2));
+    if (!a_stays_) a_panels_ = panels(chain, params.a_depth);
+    if (!b_stays_) b_panels_ = panels(chain, params.b_depth);
+    chain = chain && a_panels_ == 1 && b_panels_ == 1;  // they may have stayed
+    chained += chain;
+    sum_ = first ? beats_ : sum_ + beats_;
+    emit(flaw, first, !chain || sum_ + beats_ > params.max_beats || rng_.chance(0.5));
+    return flaw != 0 || sum_ > params.max_beats;
+  }
+
+  /// Anything at all.
+  void wild() {
+    const std::uint32_t some[] = {regs::load::offset,        regs::format::offset,    regs::scale::offset,
+                                  regs::panels::offset,      regs::edge::offset,      regs::compute::offset,
+                                  regs::irq_pending::offset, regs::irq_enable::offset};
+    const std::uint32_t address =
+        rng_.chance(0.8) ? some[rng_.below(std::size(some))] : static_cast<std::uint32_t>(rng_.bits(12));
+    auto data = static_cast<std::uint32_t>(rng_.bits(32));
+    if (rng_.chance(0.8)) data &= 0xC01F0003;
+    accesses.push_back({address, data, static_cast<std::uint8_t>(rng_.chance(0.7) ? 0xF : rng_.bits(4))});
+    for (std::uint64_t n = rng_.bits(2); n > 0; --n) stream.push_back({random_word(), rng_.chance(0.3)});
+  }
+
+ private:
+  static constexpr std::uint32_t depth() { return std::min(params.a_depth, params.b_depth); }
+
+  std::uint32_t panels(bool chain, int depth) {
+    return chain ? 1 : std::min(1 + rng_.below(4), static_cast<std::uint32_t>(depth) / beats_);
+  }
+
+  void choose_formats() {
+    constexpr auto array = params.array();
+    const auto fp8 = [&] { return array.has_e4m3() && array.has_e5m2() ? rng_.below(2) : array.has_e5m2() ? 1 : 0; };
+    fp4_ = array.has_fp4() && (!array.has_fp8() || rng_.chance(0.5));
+    a_fmt_ = fp4_ ? 2 : fp8();
+    b_fmt_ = fp4_ ? 2 : fp8();
+  }
+
+  void put(std::uint32_t address, std::uint32_t data) { accesses.push_back({address, data}); }
+
+  void emit(unsigned flaw, bool first, bool last) {
+    const unsigned kind = rng_.below(5);
+    const bool release_a = !rng_.chance(0.2), release_b = !rng_.chance(0.2) || !release_a;
+    const bool b_first = rng_.chance(0.5);
+    for (const bool b : {b_first, !b_first}) {
+      if (b ? b_stays_ : a_stays_) {
+        ++stationary;
+      } else {
+        loads(b, (b ? b_panels_ : a_panels_) * beats_, flaw, kind);
+      }
+    }
+    a_stays_ = !release_a;
+    b_stays_ = !release_b;
+    open_ = !last;
+
+    std::uint32_t a_fmt = a_fmt_, b_fmt = b_fmt_, a_panels = a_panels_, b_panels = b_panels_, beats = beats_;
+    std::uint32_t rows = rng_.chance(0.6) ? params.rows : 1 + rng_.below(params.rows);
+    std::uint32_t cols = rng_.chance(0.6) ? params.cols : 1 + rng_.below(params.cols);
+    if (flaw == 2) {
+      if (kind == 0) a_fmt = 3;
+      if (kind == 1) (rng_.chance(0.5) ? a_panels : b_panels) = 0;
+      if (kind == 2) beats = 0;
+      if (kind == 3) rows = rng_.chance(0.5) ? 0 : params.rows + 1;
+      if (kind == 4) first = !first;
+    }
+    if (flaw == 6) (rng_.chance(0.5) ? a_panels : b_panels) += 1 + (rng_.chance(0.1) ? 0x8000 : 0);
+    put(regs::format::offset, regs::format::a.put(a_fmt) | regs::format::b.put(b_fmt) |
+                                  regs::format::bf16.put(static_cast<std::uint32_t>(rng_.bits(1))));
+    if (rng_.chance(0.7)) {
+      constexpr std::uint32_t special[] = {0x3F800000, 0xBF800000, 0x00000000, 0x7F800000, 0x7FC00001, 0x00000123};
+      put(regs::scale::offset, rng_.chance(0.4) ? special[rng_.below(std::size(special))]
+                                                : 0x30000000 + static_cast<std::uint32_t>(rng_.bits(29)));
+    }
+    put(regs::panels::offset, regs::panels::a.put(a_panels) | regs::panels::b.put(b_panels));
+    put(regs::edge::offset, regs::edge::rows.put(rows) | regs::edge::cols.put(cols));
+    const std::uint32_t command = regs::compute::beats.put(beats) | regs::compute::first.put(first) |
+                                  regs::compute::last.put(last) | regs::compute::release_a.put(release_a) |
+                                  regs::compute::release_b.put(release_b) |
+                                  regs::compute::irq.put(static_cast<std::uint32_t>(rng_.bits(1)));
+    accesses.push_back({regs::compute::offset, command, 0xF, true});
+    if (flaw == 3 && kind < 2)
+      for (int i = 0; i < 6; ++i) put(regs::compute::offset, command);
+  }
+
+  void loads(bool b, std::uint32_t images, unsigned flaw, unsigned kind) {
+    const std::uint32_t cut = images > 1 && rng_.chance(0.3) ? 1 + rng_.below(images - 1) : images;
+    for (const std::uint32_t count : {cut, images - cut}) {
+      if (count == 0) break;
+      std::uint32_t command = regs::load::panel_beats.put(count) | regs::load::operand.put(b) |
+                              regs::load::more.put(cut != images && count == cut && !loaded_part_);
+      loaded_part_ = cut != images && !loaded_part_;
+      if (flaw == 1)
+        command = (command & ~regs::load::panel_beats.mask()) | (kind < 2 ? 0 : kind == 2 ? 0xFFFF : 0x4001);
+      accesses.push_back({regs::load::offset, command, 0xF, true});
+      if (flaw == 3 && kind >= 2)
+        for (int i = 0; i < 6; ++i) put(regs::load::offset, command);
+      words(b, count);
+      if (flaw == 4) stream[stream.size() - 1 - rng_.below(static_cast<std::uint32_t>(last_words_))].last = true;
+      if (flaw == 5) stream.back().last = false;
+    }
+    loaded_part_ = false;
+  }
+
+  /// The stream words of `count` images.
+  void words(bool b, std::uint32_t count) {
+    const int vectors = b ? params.cols : params.rows, elements = params.element_bytes(vectors);
+    const int words = params.image_words(vectors);
+    const unsigned style = rng_.below(8);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      for (int w = 0; w < words; ++w) {
+        Words data = random_word();
+        for (int at = 0; at < width / 8; ++at) {
+          auto byte = static_cast<std::uint8_t>(data[static_cast<std::size_t>(at / 4)] >> at % 4 * 8);
+          if (w * (width / 8) + at < elements) {
+            if (params.array().elem_width() == 8 && !fp4_ && style != 0 && (byte & 0x7C) == 0x7C) byte ^= 0x40;
+            if (style == 1 && rng_.chance(0.7)) byte &= 0x88;
+          } else if (style != 0 && (byte & 0x7F) == 0x7F) {
+            byte ^= 1;  // a scale that is a number
+          }
+          auto& word = data[static_cast<std::size_t>(at / 4)];
+          word = (word & ~(0xFFU << at % 4 * 8)) | static_cast<std::uint32_t>(byte) << at % 4 * 8;
+        }
+        stream.push_back({data, i == count - 1 && w == words - 1});
+      }
+    }
+    last_words_ = static_cast<int>(count) * words;
+  }
+
+  Words random_word() {
+    Words words;
+    for (auto& word : words) word = static_cast<std::uint32_t>(rng_.bits(32));
+    return words;
+  }
+
+  Rng& rng_;
+  bool fp4_ = false, a_stays_ = false, b_stays_ = false, open_ = false, loaded_part_ = false;
+  std::uint32_t a_fmt_ = 0, b_fmt_ = 0, a_panels_ = 1, b_panels_ = 1, beats_ = 1;
+  std::int64_t sum_ = 0;
+  int last_words_ = 1;
+};
+
+/// Both tiles and their pins.
+class Tiles {
+ public:
+  explicit Tiles(Lockstep<Vdut>& both) : both_(both) {
+    model_.clk_i(both.clk);
+    model_.rst_ni(both.rst_n);
+    model_.s_axil_awvalid_i(awvalid_);
+    model_.s_axil_awready_o(awready_);
+    model_.s_axil_awaddr_i(awaddr_);
+    model_.s_axil_wvalid_i(wvalid_);
+    model_.s_axil_wready_o(wready_);
+    model_.s_axil_wdata_i(wdata_);
+    model_.s_axil_wstrb_i(wstrb_);
+    model_.s_axil_bvalid_o(bvalid_);
+    model_.s_axil_bready_i(bready_);
+    model_.s_axil_bresp_o(bresp_);
+    model_.s_axil_arvalid_i(arvalid_);
+    model_.s_axil_arready_o(arready_);
+    model_.s_axil_araddr_i(araddr_);
+    model_.s_axil_rvalid_o(rvalid_);
+    model_.s_axil_rready_i(rready_);
+    model_.s_axil_rdata_o(rdata_);
+    model_.s_axil_rresp_o(rresp_);
+    model_.s_axis_tvalid_i(in_valid_);
+    model_.s_axis_tready_o(in_ready_);
+    model_.s_axis_tdata_i(in_data_);
+    model_.s_axis_tlast_i(in_last_);
+    model_.m_axis_tvalid_o(out_valid_);
+    model_.m_axis_tready_i(out_ready_);
+    model_.m_axis_tdata_o(out_data_);
+    model_.m_axis_tlast_o(out_last_);
+    model_.irq_o(irq_);
+  }
+
+  void drive(const axi::LiteSignals& bus, const StreamWord* word, bool out_ready) {
+    auto& dut = both_.dut;
+    both_.drive(dut->s_axil_awvalid_i, awvalid_, bus.awvalid);
+    both_.drive<12>(dut->s_axil_awaddr_i, awaddr_, bus.awaddr);
+    both_.drive(dut->s_axil_wvalid_i, wvalid_, bus.wvalid);
+    both_.drive<32>(dut->s_axil_wdata_i, wdata_, bus.wdata);
+    both_.drive<4>(dut->s_axil_wstrb_i, wstrb_, bus.wstrb);
+    both_.drive(dut->s_axil_bready_i, bready_, bus.bready);
+    both_.drive(dut->s_axil_arvalid_i, arvalid_, bus.arvalid);
+    both_.drive<12>(dut->s_axil_araddr_i, araddr_, bus.araddr);
+    both_.drive(dut->s_axil_rready_i, rready_, bus.rready);
+    both_.drive(dut->s_axis_tvalid_i, in_valid_, word != nullptr);
+    if (word) {
+      both_.drive<width>(dut->s_axis_tdata_i, in_data_, narrowgauge::systemc::port_of<width>(word->data));
+      both_.drive(dut->s_axis_tlast_i, in_last_, word->last);
+    }
+    both_.drive(dut->m_axis_tready_i, out_ready_, out_ready);
+  }
+
+  void compare() {
+    auto& dut = both_.dut;
+    both_.same("s_axil_awready_o", dut->s_axil_awready_o, awready_);
+    both_.same("s_axil_wready_o", dut->s_axil_wready_o, wready_);
+    both_.same("s_axil_bvalid_o", dut->s_axil_bvalid_o, bvalid_);
+    if (dut->s_axil_bvalid_o) both_.same<2>("s_axil_bresp_o", dut->s_axil_bresp_o, bresp_);
+    both_.same("s_axil_arready_o", dut->s_axil_arready_o, arready_);
+    both_.same("s_axil_rvalid_o", dut->s_axil_rvalid_o, rvalid_);
+    if (dut->s_axil_rvalid_o) {
+      both_.same<32>("s_axil_rdata_o", dut->s_axil_rdata_o, rdata_);
+      both_.same<2>("s_axil_rresp_o", dut->s_axil_rresp_o, rresp_);
+    }
+    both_.same("s_axis_tready_o", dut->s_axis_tready_o, in_ready_);
+    both_.same("m_axis_tvalid_o", dut->m_axis_tvalid_o, out_valid_);
+    if (dut->m_axis_tvalid_o) {
+      both_.same<width>("m_axis_tdata_o", dut->m_axis_tdata_o, out_data_);
+      both_.same("m_axis_tlast_o", dut->m_axis_tlast_o, out_last_);
+    }
+    both_.same("irq_o", dut->irq_o, irq_);
+  }
+
+ private:
+  Lockstep<Vdut>& both_;
+  narrowgauge::systemc::Tile<params, Core> model_{"model"};
+  sc_core::sc_signal<bool> awvalid_, awready_, wvalid_, wready_, bvalid_, bready_, arvalid_, arready_, rvalid_, rready_;
+  sc_core::sc_signal<bool> in_valid_, in_ready_, in_last_, out_valid_, out_ready_, out_last_, irq_;
+  sc_core::sc_signal<Port<12>> awaddr_, araddr_;
+  sc_core::sc_signal<Port<32>> wdata_, rdata_;
+  sc_core::sc_signal<Port<4>> wstrb_;
+  sc_core::sc_signal<Port<2>> bresp_, rresp_;
+  sc_core::sc_signal<Port<width>> in_data_, out_data_;
+};
+
+int run(int argc, char** argv) {
+  Lockstep<Vdut> both(argc, argv,
+                      "systemc tile " + std::to_string(params.rows) + "x" + std::to_string(params.cols) + "x" +
+                          std::to_string(params.lanes) + " formats " + std::to_string(params.format_set));
+  Tiles tiles(both);
+  auto& [bench, dut, clk, rst_n] = both;
+  Rng& rng = bench.rng();
+  Programmer program(rng);
+  axi::LiteMaster master;
+  axi::LiteSignals bus;
+
+  enum class Mode { legal, flawed, wild };
+  Mode mode = Mode::legal;
+  std::uint64_t until = 0;        // the end of what is flawed or wild
+  std::uint64_t legal_since = 0;  // an answer of before may still come
+  int resetting = 0;              // cycles until a soft reset is over
+  bool soft_reset_asked = false, status_asked = false, status_given = false, in_waits = false;
+  std::uint32_t status = 0;
+  StreamWord word{};
+  double bubble = 0, stall = 0, hold = 0;
+  std::map<std::uint32_t, std::uint64_t> errors;
+  std::uint64_t hard = 0, soft = 0, irqs = 0, results = 0, packets = 0, numbers = 0, in_stalls = 0, out_stalls = 0;
+
+  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
+    // Resets.
+    if (i == 0 || rng.chance(0.0002)) {
+      both.set_reset(true);
+      // The core's reset may be low when simulation begins: then only clock edges reset what is behind it.
+      if (i == 0) both.tick();
+      tiles.compare();
+      for (std::uint64_t n = rng.bits(2); n > 0; --n) both.tick();
+      both.set_reset(false);
+      master.reset();
+      program.restart();
+      mode = Mode::legal;
+      legal_since = i;
+      resetting = 0;
+      soft_reset_asked = status_asked = status_given = in_waits = false;
+      ++hard;
+    }
+    if (!soft_reset_asked && resetting == 0 && ((mode != Mode::legal && i >= until) || rng.chance(0.0003))) {
+      program.accesses.clear();
+      program.accesses.push_back({regs::control::offset, 1U | static_cast<std::uint32_t>(rng.bits(2)) << 1});
+      soft_reset_asked = true;
+    }
+    if (resetting > 0 && --resetting == 0) {
+      program.restart();
+      mode = Mode::legal;
+      legal_since = i;
+      ++soft;
+    }
+    if (i % 400 == 0) {
+      bubble = traffics[rng.below(std::size(traffics))].bubble;
+      stall = traffics[rng.below(std::size(traffics))].stall;
+      hold = rng.chance(0.5) ? 0 : 0.4;
+    }
+
+    // What comes next.
+    const bool idle = !soft_reset_asked && resetting == 0;
+    if (idle && program.accesses.empty() && program.stream.size() < 200) {
+      if (mode == Mode::wild) {
+        program.wild();
+      } else if (mode == Mode::legal) {
+        if (rng.chance(0.02)) {
+          mode = Mode::wild;
+          until = i + 300;
+        } else {
+          if (program.job(rng.chance(0.12) ? std::min(1 + rng.below(7), 6U) : 0)) {
+            mode = Mode::flawed;
+            until = i + 3000;
+          }
+        }
+      }
+      if (rng.chance(0.05)) program.accesses.push_back({regs::control::offset, 2});
+      if (rng.chance(0.1)) program.accesses.push_back({regs::irq_pending::offset, 3});
+    }
+    if (master.write_ready() && !program.accesses.empty()) {
+      const Access& access = program.accesses.front();
+      const auto& space = access.address == regs::load::offset ? regs::status::load_space : regs::status::compute_space;
+      if (!access.wait || (status_given && space.get(status) != 0)) {
+        master.start_write(access.address, access.data, access.strobes);
+        program.accesses.pop_front();
+        status_given = false;
+      } else if (!status_asked && master.read_ready()) {
+        master.start_read(regs::status::offset);
+        status_asked = true;
+      }
+    }
+    if (!status_asked && master.read_ready() && rng.chance(0.1)) {
+      const bool mapped = rng.chance(0.9);
+      master.start_read(rng.chance(0.3) ? regs::status::offset
+                                        : static_cast<std::uint32_t>(rng.bits(mapped ? 8 : 12)) & ~3U);
+    }
+
+    // A cycle.
+    master.drive(bus, {.aw = !rng.chance(hold),
+                       .w = !rng.chance(hold),
+                       .b = !rng.chance(hold),
+                       .ar = !rng.chance(hold),
+                       .r = !rng.chance(hold)});
+    const bool stream_ends = resetting > 0 || (soft_reset_asked && program.accesses.empty());
+    if (!in_waits && !stream_ends && !rng.chance(bubble) && !program.stream.empty()) {
+      word = program.stream.front();
+      program.stream.pop_front();
+      in_waits = true;
+    }
+    tiles.drive(bus, in_waits ? &word : nullptr, !rng.chance(stall));
+    both.settle();
+    tiles.compare();
+    axi::get_lite(*dut, bus);
+    master.sample(bus);
+    if (bus.rvalid && bus.rready && bus.araddr == regs::status::offset) {
+      status = bus.rdata;
+      const std::uint32_t error = regs::status::error.get(status);
+      if (error != 0) {
+        ++errors[error];
+        until = std::min(until, i + 60);
+        if (mode == Mode::legal && i > legal_since + 100)
+          bench.error("error " + std::to_string(error) + " in a legal program");
+      }
+    }
+    in_stalls += in_waits && !dut->s_axis_tready_o;
+    out_stalls += dut->m_axis_tvalid_o && !dut->m_axis_tready_i;
+    if (dut->m_axis_tvalid_o && dut->m_axis_tready_i) {
+      ++results;
+      packets += dut->m_axis_tlast_o;
+      const std::uint64_t first = get_bits(dut->m_axis_tdata_o, 0, 31);
+      numbers += first != 0 && (first & 0x7F800000) != 0x7F800000;
+    }
+    if (in_waits && dut->s_axis_tready_o) in_waits = false;
+    both.tick();
+    tiles.compare();
+    irqs += dut->irq_o;
+    if (const auto done = master.take_write(); done && soft_reset_asked && program.accesses.empty()) {
+      // The tile is in reset in the cycle after the response; what was under way is gone.
+      soft_reset_asked = false;
+      program.stream.clear();
+      resetting = 3;
+    }
+    if (master.take_read() && status_asked) {
+      status_asked = false;
+      status_given = true;
+    }
+    bench.vector();
+  }
+  if (bench.budget() < 50'000) return bench.finish();
+  both.covered("results came out", results, 500);
+  both.covered("commands delivered their last result", packets);
+  both.covered("finite results other than zero came out", numbers, 100);
+  both.covered("an operand stayed for the next command", program.stationary);
+  both.covered("a sum went over several commands", program.chained);
+  both.covered("the stream of operands was stalled", in_stalls, 100);
+  both.covered("the stream of results was stalled", out_stalls, 100);
+  both.covered("irq was up", irqs);
+  both.covered("soft reset", soft, 5);
+  both.covered("reset", hard, 2);
+  for (std::uint32_t error = 1; error <= 6; ++error)
+    both.covered("error " + std::to_string(error) + " was read", errors[error], 2);
+  return bench.finish();
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) {
+  const auto count = std::size(faults) - (params.counters ? 0 : 1);
+  return lockstep_main(argc, argv, {faults, count}, run);
+}
