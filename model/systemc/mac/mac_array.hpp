@@ -2,15 +2,14 @@
 // SystemC module of ng_mac_array: ports, latency and back-pressure of rtl/mac/ng_mac_array.sv.
 #pragma once
 
-#include <systemc>
-
+#include "systemc/clocked.hpp"
 #include "systemc/mac/mac_array_core.hpp"
 #include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <MacArrayParams params, class Core = MacArrayCore<params>>
-class MacArray : public sc_core::sc_module {
+class MacArray : public Clocked {
   static constexpr int a_width = params.rows * params.lanes * params.elem_width();
   static constexpr int b_width = params.cols * params.lanes * params.elem_width();
   static constexpr int a_scale_width = params.rows * params.blocks() * 8;
@@ -18,7 +17,6 @@ class MacArray : public sc_core::sc_module {
   static constexpr int data_width = params.cols * 32;
 
  public:
-  sc_core::sc_in<bool> clk_i{"clk_i"}, rst_ni{"rst_ni"};
   sc_core::sc_in<bool> valid_i{"valid_i"};
   sc_core::sc_out<bool> ready_o{"ready_o"};
   sc_core::sc_in<bool> first_i{"first_i"}, last_i{"last_i"};
@@ -34,26 +32,18 @@ class MacArray : public sc_core::sc_module {
   sc_core::sc_out<Port<data_width>> data_o{"data_o"};
   sc_core::sc_out<bool> last_o{"last_o"};
 
-  SC_HAS_PROCESS(MacArray);
-  explicit MacArray(sc_core::sc_module_name name) : sc_core::sc_module(name) {
-    SC_METHOD(edge);
-    sensitive << clk_i.pos() << rst_ni.neg();
-  }
+  explicit MacArray(sc_core::sc_module_name name) : Clocked(name) {}
 
  private:
-  void edge() {
-    if (!rst_ni) {
-      core_.reset();
-    } else if (clk_i.posedge()) {
-      step();
-    }
+  void reset() override { core_.reset(); }
+  void drive() override {
     ready_o = core_.ready();
     valid_o = core_.valid();
     last_o = core_.last();
     data_o = port_of<data_width>(core_.data());
   }
 
-  void step() {
+  void step() override {
     if (!valid_i || !core_.ready()) {
       core_.step(nullptr, ready_i);
       return;

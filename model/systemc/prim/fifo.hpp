@@ -3,20 +3,19 @@
 #pragma once
 
 #include <bit>
-#include <systemc>
 
+#include "systemc/clocked.hpp"
 #include "systemc/port.hpp"
 #include "systemc/prim/fifo_core.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int width, int depth, bool block_ram = false, class Core = FifoCore<Port<width>, depth, block_ram>>
-class Fifo : public sc_core::sc_module {
+class Fifo : public Clocked {
   static_assert(width >= 1, "Fifo: width must be 1 or more");
   static constexpr int space_width = std::bit_width(static_cast<unsigned>(depth));
 
  public:
-  sc_core::sc_in<bool> clk_i{"clk_i"}, rst_ni{"rst_ni"};
   sc_core::sc_in<bool> flush_i{"flush_i"};
   sc_core::sc_in<bool> valid_i{"valid_i"};
   sc_core::sc_out<bool> ready_o{"ready_o"};
@@ -26,19 +25,12 @@ class Fifo : public sc_core::sc_module {
   sc_core::sc_out<Port<width>> data_o{"data_o"};
   sc_core::sc_out<Port<space_width>> space_o{"space_o"};
 
-  SC_HAS_PROCESS(Fifo);
-  explicit Fifo(sc_core::sc_module_name name) : sc_core::sc_module(name) {
-    SC_METHOD(edge);
-    sensitive << clk_i.pos() << rst_ni.neg();
-  }
+  explicit Fifo(sc_core::sc_module_name name) : Clocked(name) {}
 
  private:
-  void edge() {
-    if (!rst_ni) {
-      core_.reset();
-    } else if (clk_i.posedge()) {
-      core_.step(valid_i ? &data_i.read() : nullptr, ready_i, flush_i);
-    }
+  void reset() override { core_.reset(); }
+  void step() override { core_.step(valid_i ? &data_i.read() : nullptr, ready_i, flush_i); }
+  void drive() override {
     ready_o = core_.ready();
     valid_o = core_.valid();
     data_o = core_.data();

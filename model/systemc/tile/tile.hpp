@@ -3,19 +3,18 @@
 #pragma once
 
 #include <algorithm>
-#include <systemc>
 
+#include "systemc/clocked.hpp"
 #include "systemc/port.hpp"
 #include "systemc/tile/tile_core.hpp"
 
 namespace narrowgauge::systemc {
 
 template <TileParams params, class Core = TileCore<params>>
-class Tile : public sc_core::sc_module {
+class Tile : public Clocked {
   static constexpr int stream_width = params.stream_width;
 
  public:
-  sc_core::sc_in<bool> clk_i{"clk_i"}, rst_ni{"rst_ni"};
   // Control and status, AXI4-Lite slave.
   sc_core::sc_in<bool> s_axil_awvalid_i{"s_axil_awvalid_i"};
   sc_core::sc_out<bool> s_axil_awready_o{"s_axil_awready_o"};
@@ -46,19 +45,11 @@ class Tile : public sc_core::sc_module {
   sc_core::sc_out<bool> m_axis_tlast_o{"m_axis_tlast_o"};
   sc_core::sc_out<bool> irq_o{"irq_o"};
 
-  SC_HAS_PROCESS(Tile);
-  explicit Tile(sc_core::sc_module_name name) : sc_core::sc_module(name) {
-    SC_METHOD(edge);
-    sensitive << clk_i.pos() << rst_ni.neg();
-  }
+  explicit Tile(sc_core::sc_module_name name) : Clocked(name) {}
 
  private:
-  void edge() {
-    if (!rst_ni) {
-      core_.reset();
-    } else if (clk_i.posedge()) {
-      step();
-    }
+  void reset() override { core_.reset(); }
+  void drive() override {
     const TileOut out = core_.out();
     s_axil_awready_o = out.lite.awready;
     s_axil_wready_o = out.lite.wready;
@@ -79,7 +70,7 @@ class Tile : public sc_core::sc_module {
     }
   }
 
-  void step() {
+  void step() override {
     const PortWords<stream_width> operand = words_of<stream_width>(s_axis_tdata_i);
     core_.step({.lite = {.awvalid = s_axil_awvalid_i,
                          .wvalid = s_axil_wvalid_i,

@@ -2,17 +2,15 @@
 // SystemC module of ng_tile_regs: ports, latency and back-pressure of rtl/tile/ng_tile_regs.sv.
 #pragma once
 
-#include <systemc>
-
+#include "systemc/clocked.hpp"
 #include "systemc/port.hpp"
 #include "systemc/tile/tile_regs_core.hpp"
 
 namespace narrowgauge::systemc {
 
 template <TileParams params, class Core = TileRegsCore<params>>
-class TileRegs : public sc_core::sc_module {
+class TileRegs : public Clocked {
  public:
-  sc_core::sc_in<bool> clk_i{"clk_i"}, rst_ni{"rst_ni"};
   // AXI4-Lite slave.
   sc_core::sc_in<bool> s_axil_awvalid_i{"s_axil_awvalid_i"};
   sc_core::sc_in<Port<12>> s_axil_awaddr_i{"s_axil_awaddr_i"};
@@ -52,19 +50,11 @@ class TileRegs : public sc_core::sc_module {
   sc_core::sc_in<Port<32>> done_count_i{"done_count_i"}, loads_count_i{"loads_count_i"};
   sc_core::sc_in<Port<9 * 64>> counters_i{"counters_i"};
 
-  SC_HAS_PROCESS(TileRegs);
-  explicit TileRegs(sc_core::sc_module_name name) : sc_core::sc_module(name) {
-    SC_METHOD(edge);
-    sensitive << clk_i.pos() << rst_ni.neg();
-  }
+  explicit TileRegs(sc_core::sc_module_name name) : Clocked(name) {}
 
  private:
-  void edge() {
-    if (!rst_ni) {
-      core_.reset();
-    } else if (clk_i.posedge()) {
-      step();
-    }
+  void reset() override { core_.reset(); }
+  void drive() override {
     const LiteSlavePins lite = core_.pins();
     s_axil_awready_o = lite.awready;
     s_axil_wready_o = lite.wready;
@@ -97,7 +87,7 @@ class TileRegs : public sc_core::sc_module {
                                            compute.release_b << 3 | compute.irq << 4);
   }
 
-  void step() {
+  void step() override {
     TileCounters counters;
     const PortWords<9 * 64> words = words_of<9 * 64>(counters_i);
     std::uint64_t* const all[] = {&counters.cycles,    &counters.busy,     &counters.stall_in,
