@@ -329,7 +329,7 @@ and an output register (`{load_targets()["ice40"]["place_and_route"]["command"]}
 What the table is not: a measurement on silicon; a promise for other tool versions or seeds (one seed of a heuristic placer; others differ by
 several percent); a sum that adds up (a unit inside a larger one is optimized together with it); comparable between columns (a LUT6 is not a LUT4,
 and a gate is neither). LUT counts of ECP5 and Xilinx are from Yosys' mapper, not placed. Carry cells share a logic cell with a LUT where
-packing allows. DSP blocks are used in the second table only, block RAM by tiles only.
+packing allows. DSP blocks are used in the second table only, block RAM there and in `ng_ram` and block-RAM queues.
 """
 
 

@@ -580,8 +580,8 @@ class TileBench {
         // A sum over several passes.
         std::vector<Bank> a, b;
         const bool same_a = rng().chance(0.3);
-        // Rows and columns in use may change within the sum. (Not with special values: in the golden product NaN times an
-        // unused row would be NaN.)
+        // Rows and columns in use may change within the sum. (Not with special values: in the golden product NaN times
+        // an unused row would be NaN.)
         const bool edges_change = rng().chance(0.5) && style != Style::special && style != Style::any;
         c.beats = upto(std::min({a_room, b_room, max_beats / passes}));
         a.reserve(passes), b.reserve(passes);
@@ -1147,8 +1147,8 @@ class TileBench {
     soft_reset();
   }
 
-  /// Each bit of each field, alone or with the lowest one, makes a command illegal: a comparison that misses it lets the
-  /// command pass, or finds another error.
+  /// Each bit of each field, alone or with the lowest one, makes a command illegal: a comparison that misses it lets
+  /// the command pass, or finds another error.
   void sweep() {
     settle();
     soft_reset();
@@ -1219,8 +1219,8 @@ class TileBench {
     push(Load{.b = b, .more = true, .beats = filled});
     feed_noise(filled * words_per_image(b), true);
     push(Load{.b = b, .more = rng().chance(0.5), .beats = more});
-    expect_refused(TileError::bad_load,
-                   "load of " + std::to_string(more) + " images behind " + std::to_string(filled) + (b ? " of B" : " of A"));
+    expect_refused(TileError::bad_load, "load of " + std::to_string(more) + " images behind " + std::to_string(filled) +
+                                            (b ? " of B" : " of A"));
   }
 
   /// Numbers of images that a comparison of few bits takes for one another.
