@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/quantize.hpp"
 
 namespace narrowgauge::test {
 
@@ -19,6 +20,12 @@ inline std::vector<float> normal_values(std::size_t count, unsigned seed, float 
   std::vector<float> x(count);
   for (float& v : x) v = normal(generator);
   return x;
+}
+
+/// `vectors` of `k` normal values, quantized.
+inline QuantizedMatrix normal_operand(std::size_t vectors, std::size_t k, Scheme scheme, Format element,
+                                      unsigned seed) {
+  return quantize(normal_values(vectors * k, seed), vectors, k, Axis::rows, {.scheme = scheme, .element = element});
 }
 
 /// Finite floats with every sign, exponent and mantissa equally likely.

@@ -10,25 +10,16 @@
 #include "fake_tile.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "narrowgauge/quant/quantize.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
 namespace {
 
-const FakeTileConfig tiny{};
-const FakeTileConfig middle{.rows = 4, .cols = 4, .format_set = 3, .stream_bytes = 8, .a_depth = 128, .b_depth = 64};
-const FakeTileConfig large{
-    .rows = 8, .cols = 8, .stream_bytes = 16, .a_depth = 512, .b_depth = 128, .max_beats = 65536};
-
 struct Operands {
   QuantizedMatrix a, b;
   Operands(std::size_t m, std::size_t n, std::size_t k, const char* name = "nvfp4")
-      : a(random(m, k, find_gemm_format(name), find_gemm_format(name).a, 1)),
-        b(random(n, k, find_gemm_format(name), find_gemm_format(name).b, 2)) {}
-  static QuantizedMatrix random(std::size_t rows, std::size_t k, const GemmFormat& f, Format element, unsigned seed) {
-    return quantize(test::normal_values(rows * k, seed), rows, k, Axis::rows, {.scheme = f.scheme, .element = element});
-  }
+      : a(test::normal_operand(m, k, find_gemm_format(name).scheme, find_gemm_format(name).a, 1)),
+        b(test::normal_operand(n, k, find_gemm_format(name).scheme, find_gemm_format(name).b, 2)) {}
 };
 
 void expect_golden(const FakeTileConfig& config, const Operands& q, const Rv32Options& options = {}) {

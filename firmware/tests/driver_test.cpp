@@ -10,17 +10,12 @@
 
 #include "fake_tile.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "narrowgauge/quant/quantize.hpp"
 #include "test_values.hpp"
 #include "tile_gemm.hpp"
 
 namespace narrowgauge {
 namespace {
 
-const FakeTileConfig tiny{};
-const FakeTileConfig middle{.rows = 4, .cols = 4, .format_set = 3, .stream_bytes = 8, .a_depth = 128, .b_depth = 64};
-const FakeTileConfig large{
-    .rows = 8, .cols = 8, .stream_bytes = 16, .a_depth = 512, .b_depth = 128, .max_beats = 65536};
 const FakeTileConfig large_fp8{
     .rows = 8, .cols = 8, .format_set = 6, .stream_bytes = 16, .a_depth = 512, .b_depth = 128};
 /// Nothing fits anything: odd sizes, panel-beats that are no whole words, small banks, so several passes soon.
@@ -32,15 +27,11 @@ constexpr std::uint32_t timeout = 20000;  // clock cycles
 
 const GemmFormat& nvfp4 = find_gemm_format("nvfp4");
 
-QuantizedMatrix random_matrix(std::size_t rows, std::size_t k, Scheme scheme, Format element, unsigned seed) {
-  return quantize(test::normal_values(rows * k, seed), rows, k, Axis::rows, {.scheme = scheme, .element = element});
-}
-
 struct Operands {
   QuantizedMatrix a, b;
   Operands(std::size_t m, std::size_t n, std::size_t k, const GemmFormat& format = nvfp4, unsigned seed = 1)
-      : a(random_matrix(m, k, format.scheme, format.a, seed)),
-        b(random_matrix(n, k, format.scheme, format.b, seed + 1)) {}
+      : a(test::normal_operand(m, k, format.scheme, format.a, seed)),
+        b(test::normal_operand(n, k, format.scheme, format.b, seed + 1)) {}
 };
 
 bool in_set(const GemmFormat& format, unsigned set) {

@@ -28,6 +28,12 @@ struct FakeTileConfig {
   bool counters = true;
 };
 
+inline const FakeTileConfig tiny{};
+inline const FakeTileConfig middle{
+    .rows = 4, .cols = 4, .format_set = 3, .stream_bytes = 8, .a_depth = 128, .b_depth = 64};
+inline const FakeTileConfig large{
+    .rows = 8, .cols = 8, .stream_bytes = 16, .a_depth = 512, .b_depth = 128, .max_beats = 65536};
+
 class FakeTile : public TileSim {
  public:
   struct Load {

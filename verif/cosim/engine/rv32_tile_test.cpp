@@ -10,7 +10,6 @@
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "narrowgauge/quant/quantize.hpp"
 #include "pin_tile.hpp"
 #include "test_values.hpp"
 #include "tile_engine.hpp"
@@ -24,18 +23,13 @@ struct Case {
   Rv32Options options = {};
 };
 
-QuantizedMatrix operand(std::size_t vectors, std::size_t k, Scheme scheme, Format element, unsigned seed) {
-  return quantize(test::normal_values(vectors * k, seed), vectors, k, Axis::rows,
-                  {.scheme = scheme, .element = element});
-}
-
 class Rv32OnTile : public testing::TestWithParam<Case> {};
 
 TEST_P(Rv32OnTile, EqualsGolden) {
   const Case& run = GetParam();
   const GemmFormat& format = find_gemm_format(run.format);
-  const QuantizedMatrix a = operand(run.m, run.k, format.scheme, format.a, 1);
-  const QuantizedMatrix b = operand(run.n, run.k, format.scheme, format.b, 2);
+  const QuantizedMatrix a = test::normal_operand(run.m, run.k, format.scheme, format.a, 1);
+  const QuantizedMatrix b = test::normal_operand(run.n, run.k, format.scheme, format.b, 2);
   const std::vector<float> expected = gemm(a, b, 1);
   unsigned stream_bytes = 0;
   for (const TileConfig& tile : tile_configs())

@@ -13,18 +13,10 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "narrowgauge/quant/quantize.hpp"
+#include "test_values.hpp"
 
 namespace narrowgauge {
 namespace {
-
-QuantizedMatrix random_operand(Scheme scheme, Format element, std::size_t vectors, std::size_t k, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> x(vectors * k);
-  for (float& v : x) v = normal(generator);
-  return quantize(x, vectors, k, Axis::rows, {.scheme = scheme, .element = element});
-}
 
 void expect_equal(const std::vector<float>& got, const std::vector<float>& expected) {
   ASSERT_EQ(got.size(), expected.size());
@@ -43,8 +35,8 @@ struct Shape {
 /// Operands of a shape give the model's results on `engine`.
 EngineResult expect_model(Engine& engine, const GemmFormat& format, const Shape& s, unsigned seed) {
   SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
-  const QuantizedMatrix a = random_operand(format.scheme, format.a, s.m, s.k, seed);
-  const QuantizedMatrix b = random_operand(format.scheme, format.b, s.n, s.k, seed + 1);
+  const QuantizedMatrix a = test::normal_operand(s.m, s.k, format.scheme, format.a, seed);
+  const QuantizedMatrix b = test::normal_operand(s.n, s.k, format.scheme, format.b, seed + 1);
   std::uint64_t done = 0, total = 1;
   EngineResult got = engine.gemm(a, b, [&](std::uint64_t d, std::uint64_t t) { done = d, total = t; });
   expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
@@ -110,8 +102,8 @@ TEST_P(RtlEngineFormats, SpecialValuesEqualTheModel) {
   const auto rtl = make_rtl_engine(), model = make_model_engine(1);
   std::mt19937 generator(7);
   for (int round = 0; round < 20; ++round) {
-    QuantizedMatrix a = random_operand(format.scheme, format.a, 9, 40, generator());
-    QuantizedMatrix b = random_operand(format.scheme, format.b, 10, 40, generator());
+    QuantizedMatrix a = test::normal_operand(9, 40, format.scheme, format.a, generator());
+    QuantizedMatrix b = test::normal_operand(10, 40, format.scheme, format.b, generator());
     for (QuantizedMatrix* q : {&a, &b}) {  // any code and any scale here and there, within the vectors
       for (int i = 0; i < 3; ++i) {
         const std::size_t at = generator() % q->rows * q->k_padded + generator() % q->k;
@@ -150,10 +142,10 @@ TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
 
 TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   const auto rtl = make_rtl_engine();
-  const QuantizedMatrix mx = random_operand(Scheme::mxfp4, Format::e2m1, 2, 32, 1);
-  const QuantizedMatrix nv = random_operand(Scheme::nvfp4, Format::e2m1, 2, 32, 1);
-  const QuantizedMatrix longer = random_operand(Scheme::nvfp4, Format::e2m1, 2, 48, 1);
-  const QuantizedMatrix fp8 = random_operand(Scheme::fp8, Format::e4m3, 1, (1 << 20) + 1, 1);
+  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp4, Format::e2m1, 1);
+  const QuantizedMatrix nv = test::normal_operand(2, 32, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix longer = test::normal_operand(2, 48, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix fp8 = test::normal_operand(1, (1 << 20) + 1, Scheme::fp8, Format::e4m3, 1);
   EXPECT_THROW(rtl->gemm(mx, mx), Error);
   EXPECT_THROW(rtl->gemm(nv, mx), Error);
   EXPECT_THROW(rtl->gemm(nv, longer), Error);
@@ -167,8 +159,8 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
 TEST(RtlEngine, WritesWaves) {
   const std::filesystem::path file = std::filesystem::temp_directory_path() /
                                      ("ng_rtl_engine_test_" + std::to_string(std::random_device{}()) + ".fst");
-  const QuantizedMatrix a = random_operand(Scheme::nvfp4, Format::e2m1, 9, 40, 1);
-  const QuantizedMatrix b = random_operand(Scheme::nvfp4, Format::e2m1, 8, 40, 2);
+  const QuantizedMatrix a = test::normal_operand(9, 40, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix b = test::normal_operand(8, 40, Scheme::nvfp4, Format::e2m1, 2);
   std::vector<float> traced;
   traced = make_rtl_engine({.trace = file.string()})->gemm(a, b).c;
   expect_equal(traced, make_model_engine(1)->gemm(a, b).c);
