@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc)
 VENV = $(CURDIR)/.venv
 PYTHON = $(VENV)/bin/python
 
-.PHONY: help setup configure build demo test sanitize bench oracle area mutants formats style clean
+.PHONY: help setup configure build demo test sanitize bench wheel oracle area power ladder mutants formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -33,15 +33,28 @@ sanitize: setup ## all C and C++ tests under ASan and UBSan
 	@cmake --build --preset sanitize -j $(JOBS)
 	@ctest --preset sanitize -j $(JOBS)
 
-bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array
+bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array, questions and design points
 	@PYTHONPATH=$(BUILD)/python $(PYTHON) python/bench/bench.py
 	@$(BUILD)/verif/cosim/engine/ng_bench_tile_engine
+	@$(BUILD)/power/bench/ng_bench_power
+	@$(BUILD)/power/bench/ng_bench_explore
+
+wheel: setup ## the Python package for pip, in dist/
+	@.venv/bin/pip wheel --no-deps --no-build-isolation --disable-pip-version-check -w dist .
 
 oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
 	@cmake --build $(BUILD) --target encode_sweep oracle
 
 area: setup ## area and speed of every unit again: synth/records and docs/area.md (minutes)
 	@$(PYTHON) synth/synth.py --record
+
+ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
+	@$(PYTHON) power/fit/ladder.py
+
+power: build ## energy of every unit again: netlists, power/records, calibration and their pages (an hour)
+	@for technology in osu018 osu035 osu050; do $(PYTHON) power/flow/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
+	@$(PYTHON) power/fit/fit.py --record --programs $(BUILD)/bin
+	@$(PYTHON) power/fit/ladder.py --doc
 
 mutants: build ## injected faults again: verif/records and the README's status table
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L mutants

@@ -11,13 +11,13 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 2; }
 mapfile -t wanted < <(grep -v '^#' tools/apt-packages.txt)
 if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   missing=()
-  for tool in cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime cvc4 riscv64-unknown-elf-gcc arm-none-eabi-gcc python3; do
+  for tool in cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime iverilog sta cvc4 riscv64-unknown-elf-gcc arm-none-eabi-gcc python3; do
     command -v "$tool" >/dev/null || missing+=("$tool")
   done
   if [ ${#missing[@]} -gt 0 ]; then
     fail "this system has no apt-get, and these programs are missing: ${missing[*]}. Install them (their Debian packages: ${wanted[*]}) and run again."
   fi
-  say "no apt-get here; all programs were found, libraries are taken on trust (GoogleTest, Google Benchmark, CLI11, nlohmann-json, xtensor, zlib, SystemC, Unicorn)"
+  say "no apt-get here; all programs were found, libraries are taken on trust (GoogleTest, Google Benchmark, CLI11, nlohmann-json, xtensor, yaml-cpp, zlib, SystemC, Unicorn)"
 else
   missing=()
   for package in "${wanted[@]}"; do

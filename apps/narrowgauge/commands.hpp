@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands. Each add_* declares its options and a callback that does the work and sets the exit code:
-// 0, or 1 where an engine's result differs from the golden model's. Bad input leaves as narrowgauge::Error (exit code
-// 2).
+// The subcommands. Each add_* declares its options and a callback that does the work and sets the exit code: 0, or 1
+// where an engine's result differs from the golden model's or a line of a stream was bad. Bad input leaves as
+// narrowgauge::Error (exit code 2).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -18,9 +18,11 @@ namespace narrowgauge::cli {
 
 void add_gemm(CLI::App& app, int& exit_code);
 void add_engines(CLI::App& app, int& exit_code);
+void add_explore(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);
+void add_energy(CLI::App& app, int& exit_code);
 
 /// A value of an option that has a few names.
 template <class T>

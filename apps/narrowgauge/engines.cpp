@@ -3,9 +3,7 @@
 
 #include "commands.hpp"
 #include "npy.hpp"
-#ifdef NG_HAVE_TILES
 #include "tile_engine.hpp"
-#endif
 
 namespace narrowgauge::cli {
 namespace {
@@ -28,23 +26,15 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     throw Error("--tile " + flags.tile +
                 " names simulated hardware, which the model engine does not have; add --engine rtl or systemc");
   }
-#ifdef NG_HAVE_TILES
   if (!flags.trace.empty()) check_writable(flags.trace);
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
-#else
-  throw Error("--engine " + flags.engine +
-              " is not in this build; configure with -DNG_RTL=ON (needs Verilator), or use --engine model");
-#endif
 }
 
 void add_tile_option(CLI::App& command, std::string& tile) {
   std::string names;
-#ifdef NG_HAVE_TILES
   for (const TileConfig& config : tile_configs()) names += (names.empty() ? "" : "|") + std::string(config.name);
-#endif
-  command.add_option("--tile", tile, "Simulated hardware; default: the largest that has the format")
-      ->type_name(names.empty() ? "(none in this build)" : names);
+  command.add_option("--tile", tile, "Simulated hardware; default: the largest that has the format")->type_name(names);
 }
 
 std::string gemm_format_names() {

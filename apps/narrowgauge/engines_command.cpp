@@ -8,6 +8,7 @@
 #include "compare.hpp"
 #include "engines.hpp"
 #include "report.hpp"
+#include "tile_engine.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -48,9 +49,10 @@ QuantizedMatrix operand(std::size_t vectors, std::size_t k, Scheme scheme, Forma
 }
 
 int run(const EnginesArguments& arguments) {
-  const char* const names[] = {"model", "systemc", "rtl"};
+  std::vector<std::string> names{"model", "systemc"};
+  if (have_rtl_engine()) names.emplace_back("rtl");
   std::vector<std::unique_ptr<Engine>> engines;
-  for (const std::string name : names) {
+  for (const std::string& name : names) {
     engines.push_back(make_engine({.engine = name, .tile = name == "model" ? "" : arguments.tile}, 1));
   }
   std::vector<Shape> shapes;
@@ -143,7 +145,7 @@ void add_engines(CLI::App& app, int& exit_code) {
       "Operands are normal random numbers of fixed seed. The engines:\n"
       "  model    golden C++, without a clock\n"
       "  systemc  the cycle model of the tile, under the firmware's driver\n"
-      "  rtl      the Verilated tile, under the firmware's driver\n"
+      "  rtl      the Verilated tile, under the firmware's driver; in builds with NG_RTL\n"
       "results are compared with the model's bit for bit, cycles between systemc and rtl; exit code 1 if any differ.\n"
       "  cycles       of the driver's call: commands, operand loads and results included\n"
       "  utilization  M N K / (cycles x rows x columns x lanes of the array)\n"

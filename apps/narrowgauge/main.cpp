@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// narrowgauge: exit code 0 done, 1 an engine differs from the golden model, 2 bad input (one sentence on stderr).
+// narrowgauge: exit code 0 done, 1 an engine differs from the golden model or a streamed question was bad, 2 bad input
+// (one sentence on stderr).
 #include <cstdio>
 #include <new>
 
@@ -26,17 +27,22 @@ int main(int argc, char** argv) {
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
+      "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
+      "  narrowgauge explore resnet18 space.yaml                    energy, time, area of a network over a design "
+      "space\n"
       "`narrowgauge COMMAND --help` teaches one command. Exit code: 0 done, 1 an engine's result differs from the\n"
-      "golden model's, 2 bad input (one sentence on stderr says what and what to do).");
+      "golden model's or a streamed question was bad, 2 bad input (one sentence on stderr says what and what to do).");
   int exit_code = 0;
   cli::add_gemm(app, exit_code);
   cli::add_engines(app, exit_code);
   cli::add_quantize(app, exit_code);
+  cli::add_explore(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
+  cli::add_energy(app, exit_code);
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for the five there are");
+    if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for those there are");
     return std::fflush(stdout) == 0 ? exit_code
                                     : fail("The report could not be written to standard output; check free space");
   } catch (const CLI::Success& help) {

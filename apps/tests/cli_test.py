@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: PT009 (unittest on purpose: this runs without any package)
+# ruff: noqa: PT009, PT027 (unittest on purpose: this runs without any package)
 """Tests of the `narrowgauge` program from outside: what it prints, what it writes, how it refuses.
 
-    python3 cli_test.py PROGRAM [--rtl] [CLASS ...]      --rtl: the program was built with the engines rtl and systemc
+    python3 cli_test.py PROGRAM [--rtl] [CLASS ...]      --rtl: the program was built with the engine rtl
 
 Standard library only: the .npy files, good and bad, are made by hand here, so that reader and writer of the program
 are checked against the format and not against a library they share.
@@ -11,6 +11,7 @@ are checked against the format and not against a library they share.
 from __future__ import annotations
 
 import ast
+import csv
 import itertools
 import json
 import math
@@ -21,6 +22,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 from pathlib import Path
 
@@ -81,8 +83,8 @@ class Program(unittest.TestCase):
         (self.dir / name).write_bytes(content)
         return name
 
-    def run_program(self, *args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([PROGRAM, *args], cwd=self.dir, capture_output=True, text=True, timeout=600)
+    def run_program(self, *args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run([PROGRAM, *args], cwd=self.dir, input=stdin, capture_output=True, text=True, timeout=600)
 
     def ok(self, *args: str) -> str:
         done = self.run_program(*args)
@@ -242,21 +244,18 @@ class Gemm(Program):
 
 
 class Engines(Program):
-    def setUp(self) -> None:
-        super().setUp()
-        if not RTL:
-            self.skipTest("built without simulated tiles")
-
     def test_table(self) -> None:
         report = self.json("engines", "--shape", "1x1x1", "17x33x65", "--format", "nvfp4", "fp8_e5m2")
         self.assertTrue(report["agree"])
         rows = report["products"]
-        self.assertEqual(len(rows), 2 * 2 * 3)
-        for model, systemc, rtl in zip(*[iter(rows)] * 3, strict=True):
-            self.assertEqual([row["engine"] for row in (model, systemc, rtl)], ["model", "systemc", "rtl"])
-            self.assertEqual([row["different"] for row in (model, systemc, rtl)], [0, 0, 0])
+        engines = ["model", "systemc"] + ["rtl"] * RTL
+        self.assertEqual(len(rows), 2 * 2 * len(engines))
+        for product in zip(*[iter(rows)] * len(engines), strict=True):
+            self.assertEqual([row["engine"] for row in product], engines)
+            self.assertEqual([row["different"] for row in product], [0] * len(engines))
+            model, systemc, rtl = product[0], product[1], product[-1]
             self.assertIsNone(model["cycles"])
-            self.assertGreater(rtl["cycles"], 0)
+            self.assertGreater(systemc["cycles"], 0)
             for key in ("cycles", "tile", "utilization", "utilization_computing"):
                 self.assertEqual(systemc[key], rtl[key], key)
         self.assertIn(
@@ -347,7 +346,7 @@ class Formats(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["formats"], ["units"]):
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["formats"], ["units"], ["energy"]):
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
@@ -502,6 +501,136 @@ class BadInput(Program):
         self.file("x.npy", npy([[math.nan, 1], [1, 1]]))
         self.refused(["gemm", "x.npy", self.good, "--out", "c.npy"], "nan")
         self.assertEqual((self.dir / "c.npy").read_bytes(), b"precious")
+
+
+class Energy(Program):
+    """power/tests holds what the gauge answers; here is how the program asks and prints."""
+
+    def test_answers_and_their_source(self) -> None:
+        flips = self.json("energy", "--format", "int4", "--mode", "pann_paper")
+        self.assertEqual((flips["value"], flips["unit"]), (36, "flip"))
+        self.assertIn("36 flips", self.ok("energy", "--format", "int4", "--mode", "pann_paper", "--explain"))
+        sorted_flips = ["energy", "--format", "int4", "--a-unsigned", "--schedule", "sorted", "--mode", "pann_paper"]
+        self.assertEqual(self.json(*sorted_flips)["value"], 24)
+        products = ["energy", "--format", "integer", "--a-width", "8", "--b-width", "2", "--products-only"]
+        self.assertEqual(self.json(*products, "--mode", "pann_paper", "--count", "10")["value"], 370)
+        cited = self.json("energy", "--format", "int8", "--technology", "horowitz_45nm", "--explain")
+        self.assertAlmostEqual(cited["value"], 0.3e-12, delta=1e-18)
+        self.assertEqual(cited["rung"], "cited")
+        text = self.ok("energy", "--format", "int8", "--technology", "tpuv4i_7nm")
+        self.assertIn("100 fJ", text)
+        self.assertIn("Unverified", text)
+        sram = ["energy", "--memory", "sram", "--technology", "horowitz_45nm", "--size-bytes", "32768", "--bits", "64"]
+        self.assertAlmostEqual(self.json(*sram)["value"], 20e-12, delta=1e-18)
+        events = self.json("energy", "--technology", "ice40up", "--events", "net=10", "clock=1", "--explain")
+        self.assertEqual(events["rung"], "L5")
+        self.assertEqual(len(events["explanation"]["parts"]), 2)
+
+    def test_counted_on_matrices(self) -> None:
+        rng = random.Random(1)
+        self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(64)] for _ in range(8)]))
+        self.file("b.npy", npy([[rng.gauss(0, 1) for _ in range(8)] for _ in range(64)]))
+        self.file("zero.npy", npy([[0] * 8 for _ in range(64)], "<i1"))
+        self.file("codes.npy", npy([[rng.randrange(-128, 128) for _ in range(64)] for _ in range(8)], "<i1"))
+        for name in ("int8", "fp8_e4m3", "nvfp4"):
+            question = ["energy", "--format", name, "--rung", "L1", "--a", "a.npy", "--b"]
+            counted = self.json(*question, "b.npy")
+            expected = self.json(
+                "energy", "--format", name, "--rung", "L0", "--a-values", "gauss", "--b-values", "gauss"
+            )
+            self.assertEqual((counted["rung"], counted["technology"]), ("L1", "osu018"))
+            self.assertIn("64 of the 64 outputs", str(counted["notes"]))
+            self.assertAlmostEqual(counted["value"] / expected["value"], 1, delta=0.3)
+            self.assertLess(self.json(*question, "zero.npy")["value"], 0.7 * counted["value"])
+        codes = self.json("energy", "--format", "int8", "--rung", "L1", "--a", "codes.npy", "--b", "zero.npy")
+        self.assertIn("taken for codes", str(codes["notes"]))
+        self.refused(
+            ["energy", "--format", "int8", "--rung", "L1", "--a", "a.npy", "--b", "a.npy"], "64 columns", "8 rows"
+        )
+        self.refused(["energy", "--format", "int4", "--rung", "L1", "--a", "codes.npy", "--b", "zero.npy"], "-8 to 7")
+
+    def test_lists(self) -> None:
+        technologies = {t["name"]: t for t in self.json("energy", "--technologies")["technologies"]}
+        self.assertLessEqual({"osu018", "horowitz_45nm", "tpuv4i_7nm", "ice40up"}, technologies.keys())
+        self.assertIn("horowitz_45nm", self.ok("energy", "--technologies"))
+        self.assertIsInstance(self.json("energy", "--units")["units"], list)
+        self.ok("energy", "--units")
+        words = self.json("energy", "--list")["words"]
+        self.assertIn("nvfp4", words["format"])
+        self.assertIn("sram of tpuv4i_7nm", words["memory"])
+        self.assertIn("muxed", self.ok("energy", "--list"))
+
+    def test_a_stream_goes_on_after_a_bad_line(self) -> None:
+        good = '{"format": "int4", "mode": "pann_paper", "id": "x"}'
+        done = self.run_program("energy", "--jsonl", stdin=f"{good}\nnonsense\n{good}\n")
+        self.assertEqual((done.returncode, done.stderr), (1, ""))
+        first, bad, last = map(json.loads, done.stdout.splitlines())
+        self.assertEqual((first["value"], first["id"]), (36, "x"))
+        self.assertEqual(first, last)
+        self.assertEqual(bad["error"]["line"], 2)
+        done = self.run_program("energy", "--jsonl", stdin=f"{good}\n")
+        self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 1))
+
+    def test_a_stream_answers_while_it_is_open(self) -> None:
+        with subprocess.Popen([PROGRAM, "energy", "--jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
+            assert program.stdin
+            assert program.stdout
+            for width, flips in (("int4", 36), ("uint2", 10)):
+                program.stdin.write(f'{{"format": "{width}", "mode": "pann_paper"}}\n'.encode())
+                program.stdin.flush()
+                self.assertEqual(json.loads(program.stdout.readline())["value"], flips)
+
+    def test_wrong_questions(self) -> None:
+        self.refused(["energy"], "--format int8", "energy --help")
+        self.refused(["energy", "--format", "int88"], "format", "int88", "nvfp4")
+        self.refused(["energy", "--format", "int", "--a-width", "17"], "a_width is 17", "1 to 16")
+        self.refused(["energy", "--format", "int8", "--lanes", "many"], "lanes", "many", "1 to 1024")
+        self.refused(["energy", "--format", "int8", "--count", "-1"], "count is -1", "not negative")
+        self.refused(["energy", "--format", "int8", "--count", "nan"], "count", "nan", "a number")
+        self.refused(["energy", "--format", "int8", "--technology", "tsmc1"], "tsmc1", "osu018")
+        self.refused(["energy", "--format", "int8", "--rung", "L1"], "L1", "--a A.npy")
+        self.refused(["energy", "--format", "int8", "--a", "a.npy", "--b", "b.npy"], "--rung L1")
+        self.refused(["energy", "--format", "int8", "--calibration", "none.json"], "none.json")
+        self.refused(["energy", "--jsonl", "--format", "int8"], "--jsonl", "format")
+        self.refused(["energy", "--export", "accelergy"], "--out")
+        self.refused(["energy", "--export", "excel", "--out", "."], "excel", "accelergy, zigzag or hwcomponents")
+        self.refused(["energy", "--technology", "ice40up", "--events", "net"], "events")
+
+    def test_exported_tables(self) -> None:
+        """Read back as their tools do: table rows by attributes, a component class by importing it."""
+        for technology in ("horowitz_45nm", "tpuv4i_7nm"):
+            question = ["energy", "--technology", technology, "--format"]
+            int8 = self.json(*question, "int8")["each"]
+            fp16 = self.json(*question, "fp16")["each"]
+            listed = self.ok("energy", "--export", "accelergy", "--technology", technology, "--out", "tables")
+            self.assertEqual({str(p.relative_to(self.dir)) for p in (self.dir / "tables").rglob("*.*")},
+                             set(listed.split()))  # fmt: skip
+            with (self.dir / "tables/data/intmac.csv").open() as file:
+                rows = [r for r in csv.DictReader(file) if r["datawidth"] == "8" and r["action"] == "mac_random"]
+            self.assertEqual(rows[0]["technology"], technology)
+            self.assertAlmostEqual(float(rows[0]["energy"]) * 1e-12, int8, delta=1e-6 * int8)
+            with (self.dir / "tables/data/fpmac.csv").open() as file:
+                rows = [r for r in csv.DictReader(file) if (r["exponent"], r["mantissa"]) == ("5", "10")]
+            self.assertAlmostEqual(float(rows[0]["energy"]) * 1e-12, fp16, delta=1e-6 * fp16)
+            provenance = json.loads((self.dir / "tables/provenance.json").read_text())
+            self.assertEqual(provenance[0]["answer"]["technology"], technology)
+
+            self.ok("energy", "--export", "hwcomponents", "--technology", technology, "--out", "component")
+            library = types.ModuleType("hwcomponents")
+            library.ComponentModel = type("ComponentModel", (), {"__init__": lambda self, area, leak_power: None})
+            library.action = lambda function: function
+            sys.modules["hwcomponents"] = library
+            names: dict = {}
+            exec((self.dir / "component/narrowgauge_mac.py").read_text(), names)
+            energy, latency = names["NarrowgaugeMac"]("fp16").compute()
+            self.assertEqual((energy, latency), (fp16, 0))
+            self.assertRaises(AssertionError, names["NarrowgaugeMac"], "fp17")
+
+            self.ok("energy", "--export", "zigzag", "--technology", technology, "--out", "hardware")
+            text = (self.dir / "hardware/narrowgauge_int8.yaml").read_text()
+            unit_energy = float(text.split("unit_energy: ")[1].split("\n")[0])
+            self.assertAlmostEqual(unit_energy * 1e-12, int8, delta=1e-6 * int8)
+            self.assertIn("sram_1MB", text)
 
 
 class Units(Program):

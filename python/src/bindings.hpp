@@ -7,12 +7,19 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/power/gauge.hpp"
 
 namespace narrowgauge::python {
 
@@ -44,7 +51,53 @@ std::string_view name_of(const std::array<std::pair<std::string_view, Enum>, N>&
 /// "(3, 4)", for error texts.
 inline std::string shape_text(const py::array& a) { return py::str(a.attr("shape")); }
 
+/// `data` as a rows x columns array that owns it: nothing is copied.
+template <class T>
+py::array_t<T> own(std::vector<T>&& data, std::size_t rows, std::size_t columns) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(data));
+  T* const values = kept->data();
+  const py::capsule owner(kept.get(), [](void* p) { delete static_cast<std::vector<T>*>(p); });
+  static_cast<void>(kept.release());
+  return py::array_t<T>({static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)}, values, owner);
+}
+
+/// Tells Python now and then: for its callback, and so that Ctrl-C ends a long simulation.
+class PythonProgress {
+ public:
+  explicit PythonProgress(const std::optional<py::function>& callback) : callback_(callback) {}
+
+  void operator()(std::uint64_t done, std::uint64_t total) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_ && done != total) return;
+    next_ = now + std::chrono::milliseconds(100);
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    if (callback_) (*callback_)(done, total);
+  }
+
+ private:
+  const std::optional<py::function>& callback_;
+  std::chrono::steady_clock::time_point next_;
+};
+
+/// A gauge that remembers its calibration files, so that it can be pickled.
+struct FileGauge final : power::Gauge {
+  explicit FileGauge(std::vector<std::filesystem::path> calibrations)
+      : power::Gauge(calibrations), files(std::move(calibrations)) {}
+  std::vector<std::filesystem::path> files;
+};
+using GaugeArgument = std::shared_ptr<const FileGauge>;
+
+/// `gauge`, or the package's own for None.
+inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge) {
+  if (gauge) return gauge;
+  return {std::shared_ptr<const power::Gauge>(), &power::gauge()};
+}
+
 void bind_formats(py::module_& module);
 void bind_gemm(py::module_& module);
+void bind_engine(py::module_& module);
+void bind_energy(py::module_& module);
+void bind_explore(py::module_& module);
 
 }  // namespace narrowgauge::python

@@ -79,10 +79,12 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
   return q;
 }
 
-/// A copy of a rows x columns byte matrix as a numpy array.
-Codes bytes(const std::vector<std::uint8_t>& data, std::size_t rows, std::size_t columns) {
-  Codes out({static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)});
-  std::copy(data.begin(), data.end(), out.mutable_data());
+/// A part of `self`, rows of `columns` bytes, as an array that keeps `self` alive and cannot be written.
+py::array view(const py::object& self, const std::vector<std::uint8_t>& data, std::size_t columns) {
+  const py::array out(py::dtype::of<std::uint8_t>(),
+                      {static_cast<py::ssize_t>(data.size() / columns), static_cast<py::ssize_t>(columns)}, data.data(),
+                      self);
+  out.attr("flags").attr("writeable") = false;
   return out;
 }
 
@@ -117,10 +119,12 @@ QuantizedMatrix quantize_array(const py::array& x, std::string_view format, std:
 }
 
 py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
-  const std::vector<double> values = dequantize(q);
-  py::array_t<double> out({static_cast<py::ssize_t>(q.rows), static_cast<py::ssize_t>(q.k)});
-  std::copy(values.begin(), values.end(), out.mutable_data());
-  return out;
+  std::vector<double> values;
+  {
+    const py::gil_scoped_release release;
+    values = dequantize(q);
+  }
+  return own(std::move(values), q.rows, q.k);
 }
 
 py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
@@ -129,9 +133,7 @@ py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix
     const py::gil_scoped_release release;
     c = gemm(a, b, threads);
   }
-  py::array_t<float> out({static_cast<py::ssize_t>(a.rows), static_cast<py::ssize_t>(b.rows)});
-  std::copy(c.begin(), c.end(), out.mutable_data());
-  return out;
+  return own(std::move(c), a.rows, b.rows);
 }
 
 }  // namespace
@@ -157,15 +159,20 @@ k: logical length if codes are padded. Raises Error if the parts do not fit.)")
       .def_readonly("k_padded", &QuantizedMatrix::k_padded, "k rounded up to whole blocks.")
       .def_property_readonly("block", [](const QuantizedMatrix& q) { return block_size(q.scheme); })
       .def_property_readonly(
-          "codes", [](const QuantizedMatrix& q) { return bytes(q.codes, q.rows, q.k_padded); },
-          "uint8, rows x k_padded (a copy); the padding is 0.")
+          "codes",
+          [](const py::object& self) {
+            const auto& q = self.cast<const QuantizedMatrix&>();
+            return view(self, q.codes, q.k_padded);
+          },
+          "uint8, rows x k_padded, read only; the padding is 0.")
       .def_property_readonly(
           "scales",
-          [](const QuantizedMatrix& q) -> std::optional<Codes> {
+          [](const py::object& self) -> std::optional<py::array> {
+            const auto& q = self.cast<const QuantizedMatrix&>();
             if (q.scales.empty()) return std::nullopt;
-            return bytes(q.scales, q.rows, q.blocks());
+            return view(self, q.scales, q.blocks());
           },
-          "uint8, rows x blocks (a copy); None for fp8.")
+          "uint8, rows x blocks, read only; None for fp8.")
       .def_readonly("tensor_scale", &QuantizedMatrix::tensor_scale)
       .def("__repr__", [](const QuantizedMatrix& q) {
         return "<QuantizedMatrix " + std::string(name_of(scheme_names, q.scheme)) + " " +

@@ -5,9 +5,10 @@
 #   ng_tile_params(name out_params out_defines)
 #       out_params: "Rows=8;..." for PARAMS; out_defines: NG_ROWS=8;... for a source that is compiled for one configuration
 #   ng_tile_defines(params out_defines)    the same of other PARAMS
-#   NG_TILE_SOURCES                        RTL of the tile, and what makes Verilator share the code of the array's cells
+#   NG_TILE_SOURCES                        RTL of the tile, and what makes Verilator share the code of the array's cells;
+#                                          with NG_RTL only
 include_guard(DIRECTORY)
-include(NgVerif)
+cmake_path(SET NG_ROOT NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../../)
 
 set(NG_TILE_FILE ${NG_ROOT}rtl/tile/configurations.json)
 set(NG_TILE_KEYS Rows Cols Lanes FormatSet StreamWidth ADepth BDepth MaxBeats Counters)
@@ -20,8 +21,11 @@ foreach(i RANGE ${last})
   string(JSON name GET "${NG_TILE_JSON}" configurations ${i} name)
   list(APPEND NG_TILES ${name})
 endforeach()
-ng_rtl_sources(NG_TILE_SOURCES ng_tile)
-list(PREPEND NG_TILE_SOURCES ${NG_ROOT}verif/cosim/engine/mac_array.vlt)
+if(NG_RTL)
+  include(NgVerif)
+  ng_rtl_sources(NG_TILE_SOURCES ng_tile)
+  list(PREPEND NG_TILE_SOURCES ${NG_ROOT}verif/cosim/engine/mac_array.vlt)
+endif()
 
 function(ng_tile_params name out_params out_defines)
   list(FIND NG_TILES ${name} i)

@@ -224,7 +224,7 @@ def test_long_contractions_of_largest_values(format: str, k: int) -> None:
     scheme, left, right = FORMATS[format]
     rng = np.random.default_rng(27)
     a = operand(rng, scheme, left, 1, k, FILLS["all max"])
-    codes = a.codes
+    codes = a.codes.copy()
     codes[0, k // 3] = 1
     a = ng.QuantizedMatrix(scheme, left, codes, a.scales)
     b = operand(rng, scheme, right, 1, k, FILLS["all max"])

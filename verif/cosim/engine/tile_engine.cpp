@@ -32,11 +32,20 @@ constexpr TileConfig configs[] = {
 struct Factories {
   TileFactory plain, traced;  ///< traced: nullptr if there are no waves
 };
-constexpr Factories verilated[] = {
+#ifdef NG_HAVE_RTL
+constexpr Factories verilated_tiles[] = {
 #define NG_TILE(name, ...) {make_tile_##name, make_traced_tile_##name},
 #include "tile_configurations.inc"
 #undef NG_TILE
 };
+std::span<const Factories> verilated() { return verilated_tiles; }
+#else
+std::span<const Factories> verilated() {
+  throw Error(
+      "the rtl engine is not in this build: configure with -DNG_RTL=ON (needs Verilator), or use the engine model or "
+      "systemc");
+}
+#endif
 constexpr Factories cycle_models[] = {
 #define NG_TILE(name, ...) {make_systemc_tile_##name, nullptr},
 #include "tile_configurations.inc"
@@ -162,13 +171,21 @@ class TileEngine final : public Engine {
 std::span<const TileConfig> tile_configs() { return configs; }
 
 std::unique_ptr<TileModel> make_tile_model(std::string_view engine, std::string_view tile) {
-  if (engine == "rtl") return verilated[index_of(tile)].plain({});
+  if (engine == "rtl") return verilated()[index_of(tile)].plain({});
   if (engine == "systemc") return cycle_models[index_of(tile)].plain({});
   throw Error("there is no tile model '" + std::string(engine) + "'; expected rtl or systemc");
 }
 
+bool have_rtl_engine() {
+#ifdef NG_HAVE_RTL
+  return true;
+#else
+  return false;
+#endif
+}
+
 std::unique_ptr<Engine> make_rtl_engine(const TileEngineOptions& options) {
-  return std::make_unique<TileEngine>("rtl", verilated, options);
+  return std::make_unique<TileEngine>("rtl", verilated(), options);
 }
 
 std::unique_ptr<Engine> make_systemc_engine(const TileEngineOptions& options) {

@@ -26,10 +26,14 @@ std::span<const TileConfig> tile_configs();
 /// A tile of that name, "rtl" or "systemc", for other drivers than the engines'. Throws Error if there is none.
 std::unique_ptr<TileModel> make_tile_model(std::string_view engine, std::string_view tile);
 
-/// Name "rtl": the Verilated ng_tile. Takes nvfp4 and every pair of fp8 formats. Cycles are those of the driver's call,
-/// operands packed and tile initialized before. Throws Error for an unknown tile, for formats that no tile (or not the
-/// named one) has, for a contraction longer than its accumulators hold, for operands that do not fit each other, and
-/// with the driver's text if the driver fails. `progress` counts blocks of results.
+/// Whether this build has the engine rtl.
+bool have_rtl_engine();
+
+/// Name "rtl": the Verilated ng_tile, in builds with NG_RTL (others throw Error). Takes nvfp4 and every pair of fp8
+/// formats. Cycles are those of the driver's call, operands packed and tile initialized before. Throws Error for an
+/// unknown tile, for formats that no tile (or not the named one) has, for a contraction longer than its accumulators
+/// hold, for operands that do not fit each other, and with the driver's text if the driver fails. `progress` counts
+/// blocks of results.
 std::unique_ptr<Engine> make_rtl_engine(const TileEngineOptions& options = {});
 
 /// Name "systemc": the tile's cycle model (model/systemc), the same in every cycle; without waves. Its core is called

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <sstream>
+
+#include "commands.hpp"
+#include "narrowgauge/power/export.hpp"
+#include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/power/json.hpp"
+#include "narrowgauge/power/operands.hpp"
+#include "npy.hpp"
+#include "report.hpp"
+
+namespace narrowgauge::cli {
+namespace {
+
+using power::Gauge;
+
+/// A flag that becomes a field of the JSON question.
+struct Field {
+  CLI::Option* option;
+  std::string key;
+  enum Kind { text, number, list, yes, no } kind;
+};
+
+struct EnergyArguments {
+  std::vector<Field> fields;
+  std::vector<std::string> calibrations;
+  std::string a, b, export_kind, out;
+  bool jsonl = false, list = false, units = false, technologies = false, json = false;
+};
+
+/// A number as the flag has it, so that the question is refused in the same words as in JSON.
+Json number_or_text(const std::string& text) {
+  const Json number = Json::parse(text, nullptr, false);
+  return number.is_number() ? number : Json(text);
+}
+
+Json question_of(const EnergyArguments& arguments) {
+  Json question = Json::object();
+  for (const Field& field : arguments.fields) {
+    if (field.option->count() == 0) continue;
+    if (field.kind == Field::yes || field.kind == Field::no) {
+      question[field.key] = field.kind == Field::yes;
+    } else if (field.kind == Field::list) {
+      for (const std::string& item : field.option->as<std::vector<std::string>>()) {
+        const std::size_t equals = item.find('=');
+        question[field.key][item.substr(0, equals)] =
+            number_or_text(equals == std::string::npos ? "" : item.substr(equals + 1));
+      }
+    } else {
+      const auto value = field.option->as<std::string>();
+      question[field.key] = field.kind == Field::number ? number_or_text(value) : Json(value);
+    }
+  }
+  return question;
+}
+
+/// L1: the flips of the question's unit on the product of two files.
+power::Answer answer_counted(const Gauge& gauge, const power::Question& question, const EnergyArguments& arguments) {
+  const Matrix a = read_matrix(arguments.a);
+  const Matrix b = read_matrix(arguments.b);
+  if (a.cols != b.rows) {
+    throw Error(a.path + " has " + counted(a.cols, "column") + " and " + b.path + " has " + counted(b.rows, "row") +
+                "; give A of M x K and B of K x N");
+  }
+  power::validate(question);
+  const auto is_integer = [](const Matrix& matrix) { return matrix.dtype.find("int") != std::string::npos; };
+  const bool as_they_are = question.unit.mac.format == power::MacFormat::integer && is_integer(a) && is_integer(b);
+  const power::ProductOperands operands =
+      power::product_operands(question.unit.mac, to_float32(a), a.rows, a.cols, to_float32(b), b.cols, as_they_are);
+  power::Answer answer = gauge.energy_counted(question, power::features_counted(question.unit.mac, operands.stream));
+  answer.notes.push_back("Counted on " + counted(operands.stream.cycles, "cycle") + ", " +
+                         std::to_string(operands.outputs) + " of the " + counted(operands.of, "output") + " of " +
+                         a.path + " x " + b.path +
+                         (as_they_are ? ", their values taken for codes." : ", quantized to the format."));
+  return answer;
+}
+
+void print_units(const Gauge& gauge, bool json) {
+  Json list = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const power::RecordInfo& record : gauge.records()) {
+    list.push_back({{"unit", record.unit},
+                    {"technology", record.technology},
+                    {"stimulus", record.stimulus},
+                    {"mac", power::to_json(record.mac)},
+                    {"L2_j", json_number(record.l2_j)},
+                    {"L3_j", json_number(record.l3_j)}});
+    rows.push_back(
+        {record.unit, record.technology, record.stimulus, number(record.l2_j * 1e12), number(record.l3_j * 1e12)});
+  }
+  if (json) return print_json({{"command", "energy"}, {"units", list}});
+  if (rows.empty()) {
+    std::puts("No unit is recorded in this build; docs/energy_ladder.md says how to characterize one.");
+    return;
+  }
+  print_table({"unit", "technology", "stimulus", "L2, pJ a MAC", "L3, pJ a MAC"}, rows);
+}
+
+void print_technologies(const Gauge& gauge, bool json) {
+  Json list = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const power::TechnologyInfo& technology : gauge.technologies()) {
+    list.push_back({{"name", technology.name},
+                    {"kind", technology.kind},
+                    {"what", technology.what},
+                    {"citation", technology.citation},
+                    {"calibration", technology.calibration.empty() ? Json() : Json(technology.calibration)},
+                    {"answers", technology.can_answer},
+                    {"limit", technology.limit}});
+    rows.push_back({technology.name, technology.kind, technology.what, technology.limit});
+  }
+  if (json) return print_json({{"command", "energy"}, {"technologies", list}});
+  print_table({"technology", "kind", "what", "limit"}, rows);
+}
+
+void print_vocabulary(const Gauge& gauge, bool json) {
+  const Json words = power::vocabulary(gauge);
+  if (json) return print_json({{"command", "energy"}, {"words", words}});
+  std::vector<std::pair<std::string, std::string>> facts;
+  for (const auto& [key, values] : words.items()) {
+    std::string text;
+    for (const Json& value : values) text += (text.empty() ? "" : ", ") + value.get<std::string>();
+    facts.emplace_back(key, text);
+  }
+  print_facts(facts);
+}
+
+int run(const EnergyArguments& arguments) {
+  const std::vector<std::filesystem::path> calibrations(arguments.calibrations.begin(), arguments.calibrations.end());
+  const Gauge gauge(calibrations);
+  const Json question = question_of(arguments);
+  if (arguments.jsonl) {
+    if (!question.empty())
+      throw Error("--jsonl takes its questions from stdin; leave " + question.begin().key() + " out");
+    std::ios::sync_with_stdio(false);
+    return power::answer_lines(gauge, std::cin, std::cout) == 0 ? 0 : 1;
+  }
+  if (arguments.list) return print_vocabulary(gauge, arguments.json), 0;
+  if (arguments.units) return print_units(gauge, arguments.json), 0;
+  if (arguments.technologies) return print_technologies(gauge, arguments.json), 0;
+  if (!arguments.export_kind.empty()) {
+    if (arguments.out.empty()) throw Error("--export needs --out DIR, the folder for its files");
+    for (const auto& path :
+         power::export_tables(gauge, arguments.export_kind, question.value("technology", ""), arguments.out))
+      std::printf("%s\n", path.c_str());
+    return 0;
+  }
+  if (question.empty())
+    throw Error(
+        "There is no question; give --format int8, say, or --memory, --events, --jsonl (narrowgauge energy --help)");
+  const power::AnyQuestion any = power::question_from_json(question.dump());
+  power::Answer answer;
+  if (!arguments.a.empty() || !arguments.b.empty()) {
+    const auto* unit = std::get_if<power::Question>(&any);
+    if (arguments.a.empty() || arguments.b.empty() || !unit || unit->rung != power::Rung::L1)
+      throw Error("--a and --b are the two factors for --rung L1; give all three with --format");
+    answer = answer_counted(gauge, *unit, arguments);
+  } else {
+    answer = std::visit([&](const auto& asked) { return gauge.energy(asked); }, any);
+  }
+  const std::string text = arguments.json ? power::to_json(answer) + "\n" : power::to_text(answer);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_energy(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<EnergyArguments>();
+  CLI::App& command =
+      *app.add_subcommand("energy", "What a multiply-accumulate costs, from where, and how far off that may be");
+  const auto field = [&](const std::string& flag, const std::string& key, const std::string& help,
+                         const std::string& type, Field::Kind kind, const std::string& group) {
+    const bool is_flag = kind == Field::yes || kind == Field::no;
+    CLI::Option* option = is_flag ? command.add_flag_function(
+                                        flag, [](std::int64_t) {}, help)
+                                  : command.add_option(flag, help)->type_name(type);
+    if (kind == Field::list) option->expected(1, 100);
+    option->group(group);
+    arguments->fields.push_back({option, key, kind});
+  };
+  const std::string unit = "Unit", operands = "Operands", answer = "Answer", other = "Other questions";
+  field("--format", "format",
+        "int8, uint4, ... (1 to 16 bits), integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32", "NAME",
+        Field::text, unit);
+  field("--a-width", "a_width", "Bits of activations, 1 to 16; integer only", "BITS", Field::number, unit);
+  field("--b-width", "b_width", "Bits of weights, 1 to 16; integer only", "BITS", Field::number, unit);
+  field("--a-unsigned", "a_signed", "Activations are not negative", "", Field::no, unit);
+  field("--b-unsigned", "b_signed", "Weights are not negative", "", Field::no, unit);
+  field("--structure", "structure", "How a product is made", "array|booth|wallace|serial|none", Field::text, unit);
+  field("--lanes", "lanes", "Products a cycle, 1 to 1024", "N", Field::number, unit);
+  field("--acc-width", "acc_width", "Bits of the accumulator, 1 to 128; integer only", "BITS", Field::number, unit);
+  field("--products-only", "accumulator", "The unit without its accumulator", "", Field::no, unit);
+  field("--schedule", "schedule", "The order in which products meet the accumulator", "plain|sorted|dual|muxed",
+        Field::text, unit);
+  field("--additions", "additions", "R, mean additions per weight; structure none (PANN)", "R", Field::number, unit);
+  field("--a-values", "a", "Distribution of activations", "uniform|gauss|half_normal", Field::text, operands);
+  field("--b-values", "b", "Distribution of weights", "uniform|gauss|half_normal", Field::text, operands);
+  field("--stimulus", "stimulus", "L2, L3: the recorded stimulus by name", "NAME", Field::text, operands);
+  command.add_option("--a", arguments->a, "L1: the left factor, M x K")->type_name("A.npy")->group(operands);
+  command.add_option("--b", arguments->b, "L1: the right factor, K x N")->type_name("B.npy")->group(operands);
+  field("--technology", "technology", "osu018 if not given; --technologies lists them", "NAME", Field::text, answer);
+  field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists", "best|L0|L1|L2|L3",
+        Field::text, answer);
+  field("--mode", "mode", "refined, or the PANN paper's formulas verbatim, in bit flips", "refined|pann_paper",
+        Field::text, answer);
+  field("--energy-per-flip", "energy_per_flip", "Joules; mode pann_paper", "J", Field::number, answer);
+  field("--count", "count", "How many multiply-accumulates", "N", Field::number, answer);
+  field("--strict", "strict", "Refuse to extrapolate", "", Field::yes, answer);
+  field("--explain", "explain", "Derive the number, term by term", "", Field::yes, answer);
+  command.add_flag("--json", arguments->json, "One JSON object, SI units without prefixes")->group(answer);
+  command.add_option("--calibration", arguments->calibrations, "Calibrations of your own besides")
+      ->type_name("FILE")
+      ->group(answer);
+  field("--memory", "memory", "An access to memory, from cited tables", "sram|dram|hbm2|gddr6", Field::text, other);
+  field("--bits", "bits", "--memory: bits moved", "N", Field::number, other);
+  field("--size-bytes", "size_bytes", "--memory sram: its size", "N", Field::number, other);
+  field("--operation", "operation", "--memory", "read|write|store_and_fetch", Field::text, other);
+  field("--events", "events", "Events on a measured chip (L5)", "NAME=COUNT", Field::list, other);
+  command.add_flag("--jsonl", arguments->jsonl, "Questions as JSON Lines on stdin, answers on stdout")->group(other);
+  command.add_flag("--list", arguments->list, "List the words that questions may use")->group(other);
+  command.add_flag("--units", arguments->units, "List the recorded units (L2, L3)")->group(other);
+  command.add_flag("--technologies", arguments->technologies, "List the technologies")->group(other);
+  command.add_option("--export", arguments->export_kind, "Write tables for another tool")
+      ->type_name("accelergy|zigzag|hwcomponents")
+      ->group(other);
+  command.add_option("--out", arguments->out, "--export: the folder")->type_name("DIR")->group(other);
+  command.footer(
+      "An answer is a number with its source: rung of the ladder, technology, calibration, and the error that this "
+      "rung\n"
+      "made on units it was not fitted to. docs/energy.md is the manual.\n"
+      "\n"
+      "Examples:\n"
+      "  narrowgauge energy --format int8                               an 8-bit multiply-accumulate in osu018\n"
+      "  narrowgauge energy --format nvfp4 --a-values gauss --b-values gauss --explain\n"
+      "  narrowgauge energy --format int --a-width 8 --b-width 4 --structure booth --acc-width 24 --strict\n"
+      "  narrowgauge energy --format int8 --technology horowitz_45nm    a published constant, or a ratio times one\n"
+      "  narrowgauge energy --format int4 --mode pann_paper --explain   36 flips, place by place\n"
+      "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
+      "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"
+      "  narrowgauge energy --technology ice40up --events net=63.4 clock=1\n"
+      "  echo '{\"format\": \"int8\", \"count\": 1e9}' | narrowgauge energy --jsonl\n"
+      "  narrowgauge energy --export accelergy --technology osu018 --out tables");
+  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+}
+
+}  // namespace narrowgauge::cli

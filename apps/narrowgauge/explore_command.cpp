@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <random>
+#include <sstream>
+
+#include "commands.hpp"
+#include "narrowgauge/power/explore/explore.hpp"
+#include "narrowgauge/power/gauge.hpp"
+#include "npy.hpp"
+#include "report.hpp"
+#include "tile_engine.hpp"
+
+extern char** environ;
+
+namespace narrowgauge::cli {
+namespace {
+
+using power::Explorer;
+using power::Front;
+using power::GemmShape;
+using power::Objective;
+using power::Space;
+
+struct ExploreArguments {
+  std::string workload, space, csv, checkpoint, plot, python = "python3", engine = "systemc";
+  std::vector<std::string> set, tiles;
+  unsigned threads = 0, rows = 20, shapes = 60;
+  std::uint64_t chunk = 1 << 16;
+  bool json = false, resume = false, validate_cycles = false, list = false;
+};
+
+// ---- the space
+
+/// YAML has no types of its own: what reads as a number is one, true and false are, and the rest is text.
+nlohmann::json json_of(const YAML::Node& node) {
+  switch (node.Type()) {
+    case YAML::NodeType::Map: {
+      nlohmann::json json = nlohmann::json::object();
+      for (const auto& entry : node) {
+        const auto key = entry.first.as<std::string>();
+        if (json.contains(key)) throw Error("it has the key \"" + key + "\" twice");
+        json[key] = json_of(entry.second);
+      }
+      return json;
+    }
+    case YAML::NodeType::Sequence: {
+      nlohmann::json json = nlohmann::json::array();
+      for (const auto& entry : node) json.push_back(json_of(entry));
+      return json;
+    }
+    case YAML::NodeType::Scalar: {
+      const auto& text = node.Scalar();
+      if (node.Tag() == "!") return text;  // quoted
+      double number = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+      if (error == std::errc() && end == text.data() + text.size() && std::isfinite(number)) return number;
+      return text;
+    }
+    default:
+      return nullptr;
+  }
+}
+
+Space load_space(const std::string& path) {
+  std::ifstream in(path);
+  if (!in) throw Error("The space " + path + " cannot be read; check the path");
+  try {
+    const YAML::Node node = YAML::Load(in);
+    if (!node.IsMap()) throw Error("it has no keys; docs/explore.md has an example");
+    return power::space_from_json(json_of(node));
+  } catch (const YAML::Exception& error) {
+    throw Error(path + " is not YAML: " + error.what());
+  } catch (const Error& error) {
+    throw Error(path + ": " + error.what());
+  }
+}
+
+power::Tensors load_tensors(const Space& space) {
+  if (space.tensor_a.empty()) return power::normal_tensors();
+  const Matrix a = read_matrix(space.tensor_a), b = read_matrix(space.tensor_b);
+  if (a.cols != b.rows) {
+    throw Error("the tensors of the space do not fit: " + space.tensor_a + " is " + std::to_string(a.rows) + " x " +
+                std::to_string(a.cols) + ", " + space.tensor_b + " is " + std::to_string(b.rows) + " x " +
+                std::to_string(b.cols) + "; expected m x k and k x n");
+  }
+  return {a.rows, b.cols, a.cols, to_float32(a), to_float32(b)};
+}
+
+std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set) {
+  std::map<std::string, std::int64_t> values;
+  for (const std::string& text : set) {
+    const std::size_t equals = text.find('=');
+    std::int64_t value = 0;
+    const char* const end = text.data() + text.size();
+    const bool is_number = equals != std::string::npos && equals != 0 &&
+                           std::from_chars(text.data() + equals + 1, end, value).ptr == end && equals + 1 < text.size();
+    if (!is_number) throw Error("--set \"" + text + "\" is not of the form name=number, as seq=2048");
+    values[text.substr(0, equals)] = value;
+  }
+  return values;
+}
+
+// ---- programs of the Python package
+
+/// Runs `python -m module arguments`, with its output in `output` if that is given. Throws Error if it fails.
+void run_python(const std::string& python, const std::string& module, const std::vector<std::string>& arguments,
+                const std::string& input, std::string* output) {
+  std::vector<std::string> words{python, "-m", module};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+
+  // Files instead of pipes: neither side waits for the other.
+  const auto scratch = [] {
+    std::FILE* file = std::tmpfile();
+    if (!file) throw Error("A temporary file cannot be made; check free space in the system's temporary folder");
+    return std::unique_ptr<std::FILE, int (*)(std::FILE*)>(file, std::fclose);
+  };
+  const auto in = scratch(), out = scratch();
+  std::fwrite(input.data(), 1, input.size(), in.get());
+  std::rewind(in.get());
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
+  pid_t child = 0;
+  const int fault = posix_spawnp(&child, python.c_str(), &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  int status = 0;
+  if (fault != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
+    throw Error(python + " -m " + module + " failed" + (fault != 0 ? ": " + std::string(std::strerror(fault)) : "") +
+                "; it needs the narrowgauge package: name a Python that has it with --python, or put the build's "
+                "python folder on PYTHONPATH");
+  }
+  if (!output) return;
+  std::rewind(out.get());
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, out.get())) != 0;) output->append(buffer, n);
+}
+
+power::Workload workload_of(const ExploreArguments& arguments) {
+  const auto set = settings(arguments.set);
+  if (!arguments.workload.ends_with(".onnx")) return power::load_workload(arguments.workload, set);
+  std::string text;
+  run_python(arguments.python, "narrowgauge.workload", {arguments.workload}, "", &text);
+  return power::workload_from_json(nlohmann::json::parse(text), set);
+}
+
+// ---- the result
+
+const std::vector<std::string> columns{
+    "point",   "format",       "sparsity",   "rows",        "cols",         "lanes",    "a_depth",
+    "b_depth", "stream_width", "technology", "compression", "frequency_hz", "energy_j", "mac_j",
+    "sram_j",  "dram_j",       "cycles",     "time_s",      "utilization",  "area_m2",  "sqnr_db"};
+
+std::string cell(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  return value.is_null() ? "" : value.dump();
+}
+
+std::string csv_of(const nlohmann::ordered_json& points) {
+  std::string text;
+  for (const std::string& column : columns) text.append(column).append(",");
+  text += "assumed\n";
+  for (const auto& point : points) {
+    std::string line;
+    for (const std::string& column : columns) line.append(cell(point.at(column))).append(",");
+    std::string assumed;  // the words before the colons
+    for (const auto& entry : point.at("assumed")) {
+      const auto sentence = entry.get<std::string>();
+      assumed.append(assumed.empty() ? "" : " ").append(sentence, 0, sentence.find(':'));
+    }
+    text.append(line).append(assumed).append("\n");
+  }
+  return text;
+}
+
+std::string shown(double x, double unit) { return number(x / unit); }
+
+void print_front(const nlohmann::ordered_json& result, const Explorer& explorer, unsigned most) {
+  std::vector<std::vector<std::string>> rows;
+  std::vector<nlohmann::ordered_json> points(result["front"].begin(), result["front"].end());
+  const auto first = explorer.space().objectives[0];
+  const auto key = [&](const nlohmann::ordered_json& p) {
+    const auto real = [&](const char* name) { return p[name].is_number() ? p[name].get<double>() : 1e300; };
+    switch (first) {
+      case Objective::energy:
+        return real("energy_j");
+      case Objective::cycles:
+        return real("cycles");
+      case Objective::time:
+        return real("time_s");
+      case Objective::area:
+        return real("area_m2");
+      case Objective::sqnr:
+        return -real("sqnr_db");
+      case Objective::energy_delay:
+        break;
+    }
+    return real("energy_j") * real("time_s");
+  };
+  std::stable_sort(points.begin(), points.end(), [&](const auto& x, const auto& y) { return key(x) < key(y); });
+  for (std::size_t i = 0; i < std::min<std::size_t>(most, points.size()); ++i) {
+    const auto& p = points[i];
+    const auto count = [&](const char* name) { return std::to_string(p[name].template get<int>()); };
+    rows.push_back({std::to_string(p["point"].get<std::uint64_t>()),
+                    p["format"].get<std::string>().append(p["sparsity"] == "none" ? "" : " 2:4"),
+                    count("rows") + "x" + count("cols") + "x" + count("lanes"),
+                    count("a_depth") + "/" + count("b_depth"), count("stream_width"), p["technology"],
+                    number(p["compression"].get<double>()), shown(p["frequency_hz"], 1e6), shown(p["energy_j"], 1e-6),
+                    std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())), shown(p["time_s"], 1e-3),
+                    number(100 * p["utilization"].get<double>()),
+                    p["area_m2"].is_number() ? shown(p["area_m2"], 1e-6) : "-",
+                    p["sqnr_db"].is_number() ? number(p["sqnr_db"].get<double>()) : cell(p["sqnr_db"]),
+                    p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
+  }
+  print_table({"point", "format", "array", "depths", "stream", "technology", "compr.", "MHz", "energy uJ", "cycles",
+               "ms", "util. %", "area mm2", "SQNR dB", ""},
+              rows);
+  if (points.size() > rows.size())
+    std::printf("... and %zu more: --rows, --json, --csv\n", points.size() - rows.size());
+}
+
+int explore(const ExploreArguments& arguments) {
+  if (!arguments.csv.empty()) check_writable(arguments.csv);
+  if (!arguments.plot.empty()) check_writable(arguments.plot);
+  if (arguments.resume && arguments.checkpoint.empty())
+    throw Error("--resume needs --checkpoint with the file to go on from");
+  const Space space = load_space(arguments.space);
+  const Explorer explorer(workload_of(arguments), space, std::make_shared<power::GaugePrices>(power::gauge()),
+                          load_tensors(space));
+  const Stopwatch time;
+  const Front front = [&] {
+    ProgressBar bar(counted(explorer.points(), "point"));
+    return explorer.run({.threads = arguments.threads,
+                         .chunk = arguments.chunk,
+                         .checkpoint = arguments.checkpoint,
+                         .resume = arguments.resume,
+                         .progress = [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); }});
+  }();
+  const double seconds = time.seconds();
+
+  nlohmann::ordered_json result{{"command", "explore"},
+                                {"workload", explorer.workload().name},
+                                {"macs", explorer.workload().macs()},
+                                {"parameters", explorer.workload().parameters},
+                                {"exploration", explorer.id()},
+                                {"space", power::to_json(explorer.space())},
+                                {"points", explorer.points()},
+                                {"impossible", front.impossible},
+                                {"front", nlohmann::ordered_json::array()},
+                                {"sources", explorer.sources()}};
+  for (const std::uint64_t point : front.points) result["front"].push_back(explorer.describe(point));
+  if (!arguments.csv.empty()) write_text(arguments.csv, csv_of(result["front"]));
+  if (!arguments.plot.empty())
+    run_python(arguments.python, "narrowgauge.plot", {"-o", arguments.plot}, result.dump(), nullptr);
+  if (arguments.json) {
+    print_json(result);
+    return 0;
+  }
+  std::printf("%s: %s MAC; %s, %llu of them impossible, in %s s\n", explorer.workload().name.c_str(),
+              number(explorer.workload().macs()).c_str(), counted(explorer.points(), "point").c_str(),
+              static_cast<unsigned long long>(front.impossible), number(seconds).c_str());
+  std::string objectives;
+  for (const Objective objective : explorer.space().objectives)
+    objectives += (objectives.empty() ? "" : ", ") + std::string(power::name(objective));
+  std::printf("%s that no other beats in %s:\n\n", counted(front.points.size(), "point").c_str(), objectives.c_str());
+  print_front(result, explorer, arguments.rows);
+  return 0;
+}
+
+// ---- cycles of the model against those of the simulated tiles
+
+QuantizedMatrix random_operand(std::size_t vectors, std::size_t k, Scheme scheme, Format element,
+                               std::mt19937& random) {
+  QuantizedMatrix q;
+  q.scheme = scheme;
+  q.element = element;
+  q.rows = vectors;
+  q.k = q.k_padded = k;
+  if (scheme == Scheme::nvfp4) q.k_padded = (k + 15) / 16 * 16;
+  q.codes.resize(vectors * q.k_padded);
+  const unsigned codes = scheme == Scheme::nvfp4 ? 16 : 0x78;  // finite ones
+  for (std::uint8_t& code : q.codes) code = static_cast<std::uint8_t>(random() % codes);
+  if (scheme == Scheme::nvfp4) q.scales.assign(q.codes.size() / 16, 0x38);
+  q.tensor_scale = 1;
+  return q;
+}
+
+/// Shapes that do and do not fill panels, beats and banks, and random ones from a single element to `most` beats.
+std::vector<GemmShape> shapes_for(const TileConfig& tile, unsigned count, double most, std::mt19937& random) {
+  const std::int64_t bank = std::min(tile.a_depth, tile.b_depth) * tile.lanes;
+  std::vector<GemmShape> shapes{{1, 1, 1},        {17, 33, 65},         {2, 3, bank},
+                                {5, 9, bank + 1}, {3, 2, 3 * bank - 5}, {64, 64, 64}};
+  std::uniform_real_distribution<double> even;
+  const auto size = [&](double top) { return static_cast<std::int64_t>(std::exp(even(random) * std::log(top))); };
+  while (shapes.size() < count) {
+    const GemmShape s{size(1000), size(1000), size(10000)};
+    const double beats = std::ceil(static_cast<double>(s.m) / tile.rows) *
+                         std::ceil(static_cast<double>(s.n) / tile.cols) *
+                         std::ceil(static_cast<double>(s.k) / tile.lanes);
+    if (beats <= most) shapes.push_back(s);
+  }
+  shapes.resize(count);
+  return shapes;
+}
+
+int validate_cycles(const ExploreArguments& arguments) {
+  const bool rtl = arguments.engine == "rtl";
+  if (!rtl && arguments.engine != "systemc")
+    throw Error("--engine \"" + arguments.engine + "\" has no cycles to compare with; choose systemc or rtl");
+  if (arguments.shapes == 0) throw Error("--shapes 0 would compare nothing; expected 1 or more");
+  for (const std::string& name : arguments.tiles) {
+    if (std::none_of(tile_configs().begin(), tile_configs().end(), [&](const TileConfig& t) { return t.name == name; }))
+      throw Error("--tile \"" + name + "\" is not a tile; choose of those in rtl/tile/configurations.json");
+  }
+  constexpr double bound = 0.01;
+  struct Case {
+    const char* format;
+    unsigned bit;
+    Scheme scheme;
+    Format element;
+  };
+  constexpr Case cases[] = {{"nvfp4", 1, Scheme::nvfp4, Format::e2m1},
+                            {"fp8_e4m3", 2, Scheme::fp8, Format::e4m3},
+                            {"fp8_e5m2", 4, Scheme::fp8, Format::e5m2}};
+  Json all = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  double worst = 0, sum = 0;
+  std::uint64_t compared = 0, equal_in_all = 0;
+  for (const TileConfig& tile : tile_configs()) {
+    if (!arguments.tiles.empty() &&
+        std::find(arguments.tiles.begin(), arguments.tiles.end(), tile.name) == arguments.tiles.end())
+      continue;
+    TileEngineOptions options;
+    options.tile = tile.name;
+    const auto engine = rtl ? make_rtl_engine(options) : make_systemc_engine(options);
+    const auto shape = power::TileShape::of(static_cast<int>(tile.rows), static_cast<int>(tile.cols),
+                                            static_cast<int>(tile.lanes), static_cast<int>(tile.format_set),
+                                            static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
+                                            static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats));
+    for (const Case& one : cases) {
+      if ((tile.format_set & one.bit) == 0) continue;
+      std::mt19937 random(one.bit * 1000 + tile.rows);
+      double tile_worst = 0, tile_sum = 0;
+      std::uint64_t equal = 0, cycles = 0;
+      GemmShape worst_shape;
+      // The slower the engine, the shorter the products.
+      const double most = rtl ? 3000 : 60000;
+      const auto shapes = shapes_for(tile, arguments.shapes, most, random);
+      ProgressBar bar(std::string(tile.name) + " " + one.format);
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const GemmShape& s = shapes[i];
+        const auto k = static_cast<std::size_t>(s.k);
+        const QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k, one.scheme, one.element, random);
+        const QuantizedMatrix b = random_operand(static_cast<std::size_t>(s.n), k, one.scheme, one.element, random);
+        const auto real = static_cast<double>(engine->gemm(a, b).cycles);
+        const auto model = static_cast<double>(power::gemm_work(shape, s).cycles);
+        const double error = std::abs(model - real) / real;
+        cycles += static_cast<std::uint64_t>(real);
+        equal += error == 0;
+        tile_sum += error;
+        if (error > tile_worst) tile_worst = error, worst_shape = s;
+        bar.update(i + 1, shapes.size());
+      }
+      const auto count = static_cast<double>(shapes.size());
+      const std::string where = tile_worst == 0 ? ""
+                                                : std::to_string(worst_shape.m) + "x" + std::to_string(worst_shape.n) +
+                                                      "x" + std::to_string(worst_shape.k);
+      all.push_back({{"tile", tile.name},
+                     {"format", one.format},
+                     {"shapes", shapes.size()},
+                     {"equal", equal},
+                     {"error_mean", tile_sum / count},
+                     {"error_max", tile_worst},
+                     {"worst", where},
+                     {"cycles", cycles}});
+      rows.push_back({std::string(tile.name), one.format, std::to_string(shapes.size()), std::to_string(equal),
+                      number(100 * tile_sum / count), number(100 * tile_worst), where, std::to_string(cycles)});
+      worst = std::max(worst, tile_worst);
+      sum += tile_sum;
+      compared += shapes.size();
+      equal_in_all += equal;
+    }
+  }
+  const bool within = worst <= bound;
+  if (arguments.json) {
+    print_json({{"command", "explore --validate-cycles"},
+                {"engine", arguments.engine},
+                {"bound", bound},
+                {"within", within},
+                {"shapes", compared},
+                {"equal", equal_in_all},
+                {"error_mean", sum / static_cast<double>(compared)},
+                {"error_max", worst},
+                {"tiles", all}});
+  } else {
+    print_table({"tile", "format", "shapes", "equal", "mean error %", "max error %", "of M x N x K", "cycles"}, rows);
+    std::printf("\n%s of the cycle model against engine %s: %llu equal, mean error %s %%, largest %s %%%s\n",
+                counted(compared, "product").c_str(), arguments.engine.c_str(),
+                static_cast<unsigned long long>(equal_in_all),
+                number(100 * sum / static_cast<double>(compared)).c_str(), number(100 * worst).c_str(),
+                within ? "" : ": MORE THAN 1 %");
+  }
+  return within ? 0 : 1;
+}
+
+int list_workloads(bool json) {
+  Json all = Json::array();
+  std::vector<std::vector<std::string>> rows;
+  for (const std::string& name : power::workload_names()) {
+    const power::Workload workload = power::load_workload(name);
+    std::string parameters;
+    for (const auto& [key, value] : workload.parameters) parameters += key + "=" + std::to_string(value) + " ";
+    all.push_back({{"workload", name},
+                   {"macs", workload.macs()},
+                   {"layers", workload.layers.size()},
+                   {"parameters", workload.parameters},
+                   {"what", workload.what}});
+    rows.push_back(
+        {name, number(workload.macs() / 1e9), std::to_string(workload.layers.size()), parameters, workload.what});
+  }
+  if (json) {
+    print_json({{"command", "explore --workloads"}, {"workloads", all}});
+  } else {
+    print_table({"workload", "GMAC", "layers", "--set", "what"}, rows);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_explore(CLI::App& app, int& exit_code) {
+  auto arguments = std::make_shared<ExploreArguments>();
+  CLI::App& command =
+      *app.add_subcommand("explore", "Energy, time, area and accuracy of a workload over a design space");
+  auto* workload = command.add_option("workload", arguments->workload,
+                                      "A workload: .json, .onnx (with the Python package), or one of --workloads");
+  auto* space = command.add_option("space", arguments->space, "The design space, .yaml");
+  command.add_option("--set", arguments->set, "Values of the workload's parameters")->type_name("NAME=NUMBER ...");
+  command.add_option("--threads", arguments->threads, "Threads, 0: one a core")->capture_default_str();
+  command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout; SI units");
+  command.add_option("--csv", arguments->csv, "Write the front to this file; SI units")->type_name("FILE");
+  command.add_option("--rows", arguments->rows, "Most rows of the table")->capture_default_str();
+  command.add_option("--plot", arguments->plot, "Write a picture of the front (with the Python package)")
+      ->type_name("FILE");
+  command.add_option("--python", arguments->python, "Python that has the narrowgauge package")->capture_default_str();
+  command.add_option("--checkpoint", arguments->checkpoint, "Write down what is done, to go on from")
+      ->type_name("FILE");
+  command.add_flag("--resume", arguments->resume, "Go on from the checkpoint, if there is one");
+  command.add_option("--chunk", arguments->chunk, "Points of a job")->capture_default_str();
+  auto* validate = command.add_flag("--validate-cycles", arguments->validate_cycles,
+                                    "Compare the cycle model with simulated tiles; exit code 1 above 1 %");
+  command.add_option("--engine", arguments->engine, "Of --validate-cycles: systemc or rtl")->capture_default_str();
+  command.add_option("--shapes", arguments->shapes, "Of --validate-cycles: products a tile and format")
+      ->capture_default_str();
+  command.add_option("--tile", arguments->tiles, "Of --validate-cycles: tiles, all without")->type_name("NAME ...");
+  auto* list = command.add_flag("--workloads", arguments->list, "List the workloads that come along");
+  workload->excludes(validate)->excludes(list);
+  space->excludes(validate)->excludes(list);
+  command.footer(
+      "The result is the front: the points that no other point beats in all objectives of the space.\n"
+      "docs/explore.md has the keys of spaces and workloads, and what is assumed.\n"
+      "\n"
+      "Examples:\n"
+      "  narrowgauge explore resnet18 examples/explore/space.yaml\n"
+      "  narrowgauge explore llama_block examples/explore/space.yaml --set seq=2048 --json\n"
+      "  narrowgauge explore model.onnx space.yaml --checkpoint run.jsonl --resume --plot front.png\n"
+      "  narrowgauge explore --validate-cycles --engine rtl --shapes 30");
+  command.callback([arguments, &exit_code] {
+    if (arguments->list) {
+      exit_code = list_workloads(arguments->json);
+    } else if (arguments->validate_cycles) {
+      exit_code = validate_cycles(*arguments);
+    } else {
+      if (arguments->workload.empty() || arguments->space.empty())
+        throw Error("explore needs a workload and a space; see narrowgauge explore --help");
+      exit_code = explore(*arguments);
+    }
+  });
+}
+
+}  // namespace narrowgauge::cli

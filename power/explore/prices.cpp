@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/power/explore/explore.hpp"
+#include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+std::string source_of(const Answer& answer) {
+  std::string text = "rung " + std::string(name(answer.rung)) + ", technology " + answer.technology;
+  if (!answer.calibration.empty()) text += ", calibration " + answer.calibration;
+  if (answer.error) {
+    text += ", mean error " + std::to_string(answer.error->mean_abs) + " of " + answer.error->against + " on " +
+            std::to_string(answer.error->samples) + " held-out samples";
+  }
+  if (answer.anchor)
+    text += ", anchored: " + answer.anchor->to + " x " + std::to_string(answer.anchor->ratio) + " in " +
+            answer.anchor->flow;
+  for (const std::string& note : answer.notes) text += ". " + note;
+  return text;
+}
+
+Price price_of(const Answer& answer) { return {answer.each, source_of(answer)}; }
+
+MemoryQuestion memory_question(const std::string& memory, const std::string& technology, bool write) {
+  MemoryQuestion question;
+  question.memory = memory;
+  question.technology = technology;
+  question.operation = write ? MemoryQuestion::Operation::write : MemoryQuestion::Operation::read;
+  return question;
+}
+
+}  // namespace
+
+Price GaugePrices::mac(const MacQuestion& unit, const std::string& technology) const {
+  Question question;
+  question.unit = unit;
+  question.technology = technology;
+  question.rung = Rung::L0;  // one rung for all, also for what no record has
+  try {
+    return price_of(gauge_.energy(question));
+  } catch (const Error& error) {
+    throw Error("the energy of a multiply-accumulate in " + std::string(name(unit.mac.format)) + " of " +
+                std::to_string(unit.mac.lanes) + " lanes in " + technology +
+                " is not known: leave it out of the space, or give its mac_energy_j (" + error.what() + ")");
+  }
+}
+
+Price GaugePrices::sram_bit(const std::string& technology, double size_bytes, bool write) const {
+  MemoryQuestion question = memory_question("sram", technology, write);
+  question.size_bytes = size_bytes;
+  return price_of(gauge_.energy(question));
+}
+
+Price GaugePrices::dram_bit(const std::string& memory, const std::string& technology, bool write) const {
+  return price_of(gauge_.energy(memory_question(memory, technology, write)));
+}
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fits the coefficients of rungs L0 and L1 to L3, and measures every rung on units that the fit has not seen.
+
+Energy per cycle = sum over the features of power/include/narrowgauge/power/features.hpp of count x coefficient. The
+coefficients, joules and not negative, are those of the least sum of squared relative errors over the samples of units
+whose "set" in power/units.json is "fit" (each unit weighs the same), L0's expected and L1's counted features alike, so
+that one vector serves both rungs. Samples: power/records/<technology>. The stimuli are made again and must have the
+recorded hashes; power/calibration/<technology>.json is the result. What the fields of that file mean: docs/energy_ladder.md.
+
+examples
+  power/fit/fit.py                          fit osu018 and print the errors
+  power/fit/fit.py --record                 and write power/calibration/osu018.json
+  power/fit/fit.py --check                  the file is what the records give; no error has grown
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "synth"), str(ROOT / "power" / "flow")]
+
+import characterize  # noqa: E402
+import ngflow  # noqa: E402
+from ngflow import FlowError  # noqa: E402
+
+RECORDS = ROOT / "power" / "records"
+CALIBRATIONS = ROOT / "power" / "calibration"
+RUNGS = ("L0", "L1", "L2", "L2_raw")
+HEADER = ROOT / "power" / "include" / "narrowgauge" / "power" / "features.hpp"
+NAMES = re.findall(r'"(\w+)"', HEADER.read_text().split("feature_names{")[1].split("}")[0])
+
+
+class Sample:
+    """One unit under one stimulus: what it costs, and what the rungs see of it."""
+
+    def __init__(self, unit: dict, record: dict, sample: dict, features: dict):
+        self.unit, self.stimulus = unit["name"], sample["stimulus"]
+        self.held_out = unit["set"] == "held_out"
+        self.mac, self.macs = unit["mac"], unit["macs_per_cycle"]
+        self.l2_j, self.l3_j = sample["L2"]["energy_j"], sample["L3"]["energy_j"]
+        self.clock_j = sample["L3"]["clock_j"]
+        self.glitch_factor = sample["glitch_factor"]
+        self.flip_flops, self.period_s = record["flip_flops"], record["period_s"]
+        self.features = {rung: np.array([features[rung][name] for name in NAMES]) for rung in ("L0", "L1")}
+
+    def family(self) -> str:
+        """What a table calls its format."""
+        mac = self.mac
+        return f"integer, {mac['structure']}" if mac["format"] == "integer" else mac["format"]
+
+    def energy(self, rung: str, calibration: Calibration) -> float:
+        """Joules per cycle."""
+        if rung == "L2":
+            return self.clock_j + calibration.l2_scale * (self.l2_j - self.clock_j)
+        return self.l2_j if rung == "L2_raw" else float(self.features[rung] @ calibration.coefficients)
+
+    def error(self, rung: str, calibration: Calibration) -> float:
+        """Relative to L3."""
+        return self.energy(rung, calibration) / self.l3_j - 1
+
+
+def make_stimuli(units: dict[str, dict], records: dict[str, dict], programs: Path, work: Path) -> list[Path]:
+    """The .stim files of all samples, made again; their hashes must be those of the records."""
+    paths = []
+    for name, record in records.items():
+        for sample in record["samples"]:
+            path = work / f"{name}.{sample['stimulus']}.stim"
+            tensors = characterize.digits_tensors(work) if sample["stimulus"] == "digits" else []
+            cycles = sample["cycles"] + characterize.WARM_UP
+            command = [
+                str(programs / "ng_stimulus"),
+                "--units",
+                str(characterize.UNITS),
+                "--unit",
+                name,
+                "--out",
+                str(path),
+            ]
+            command += [
+                "--stimulus",
+                sample["stimulus"],
+                "--seed",
+                str(sample["seed"]),
+                "--cycles",
+                str(cycles),
+                *tensors,
+            ]
+            characterize.run(command, f"stimulus {sample['stimulus']} of {name}")
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            if digest != sample["stimulus_sha256"]:
+                raise FlowError(
+                    f"stimulus {sample['stimulus']} of {name} has SHA-256 {digest}, its record {sample['stimulus_sha256']}; "
+                    "record the unit again (power/flow/characterize.py --record)"
+                )
+            paths.append(path)
+    return paths
+
+
+def load_samples(technology: str, programs: Path) -> list[Sample]:
+    units = characterize.load_units(characterize.UNITS)
+    records = {path.stem: json.loads(path.read_text()) for path in sorted((RECORDS / technology).glob("*.json"))}
+    records = {name: record for name, record in records.items() if name in units}
+    if not records:
+        raise FlowError(f"power/records/{technology} has no record of a unit of power/units.json")
+    for program in ("ng_stimulus", "ng_features"):
+        if not (programs / program).exists():
+            raise FlowError(f"program {programs / program} is missing; build it or give --programs")
+    with tempfile.TemporaryDirectory() as folder:
+        paths = make_stimuli(units, records, programs, Path(folder))
+        command = [str(programs / "ng_features"), "--units", str(characterize.UNITS), *map(str, paths)]
+        lines = characterize.run(command, "features").splitlines()
+    samples, skipped = [], {}
+    for line in lines:
+        features = json.loads(line)
+        name = features["unit"]
+        if "skipped" in features:
+            skipped[name] = features["skipped"]
+            continue
+        sample = next(s for s in records[name]["samples"] if s["stimulus"] == features["stimulus"])
+        samples.append(Sample(units[name], records[name], sample, features))
+    for name, why in skipped.items():
+        print(f"fit.py: {name} is left out: {why}", file=sys.stderr)
+    return samples
+
+
+# ---------------------------------------------------------------- fit
+
+
+@dataclass
+class Calibration:
+    coefficients: np.ndarray  # joules, in the order of NAMES
+    l2_scale: float  # what zero-delay energy without the clock's is multiplied by, so that it stands for L3
+
+
+def fit(samples: list[Sample]) -> Calibration:
+    """Least squares of relative errors: rows are divided by the sample's L3 energy."""
+    counts = {name: sum(s.unit == name for s in samples) for name in {s.unit for s in samples}}
+    rows, sides = [], []
+    for sample in samples:
+        weight = 1 / np.sqrt(counts[sample.unit])
+        for rung in ("L0", "L1"):
+            rows.append(weight * sample.features[rung] / sample.l3_j)
+            sides.append(weight)
+    matrix = np.array(rows)
+    size = np.linalg.norm(matrix, axis=0)
+    size[size == 0] = 1  # a feature that no sample has keeps the coefficient 0
+    coefficients = nnls(matrix / size, np.array(sides))[0] / size
+    weights = np.array([1 / counts[s.unit] for s in samples])
+    settled = np.array([(s.l2_j - s.clock_j) / s.l3_j for s in samples])
+    rest = np.array([1 - s.clock_j / s.l3_j for s in samples])
+    return Calibration(coefficients, float((weights * settled) @ rest / ((weights * settled) @ settled)))
+
+
+def errors(samples: list[Sample], rung: str, calibration: Calibration) -> dict:
+    listed = [{"unit": s.unit, "stimulus": s.stimulus, "error": digits(s.error(rung, calibration), 4)} for s in samples]
+    size = [abs(row["error"]) for row in listed]
+    return {"error_mean_abs": digits(float(np.mean(size)), 4), "error_max": max(size), "held_out": listed}
+
+
+def digits(value: float, count: int) -> float:
+    return float(f"{value:.{count}g}")
+
+
+def leave_one_out(samples: list[Sample]) -> dict[str, dict]:
+    """Each unit of the fit predicted by a fit without it, as errors() has it."""
+    without = {name: fit([s for s in samples if s.unit != name]) for name in sorted({s.unit for s in samples})}
+    found = {}
+    for rung in RUNGS:
+        parts = [errors([s for s in samples if s.unit == name], rung, fitted) for name, fitted in without.items()]
+        listed = [row for part in parts for row in part["held_out"]]
+        size = [abs(row["error"]) for row in listed]
+        found[rung] = {"error_mean_abs": digits(float(np.mean(size)), 4), "error_max": max(size), "held_out": listed}
+    return found
+
+
+def ranges(samples: list[Sample]) -> dict:
+    """What the fit has seen, by format: lists of values, or [least, largest]."""
+    found: dict[str, dict] = {}
+    for sample in samples:
+        mac = sample.mac
+        of = found.setdefault(mac["format"], {})
+        for key in ("structure", "schedule", "a_signed", "b_signed", "accumulator"):
+            if key in mac:
+                of.setdefault(key, set()).add(mac[key])
+        for key in ("a_width", "b_width", "lanes", "acc_width"):
+            if key in mac:
+                of.setdefault(key, []).append(mac[key])
+        of.setdefault("stimuli", set()).add(sample.stimulus)
+    return {
+        name: {k: sorted(v) if isinstance(v, set) else [min(v), max(v)] for k, v in sorted(of.items())}
+        for name, of in sorted(found.items())
+    }
+
+
+def calibrate(technology: str, samples: list[Sample]) -> dict:
+    """The content of power/calibration/<technology>.json."""
+    seen = [s for s in samples if not s.held_out]
+    unseen = [s for s in samples if s.held_out]
+    if not seen or not unseen:
+        raise FlowError(f"{technology}: {len(seen)} samples to fit and {len(unseen)} held out; both are needed")
+    fitted = fit(seen)
+    fitted = Calibration(np.array([digits(c, 9) for c in fitted.coefficients]), digits(fitted.l2_scale, 9))
+    content: dict = {"technology": technology, "coefficients": dict(zip(NAMES, fitted.coefficients, strict=True))}
+    content |= {"coefficient_unit": "J", "l2_scale": fitted.l2_scale}
+    content |= {rung: errors(unseen, rung, fitted) for rung in RUNGS}
+    for rung in ("L0", "L1"):
+        of_fit = errors(seen, rung, fitted)
+        content[rung] |= {"fit_error_mean_abs": of_fit["error_mean_abs"], "fit_error_max": of_fit["error_max"]}
+    content["leave_one_out"] = leave_one_out(seen)
+    content |= {"fitted_units": sorted({s.unit for s in seen}), "ranges": ranges(seen)}
+    identity = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    return {"id": identity, **content}
+
+
+def load_calibration(technology: str) -> tuple[dict, Calibration]:
+    path = CALIBRATIONS / f"{technology}.json"
+    if not path.exists():
+        raise FlowError(f"{ngflow.from_root(path)} is missing; run power/fit/fit.py --record --technology {technology}")
+    content = json.loads(path.read_text())
+    return content, Calibration(np.array([content["coefficients"][name] for name in NAMES]), content["l2_scale"])
+
+
+# ---------------------------------------------------------------- check, text
+
+
+def differences(now: dict, then: dict) -> list[str]:
+    """What has changed since the calibration was recorded. Numbers may differ in the last bits of another machine."""
+    problems = []
+    for name in NAMES:
+        a, b = now["coefficients"][name], then["coefficients"].get(name)
+        if b is None or abs(a - b) > 1e-6 * max(abs(a), abs(b)) + 1e-20:
+            problems.append(f"coefficient {name} is {a}, recorded {b}")
+    for rung in RUNGS:
+        for key in ("error_mean_abs", "error_max"):
+            if now[rung][key] > then[rung][key] * 1.001 + 1e-6:
+                problems.append(f"{rung} {key} has grown: {now[rung][key]}, recorded {then[rung][key]}")
+        if len(now[rung]["held_out"]) != len(then[rung]["held_out"]):
+            problems.append(
+                f"{rung}: {len(now[rung]['held_out'])} held-out samples, recorded {len(then[rung]['held_out'])}"
+            )
+    return problems
+
+
+def text(content: dict) -> str:
+    lines = [f"{content['technology']}: calibration {content['id']}"]
+    lines += [f"  {name:22} {value * 1e15:10.3f} fJ" for name, value in content["coefficients"].items()]
+    for rung in RUNGS:
+        of = content[rung]
+        lines.append(
+            f"  {rung:7} against L3, held out: {of['error_mean_abs']:.1%} mean absolute, {of['error_max']:.1%} at most"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--technology", default="osu018", help="folder of power/records (default osu018)")
+    parser.add_argument("--record", action="store_true", help="write power/calibration/<technology>.json")
+    parser.add_argument("--check", action="store_true", help="compare with the recorded calibration")
+    parser.add_argument("--json", action="store_true", help="the calibration on stdout")
+    parser.add_argument(
+        "--programs", type=Path, default=ROOT / "build" / "bin", help="folder of ng_stimulus and ng_features"
+    )
+    options = parser.parse_args()
+    now = calibrate(options.technology, load_samples(options.technology, options.programs.resolve()))
+    print(json.dumps(now, indent=1) if options.json else text(now))
+    if options.record:
+        CALIBRATIONS.mkdir(exist_ok=True)
+        (CALIBRATIONS / f"{options.technology}.json").write_text(json.dumps(now, indent=1) + "\n")
+    if options.check:
+        problems = differences(now, load_calibration(options.technology)[0])
+        for problem in problems:
+            print(f"fit.py: {problem}", file=sys.stderr)
+        return 1 if problems else 0
+    return 0
+
+
+if __name__ == "__main__":
+    ngflow.run_main(main)

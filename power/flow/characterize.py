@@ -1,0 +1,487 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From RTL to energy: rungs L2 and L3 of the energy ladder for the units of power/units.json.
+
+For each unit: register wrapper -> Yosys and ABC onto the cells of a Liberty library -> OpenSTA for delays and transition
+times -> ng_stimulus -> ng_gatesim -> a record of joules and transitions per clock cycle. docs/energy_flow.md explains.
+
+examples
+  power/flow/characterize.py --list                          the units, and which are recorded
+  power/flow/characterize.py --units int8_mac_array          one unit now, printed (osu018)
+  power/flow/characterize.py --units 'fp8*' --stimuli gauss --json
+  power/flow/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
+  power/flow/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
+  power/flow/characterize.py --record                        redo all records of osu018 (make power)
+  power/flow/characterize.py --record --technology osu035 --units 'int8_*'
+  power/flow/characterize.py --check --units int8_mac_array  recompute a slice: netlist, stimulus, transitions equal the record
+
+Output: text in pJ; --json and the records are SI (joules per clock cycle, seconds, watts, square metres).
+Exit code: 0 fine, 1 --check found a difference, 2 error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import hashlib
+import json
+import math
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "synth"))
+
+import ngflow  # noqa: E402
+from ngflow import FlowError  # noqa: E402
+from technology import LibertyError, liberty_file, read_technology  # noqa: E402
+
+UNITS = ROOT / "power" / "units.json"
+RECORDS = ROOT / "power" / "records"
+TOP = "ng_power_top"
+WARM_UP = 16
+CYCLES = 2048
+SEED = 1
+SLICE = 256  # cycles that --check simulates: the first batch of ng_gatesim
+CLOCK_GRID_S = 0.5e-9
+CLOCK_MARGIN = 1.1
+
+# {liberty}, {constraints}: files. The unit's modules are mapped to gates one by one, so that a multiplier and the
+# accumulator behind it are not fused into one sum ($macc), and only then flattened and handed to ABC as one.
+RECIPE = (
+    "read_liberty -lib -ignore_miss_func {liberty}",
+    "synth -top {top}",
+    "flatten",
+    "opt -full",
+    "dfflibmap -liberty {liberty}",
+    "abc -liberty {liberty} -constr {constraints}",
+    "splitnets",
+    "opt_clean -purge",
+    "rename -enumerate",
+    "check -assert -mapped",
+)
+
+
+# ---------------------------------------------------------------- units
+
+
+def load_units(path: Path) -> dict[str, dict]:
+    """Name -> entry. Errors name the entry and the key."""
+    try:
+        entries = json.loads(path.read_text())["units"]
+    except (OSError, KeyError, TypeError, json.JSONDecodeError) as error:
+        raise FlowError(f"{path} is not usable: {error!r}; expected JSON with a list 'units'") from None
+    units: dict[str, dict] = {}
+    for place, unit in enumerate(entries):
+        name = unit.get("name", f"number {place + 1}")
+        missing = [
+            key
+            for key in ("name", "top", "params", "mac", "macs_per_cycle", "inputs", "stimuli", "set")
+            if key not in unit
+        ]
+        if missing:
+            raise FlowError(f"unit {name} in {path.name} lacks {', '.join(missing)}")
+        if not re.fullmatch(r"[a-z0-9_]+", name):
+            raise FlowError(f"unit name '{name}' in {path.name}: expected small letters, digits and _")
+        if name in units:
+            raise FlowError(f"unit {name} is twice in {path.name}")
+        if unit["set"] not in ("fit", "held_out"):
+            raise FlowError(f"unit {name} in {path.name}: set is '{unit['set']}', expected fit or held_out")
+        units[name] = unit
+    return units
+
+
+def run(command: list[str], what: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    except FileNotFoundError:
+        raise FlowError(f"{what}: program {command[0]} was not found") from None
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
+        raise FlowError(f"{what}: {lines[-1] if lines else f'exit code {done.returncode}'}")
+    return done.stdout
+
+
+# ---------------------------------------------------------------- mapping
+
+
+def unit_ports(unit: dict, work: Path) -> dict[str, dict]:
+    """Ports of the unit's top module with its parameters: name -> {direction, bits}."""
+    netlist = work / "ports.json"
+    top = unit["top"]
+    # The unit's own file and the packages; what is inside does not matter here.
+    files = [path for path in ngflow.sources(top) if path.stem == top or path.stem.endswith("_pkg")]
+    commands = [command.replace("-check ", "") for command in ngflow.yosys_read(top, files, unit["params"])]
+    ngflow.run_yosys([*commands, "proc", f"write_json {netlist}"], work / "ports.log")
+    return json.loads(netlist.read_text())["modules"][top]["ports"]
+
+
+def wrapper(unit: dict, ports: dict[str, dict]) -> str:
+    """Verilog: input registers -> unit, and output registers behind a unit without clock, so that a cycle is an operation."""
+    controls = ("clk_i", "rst_ni")
+    inputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "input" and n not in controls}
+    outputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "output"}
+    missing = sorted(set(inputs) - set(unit["inputs"]))
+    unknown = sorted(set(unit["inputs"]) - set(inputs))
+    if missing or unknown:
+        raise FlowError(
+            f"unit {unit['name']}: its 'inputs' do not fit {unit['top']}: "
+            + "; ".join([f"no entry for {name}" for name in missing] + [f"{name} is not an input" for name in unknown])
+        )
+    clocked = "clk_i" in ports
+    head = ["input clk_i"] + (["input rst_ni"] if "rst_ni" in ports else [])
+    head += [f"input [{width - 1}:0] {name}" for name, width in inputs.items()]
+    head += [f"output {'' if clocked else 'reg '}[{width - 1}:0] {name}" for name, width in outputs.items()]
+    lines = [f"  reg [{width - 1}:0] {name}_q;" for name, width in inputs.items()]
+    lines += [f"  wire [{width - 1}:0] {name}_d;" for name, width in outputs.items() if not clocked]
+    connections = [f".{name}({name})" for name in controls if name in ports]
+    connections += [f".{name}({name}_q)" for name in inputs]
+    connections += [f".{name}({name}{'' if clocked else '_d'})" for name in outputs]
+    # 32'sh: as in ngflow.
+    overrides = ", ".join(f".{name}(32'sh{value & 0xFFFFFFFF:08x})" for name, value in unit["params"].items())
+    lines.append(f"  {unit['top']} {f'#({overrides}) ' if overrides else ''}u_unit ({', '.join(connections)});")
+    lines.append("  always @(posedge clk_i) begin")
+    lines += [f"    {name}_q <= {name};" for name in inputs]
+    lines += [f"    {name} <= {name}_d;" for name in outputs if not clocked]
+    lines.append("  end")
+    return f"module {TOP} ({', '.join(head)});\n" + "\n".join(lines) + "\nendmodule\n"
+
+
+def inverter(technology: dict) -> str:
+    """The smallest inverter: what ABC takes to drive the inputs."""
+    found = [
+        (cell["area_m2"], name)
+        for name, cell in technology["cells"].items()
+        if len(cell["inputs"]) == 1 and [out.get("function") for out in cell["outputs"]] == ["10"]
+    ]
+    if not found:
+        raise FlowError(f"technology {technology['name']} has no inverter; a library to map to needs one")
+    return min(found)[1]
+
+
+def flip_flop_load(technology: dict) -> float:
+    """Farad of the smallest flip-flop's data input: what ABC takes as load of the outputs."""
+    found = [
+        (cell["area_m2"], max(pin["capacitance_f"] for pin in cell["inputs"] if pin["name"] != cell["ff"]["clock"]))
+        for cell in technology["cells"].values()
+        if "ff" in cell
+    ]
+    if not found:
+        raise FlowError(f"technology {technology['name']} has no flip-flop; a library to map to needs one")
+    return min(found)[1]
+
+
+def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
+    """netlist.json and netlist.v in `work`."""
+    (work / "wrapper.v").write_text(wrapper(unit, unit_ports(unit, work)))
+    (work / "abc.constr").write_text(
+        f"set_driving_cell {inverter(technology)}\nset_load {flip_flop_load(technology) * 1e15:.6g}\n"
+    )
+    names = {"liberty": liberty, "top": TOP, "constraints": work / "abc.constr"}
+    read_liberty, *recipe = (command.format(**names) for command in RECIPE)
+    ngflow.run_yosys(
+        [
+            read_liberty,
+            f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, ngflow.sources(unit['top'])))}",
+            f"read_verilog {work / 'wrapper.v'}",
+            f"hierarchy -check -top {TOP}",
+            *recipe,
+            f"write_json {work / 'netlist.json'}",
+            f"write_verilog -noattr -noexpr -nohex {work / 'netlist.v'}",
+        ],
+        work / "map.log",
+    )
+    code = "\n".join(line for line in (work / "netlist.v").read_text().splitlines() if not line.startswith("/*"))
+    return {
+        "netlist_sha256": hashlib.sha256(code.encode()).hexdigest(),
+        "recipe": [command.format(liberty="LIBERTY", top=TOP, constraints="CONSTRAINTS") for command in RECIPE],
+        "constraints": (work / "abc.constr").read_text().strip().splitlines(),
+    }
+
+
+def time_unit(liberty: Path, technology: dict, work: Path) -> float:
+    """OpenSTA: netlist.sdf and slews.txt in `work`; returns the clock period in seconds."""
+    slow = 1000.0  # ns: only for the path's length; not longer, OpenSTA computes in single precision
+    (work / "sta.tcl").write_text(
+        f"""read_liberty {liberty}
+read_verilog {work / "netlist.v"}
+link_design {TOP}
+create_clock -name clk -period {slow} [get_ports clk_i]
+set_input_transition {technology["input_slew_s"] * 1e9:.6g} [all_inputs]
+report_worst_slack
+write_sdf -no_timestamp -digits 6 {work / "netlist.sdf"}
+set out [open {work / "slews.txt"} w]
+foreach pin [get_pins *] {{
+  puts $out "[get_full_name $pin] [get_property $pin actual_rise_transition_max] [get_property $pin actual_fall_transition_max]"
+}}
+close $out
+exit
+"""
+    )
+    for stale in ("netlist.sdf", "slews.txt"):
+        with contextlib.suppress(FileNotFoundError):
+            (work / stale).unlink()
+    log = run(["sta", "-no_splash", "-exit", str(work / "sta.tcl")], "OpenSTA")
+    (work / "sta.log").write_text(log)
+    slack = re.search(r"worst slack (-?[\d.]+)", log)
+    if "Error" in log or not slack or not (work / "netlist.sdf").exists():
+        problem = next((line for line in log.splitlines() if "Error" in line), "no slack reported")
+        raise FlowError(f"OpenSTA: {problem}; script {work / 'sta.tcl'}")
+    path_s = (slow - float(slack[1])) * 1e-9
+    return round(max(1, math.ceil(path_s * CLOCK_MARGIN / CLOCK_GRID_S)) * CLOCK_GRID_S, 15)
+
+
+# ---------------------------------------------------------------- stimuli, simulation, record
+
+
+def digits_tensors(work: Path) -> list[str]:
+    """Operands of the digits network's second convolution on its test images, as arguments of ng_stimulus."""
+    a, b = work / "digits_a.npy", work / "digits_b.npy"
+    if not (a.exists() and b.exists()):
+        sys.path.insert(0, str(ROOT / "examples" / "digits"))
+        import network
+        import numpy as np
+
+        images, _ = network.load_data()
+        operands: dict[str, tuple] = {}
+
+        def matmul(layer: str, left, right):
+            operands[layer] = (left, right)
+            return left @ right
+
+        network.forward(images[network.TRAINING :], network.load_weights(), matmul)
+        for path, tensor in zip((a, b), operands["conv2"], strict=True):
+            np.save(path, tensor.astype(np.float32))
+    return ["--a", str(a), "--b", str(b)]
+
+
+class Flow:
+    def __init__(self, options: argparse.Namespace):
+        self.options = options
+        self.speed: dict[str, float] = {}  # cycles a second of the last simulation, by rung
+        self.units = load_units(options.units_file)
+        self.name = options.liberty.stem if options.liberty else options.technology
+        self.liberty = (options.liberty or liberty_file(options.technology)).resolve()
+        self.technology = read_technology(self.liberty, self.name)
+        self.base = options.work.resolve()
+        self.work = self.base / self.name
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.technology_file = self.work / "technology.json"
+        self.technology_file.write_text(json.dumps(self.technology))
+        self.tools = [ngflow.yosys_version(), f"OpenSTA {self.sta_version()}"]
+
+    @staticmethod
+    def sta_version() -> str:
+        return run(["sta", "-version"], "OpenSTA").split()[0]
+
+    def program(self, name: str) -> str:
+        path = self.options.programs / name
+        if not path.exists():
+            raise FlowError(
+                f"program {path} is missing; build it (cmake --build build --target {name}) or give --programs"
+            )
+        return str(path)
+
+    def record_path(self, name: str) -> Path:
+        return self.options.records / self.name / f"{name}.json"
+
+    def prepare(self, unit: dict) -> tuple[Path, dict]:
+        work = self.work / unit["name"]
+        work.mkdir(exist_ok=True)
+        mapped = map_unit(unit, self.liberty, self.technology, work)
+        return work, {**mapped, "period_s": time_unit(self.liberty, self.technology, work)}
+
+    def stimulus(self, unit: dict, stimulus: str, cycles: int, seed: int, work: Path) -> Path:
+        path = work / f"{stimulus}.stim"
+        tensors = digits_tensors(self.base) if stimulus == "digits" else []
+        arguments = ["--units", str(self.options.units_file), "--unit", unit["name"], "--stimulus", stimulus]
+        arguments += ["--seed", str(seed), "--cycles", str(cycles), "--out", str(path), *tensors]
+        run([self.program("ng_stimulus"), *arguments], f"stimulus {stimulus}")
+        return path
+
+    def simulate(self, work: Path, period_s: float, stimulus: Path, extra: list[str]) -> dict:
+        command = [self.program("ng_gatesim"), "--technology", str(self.technology_file)]
+        command += ["--netlist", str(work / "netlist.json"), "--sdf", str(work / "netlist.sdf")]
+        command += ["--slews", str(work / "slews.txt"), "--period", repr(period_s), "--warm-up", str(WARM_UP)]
+        command += ["--threads", str(self.options.threads), "--stimulus", str(stimulus), *extra]
+        return json.loads(run(command, "simulation"))
+
+    def measure(self, unit: dict) -> dict:
+        """The record of a unit."""
+        work, mapped = self.prepare(unit)
+        cycles = self.options.cycles + WARM_UP
+        record: dict = {"unit": unit["name"], "technology": self.name, "set": unit["set"], "top": unit["top"]}
+        record |= {"params": unit["params"], "macs_per_cycle": unit["macs_per_cycle"], **mapped, "samples": []}
+        record |= {"liberty_sha256": self.technology["liberty_sha256"], "tools": self.tools}
+        wanted = [name for name in unit["stimuli"] if not self.options.stimuli or name in self.options.stimuli]
+        for stimulus in wanted:
+            path = self.stimulus(unit, stimulus, cycles, SEED, work)
+            extra = ["--explain", "--explain-instances", "10"] if self.options.explain else []
+            result = self.simulate(work, mapped["period_s"], path, extra)
+            if self.options.saif:
+                self.simulate(work, mapped["period_s"], path, ["--saif", str(work / f"{stimulus}.saif")])
+            record |= {key: result[key] for key in ("cells", "flip_flops", "area_m2")}
+            sample = {"stimulus": stimulus, "seed": SEED, "cycles": result["cycles"]}
+            sample["stimulus_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+            for rung in ("L2", "L3"):
+                speed = result[rung].pop("run_s")
+                result[rung].pop("evaluations")
+                sample[rung] = result[rung]
+                self.speed[rung] = result["cycles"] / max(speed, 1e-9)
+            sample["glitch_factor"] = result["glitch_factor"]
+            record["samples"].append(sample)
+        return record
+
+    def check(self, unit: dict) -> list[str]:
+        """Differences from the record."""
+        path = self.record_path(unit["name"])
+        if not path.exists():
+            return [
+                f"{ngflow.from_root(path)} is missing; run power/flow/characterize.py --record --units {unit['name']}"
+            ]
+        record = json.loads(path.read_text())
+        problems = [
+            f"{key} is {unit[key]}, recorded {record[key]}"
+            for key in ("params", "macs_per_cycle", "set")
+            if unit[key] != record[key]
+        ]
+        if record["tools"] != self.tools:
+            return [*problems, f"SKIPPED: recorded with {', '.join(record['tools'])}, here are {', '.join(self.tools)}"]
+        work, mapped = self.prepare(unit)
+        for key in ("netlist_sha256", "period_s"):
+            if mapped[key] != record[key]:
+                problems.append(f"{key} is {mapped[key]}, recorded {record[key]}")
+        for sample in record["samples"]:
+            stimulus = self.stimulus(unit, sample["stimulus"], sample["cycles"] + WARM_UP, sample["seed"], work)
+            digest = hashlib.sha256(stimulus.read_bytes()).hexdigest()
+            if digest != sample["stimulus_sha256"]:
+                problems.append(
+                    f"stimulus {sample['stimulus']} has SHA-256 {digest}, recorded {sample['stimulus_sha256']}"
+                )
+            now = self.simulate(work, mapped["period_s"], stimulus, ["--cycles", str(WARM_UP + SLICE + 1)])
+            for rung in ("L2", "L3"):
+                if now[rung]["first_batch"] != sample[rung]["first_batch"]:
+                    problems.append(
+                        f"{sample['stimulus']} {rung}: {now[rung]['first_batch']} transitions in the first {SLICE} cycles, "
+                        f"recorded {sample[rung]['first_batch']}"
+                    )
+        return problems
+
+
+def sample_text(record: dict, sample: dict) -> str:
+    per = record["macs_per_cycle"]
+    parts = [
+        f"{rung} {sample[rung]['energy_j'] * 1e12:9.3f} pJ/cycle {sample[rung]['energy_j'] / per * 1e12:8.3f} pJ/MAC"
+        for rung in ("L2", "L3")
+    ]
+    return f"  {sample['stimulus']:12} {'   '.join(parts)}   glitch factor {sample['glitch_factor']:.2f}"
+
+
+def explain_text(sample: dict) -> str:
+    lines = []
+    for rung in ("L2", "L3"):
+        lines.append(f"    {rung}: type, cells, transitions/cycle, internal, switching, clock in pJ/cycle")
+        for name, row in sorted(sample[rung]["by_type"].items(), key=lambda item: -item[1]["energy_j"]):
+            parts = "".join(f"{row[key] * 1e12:10.3f}" for key in ("internal_j", "switching_j", "clock_j"))
+            lines.append(f"      {name:12} {row['cells']:6} {row['toggles']:10.2f}{parts}")
+    return "\n".join(lines)
+
+
+def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--units", default="*", help="names of units, with * and ?, separated by commas")
+    parser.add_argument("--units-file", type=Path, default=UNITS, help="another file like power/units.json")
+    library = parser.add_mutually_exclusive_group()
+    library.add_argument("--technology", default="osu018", help="osu018 (default), osu035 or osu050")
+    library.add_argument("--liberty", type=Path, help="a Liberty file of your own")
+    parser.add_argument("--stimuli", help="only these of the unit's stimuli, separated by commas")
+    parser.add_argument("--cycles", type=int, default=CYCLES, help=f"counted clock cycles (default {CYCLES})")
+    parser.add_argument("--record", action="store_true", help="write power/records/<technology>/<unit>.json")
+    parser.add_argument("--check", action="store_true", help="compare a slice with the record")
+    parser.add_argument("--list", action="store_true", help="the units")
+    parser.add_argument("--json", action="store_true", help="records as JSON on stdout")
+    parser.add_argument(
+        "--explain", action="store_true", help="transitions and joules by cell type and of the top instances"
+    )
+    parser.add_argument("--saif", action="store_true", help="also write <stimulus>.saif into the unit's work folder")
+    parser.add_argument(
+        "--programs", type=Path, default=ROOT / "build" / "bin", help="folder of ng_gatesim and ng_stimulus"
+    )
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "power", help="folder for netlists, SDF, stimuli")
+    parser.add_argument("--records", type=Path, default=RECORDS, help="folder of records")
+    parser.add_argument("--threads", type=int, default=0, help="of the simulation; 0: one per core")
+    options = parser.parse_args(command_line)
+    if options.cycles < SLICE:
+        parser.error(f"--cycles is {options.cycles}; expected {SLICE} or more")
+    if options.record and (options.explain or options.stimuli):
+        parser.error("--record records every stimulus, without --explain")
+    options.stimuli = options.stimuli.split(",") if options.stimuli else []
+    return options
+
+
+def main() -> int:
+    options = arguments_for()
+    try:
+        flow = Flow(options)
+    except LibertyError as error:
+        raise FlowError(str(error)) from None
+    patterns = options.units.split(",")
+    chosen = [u for n, u in flow.units.items() if any(fnmatch.fnmatchcase(n, p) for p in patterns)]
+    if not chosen:
+        raise FlowError(f"no unit is called {options.units}; known: {', '.join(flow.units)}")
+    if options.list:
+        for unit in chosen:
+            recorded = sorted(p.parent.name for p in options.records.glob(f"*/{unit['name']}.json"))
+            print(
+                f"{unit['name']:28} {unit['top']:18} {unit['set']:9} {','.join(unit['stimuli']):28} {' '.join(recorded)}"
+            )
+        return 0
+    status, results = 0, []
+    for number, unit in enumerate(chosen, 1):
+        begin = time.monotonic()
+        try:
+            if options.check:
+                problems = flow.check(unit)
+                wrong = [problem for problem in problems if not problem.startswith("SKIPPED")]
+                status = max(status, 1 if wrong else 0)
+                for problem in problems:
+                    print(f"{unit['name']}: {problem}")
+                if not problems:
+                    print(f"{unit['name']}: netlist, stimuli and transitions as recorded")
+                continue
+            record = flow.measure(unit)
+        except FlowError as error:
+            if len(chosen) == 1:
+                raise FlowError(f"{unit['name']}: {error}") from None
+            print(f"characterize.py: {unit['name']}: {error}", file=sys.stderr)
+            status = 2
+            continue
+        results.append(record)
+        if options.record:
+            path = flow.record_path(unit["name"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(record, indent=1) + "\n")
+        if options.json:
+            print(
+                f"{number}/{len(chosen)} {unit['name']} {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True
+            )
+            continue
+        print(
+            f"{number}/{len(chosen)} {unit['name']}: {record.get('cells')} cells, {record['period_s'] * 1e9:.1f} ns, "
+            f"L2 {flow.speed.get('L2', 0):.0f} and L3 {flow.speed.get('L3', 0):.0f} cycles/s, {time.monotonic() - begin:.0f} s"
+        )
+        for sample in record["samples"]:
+            print(sample_text(record, sample))
+            if options.explain:
+                print(explain_text(sample))
+        sys.stdout.flush()
+    if options.json:
+        print(json.dumps(results, indent=1))
+    return status
+
+
+if __name__ == "__main__":
+    ngflow.run_main(main)

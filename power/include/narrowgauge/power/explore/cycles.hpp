@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long a matrix product takes on ng_tile under its driver (firmware/src/ng_tile.c), without simulating it.
+#pragma once
+
+#include <cstdint>
+
+#include "narrowgauge/error.hpp"
+
+namespace narrowgauge::power {
+
+/// What the timing of a tile depends on; rtl/tile/ng_tile.sv says what each is.
+struct TileShape {
+  int rows = 8, cols = 8;            ///< of the array, 1 to 255
+  int lanes = 16;                    ///< elements of a contraction in a beat, 2 to 510
+  int a_row_bits = 72;               ///< of one row of A in an image, scales included
+  int b_col_bits = 72;               ///< of one column of B
+  int stages = 3;                    ///< of the array before its accumulators: 3 with NVFP4 in the set, else 2
+  int stream_width = 128;            ///< bits of a stream word, a power of two from 32 to 1024
+  int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two from 2 to 32768
+  std::int64_t max_beats = 65536;    ///< longest sum
+
+  bool operator==(const TileShape&) const = default;
+
+  /// The tile of these parameters of ng_tile. `format_set`: 1 NVFP4 + 2 E4M3 + 4 E5M2.
+  static TileShape of(int rows, int cols, int lanes, int format_set, int stream_width, int a_depth, int b_depth,
+                      std::int64_t max_beats = 65536) {
+    const bool nvfp4 = (format_set & 1) != 0;
+    const int bits = lanes * (format_set == 1 ? 4 : 8) + (nvfp4 ? lanes / 16 * 8 : 0);
+    return {rows, cols, lanes, bits, bits, nvfp4 ? 3 : 2, stream_width, a_depth, b_depth, max_beats};
+  }
+  /// Stream words of an image of A, of B.
+  std::int64_t a_words() const { return (std::int64_t{rows} * a_row_bits + stream_width - 1) / stream_width; }
+  std::int64_t b_words() const { return (std::int64_t{cols} * b_col_bits + stream_width - 1) / stream_width; }
+};
+
+/// Throws Error naming the first parameter that no tile can have.
+void validate(const TileShape& tile);
+
+/// C (m x n) = A (m x k) x B (k x n).
+struct GemmShape {
+  std::int64_t m = 0, n = 0, k = 0;
+  bool operator==(const GemmShape&) const = default;
+};
+
+/// What a product keeps the tile busy with. All but `cycles` are exact counts.
+struct GemmWork {
+  std::int64_t cycles = 0;                  ///< of ng_tile_gemm, from its call to its return
+  std::int64_t beats = 0;                   ///< of the array
+  std::int64_t a_images = 0, b_images = 0;  ///< loaded; some more than once
+  std::int64_t words_in = 0;                ///< of the operand stream
+  std::int64_t words_out = 0;               ///< of the result stream, FP32
+  std::int64_t loads = 0, computes = 0;     ///< commands
+};
+
+/// The product of `gemm` on `tile`, under the driver as it is: one word of each stream a cycle at most, registers over
+/// AXI4-Lite in three cycles an access, waits of 64 cycles at most. Time does not depend on the numbers multiplied.
+///
+/// The driver's plan is followed command by command and tile by tile, in the cycle in which each of its waits ends;
+/// where command follows command in the same rhythm, the rest is multiplied out, so that cost does not grow with the
+/// shape. That is done after 8192 cycles, and what is lost is in which of its rounds the driver is when the last result
+/// comes: some 65 cycles. Shorter products are exact but where a tile is faster than its driver (docs/explore.md).
+///
+/// Throws Error for sizes below 1 or above 2^31 - 1, products of more than 2^50 multiplications, and where k is longer
+/// than the tile's longest sum.
+GemmWork gemm_work(const TileShape& tile, const GemmShape& gemm);
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The gauge's answers as tables of other tools. Those tools have no field for an error or a source: provenance.json,
+// written beside the tables, has every answer whole, and what could not be answered with the reason.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "narrowgauge/power/gauge.hpp"
+
+namespace narrowgauge::power {
+
+/// Writes the multiply-accumulates of the usual formats in one technology (empty: osu018) for `kind`:
+/// - "accelergy": a set of tables for accelergy-table-based-plug-ins (narrowgauge.table.yaml, data/intmac.csv,
+///   data/fpmac.csv; picojoules) and an energy reference table for Timeloop (ERT.yaml)
+/// - "zigzag": a hardware description for each format (picojoules); whole where the technology has cited memories,
+///   else its operational array alone
+/// - "hwcomponents": a Python component class (joules)
+/// Returns the files written. Throws FieldError for an unknown kind or technology, Error if nothing of it can be
+/// answered or the folder cannot be written.
+std::vector<std::filesystem::path> export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
+                                                 const std::filesystem::path& folder);
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mode `pann_paper`: the power model of "Energy awareness in low precision neural networks" (arXiv 2202.02783),
+// verbatim. Power is the mean number of bits that flip in one multiply-accumulate; static power is left out. b: bits of
+// an operand, B: bits of the accumulator. Where gates differ from this model is a matter of the refined mode, not of
+// this one.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+namespace narrowgauge::power::paper {
+
+/// Mean flips of one multiply-accumulate, by place.
+struct MacFlips {
+  double multiplier_inputs = 0;     ///< 0.5 b_w + 0.5 b_x
+  double multiplier_internal = 0;   ///< 0.5 max(b_w, b_x)^2: the wider operand decides ("Observation 2")
+  double accumulator_input = 0;     ///< the product: sign-extended to B bits, 0.5 B; unsigned, 0.5 (b_w + b_x)
+  double accumulator_sum = 0;       ///< adder output, 0.5 (b_w + b_x)
+  double accumulator_register = 0;  ///< flip-flops, the same
+
+  constexpr double multiplier() const { return multiplier_inputs + multiplier_internal; }
+  constexpr double accumulator() const { return accumulator_input + accumulator_sum + accumulator_register; }
+  constexpr double total() const { return multiplier() + accumulator(); }
+  /// Which part of the flips is at the accumulator's input, 0 to 1.
+  constexpr double accumulator_input_share() const { return accumulator_input / total(); }
+};
+
+/// P_mult(b_w, b_x) = 0.5 max(b_w, b_x)^2 + 0.5 (b_w + b_x), signed or not.
+constexpr double multiplier_flips(double weight_bits, double activation_bits) {
+  const double wider = std::max(weight_bits, activation_bits);
+  return 0.5 * wider * wider + 0.5 * (weight_bits + activation_bits);
+}
+
+/// Signed multiply-accumulate into `accumulator_bits`. Equal widths b: 0.5 b^2 + 3 b + 0.5 B. The paper states the
+/// accumulator for equal widths; for mixed ones its b_acc = 2 b is taken as b_w + b_x, the width of the product.
+constexpr MacFlips signed_mac(double weight_bits, double activation_bits, double accumulator_bits) {
+  const double half_product = 0.5 * (weight_bits + activation_bits);
+  return {half_product, multiplier_flips(weight_bits, activation_bits) - half_product, 0.5 * accumulator_bits,
+          half_product, half_product};
+}
+
+/// The same with both operands unsigned: 0.5 b^2 + 4 b for equal widths, whatever the accumulator's width.
+constexpr MacFlips unsigned_mac(double weight_bits, double activation_bits) {
+  return signed_mac(weight_bits, activation_bits, weight_bits + activation_bits);
+}
+
+/// What the unsigned split saves, 0 to 1: 1 - P_unsigned(b) / P_signed(b, B).
+constexpr double unsigned_saving(double bits, double accumulator_bits) {
+  return 1 - unsigned_mac(bits, bits).total() / signed_mac(bits, bits, accumulator_bits).total();
+}
+
+/// P_PANN = (R + 0.5) b_x: a weight element as R repeated additions of an activation, no multiplier.
+constexpr double pann_flips(double activation_bits, double additions) { return (additions + 0.5) * activation_bits; }
+
+/// The R that spends a budget of `flips` per element: P / b_x - 0.5. Not above 0 where the budget is too small.
+constexpr double pann_additions(double flips, double activation_bits) { return flips / activation_bits - 0.5; }
+
+/// Bits of the accumulator by the paper's rule, not rounded: b_x + b_w + 1 + log2(terms); terms = k^2 C_in.
+inline double accumulator_bits(double weight_bits, double activation_bits, double terms) {
+  return activation_bits + weight_bits + 1 + std::log2(terms);
+}
+
+/// Bits that hold every sum of `terms` products exactly, for hardware: the signed case needs one fewer than the
+/// paper's.
+constexpr int exact_accumulator_bits(int weight_bits, int activation_bits, std::uint64_t terms, bool is_signed) {
+  const auto magnitude = [&](int bits) { return (std::uint64_t{1} << (bits - (is_signed ? 1 : 0))) - !is_signed; };
+  const std::uint64_t largest = terms * magnitude(weight_bits) * magnitude(activation_bits);
+  return is_signed ? 1 + std::bit_width(largest - 1) : std::bit_width(largest);
+}
+
+/// The same for PANN: ceil(log2(R terms (2^b_x - 1) + 1)).
+inline int pann_accumulator_bits(double additions, int activation_bits, std::uint64_t terms) {
+  const double largest = additions * static_cast<double>(terms) * static_cast<double>((1U << activation_bits) - 1);
+  return static_cast<int>(std::ceil(std::log2(largest + 1)));
+}
+
+/// Networks of the paper's tables: multiply-accumulates of one 224 x 224 image.
+struct Network {
+  std::string_view name;
+  double macs;
+};
+inline constexpr std::array<Network, 4> networks = {
+    {{"resnet50", 4.089e9}, {"resnet18", 1.814e9}, {"mobilenet_v2", 0.3008e9}, {"vgg16", 15.47e9}}};
+
+/// Flips of a whole network after the unsigned split: macs x P_unsigned(b). The tables give them in giga-flips.
+constexpr double network_flips(double macs, double bits) { return macs * unsigned_mac(bits, bits).total(); }
+
+}  // namespace narrowgauge::power::paper

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_features: what the rungs L0 and L1 see of .stim files, as JSON lines: L1's features counted on the operands, L0's
+// expected from the stimulus' distribution (where it has a name, else from how often each code occurs). power/fit reads
+// them.
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/power/features.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace {
+
+using narrowgauge::Error;
+using namespace narrowgauge::power;
+using nlohmann::json;
+
+/// Fields of `width` bits of a value in hex, lowest first.
+std::vector<std::uint32_t> fields(const std::string& hex, std::size_t count, int width) {
+  const auto bit = [&](std::size_t k) -> std::uint32_t {
+    if (k / 4 >= hex.size()) return 0;
+    const char c = hex[hex.size() - 1 - k / 4];
+    return static_cast<std::uint32_t>(c <= '9' ? c - '0' : (c | 32) - 'a' + 10) >> (k % 4) & 1;
+  };
+  std::vector<std::uint32_t> values(count, 0);
+  for (std::size_t i = 0; i < count; ++i)
+    for (int k = 0; k < width; ++k)
+      values[i] |= bit(i * static_cast<std::size_t>(width) + static_cast<std::size_t>(k)) << k;
+  return values;
+}
+
+/// How the columns of a .stim file make an operand stream.
+struct Stream {
+  std::vector<std::uint32_t> a, b;
+  std::vector<std::uint8_t> a_scale, b_scale;
+  std::size_t cycles = 0, every = 0;
+};
+
+Stream read_stream(std::istream& in, const json& header, const json& unit, const MacSpec& mac) {
+  std::map<std::string, std::vector<std::string>> columns;
+  std::string line, word;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    for (const json& port : header.at("ports")) {
+      if (!(words >> word)) throw Error("a line has fewer values than there are ports: " + line);
+      columns[port.at("name")].push_back(word);
+    }
+  }
+  std::size_t latest = 0;
+  for (const json& input : unit.at("inputs")) latest = std::max<std::size_t>(latest, input.value("delay", 0));
+  Stream s;
+  const std::size_t lines = columns.begin()->second.size();
+  if (lines < latest + 2) throw Error("it has " + std::to_string(lines) + " cycles; too few");
+  s.cycles = lines - latest;
+  const auto lanes = static_cast<std::size_t>(mac.lanes);
+  for (const auto& [name, input] : unit.at("inputs").items()) {
+    if (input.contains("every")) s.every = input.at("every");
+    if (!input.contains("operand") && !input.contains("scale")) continue;
+    const auto& column = columns.at(name);
+    const std::size_t delay = input.value("delay", 0);
+    const bool is_a = input.value("operand", input.value("scale", "")) == "a";
+    for (std::size_t t = 0; t < s.cycles; ++t) {
+      if (input.contains("operand")) {
+        const auto codes = fields(column[t + delay], lanes, code_bits(mac, !is_a));
+        (is_a ? s.a : s.b).insert((is_a ? s.a : s.b).end(), codes.begin(), codes.end());
+      } else {
+        const auto codes = fields(column[t + delay], lanes / block_lanes(mac), 8);
+        (is_a ? s.a_scale : s.b_scale).insert((is_a ? s.a_scale : s.b_scale).end(), codes.begin(), codes.end());
+      }
+    }
+  }
+  return s;
+}
+
+OperandStatistics statistics(const std::string& stimulus, const std::vector<std::uint32_t>& codes, int bits) {
+  if (stimulus == "uniform") return {Distribution::uniform, {}};
+  if (stimulus == "gauss") return {Distribution::gauss, {}};
+  if (stimulus == "half_normal") return {Distribution::half_normal, {}};
+  if (bits > 16) return {Distribution::gauss, {}};  // FP32: too many codes to count
+  auto counts = std::make_shared<std::vector<double>>(std::size_t{1} << bits, 0.0);
+  for (const std::uint32_t code : codes) (*counts)[code] += 1;
+  return {Distribution::histogram, counts};
+}
+
+json to_json(const Features& f) {
+  json object = json::object();
+  for (std::size_t i = 0; i < feature_count; ++i) object[std::string(feature_names[i])] = f[i];
+  return object;
+}
+
+json features_of(const std::string& path, const json& units) {
+  std::ifstream in(path);
+  std::string line;
+  if (!in || !std::getline(in, line)) throw Error("cannot be read");
+  const json header = json::parse(line);
+  for (const json& unit : units.at("units")) {
+    if (unit.at("name") != header.at("unit")) continue;
+    const MacSpec mac = mac_spec_from_json(unit.at("mac"));
+    try {
+      check_priceable(mac);
+    } catch (const Error& error) {
+      return {{"unit", header.at("unit")}, {"stimulus", header.at("stimulus")}, {"skipped", error.what()}};
+    }
+    const Stream s = read_stream(in, header, unit, mac);
+    const std::string stimulus = header.at("stimulus");
+    return {{"unit", header.at("unit")},
+            {"stimulus", stimulus},
+            {"L0", to_json(features({mac, statistics(stimulus, s.a, code_bits(mac, false)),
+                                     statistics(stimulus, s.b, code_bits(mac, true))}))},
+            {"L1", to_json(features_counted(mac, {s.cycles, s.a, s.b, s.a_scale, s.b_scale, s.every}))}};
+  }
+  throw Error("unit " + header.at("unit").dump() + " is not in the file of units");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string units;
+  std::vector<std::string> files;
+  CLI::App app{"Features of rungs L0 and L1 on .stim files, as JSON lines."};
+  app.add_option("--units", units, "power/units.json, or a file like it")->required();
+  app.add_option("files", files, ".stim files")->required();
+  CLI11_PARSE(app, argc, argv);
+  try {
+    std::ifstream in(units);
+    if (!in) throw Error("file of units " + units + " cannot be read");
+    const json all = json::parse(in);
+    for (const std::string& file : files) {
+      try {
+        std::cout << features_of(file, all).dump() << '\n';
+      } catch (const std::exception& error) {
+        throw Error(file + ": " + error.what());
+      }
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "ng_features: " << error.what() << '\n';
+    return 2;
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a Gauge holds: the data files, read. Private to ng_power.
+#pragma once
+
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "narrowgauge/power/gauge.hpp"
+
+namespace narrowgauge::power {
+namespace data {
+
+using Json = nlohmann::json;
+
+inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
+
+struct Calibration {
+  std::string id;
+  Features coefficients{};
+  std::vector<MacSpec> characterized;                                    // units that were fitted or held out
+  std::optional<double> l2_scale;                                        // L3 / L2 energies, fitted
+  std::map<std::string, RungError> errors;                               // by rung, all held-out samples
+  std::map<std::pair<std::string, MacFormat>, RungError> format_errors;  // those of a format
+
+  std::optional<RungError> error(Rung rung, MacFormat format) const {
+    const std::string key(name(rung));
+    if (const auto own = format_errors.find({key, format}); own != format_errors.end()) return own->second;
+    if (const auto all = errors.find(key); all != errors.end()) return all->second;
+    return std::nullopt;
+  }
+};
+
+/// A technology calibrated by measurement: joules of an event, watts of a state.
+struct Event {
+  std::string name, unit, of;
+  double value, low, high;
+};
+
+struct Measured {
+  std::string id;
+  std::vector<Event> events;
+  RungError error;
+};
+
+struct Operation {
+  std::string op, format, source;
+  double energy_j;
+  bool verified;
+};
+
+struct Technology {
+  std::string name, kind, what, citation, anchor;
+  std::vector<Operation> operations;
+  std::optional<Calibration> calibration;
+  std::optional<Measured> measured;
+  std::string fault;  // of its calibration file
+};
+
+struct Sample {
+  std::string stimulus, stimulus_sha256;
+  Json json;  // of the file: "L2", "L3", "glitch_factor"
+};
+
+struct Record {
+  std::string unit, technology, netlist_sha256;
+  MacSpec mac;
+  double macs_per_cycle = 1;
+  std::vector<Sample> samples;
+};
+
+struct Memory {
+  std::string memory, technology, citation;
+  bool verified = false;
+  std::vector<std::pair<double, double>> points = {};  // size_bytes, joules a bit, ascending
+  double low_j = 0, high_j = 0;                        // joules a bit, where there are no points
+  double write_low_j = 0, write_high_j = 0;
+  std::string formula = {};  // of a bit read and written, where it is one
+};
+
+/// Of power/units.json: a unit's description and its multiply-accumulates a cycle.
+using Units = std::map<std::string, std::pair<MacSpec, double>>;
+
+/// The parts that do not matter to the unit brought to their defaults, so that == compares what does.
+MacSpec canonical(MacSpec mac);
+
+/// "int8 x int8 array, 32-bit accumulator"
+std::string described(const MacSpec& mac);
+
+/// Four significant digits.
+std::string rounded(double value);
+
+/// Sets the answer's value to count x each; the derivation of that.
+Term scaled(Answer& answer, double count, Term each);
+
+}  // namespace data
+
+struct Gauge::Data {
+  std::map<std::string, data::Technology, std::less<>> technologies;
+  std::vector<data::Record> records;
+  std::vector<data::Memory> memories;
+
+  void add_technology(const data::Json& json);
+  void add_calibration(const data::Json& json, const data::Units& units);
+  void add_record(const data::Json& json, const data::Units& units);
+
+  /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
+  const data::Technology& technology(const std::string& name) const;
+  /// "osu018, osu035": those that `wanted` takes; "none here" without any.
+  std::string names_of(bool (*wanted)(const data::Technology&)) const;
+
+  // What answers: gauge.cpp,
+  Answer refined(const Question& question) const;
+  Answer closed_form(const data::Technology& technology, const Question& question) const;
+  Answer of_features(const data::Technology& technology, const Question& question, Rung rung,
+                     const Features& features) const;
+  std::optional<Answer> recorded(const data::Technology& technology, const Question& question, Rung rung) const;
+  void check_range(const data::Technology& technology, const Question& question, Answer& answer) const;
+  Answer paper(const Question& question) const;
+  // and gauge_cited.cpp.
+  Answer cited(const data::Technology& technology, const Question& question) const;
+};
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers and lists as text.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace narrowgauge::power {
+
+/// Shortest text that reads back as the same double; "nan", "inf".
+std::string number_text(double value);
+/// With a prefix and three digits: "2.15 pJ", "38.4 fJ", "72 flips".
+std::string quantity_text(double value, std::string_view unit);
+/// 0.0834 as "8.3 %".
+std::string percent_text(double share);
+/// "a, b, c"
+std::string joined(std::span<const std::string_view> words);
+
+}  // namespace narrowgauge::power

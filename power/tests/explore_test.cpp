@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: Apache-2.0
+// Design-space exploration: workloads, spaces, points, fronts, checkpoints. What the cycle model's numbers are worth is
+// tested against the simulated tiles: cli.ExploreCycles.
+#include "narrowgauge/power/explore/explore.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+
+namespace narrowgauge::power {
+namespace {
+
+using Json = nlohmann::json;
+
+/// The sentence of the Error that `call` throws.
+template <class Call>
+std::string error_of(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+#define EXPECT_SAYS(call, ...)                                             \
+  for (const std::string& part : std::vector<std::string>{__VA_ARGS__})    \
+  EXPECT_NE(error_of([&] { (void)(call); }).find(part), std::string::npos) \
+      << error_of([&] { (void)(call); }) << "\n does not say: " << part
+
+/// Prices that are easy to check: 1 pJ a product and bit of its operands' format, and a bit's price by memory.
+class PlainPrices : public Prices {
+ public:
+  Price mac(const MacQuestion& q, const std::string& technology) const override {
+    if (technology == "unpriced") throw Error("technology unpriced has no prices");
+    const double bits = q.mac.format == MacFormat::integer ? q.mac.a_width : q.mac.format == MacFormat::nvfp4 ? 4 : 8;
+    return {1e-12 * bits, "plain"};
+  }
+  Price sram_bit(const std::string& technology, double, bool) const override {
+    if (technology != "horowitz_45nm") throw Error("no table");
+    return {1e-14, "plain"};
+  }
+  Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override {
+    if (memory != "dram" || technology != "horowitz_45nm") throw Error("no table");
+    return {write ? 2e-12 : 1e-12, "plain"};
+  }
+};
+
+const Json small_space = Json::parse(R"({
+  "format": ["nvfp4", "fp8_e4m3", "int8"], "sparsity": ["none", "2:4"], "compression": [1, 2], "rows": [2, 8],
+  "cols": [2, 8], "lanes": [16, 24], "a_depth": [64], "b_depth": [64], "stream_width": [64, 128],
+  "technology": ["horowitz_45nm", "osu018"], "frequency_hz": [1e8, 2e8]})");
+
+Explorer explorer(const Json& space = small_space, const char* workload = "digits") {
+  return {load_workload(workload), space_from_json(space), std::make_shared<PlainPrices>(), normal_tensors(16, 16, 64)};
+}
+
+Json with(Json json, const char* key, const Json& value) {
+  json[key] = value;
+  return json;
+}
+
+// ---- cycles
+
+TEST(Cycles, FollowTheTilesFormula) {
+  // docs/units/tile.md: N + S + Rows x G + 8 cycles from COMPUTE to the last word. Before: 7 accesses, STATUS, two
+  // LOADs, PANELS, EDGE, COMPUTE of three cycles each; after: the round in which the last word is seen.
+  const GemmWork work = gemm_work(TileShape::of(1, 1, 16, 1, 32, 64, 64), {1, 1, 1});
+  EXPECT_EQ(work.beats, 1);
+  EXPECT_EQ(work.words_in, 6);
+  EXPECT_EQ(work.words_out, 1);
+  EXPECT_EQ(work.cycles, 13 * 3 + (1 + 3 + 1 + 8) + 9);
+}
+
+TEST(Cycles, CountWhatIsMoved) {
+  const TileShape tile = TileShape::of(8, 8, 16, 1, 128, 512, 128);
+  EXPECT_EQ(tile.a_words(), 5);
+  const GemmWork one = gemm_work(tile, {16, 16, 64});
+  EXPECT_EQ(one.beats, 2 * 2 * 4);
+  EXPECT_EQ(one.a_images, 2 * 4);
+  EXPECT_EQ(one.b_images, 2 * 4);
+  EXPECT_EQ(one.words_out, 2 * 2 * 8 * 2);
+  // Twice the longest k of a bank: every tile of results loads its B, and half of the parts of A are kept.
+  const GemmWork two = gemm_work(tile, {16, 32, 2 * 128 * 16});
+  EXPECT_EQ(two.beats, 2 * 4 * 256);
+  EXPECT_EQ(two.b_images, 2 * 4 * 256);
+  EXPECT_EQ(two.a_images, 2 * (256 + 3 * 128));
+}
+
+TEST(Cycles, ShortcutsCostLittle) {
+  // Products of ten rows more, with a shortcut and without, differ by what ten rows take.
+  const TileShape tile = TileShape::of(4, 4, 16, 3, 64, 256, 64);
+  std::mt19937 random(3);
+  for (int i = 0; i < 200; ++i) {
+    const GemmShape s{1 + static_cast<int>(random() % 2000), 1 + static_cast<int>(random() % 2000),
+                      1 + static_cast<int>(random() % 4000)};
+    const GemmWork work = gemm_work(tile, s), more = gemm_work(tile, {s.m, s.n, s.k + 4000});
+    const std::int64_t least = std::max({work.beats, work.words_in, work.words_out});
+    EXPECT_GE(work.cycles, least) << s.m << " x " << s.n << " x " << s.k;
+    EXPECT_GT(more.cycles, work.cycles) << s.m << " x " << s.n << " x " << s.k;
+  }
+}
+
+TEST(Cycles, RefuseWhatNoTileIs) {
+  const TileShape tile;
+  EXPECT_SAYS(gemm_work(tile, {0, 1, 1}), "m is 0", "1 to 2147483647");
+  EXPECT_SAYS(gemm_work(tile, {1, -4, 1}), "n is -4");
+  EXPECT_SAYS(gemm_work(tile, {1, 1, 16 * 65536 + 1}), "k is 1048577", "65537 beats", "at most max_beats, 65536");
+  EXPECT_SAYS(gemm_work(tile, {1 << 30, 1 << 30, 1}), "more than 2^50");
+  TileShape odd = tile;
+  odd.a_depth = 100;
+  EXPECT_SAYS(gemm_work(odd, {1, 1, 1}), "a_depth is 100", "power of two");
+}
+
+// ---- workloads
+
+TEST(Workloads, HaveTheirPublishedSize) {
+  // spec/compression_power 1.6, in 1e9.
+  const std::pair<const char*, double> known[] = {
+      {"resnet18", 1.81}, {"resnet50", 4.09}, {"mobilenet_v2", 0.30}, {"vgg16", 15.5}};
+  for (const auto& [name, giga] : known) {
+    const double macs = load_workload(name).macs() / 1e9;
+    EXPECT_NEAR(macs, giga, giga * 0.005) << name;
+  }
+  // Weights of a block x tokens, and two products of seq x seq x 4096.
+  const double seq = 2048;
+  EXPECT_EQ(load_workload("llama_block", {{"seq", 2048}}).macs(),
+            seq * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008) + 2 * seq * seq * 4096);
+  EXPECT_EQ(load_workload("digits").macs(), 16 * 25 * 32 + 16 * 288 * 32 + 512 * 10);
+  EXPECT_EQ(load_workload("resnet18", {{"batch", 4}}).macs(), 4 * load_workload("resnet18").macs());
+  EXPECT_EQ(workload_names().size(), 6U);
+}
+
+TEST(Workloads, LowerConvolutions) {
+  const Workload w = workload_from_json(Json::parse(R"({"layers": [
+    {"op": "conv", "name": "c", "in_channels": 8, "out_channels": 12, "height": 9, "width": 7, "kernel": [3, 1],
+     "stride": [2, 1], "padding": [1, 0], "dilation": [2, 1], "groups": 4, "images": 5, "count": 2}]})"));
+  ASSERT_EQ(w.layers.size(), 1U);
+  EXPECT_EQ(w.layers[0].gemm, (GemmShape{5 * 4 * 7, 3, 3 * 2}));
+  EXPECT_EQ(w.layers[0].count, 4 * 2);
+}
+
+TEST(Workloads, AreRefusedBySentence) {
+  const auto layer = [](const char* text) { return workload_from_json(Json{{"layers", {Json::parse(text)}}}); };
+  EXPECT_SAYS(load_workload("resnet19"), "resnet19", "resnet18");
+  EXPECT_SAYS(load_workload("resnet18", {{"seq", 3}}), "\"seq\"", "it has batch");
+  EXPECT_SAYS(load_workload("resnet18", {{"batch", 0}}), "batch", "1 or more");
+  EXPECT_SAYS(workload_from_json(Json::parse(R"({"layers": []})")), "no \"layers\"");
+  EXPECT_SAYS(workload_from_json(Json::parse(R"({"layer": []})")), "\"layer\"", "layers");
+  EXPECT_SAYS(layer(R"({"op": "pool", "name": "p"})"), "layer 0 (p)", "\"pool\"", "\"gemm\" or \"conv\"");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": -1, "n": 2, "k": 2})"), "layer 0", "\"m\" is -1", "from 1 to 2147483647");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1.5, "n": 2, "k": 2})"), "\"m\" is 1.5");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": "seq", "n": 2, "k": 2})"), "\"m\" is \"seq\"", "parameters");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2})"), "has no \"k\"");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2, "k": 2, "q": 2})"), "\"q\"", "allowed are");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2, "k": 2, "count": 3000000000})"), "\"count\" is 3000000000");
+  EXPECT_SAYS(layer(R"({"op": "conv", "in_channels": 8, "out_channels": 9, "height": 4, "width": 4, "kernel": [3, 3],
+                        "groups": 4})"),
+              "\"groups\" is 4", "divisor");
+  EXPECT_SAYS(
+      layer(R"({"op": "conv", "in_channels": 8, "out_channels": 8, "height": 4, "width": 4, "kernel": [5, 5]})"),
+      "window of 5", "4 pixels");
+}
+
+// ---- spaces
+
+TEST(Spaces, TakeValuesListsAndRanges) {
+  Json json = small_space;
+  json["rows"] = 3;
+  json["cols"] = {{"from", 2}, {"to", 16}, {"factor", 2}};
+  json["lanes"] = {{"from", 16}, {"to", 48}, {"step", 16}};
+  json["compression"] = {{"from", 1}, {"to", 2}, {"step", 0.1}};
+  const Space space = space_from_json(json);
+  EXPECT_EQ(space.rows, std::vector<int>{3});
+  EXPECT_EQ(space.cols, (std::vector<int>{2, 4, 8, 16}));
+  EXPECT_EQ(space.lanes, (std::vector<int>{16, 32, 48}));
+  EXPECT_EQ(space.compression.size(), 11U);
+  EXPECT_EQ(space.points(), 4U * 3 * 2 * 2 * 3 * 2 * 11 * 2);
+  // Every number of a point back from its place.
+  const auto sizes = space.sizes();
+  for (std::uint64_t point = 0; point < space.points(); point += 97) {
+    std::uint64_t back = 0;
+    const auto at = space.place(point);
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) back = back * sizes[axis] + at[axis];
+    EXPECT_EQ(back, point);
+  }
+}
+
+TEST(Spaces, AreRefusedBySentence) {
+  const auto refused = [](const char* key, const Json& value) {
+    return space_from_json(with(small_space, key, value));
+  };
+  EXPECT_SAYS(refused("row", 3), "the key \"row\"", "rows");
+  EXPECT_SAYS(refused("rows", -3), "\"rows\" is -3", "whole numbers from 1 to 255");
+  EXPECT_SAYS(refused("rows", 0), "\"rows\" is 0");
+  EXPECT_SAYS(refused("rows", 2.5), "\"rows\" is 2.5");
+  EXPECT_SAYS(refused("rows", "many"), "\"rows\" is \"many\"");
+  EXPECT_SAYS(refused("rows", Json::array()), "one or more");
+  EXPECT_SAYS(refused("rows", (Json{2, 2})), "once");
+  EXPECT_SAYS(refused("rows", (Json{{"from", 1}, {"to", 3}})), "step", "factor");
+  EXPECT_SAYS(refused("rows", (Json{{"from", 3}, {"to", 1}, {"step", 1}})), "from <= to");
+  EXPECT_SAYS(refused("rows", (Json{{"from", 1}, {"to", 3}, {"factor", 1}})), "factor > 1");
+  EXPECT_SAYS(refused("rows", (Json{{"from", 1}, {"to", 300}, {"step", 1}})), "\"rows\" is 256");
+  EXPECT_SAYS(refused("a_depth", 100), "\"a_depth\" is 100", "powers of two");
+  EXPECT_SAYS(refused("stream_width", 48), "\"stream_width\" is 48", "powers of two from 32 to 1024");
+  EXPECT_SAYS(refused("format", "fp7"), "\"format\" is \"fp7\"", "nvfp4, fp8_e4m3");
+  EXPECT_SAYS(refused("sparsity", "1:4"), "\"sparsity\" is \"1:4\"", "none, 2:4");
+  EXPECT_SAYS(refused("compression", 0.5), "\"compression\" is 0.5", "from 1 to 1000");
+  EXPECT_SAYS(refused("frequency_hz", 0), "\"frequency_hz\" is 0");
+  EXPECT_SAYS(refused("objectives", (Json{"energy", "beauty"})), "\"beauty\"", "sqnr");
+  EXPECT_SAYS(refused("tensors", (Json{{"a", "a.npy"}})), "one of a and b");
+  EXPECT_SAYS(refused("memory", (Json{{"dram", "hbm2"}})), "memory.dram", "[memory, technology]");
+  EXPECT_SAYS(refused("mac_energy_j", (Json{{"fp7", 1e-12}})), "\"fp7\"", "nvfp4");
+  EXPECT_SAYS(refused("mac_energy_j", (Json{{"int8", -1e-12}})), "-1e-12", "above 0");
+  EXPECT_SAYS(space_from_json(Json{{"format", "nvfp4"}}), "no \"technology\"");
+  EXPECT_SAYS(explorer(with(small_space, "technology", "tsmc")), "area", "tsmc", "leave area out");
+  EXPECT_SAYS(explorer(with(small_space, "technology", "unpriced")), "unpriced has no prices");
+}
+
+// ---- points
+
+TEST(Points, AddUp) {
+  Json space = small_space;
+  space["lanes"] = 16;
+  const Explorer e = explorer(space);
+  std::vector<Point> points(e.points());
+  e.evaluate(0, points);
+  const Workload digits = load_workload("digits");
+  for (std::uint64_t i = 0; i < e.points(); ++i) {
+    const Json d = e.describe(i);
+    ASSERT_TRUE(points[i].possible);
+    // One by one, from the parts.
+    const bool sparse = d["sparsity"] == "2:4";
+    const auto& format = *std::find_if(number_formats().begin(), number_formats().end(),
+                                       [&](const NumberFormat& f) { return f.name == d["format"].get<std::string>(); });
+    const TileShape tile = tile_shape(format, sparse ? Sparsity::two_four : Sparsity::none, d["rows"], d["cols"], 16,
+                                      d["a_depth"], d["b_depth"], d["stream_width"]);
+    double cycles = 0, macs = 0, maps = 0, weights = 0, out = 0;
+    for (const Layer& layer : digits.layers) {
+      const GemmWork work = gemm_work(tile, layer.gemm);
+      cycles += static_cast<double>(work.cycles);
+      macs += static_cast<double>(layer.gemm.m * layer.gemm.n * ((layer.gemm.k + tile.lanes - 1) / tile.lanes) * 16);
+      maps += static_cast<double>(work.a_images * tile.a_words() * tile.stream_width);
+      weights += static_cast<double>(work.b_images * tile.b_words() * tile.stream_width);
+      out += static_cast<double>(work.words_out * tile.stream_width);
+    }
+    EXPECT_DOUBLE_EQ(points[i].cycles, cycles);
+    EXPECT_DOUBLE_EQ(points[i].time_s, cycles / d["frequency_hz"].get<double>());
+    EXPECT_DOUBLE_EQ(points[i].mac_j, macs * 1e-12 * format.bits);
+    EXPECT_NEAR(points[i].dram_j, 1e-12 * (weights + (maps + 2 * out) / d["compression"].get<double>()),
+                1e-9 * points[i].dram_j);
+    EXPECT_EQ(d["energy_j"].get<double>(), points[i].energy_j());
+    EXPECT_EQ(d["assumed"].size(), (format.tile ? 0U : 1U) + (sparse ? 1 : 0) + (d["compression"] == 1 ? 0 : 1) +
+                                       (d["technology"] == "osu018" ? 2 : 0));
+  }
+}
+
+TEST(Points, TakeTheSpacesOwnEnergies) {
+  const Explorer own = explorer(with(small_space, "mac_energy_j", Json{{"int8", 16e-12}})), e = explorer();
+  for (std::uint64_t i = 0; i < e.points(); i += 7) {
+    const Json x = own.describe(i), y = e.describe(i);
+    if (!x["possible"]) continue;
+    const bool changed = x["format"] == "int8";
+    EXPECT_DOUBLE_EQ(x["mac_j"].get<double>(), y["mac_j"].get<double>() * (changed ? 2 : 1));
+    EXPECT_EQ(x["assumed"].size(), y["assumed"].size() + changed);
+  }
+}
+
+TEST(Points, BlocksMustFillTheLanes) {
+  const Explorer e = explorer(with(with(small_space, "lanes", 24), "format", Json{"nvfp4", "int8"}));
+  const Front front = e.front_of(0, e.points());
+  EXPECT_EQ(front.impossible, e.points() / 2);
+  for (const std::uint64_t point : front.points) EXPECT_EQ(e.describe(point)["format"], "int8");
+}
+
+TEST(Points, PartsOfASpaceAreThePointsOfIt) {
+  const Explorer e = explorer();
+  std::vector<Point> all(e.points());
+  e.evaluate(0, all);
+  std::mt19937 random(1);
+  for (int i = 0; i < 50; ++i) {
+    const std::uint64_t first = random() % e.points(), count = random() % (e.points() - first);
+    std::vector<Point> part(count);
+    e.evaluate(first, part);
+    for (std::uint64_t j = 0; j < count; ++j) {
+      ASSERT_EQ(part[j].energy_j(), all[first + j].energy_j()) << first + j;
+      ASSERT_EQ(part[j].cycles, all[first + j].cycles) << first + j;
+    }
+  }
+  EXPECT_SAYS(e.front_of(0, e.points() + 1), "not a part");
+}
+
+TEST(Accuracy, GrowsWithTheBits) {
+  const Tensors t = normal_tensors();
+  const auto db = [&](const char* name, Sparsity sparsity = Sparsity::none) {
+    for (const NumberFormat& format : number_formats())
+      if (format.name == name) return sqnr_db(t, format, sparsity);
+    throw Error("no such format");
+  };
+  EXPECT_GT(db("int4"), 8);
+  EXPECT_GT(db("nvfp4"), db("mxfp4"));
+  EXPECT_GT(db("fp8_e5m2"), db("nvfp4"));
+  EXPECT_GT(db("fp8_e4m3"), db("fp8_e5m2"));
+  EXPECT_GT(db("int8"), db("fp8_e4m3"));
+  EXPECT_GT(db("bf16"), db("int8"));
+  EXPECT_GT(db("fp16"), db("bf16"));
+  EXPECT_EQ(db("fp32"), std::numeric_limits<double>::infinity());
+  // Half of a normal weight's energy lies in the larger two of four: 9 dB at most.
+  EXPECT_LT(db("fp32", Sparsity::two_four), 10);
+  EXPECT_LT(db("nvfp4", Sparsity::two_four), db("fp32", Sparsity::two_four));
+}
+
+// ---- fronts
+
+TEST(Fronts, AreThoseOfComparingAllWithAll) {
+  for (const Json& objectives :
+       {Json{"energy", "time", "area", "sqnr"}, Json{"cycles", "energy_delay"}, Json{"area"}}) {
+    const Explorer e = explorer(with(small_space, "objectives", objectives));
+    std::vector<Point> points(e.points());
+    e.evaluate(0, points);
+    const auto values = [&](std::uint64_t i) {
+      std::vector<double> v;
+      for (const Json& o : objectives)
+        v.push_back(o == "energy"   ? points[i].energy_j()
+                    : o == "time"   ? points[i].time_s
+                    : o == "cycles" ? points[i].cycles
+                    : o == "area"   ? points[i].area_m2
+                    : o == "sqnr"   ? -points[i].sqnr_db
+                                    : points[i].energy_j() * points[i].time_s);
+      return v;
+    };
+    std::vector<std::uint64_t> expected;
+    for (std::uint64_t i = 0; i < points.size(); ++i) {
+      bool beaten = !points[i].possible;
+      for (std::uint64_t j = 0; j < points.size() && !beaten; ++j) {
+        if (j == i || !points[j].possible) continue;
+        const auto x = values(j), y = values(i);
+        bool worse = false;
+        for (std::size_t k = 0; k < x.size(); ++k) worse |= x[k] > y[k];
+        beaten = !worse && (x != y || j < i);
+      }
+      if (!beaten) expected.push_back(i);
+    }
+    ASSERT_FALSE(expected.empty());
+    for (const std::uint64_t chunk : {7U, 100U, 1U << 16}) {
+      for (const unsigned threads : {1U, 3U}) {
+        const Front front = e.run({.threads = threads, .chunk = chunk});
+        EXPECT_EQ(front.points, expected) << objectives << ", chunk " << chunk << ", threads " << threads;
+        EXPECT_EQ(front.evaluated, e.points());
+      }
+    }
+  }
+}
+
+class CheckpointFile : public testing::Test {
+ protected:
+  std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("ng_explore_test_" + std::to_string(std::random_device{}()) + ".jsonl");
+  ~CheckpointFile() override { std::filesystem::remove(file); }
+
+  std::vector<std::string> lines() const {
+    std::ifstream in(file);
+    std::vector<std::string> all;
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+  }
+};
+
+TEST_F(CheckpointFile, IsGoneOnFrom) {
+  const Explorer e = explorer();
+  const Front expected = e.run({.threads = 1, .chunk = 10});
+  // Stopped after a few chunks, in the middle of a line.
+  struct Stop {};
+  std::uint64_t chunks = 0;
+  EXPECT_THROW(e.run({.threads = 1,
+                      .chunk = 10,
+                      .checkpoint = file,
+                      .progress =
+                          [&](auto, auto) {
+                            if (++chunks == 5) throw Stop{};
+                          }}),
+               Stop);
+  auto done = lines();
+  ASSERT_EQ(done.size(), 6U);
+  std::ofstream(file, std::ios::app) << done.back().substr(0, done.back().size() / 2);
+
+  EXPECT_SAYS(e.run({.chunk = 10, .checkpoint = file}), "exists already", "--resume");
+  EXPECT_SAYS(e.run({.chunk = 11, .checkpoint = file, .resume = true}), "another exploration");
+  EXPECT_SAYS(explorer(with(small_space, "rows", 3)).run({.chunk = 10, .checkpoint = file, .resume = true}),
+              "another exploration");
+  EXPECT_SAYS(explorer(small_space, "resnet18").run({.chunk = 10, .checkpoint = file, .resume = true}),
+              "another exploration");
+
+  chunks = 0;
+  const Front front =
+      e.run({.threads = 1, .chunk = 10, .checkpoint = file, .resume = true, .progress = [&](auto, auto) { ++chunks; }});
+  EXPECT_EQ(front.points, expected.points);
+  EXPECT_EQ(front.evaluated, expected.evaluated);
+  EXPECT_EQ(front.impossible, expected.impossible);
+  EXPECT_EQ(chunks, (e.points() + 9) / 10 - 5);
+  // All done: nothing is left to do.
+  chunks = 0;
+  EXPECT_EQ(e.run({.chunk = 10, .checkpoint = file, .resume = true, .progress = [&](auto, auto) { ++chunks; }}).points,
+            expected.points);
+  EXPECT_EQ(chunks, 0U);
+
+  std::ofstream(file, std::ios::app) << "{\"chunk\": 5}\n";
+  EXPECT_SAYS(e.run({.chunk = 10, .checkpoint = file, .resume = true}), "damaged");
+}
+
+TEST(Ids, TellExplorationsApart) {
+  EXPECT_EQ(explorer().id(), explorer().id());
+  EXPECT_NE(explorer().id(), explorer(small_space, "resnet18").id());
+  EXPECT_NE(explorer().id(), explorer(with(small_space, "rows", 3)).id());
+}
+
+// ---- areas
+
+TEST(Areas, GrowWithTheArray) {
+  Json json = small_space;
+  json["format"] = {"nvfp4", "fp8_e4m3", "fp8_e5m2", "int8", "int4"};
+  json["lanes"] = 16;
+  json["technology"] = "osu018";
+  const Explorer e = explorer(json);
+  std::map<std::string, double> area;
+  for (std::uint64_t i = 0; i < e.points(); ++i) {
+    const Json d = e.describe(i);
+    if (d["rows"] == 8 && d["cols"] == 8 && d["sparsity"] == "none") area[d["format"]] = d["area_m2"];
+    EXPECT_GT(d["area_m2"].get<double>(), 4 * 16 * 1000e-12);  // a lane is more than 1000 um^2 here
+    EXPECT_LT(d["area_m2"].get<double>(), 64 * 16 * 50000e-12);
+  }
+  EXPECT_LT(area["int4"], area["nvfp4"]);
+  EXPECT_LT(area["nvfp4"], area["int8"]);
+  EXPECT_LT(area["int8"], area["fp8_e5m2"]);
+  EXPECT_LT(area["fp8_e4m3"], area["fp8_e5m2"]);
+}
+
+TEST(Areas, RoundingIsThatOfTheRecord) {
+  std::ifstream in(std::string(NG_SOURCE_DIR) + "/synth/records/fixed_to_fp32.json");
+  EXPECT_EQ(Json::parse(in)["targets"]["generic"]["gates"], 616);
+}
+
+}  // namespace
+}  // namespace narrowgauge::power

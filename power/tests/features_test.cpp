@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rungs L0 and L1: the words are the units' arithmetic; expected features are what long random streams count; both give
+// the figures of spec/compression_power 1.5.
+#include "narrowgauge/power/features.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <string>
+
+#include "features_operands.hpp"
+#include "features_unit.hpp"
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/mac/dot_nvfp4.hpp"
+#include "narrowgauge/mac/mxfp4_mac.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+using namespace words;
+
+std::int64_t signed_value(U64 code, int bits, bool is_signed) {
+  return static_cast<std::int64_t>(is_signed ? extend(code, bits, 64) : code);
+}
+
+/// The graph's registers are set; settles it, and checks that transients end there too.
+template <class W>
+void run(Graph<W>& g) {
+  g.settle(block);
+  std::size_t changes = 0;
+  g.simulate(block, true, [&](const auto&, const W*, const W*, bool settled) { changes += !settled; });
+  EXPECT_GT(changes, 0U);
+  for (std::size_t i = 0; i < g.size(); ++i) {
+    const auto& node = g[static_cast<int>(i)];
+    ASSERT_TRUE(node.now == node.settled) << "node " << i << " of " << g.size();
+  }
+}
+
+TEST(Words, MultipliersMultiply) {
+  std::mt19937_64 engine(11);
+  std::size_t products = 0;
+  for (const Structure structure : {Structure::array, Structure::booth, Structure::wallace})
+    for (int wa = 1; wa <= 16; ++wa)
+      for (int wb = 1; wb <= 16; ++wb)
+        for (int sign = 0; sign < 4; ++sign) {
+          const MacSpec mac{.a_width = wa,
+                            .b_width = wb,
+                            .a_signed = sign % 2 != 0,
+                            .b_signed = sign / 2 != 0,
+                            .structure = structure};
+          Graph<U64> g;
+          const int a = g.input(registers, wa), b = g.input(registers, wb), product = multiply(g, mac, a, b);
+          for (std::size_t t = 0; t < block; ++t) {
+            g.values(a)[t] = t == 1 ? U64{1} << (wa - 1) : t == 2 ? ones<U64>(wa) : engine() & ones<U64>(wa);
+            g.values(b)[t] = t == 1 ? U64{1} << (wb - 1) : t == 2 ? ones<U64>(wb) : engine() & ones<U64>(wb);
+          }
+          run(g);
+          for (std::size_t t = 0; t < block; ++t, ++products) {
+            const U64 x = g.values(a)[t], y = g.values(b)[t];
+            const std::int64_t expected = signed_value(x, wa, mac.a_signed) * signed_value(y, wb, mac.b_signed);
+            ASSERT_EQ(g.values(product)[t], static_cast<U64>(expected) & ones<U64>(wa + wb))
+                << "structure " << static_cast<int>(structure) << ", " << x << " (" << wa << " bits) times " << y
+                << " (" << wb << " bits), signs " << sign;
+          }
+        }
+  EXPECT_EQ(products, 3U * 256 * 4 * block);
+}
+
+TEST(Words, Nvfp4IsGolden) {
+  std::mt19937_64 engine(12);
+  Graph<U64> g;
+  const int a = g.input(registers, 64), b = g.input(registers, 64);
+  const int a_scale = g.input(registers, 8), b_scale = g.input(registers, 8);
+  const int dot = dot_e2m1<U64>(g, {a}, {b}), term = scale_nvfp4(g, dot, a_scale, b_scale);
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t t = 0; t < block; ++t) {
+      g.values(a)[t] = engine();
+      g.values(b)[t] = engine();
+      g.values(a_scale)[t] = engine() % 127;
+      g.values(b_scale)[t] = engine() % 127;
+    }
+    run(g);
+    for (std::size_t t = 0; t < block; ++t) {
+      std::array<std::uint8_t, 16> x, y;
+      for (std::size_t i = 0; i < 16; ++i) {
+        x[i] = g.values(a)[t] >> (4 * i) & 15;
+        y[i] = g.values(b)[t] >> (4 * i) & 15;
+      }
+      const int sum = e2m1_dot(x, y);
+      ASSERT_EQ(signed_value(g.values(dot)[t], 13, true), sum);
+      ASSERT_EQ(signed_value(g.values(term)[t], 48, true),
+                nvfp4_scale(sum, static_cast<std::uint8_t>(g.values(a_scale)[t]),
+                            static_cast<std::uint8_t>(g.values(b_scale)[t]))
+                    .value);
+    }
+  }
+}
+
+TEST(Words, Mxfp4IsGolden) {
+  std::mt19937_64 engine(15);
+  Graph<U64> g;
+  const std::vector<int> a{g.input(registers, 64), g.input(registers, 64)},
+      b{g.input(registers, 64), g.input(registers, 64)};
+  const int a_scale = g.input(registers, 8), b_scale = g.input(registers, 8),
+            code = dot_mxfp4(g, a, b, a_scale, b_scale);
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t t = 0; t < block; ++t) {
+      for (const int id : {a[0], a[1], b[0], b[1]}) g.values(id)[t] = engine();
+      for (const int id : {a_scale, b_scale}) g.values(id)[t] = engine() & 255;
+    }
+    run(g);
+    for (std::size_t t = 0; t < block; ++t) {
+      std::array<std::uint8_t, 32> x, y;
+      for (std::size_t i = 0; i < 32; ++i) {
+        x[i] = g.values(a[i / 16])[t] >> (4 * (i % 16)) & 15;
+        y[i] = g.values(b[i / 16])[t] >> (4 * (i % 16)) & 15;
+      }
+      ASSERT_EQ(g.values(code)[t], mxfp4_dot(x, y, static_cast<std::uint8_t>(g.values(a_scale)[t]),
+                                             static_cast<std::uint8_t>(g.values(b_scale)[t])));
+    }
+  }
+}
+
+TEST(Words, Fp8IsGolden) {
+  for (const auto& [mac_format, format, lsb] : {std::tuple{MacFormat::fp8_e4m3, Format::e4m3, fp8_lsb_exp_e4m3},
+                                                std::tuple{MacFormat::fp8_e5m2, Format::e5m2, fp8_lsb_exp}}) {
+    Graph<U128> g;
+    const int a = g.input(registers, 8), b = g.input(registers, 8);
+    const Fp8Product owing = multiply_fp8(g, mac_format, false, a, b), exact = multiply_fp8(g, mac_format, true, a, b);
+    const int width = fp8_lane_width(mac_format);
+    for (unsigned x = 0; x < 256; ++x)
+      for (const unsigned half : {0U, 128U}) {
+        for (unsigned t = 0; t < block; ++t) {
+          g.values(a)[t] = x;
+          g.values(b)[t] = half + t;
+        }
+        run(g);
+        for (unsigned t = 0; t < block; ++t) {
+          const unsigned y = half + t;
+          const auto special = [&](unsigned code) { return desc(format).is_nan(code) || desc(format).is_inf(code); };
+          if (special(x) || special(y)) continue;
+          const auto golden = static_cast<U128>(
+              fp8_product(static_cast<std::uint8_t>(x), static_cast<std::uint8_t>(y), format, format, lsb).value);
+          ASSERT_TRUE(g.values(exact.term)[t] == (golden & ones<U128>(width))) << x << " times " << y;
+          ASSERT_TRUE(((g.values(owing.term)[t] + g.values(owing.owed)[t]) & ones<U128>(width)) ==
+                      (golden & ones<U128>(width)))
+              << x << " times " << y;
+        }
+      }
+  }
+}
+
+TEST(Words, SumsAreSums) {
+  std::mt19937_64 engine(14);
+  for (const int count : {1, 2, 3, 7, 16}) {
+    Graph<U64> g;
+    std::vector<int> leaf, owed;
+    for (int i = 0; i < count; ++i) {
+      leaf.push_back(g.input(registers, 12));
+      owed.push_back(g.input(registers, 1));
+    }
+    const int first = g.input(wire, 1), term = sum_tree(g, 12, leaf, owed);
+    const int width = 12 + tree_levels(count), acc = accumulate(g, term, width, 33, first);
+    for (const int id : leaf)
+      for (std::size_t t = 0; t < block; ++t) g.values(id)[t] = engine() & 0xFFE;  // room for what is owed
+    for (const int id : owed)
+      for (std::size_t t = 0; t < block; ++t) g.values(id)[t] = engine() & 1;
+    for (std::size_t t = 0; t < block; ++t) g.values(first)[t] = t % 50 == 0;
+    run(g);
+    std::int64_t sum = 0;
+    for (std::size_t t = 0; t < block; ++t) {
+      std::int64_t expected = 0;
+      for (std::size_t i = 0; i < leaf.size(); ++i)
+        expected += signed_value(g.values(leaf[i])[t], 12, true) +
+                    (i > 0 ? static_cast<std::int64_t>(g.values(owed[i])[t]) : 0);
+      ASSERT_EQ(signed_value(g.values(term)[t], width, true), expected) << count;
+      sum = (t % 50 == 0 ? 0 : sum) + expected;
+      ASSERT_EQ(signed_value(g.values(acc)[t], 33, true), sum) << count;
+    }
+  }
+}
+
+// What leaves the normalizing shift, rounded, is the significand that std::fma makes of the same numbers.
+TEST(Words, FloatsAreFused) {
+  std::mt19937_64 engine(13);
+  std::size_t checked = 0;
+  for (const MacFormat format : {MacFormat::bf16, MacFormat::fp16, MacFormat::fp32}) {
+    const FloatShape shape = float_shape(format);
+    Graph<U64> g;
+    const int a = g.input(registers, shape.bits()), b = g.input(registers, shape.bits()), first = g.input(wire, 1);
+    fp_mac(g, format, a, b, first);
+    for (int round = 0; round < 200; ++round) {
+      for (std::size_t t = 0; t < block; ++t) {
+        const auto code = [&] {
+          const U64 exponent = static_cast<U64>(shape.bias()) - 5 + engine() % 10;
+          return (engine() & (ones<U64>(shape.man_bits) | U64{1} << (shape.bits() - 1))) | exponent << shape.man_bits;
+        };
+        g.values(a)[t] = code();
+        g.values(b)[t] = code();
+        g.values(first)[t] = t % 16 == 0;
+      }
+      run(g);
+      float sum = 0;
+      for (std::size_t t = 0; t < block; ++t) {
+        sum = std::fma(float_value(format, static_cast<std::uint32_t>(g.values(a)[t])),
+                       float_value(format, static_cast<std::uint32_t>(g.values(b)[t])), t % 16 == 0 ? 0.0F : sum);
+        const auto bits = std::bit_cast<std::uint32_t>(sum);
+        if ((bits >> 23 & 255) == 0) continue;
+        const U64 significand = (bits & 0x7FFFFF) | 0x800000;
+        const U64 rounded = g.values(static_cast<int>(g.size()) - 1)[t];  // ties up instead of to even
+        ASSERT_TRUE(rounded == significand || rounded == 2 * significand || rounded == significand + 1)
+            << rounded << " " << significand;
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GT(checked, 70000U);
+}
+
+/// Independent operands from code probabilities.
+struct Stream {
+  std::vector<std::uint32_t> a, b;
+  std::vector<std::uint8_t> a_scale, b_scale;
+  OperandStream view(std::size_t cycles) const { return {cycles, a, b, a_scale, b_scale}; }
+};
+Stream random_stream(const MacQuestion& q, std::size_t cycles, unsigned seed) {
+  std::mt19937_64 engine(seed);
+  Stream s;
+  const auto draw = [&](const std::vector<double>& p, std::size_t n, auto& out) {
+    std::discrete_distribution<std::uint32_t> distribution(p.begin(), p.end());
+    for (std::size_t i = 0; i < n; ++i)
+      out.push_back(static_cast<typename std::decay_t<decltype(out)>::value_type>(distribution(engine)));
+  };
+  const std::size_t codes = cycles * static_cast<std::size_t>(q.mac.lanes);
+  if (q.mac.format == MacFormat::fp32)
+    return {float_codes(q.a.distribution, codes, engine), float_codes(q.b.distribution, codes, engine), {}, {}};
+  draw(code_probabilities(q.mac, false, q.a), codes, s.a);
+  draw(code_probabilities(q.mac, true, q.b), codes, s.b);
+  if (block_lanes(q.mac) > 1) {
+    const std::size_t scales = codes / block_lanes(q.mac);
+    draw(scale_probabilities(q.mac.format, q.a.distribution), scales, s.a_scale);
+    draw(scale_probabilities(q.mac.format, q.b.distribution), scales, s.b_scale);
+  }
+  return s;
+}
+
+std::string name(const MacQuestion& q) {
+  const MacSpec& m = q.mac;
+  return "format " + std::to_string(static_cast<int>(m.format)) + ", " + std::to_string(m.a_width) + " x " +
+         std::to_string(m.b_width) + " bits, signed " + std::to_string(m.a_signed) + std::to_string(m.b_signed) +
+         ", structure " + std::to_string(static_cast<int>(m.structure)) + ", lanes " + std::to_string(m.lanes) +
+         ", accumulator " + std::to_string(m.accumulator) + " of " + std::to_string(m.acc_width) + ", distributions " +
+         std::to_string(static_cast<int>(q.a.distribution)) + std::to_string(static_cast<int>(q.b.distribution));
+}
+
+/// Every feature within `relative` of what is counted, or within `absolute` flips a cycle. Accumulators of several
+/// lanes get three times that: their upper bits move together, a few times in a sum, and both samples have few sums.
+void expect_agree(const MacQuestion& q, std::size_t cycles, double relative, double absolute) {
+  const Stream s = random_stream(q, cycles, 7);
+  const Features expected = features(q), counted = features_counted(q.mac, s.view(cycles));
+  double any = 0;
+  for (std::size_t i = 0; i < feature_count; ++i) {
+    any += counted[i];
+    const bool slow = feature_names[i].starts_with("accumulator") && q.mac.lanes > 1;
+    EXPECT_NEAR(expected[i], counted[i], std::max(absolute, (slow ? 3 : 1) * relative * counted[i]))
+        << feature_names[i] << " of " << name(q);
+  }
+  EXPECT_GT(any, 0);
+}
+
+constexpr Distribution named[] = {Distribution::uniform, Distribution::gauss, Distribution::half_normal};
+
+TEST(Features, ExpectedIntegersAreCounted) {
+  std::size_t questions = 0;
+  for (const Structure structure : {Structure::array, Structure::booth, Structure::wallace})
+    for (const auto& [wa, wb] : {std::pair{2, 2}, {4, 4}, {8, 8}, {8, 3}, {3, 8}, {1, 5}, {12, 12}, {16, 16}}) {
+      const MacSpec mac{.a_width = wa,
+                        .b_width = wb,
+                        .a_signed = questions % 2 != 0,
+                        .b_signed = questions / 2 % 2 != 0,
+                        .structure = structure,
+                        .accumulator = questions % 3 != 0,
+                        .acc_width = 48};
+      expect_agree({mac, {named[questions % 5 % 3], {}}, {named[questions % 7 % 3], {}}}, 8000, 0.04, 0.3);
+      ++questions;
+    }
+  EXPECT_EQ(questions, 24U);
+}
+
+TEST(Features, ExpectedTreesAreCounted) {
+  for (const int lanes : {2, 3, 13})
+    for (const Distribution distribution : named)
+      expect_agree({{.a_width = 4, .b_width = 8, .structure = Structure::wallace, .lanes = lanes, .acc_width = 40},
+                    {distribution, {}},
+                    {distribution, {}}},
+                   2000, 0.05, 0.5);
+}
+
+TEST(Features, ExpectedNarrowFloatsAreCounted) {
+  for (const bool accumulator : {true, false})
+    for (const Distribution distribution : named) {
+      for (const MacFormat format : {MacFormat::fp8_e4m3, MacFormat::fp8_e5m2})
+        for (const int lanes : {1, 4})
+          expect_agree(
+              {{.format = format, .lanes = lanes, .accumulator = accumulator}, {distribution, {}}, {distribution, {}}},
+              4000, 0.05, 0.7);
+      for (const int lanes : {16, 48})
+        expect_agree({{.format = MacFormat::nvfp4, .lanes = lanes, .accumulator = accumulator},
+                      {distribution, {}},
+                      {distribution, {}}},
+                     3000, 0.05, 0.7);
+    }
+}
+
+TEST(Features, ExpectedFloatsAreCounted) {
+  for (const MacFormat format : {MacFormat::bf16, MacFormat::fp16, MacFormat::fp32})
+    for (const Distribution distribution : named)
+      expect_agree({{.format = format}, {distribution, {}}, {distribution, {}}}, 10000, 0.05, 0.5);
+}
+
+TEST(Features, ExpectedMxfp4IsCounted) {
+  for (const bool accumulator : {true, false})
+    expect_agree({{.format = MacFormat::mxfp4, .lanes = 32, .accumulator = accumulator},
+                  {Distribution::gauss, {}},
+                  {Distribution::gauss, {}}},
+                 3000, 0.05, 0.7);
+}
+
+TEST(Features, HistogramOfAUniformTensorIsUniform) {
+  const MacSpec mac{.a_width = 6, .b_width = 6};
+  const auto flat = std::make_shared<const std::vector<double>>(64, 3.0);
+  const OperandStatistics histogram{Distribution::histogram, flat};
+  EXPECT_EQ(features({mac, histogram, histogram}), features({mac, {}, {}}));
+  const auto zero = std::make_shared<const std::vector<double>>([] {
+    std::vector<double> counts(64, 0.0);
+    counts[0] = 1;
+    return counts;
+  }());
+  const Features still = features({mac, histogram, {Distribution::histogram, zero}});
+  EXPECT_EQ(still[static_cast<std::size_t>(Feature::accumulator_nets)], 0);
+}
+
+// Figures of spec/compression_power 1.5, from another simulation, and closed forms that use none of the tables.
+TEST(Features, KnownFlips) {
+  const auto feature = [](const MacSpec& mac, Feature which) {
+    return features({mac, {}, {}})[static_cast<std::size_t>(which)];
+  };
+  const auto known = [](std::initializer_list<double> values, int b) {
+    return values.begin()[b == 2 ? 0 : b == 3 ? 1 : b == 4 ? 2 : b == 6 ? 3 : 4];
+  };
+  for (const int b : {2, 3, 4, 6, 8}) {
+    const MacSpec product{.a_width = b, .b_width = b, .accumulator = false};
+    // Operands flip b bits a pair; the product has a register, which flips T_prod.
+    const double t_product = known({1.65, 2.76, 3.80, 5.82, 7.84}, b);
+    EXPECT_NEAR(feature(product, Feature::register_flips), b + t_product, 0.02 * (b + t_product)) << b;
+    // Accumulator register of unsigned sums of 32 bits.
+    MacSpec sum{.a_width = b, .b_width = b, .a_signed = false, .b_signed = false};
+    if (b == 2 || b == 4 || b == 8) {
+      const double t_sum = b == 2 ? 1.48 : b == 4 ? 3.64 : 7.77;
+      EXPECT_NEAR(feature(sum, Feature::register_flips), b + t_sum, 0.03 * (b + t_sum)) << b;
+    }
+    // A partial product is 1 with probability 1/4: 2 p (1 - p) b^2 flips, of which one row alone has no other nets.
+    const MacSpec row{.a_width = b, .b_width = 1, .a_signed = false, .b_signed = false, .accumulator = false};
+    EXPECT_NEAR(feature(row, Feature::array_nets), 3 * 0.375 * b, 0.03 * 3 * 0.375 * b)
+        << b;  // and twice as it is added to 0
+    EXPECT_EQ(feature(row, Feature::array_glitches), 0) << b;
+  }
+}
+
+TEST(Features, ThreadsAndChunksDoNotMatter) {
+  const MacQuestion q{{.format = MacFormat::fp8_e5m2, .lanes = 4}, {}, {}};
+  const std::size_t cycles = 5000;
+  const Stream s = random_stream(q, cycles, 5);
+  const Features one = features_counted(q.mac, s.view(cycles), 1);
+  EXPECT_EQ(one, features_counted(q.mac, s.view(cycles), 4));
+  // By hand: registered operands and sums of a stream of three cycles.
+  const std::vector<std::uint32_t> a{1, 2, 3}, b{1, 1, 1};
+  const MacSpec mac{.a_width = 4, .b_width = 4};
+  const Features f = features_counted(mac, {3, a, b, {}, {}, 256});
+  // a: 0001 0010 0011 flips 2 + 1; the sum before it: 0, 1, 3 flips 1 + 1.
+  EXPECT_EQ(f[static_cast<std::size_t>(Feature::register_flips)], (2 + 1 + 1 + 1) / 2.0);
+  EXPECT_EQ(f[static_cast<std::size_t>(Feature::flip_flops)], 4 + 4 + 2 + 32);
+}
+
+template <class F>
+void expect_error(const F& call, const std::string& part) {
+  try {
+    call();
+    FAIL() << "no error; expected one with '" << part << "'";
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find(part), std::string::npos) << e.what();
+  }
+}
+
+TEST(Features, RefusesWhatItCannotPrice) {
+  expect_error([] { features({{.a_width = 17}, {}, {}}); }, "a_width = 17, expected 1 to 16");
+  expect_error([] { features({{.lanes = 0}, {}, {}}); }, "lanes = 0, expected 1 to 1024");
+  expect_error([] { features({{.acc_width = 12}, {}, {}}); }, "acc_width = 12, expected 16 to 128");
+  expect_error([] { features({{.format = MacFormat::nvfp4, .lanes = 8}, {}, {}}); }, "multiple of 16");
+  const std::vector<std::uint32_t> codes{1, 2};
+  expect_error(
+      [&] {
+        features_counted({}, {1, std::span(codes).first(1), std::span(codes).first(1), {}, {}});
+      },
+      "cycles = 1");
+  expect_error(
+      [&] {
+        features_counted({}, {2, codes, std::span(codes).first(1), {}, {}});
+      },
+      "b has 1 codes, expected 2");
+  expect_error(
+      [&] {
+        features_counted({.a_width = 1, .a_signed = false}, {2, codes, codes, {}, {}});
+      },
+      "more than 1 bits");
+  const auto short_one = std::make_shared<const std::vector<double>>(3, 1.0);
+  expect_error([&] { features({{}, {Distribution::histogram, short_one}, {}}); }, "a.histogram has 3 entries");
+}
+
+}  // namespace
+}  // namespace narrowgauge::power

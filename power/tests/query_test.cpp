@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Questions, answers, JSON: what can be asked, what is refused and how, and that an answer says where it is from.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/power/json.hpp"
+#include "narrowgauge/power/paper.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+using Json = nlohmann::json;
+
+Json ask(const std::string& question) { return Json::parse(answer_json(gauge(), question)); }
+
+/// The error of a bad question as JSON.
+Json refused(const std::string& question) {
+  try {
+    ADD_FAILURE() << question << " was answered: " << answer_json(gauge(), question);
+  } catch (const std::exception& error) {
+    return Json::parse(to_json(error)).at("error");
+  }
+  return {};
+}
+
+void expect_refused(const std::string& question, const std::string& field, const std::string& value,
+                    const std::string& expected) {
+  const Json error = refused(question);
+  ASSERT_TRUE(error.contains("field")) << question << error;
+  EXPECT_EQ(error["field"], field) << question;
+  EXPECT_NE(error["value"].get<std::string>().find(value), std::string::npos) << question << error;
+  EXPECT_NE(error["expected"].get<std::string>().find(expected), std::string::npos) << question << error;
+  for (const char* key : {"field", "value", "expected"}) {
+    EXPECT_NE(error["message"].get<std::string>().find(error[key].get<std::string>()), std::string::npos) << error;
+  }
+}
+
+TEST(Questions, BadFieldsNameFieldValueAndRange) {
+  expect_refused(R"({})", "format", "missing", "fp8_e4m3");
+  expect_refused(R"({"format": "int88"})", "format", "int88", "nvfp4, mxfp4");
+  expect_refused(R"({"format": "int0"})", "format", "int0", "int1 to int16");
+  expect_refused(R"({"format": 8})", "format", "8", "integer");
+  expect_refused(R"({"format": "integer", "a_width": 17})", "a_width", "17", "1 to 16");
+  expect_refused(R"({"format": "integer", "b_width": 0})", "b_width", "0", "1 to 16");
+  expect_refused(R"({"format": "integer", "b_width": -8})", "b_width", "-8", "1 to 16");
+  expect_refused(R"({"format": "integer", "b_width": 8.5})", "b_width", "8.5", "1 to 16");
+  expect_refused(R"({"format": "integer", "b_width": 18446744073709551615})", "b_width", "18446744073709551615",
+                 "1 to 16");
+  expect_refused(R"({"format": "int8", "acc_width": 129})", "acc_width", "129", "1 to 128");
+  expect_refused(R"({"format": "int8", "lanes": -4})", "lanes", "-4", "1 to 1024");
+  expect_refused(R"({"format": "int8", "lanes": 1025})", "lanes", "1025", "1 to 1024");
+  expect_refused(R"({"format": "int8", "structure": "dadda"})", "structure", "dadda", "wallace");
+  expect_refused(R"({"format": "int8", "schedule": "random"})", "schedule", "random", "sorted");
+  expect_refused(R"({"format": "int8", "schedule": "sorted"})", "schedule", "sorted", "unsigned activations");
+  expect_refused(R"({"format": "int8", "additions": 2})", "additions", "2", "structure none");
+  expect_refused(R"({"format": "int8", "structure": "none"})", "additions", "0", "above 0");
+  expect_refused(R"({"format": "int8", "structure": "none", "additions": -1})", "additions", "-1", "above 0");
+  expect_refused(R"({"format": "nvfp4", "a_width": 4})", "a_width", "4", "integer only");
+  expect_refused(R"({"format": "nvfp4", "structure": "booth"})", "structure", "booth", "integer only");
+  expect_refused(R"({"format": "int8", "count": -1})", "count", "-1", "not negative");
+  expect_refused(R"({"format": "int8", "count": "many"})", "count", "many", "a number");
+  expect_refused(R"({"format": "int8", "a": "poisson"})", "a", "poisson", "gauss");
+  expect_refused(R"({"format": "int2", "a": {"histogram": [1, 2, 3]}})", "a", "3 entries", "4 entries");
+  expect_refused(R"({"format": "int2", "a": {"histogram": [1, 2, 3, -1]}})", "a", "-1", "none negative");
+  expect_refused(R"({"format": "int2", "a": {"histogram": [0, 0, 0, 0]}})", "a", "sum 0", "above 0");
+  expect_refused(R"({"format": "fp32", "b": {"histogram": [0]}})", "b", "histogram", "named distribution");
+  expect_refused(R"({"format": "int8", "colour": "red"})", "colour", "red", "a_width");
+  expect_refused(R"({"format": "int8", "rung": "L9"})", "rung", "L9", "L3");
+  expect_refused(R"({"format": "int8", "mode": "magic"})", "mode", "magic", "pann_paper");
+  expect_refused(R"({"format": "int8", "strict": 1})", "strict", "1", "true or false");
+  expect_refused(R"({"format": "int8", "technology": "tsmc1"})", "technology", "tsmc1", "horowitz_45nm");
+  expect_refused(R"({"format": "int8", "energy_per_flip": 1e-15})", "energy_per_flip", "1e-15", "pann_paper");
+  expect_refused(R"({"format": "int8", "mode": "pann_paper", "energy_per_flip": -1})", "energy_per_flip", "-1",
+                 "above 0");
+  expect_refused(R"({"format": "fp16", "mode": "pann_paper"})", "format", "fp16", "integer");
+  expect_refused(R"({"format": "int8", "mode": "pann_paper", "rung": "L3"})", "rung", "L3", "L0");
+}
+
+TEST(Questions, NotJson) {
+  for (const char* text : {"", "{", "[1]", "12", "nonsense", R"({"format": NaN})", R"({"count": 1e999})"}) {
+    const Json error = refused(text);
+    EXPECT_FALSE(error.contains("field")) << text;
+    EXPECT_NE(error["message"].get<std::string>().find("such as {\"format\": \"int8\"}"), std::string::npos) << error;
+  }
+}
+
+TEST(Questions, NotANumberThroughTheCppApi) {
+  Question question;
+  question.count = std::nan("");
+  EXPECT_THROW(gauge().energy(question), FieldError);
+  question.count = 1;
+  question.unit.mac.a_width = -3;
+  EXPECT_THROW(gauge().energy(question), FieldError);
+  question.unit.mac = {};
+  question.unit.a.distribution = Distribution::histogram;  // and none given
+  EXPECT_THROW(gauge().energy(question), FieldError);
+  MemoryQuestion memory{"dram", "ddr3_1066"};
+  memory.bits = std::nan("");
+  EXPECT_THROW(gauge().energy(memory), FieldError);
+}
+
+TEST(Questions, UnitsReadAndWriteTheSame) {
+  for (const char* text :
+       {R"({"format": "integer", "a_width": 8, "b_width": 4, "a_signed": false, "b_signed": true, "structure": "booth",
+            "lanes": 4, "accumulator": true, "acc_width": 24, "schedule": "dual"})",
+        R"({"format": "nvfp4", "lanes": 16, "accumulator": false})",
+        R"({"format": "uint6", "structure": "none", "additions": 1.17})"}) {
+    const MacSpec mac = mac_spec_from_json(Json::parse(text));
+    EXPECT_EQ(mac_spec_from_json(Json(to_json(mac))), mac) << text;
+  }
+  EXPECT_EQ(mac_spec_from_json(Json::parse(R"({"format": "int8"})")), MacSpec());
+}
+
+TEST(Data, EveryFileIsTaken) {
+  for (const TechnologyInfo& technology : gauge().technologies())
+    EXPECT_EQ(technology.limit.find("broken"), std::string::npos) << technology.name << ": " << technology.limit;
+}
+
+TEST(PaperMode, AnswersInFlips) {
+  const auto flips = [](const std::string& fields) {
+    const Json answer = ask(R"({"mode": "pann_paper", )" + fields + "}");
+    EXPECT_EQ(answer["unit"], "flip");
+    EXPECT_TRUE(answer["technology"].is_null());
+    EXPECT_TRUE(answer["error"].is_null());
+    return answer["value"].get<double>();
+  };
+  EXPECT_EQ(flips(R"("format": "int2")"), 24);
+  EXPECT_EQ(flips(R"("format": "uint2")"), 10);
+  EXPECT_EQ(flips(R"("format": "int4")"), 36);
+  EXPECT_EQ(flips(R"("format": "uint4")"), 24);
+  EXPECT_EQ(flips(R"("format": "int4", "a_signed": false, "schedule": "sorted")"), 24);
+  EXPECT_EQ(flips(R"("format": "int4", "acc_width": 21)"), 30.5);
+  EXPECT_EQ(flips(R"("format": "int4", "accumulator": false)"), 12);
+  EXPECT_EQ(flips(R"("format": "integer", "a_width": 8, "b_width": 2, "accumulator": false)"), 37);
+  EXPECT_EQ(flips(R"("format": "uint6", "structure": "none", "additions": 1.5)"), 12);
+  EXPECT_EQ(flips(R"("format": "uint4", "count": 1e9)"), 24e9);
+}
+
+TEST(PaperMode, EnergyPerFlipIsStated) {
+  const Json answer = ask(R"({"mode": "pann_paper", "format": "int4", "energy_per_flip": 5e-15, "explain": true})");
+  EXPECT_EQ(answer["unit"], "J");
+  EXPECT_DOUBLE_EQ(answer["value"].get<double>(), 36 * 5e-15);
+  EXPECT_NE(answer["notes"].dump().find("5 fJ"), std::string::npos);
+  // Of a cited technology: its INT8 multiply-accumulate / 72.
+  const Json cited = ask(R"({"mode": "pann_paper", "format": "int8", "technology": "horowitz_45nm"})");
+  EXPECT_NEAR(cited["value"].get<double>(), 0.3e-12, 1e-18);
+}
+
+/// A node whose parts are a sum adds up to it, everywhere in the tree.
+void expect_flips_add_up(const Json& term) {
+  if (!term.contains("parts")) return;
+  bool all_flips = term["unit"] == "flip";
+  double sum = 0;
+  for (const Json& part : term["parts"]) {
+    all_flips = all_flips && part["unit"] == "flip";
+    sum += part["value"].get<double>();
+    expect_flips_add_up(part);
+  }
+  if (all_flips) {
+    EXPECT_NEAR(sum, term["value"].get<double>(), 1e-9) << term;
+  }
+}
+
+TEST(PaperMode, ExplanationDerivesTheNumber) {
+  const Json answer = ask(R"({"mode": "pann_paper", "format": "int4", "explain": true})");
+  ASSERT_EQ(answer["explanation"]["parts"].size(), 5U);
+  EXPECT_EQ(answer["explanation"]["value"], 36);
+  expect_flips_add_up(answer["explanation"]);
+  EXPECT_FALSE(ask(R"({"mode": "pann_paper", "format": "int4"})").contains("explanation"));
+}
+
+TEST(CitedTechnology, ListedOperationsAreTheConstants) {
+  const auto value = [](const std::string& fields) { return ask("{" + fields + "}"); };
+  Json answer = value(R"("format": "int8", "technology": "horowitz_45nm")");
+  EXPECT_NEAR(answer["value"].get<double>(), 0.3e-12, 1e-20);  // int8 multiplication + int32 addition
+  EXPECT_EQ(answer["rung"], "cited");
+  EXPECT_TRUE(answer["verified"]);
+  EXPECT_TRUE(answer["error"].is_null());
+  EXPECT_EQ(answer["anchor"]["ratio"], 1);
+  answer = value(R"("format": "int8", "accumulator": false, "technology": "horowitz_45nm")");
+  EXPECT_NEAR(answer["value"].get<double>(), 0.2e-12, 1e-20);
+  answer = value(R"("format": "fp16", "technology": "horowitz_45nm")");
+  EXPECT_NEAR(answer["value"].get<double>(), 2.0e-12, 1e-20);  // 1.1 + 0.9, accumulated in FP32
+  answer = value(R"("format": "fp32", "technology": "tpuv4i_7nm")");
+  EXPECT_NEAR(answer["value"].get<double>(), 1.69e-12, 1e-20);
+  EXPECT_FALSE(answer["verified"]);
+  EXPECT_NE(answer["notes"].dump().find("Unverified"), std::string::npos);
+  answer = value(R"("format": "bf16", "accumulator": false, "technology": "tpuv4i_7nm", "count": 2)");
+  EXPECT_NEAR(answer["value"].get<double>(), 0.42e-12, 1e-20);
+  answer = value(R"("format": "fp16", "accumulator": false, "technology": "tpuv4i_7nm")");
+  EXPECT_TRUE(answer["verified"]);
+}
+
+/// A recorded unit whose operands are uniform, to ask for.
+RecordInfo some_record() {
+  for (const RecordInfo& record : gauge().records())
+    if (record.unit == "int8_mac_array" && record.technology == "osu018" && record.stimulus == "uniform") return record;
+  throw Error("power/records has no int8_mac_array of osu018 under uniform operands");
+}
+
+/// A gauge with a calibration of the test's own, in which every feature costs 1 J: answers are sums of features.
+class ClosedForms : public testing::Test {
+ protected:
+  ClosedForms() {
+    const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "ng_unit_calibration.json";
+    const Json rung{{"error_mean_abs", 0.3},
+                    {"error_max", 0.5},
+                    {"held_out",
+                     {{{"unit", "int8_mac_array"}, {"stimulus", "uniform"}, {"error", -0.1}},
+                      {{"unit", "int8_mac_array"}, {"stimulus", "gauss"}, {"error", 0.3}}}}};
+    std::ofstream(path) << Json{{"id", "ones"},
+                                {"technology", "ones"},
+                                {"coefficients", std::vector<double>(feature_count, 1.0)},
+                                {"L0", rung},
+                                {"L1", rung}};
+    gauge_.emplace(std::span(&path, 1));
+    std::filesystem::remove(path);
+  }
+
+  Json ask_it(const std::string& question) const { return Json::parse(answer_json(*gauge_, question)); }
+
+  std::optional<Gauge> gauge_;
+};
+
+TEST_F(ClosedForms, AreFeaturesTimesCoefficients) {
+  for (const std::string unit : {R"("format": "int8")", R"("format": "int4", "lanes": 16, "a": "gauss")",
+                                 R"("format": "nvfp4")", R"("format": "int2", "a": {"histogram": [1, 2, 3, 4]})"}) {
+    std::string question = "{";
+    question += unit + R"(, "technology": "ones", "rung": "L0", "count": 10)";
+    const auto unit_question = std::get<Question>(question_from_json(question + "}"));
+    double sum = 0;
+    for (const double feature : features(unit_question.unit)) sum += feature;
+    sum /= unit_question.unit.mac.lanes;
+    ASSERT_GT(sum, 0);
+    const Json answer = ask_it(question + R"(, "explain": true})");
+    EXPECT_NEAR(answer["each"].get<double>(), sum, 1e-9 * sum) << unit;
+    EXPECT_DOUBLE_EQ(answer["value"].get<double>(), 10 * answer["each"].get<double>());
+    EXPECT_EQ(answer["rung"], "L0");
+    EXPECT_EQ(answer["calibration"], "ones");
+    EXPECT_NEAR(gauge_->prepare("ones")(unit_question.unit), sum, 1e-9 * sum);
+    const Json& cycle = answer["explanation"]["parts"][0]["parts"][0];
+    double terms = 0;
+    for (const Json& term : cycle["parts"]) {
+      terms += term["value"].get<double>();
+      EXPECT_EQ(term["parts"][0]["value"].get<double>() * term["parts"][1]["value"].get<double>(), term["value"]);
+    }
+    EXPECT_NEAR(terms, cycle["value"].get<double>(), 1e-9 * terms);
+    EXPECT_NEAR(terms / unit_question.unit.mac.lanes, sum, 1e-9 * sum);
+  }
+}
+
+TEST_F(ClosedForms, CarryTheErrorOfTheirFormat) {
+  const Json of_integers = ask_it(R"({"format": "int8", "technology": "ones"})")["error"];
+  EXPECT_NEAR(of_integers["mean_abs"].get<double>(), 0.2, 1e-12);
+  EXPECT_NEAR(of_integers["max_abs"].get<double>(), 0.3, 1e-12);
+  EXPECT_EQ(of_integers["samples"], 2);
+  EXPECT_EQ(of_integers["of"], "integer");
+  const Json of_all = ask_it(R"({"format": "nvfp4", "technology": "ones"})")["error"];
+  EXPECT_EQ(of_all["mean_abs"], 0.3);
+  EXPECT_EQ(of_all["of"], "all formats");
+}
+
+TEST_F(ClosedForms, CountedOnOperands) {
+  Question question;
+  question.technology = "ones";
+  Features counted{};
+  counted[0] = 3;
+  counted[1] = 4;
+  const Answer answer = gauge_->energy_counted(question, counted);
+  EXPECT_EQ(answer.value, 7);
+  EXPECT_EQ(answer.rung, Rung::L1);
+  question.mode = Mode::pann_paper;
+  EXPECT_THROW(gauge_->energy_counted(question, counted), FieldError);
+}
+
+TEST_F(ClosedForms, StrictRefusesWhatWasNotCharacterized) {
+  // The test's calibration knows int8_mac_array alone.
+  EXPECT_TRUE(ask_it(R"({"format": "int8", "technology": "ones", "strict": true})")["in_range"]);
+  for (const std::string field : {R"("a_width": 7)", R"("acc_width": 33)", R"("structure": "booth")", R"("lanes": 2)",
+                                  R"("accumulator": false)", R"("a_signed": false)"}) {
+    std::string question = R"({"format": "int8", "technology": "ones", )";
+    question += field;
+    const Json answer = ask_it(question + "}");
+    EXPECT_FALSE(answer["in_range"]) << field;
+    EXPECT_NE(answer["notes"].dump().find(field.substr(1, field.find('"', 1) - 1)), std::string::npos) << answer;
+    EXPECT_THROW(ask_it(question + R"(, "strict": true})"), FieldError) << field;
+  }
+  EXPECT_THROW(ask_it(R"({"format": "nvfp4", "technology": "ones", "strict": true})"), FieldError);
+}
+
+TEST(ClosedFormsOfOsu018, AnswerWithinTheirPublishedError) {
+  const Json answer = ask(R"({"format": "int8", "rung": "L0", "strict": true, "explain": true})");
+  EXPECT_EQ(answer["technology"], "osu018");
+  EXPECT_TRUE(answer["in_range"]);
+  EXPECT_FALSE(answer["calibration"].get<std::string>().empty());
+  EXPECT_GT(answer["error"]["samples"], 1);
+  EXPECT_LT(answer["error"]["mean_abs"], 0.2);
+  // INT8 is one of the fitted units, so the worst held-out error is a generous bound.
+  const double simulated = ask(R"({"format": "int8", "rung": "L3"})")["value"];
+  EXPECT_NEAR(answer["value"].get<double>() / simulated, 1, 0.2);
+  expect_refused(R"({"format": "integer", "a_width": 1, "rung": "L0", "strict": true})", "a_width", "1",
+                 "characterized in osu018");
+  const Json l2 = ask(R"({"format": "int8", "rung": "L2"})");
+  EXPECT_GT(l2["error"]["mean_abs"], answer["error"]["mean_abs"]);  // no glitches
+  // Anchored: a cited technology takes the ratio.
+  const Json cited = ask(R"({"format": "int8", "b_width": 6, "technology": "horowitz_45nm"})");
+  EXPECT_EQ(cited["rung"], "L0");
+  EXPECT_GT(cited["error"]["samples"], 1);
+  EXPECT_LT(cited["value"], 0.3e-12);
+}
+
+TEST(Records, AnswerForTheUnitTheyAreOf) {
+  const RecordInfo record = some_record();
+  EXPECT_EQ(record.mac, MacSpec());
+  Json answer = ask(R"({"format": "int8", "rung": "L3", "explain": true})");
+  EXPECT_EQ(answer["value"], record.l3_j);
+  EXPECT_EQ(answer["record"], "int8_mac_array");
+  EXPECT_EQ(answer["netlist_sha256"].get<std::string>().size(), 64U);
+  EXPECT_EQ(answer["stimulus_sha256"].get<std::string>().size(), 64U);
+  EXPECT_GT(answer["leakage_w"], 0);
+  const Json& cycle = answer["explanation"]["parts"][0];
+  double sum = 0;
+  for (const Json& part : cycle["parts"])
+    if (part["unit"] == "J") sum += part["value"].get<double>();
+  EXPECT_NEAR(sum, cycle["value"].get<double>(), 1e-6 * sum);  // internal + switching + clock
+  EXPECT_EQ(cycle["parts"].back()["name"], "toggles");
+  EXPECT_EQ(ask(R"({"format": "int8", "rung": "L2"})")["value"], record.l2_j);
+  EXPECT_EQ(ask(R"({"format": "int8"})")["rung"], "L3");  // the best that there is
+  const Json digits = ask(R"({"format": "int8", "stimulus": "digits"})");
+  EXPECT_EQ(digits["stimulus"], "digits");
+  EXPECT_LT(digits["value"], record.l3_j);
+}
+
+TEST(Records, OtherUnitsAndStimuliAreRefusedWithWhatThereIs) {
+  expect_refused(R"({"format": "int7", "rung": "L3"})", "rung", "L3", "no record of int7 x int7 array");
+  expect_refused(R"({"format": "int8", "rung": "L2", "a": "half_normal"})", "rung", "L2", "uniform, gauss, digits");
+  expect_refused(R"({"format": "int8", "stimulus": "noise"})", "rung", "best", "uniform, gauss, digits");
+  expect_refused(R"({"format": "int8", "stimulus": "digits", "rung": "L0"})", "stimulus", "digits", "L2, L3 or best");
+  expect_refused(R"({"format": "int8", "rung": "L1"})", "rung", "L1", "--a A.npy --b B.npy");
+  expect_refused(R"({"format": "int8", "rung": "L5"})", "rung", "L5", "L2 or L3");
+}
+
+TEST(CitedTechnology, OtherUnitsAreARatioTimesAConstant) {
+  const Json answer = ask(R"({"format": "uint8", "technology": "horowitz_45nm", "rung": "L3", "explain": true})");
+  const double of_int8 = ask(R"({"format": "int8", "rung": "L3"})")["value"];
+  const double of_uint8 = ask(R"({"format": "uint8", "rung": "L3"})")["value"];
+  EXPECT_DOUBLE_EQ(answer["anchor"]["ratio"].get<double>(), of_uint8 / of_int8);
+  EXPECT_DOUBLE_EQ(answer["value"].get<double>(), answer["anchor"]["constant_j"].get<double>() * of_uint8 / of_int8);
+  EXPECT_NEAR(answer["anchor"]["constant_j"].get<double>(), 0.3e-12, 1e-20);
+  EXPECT_TRUE(answer["anchor"]["error"].is_null());
+  EXPECT_NE(answer["notes"].dump().find("is not known"), std::string::npos);
+  EXPECT_EQ(answer["explanation"]["parts"][1]["name"], "ratio");
+}
+
+TEST(Memories, CitedTablesAndTheCodecPapersModel) {
+  const auto each = [](const std::string& fields) { return ask("{" + fields + "}")["each"].get<double>(); };
+  const std::string ddr = R"("memory": "dram", "technology": "ddr3_1066")";
+  EXPECT_NEAR(each(ddr) * 1e12, 77.4, 0.05);
+  EXPECT_NEAR(each(ddr + R"(, "operation": "write")") * 1e12, 63.3, 0.05);
+  EXPECT_NEAR(each(ddr + R"(, "operation": "store_and_fetch")") * 1e12, 140.7, 0.05);
+  // An 8-bit 56 x 56 x 64 map, written and read: 225.9 uJ.
+  const Json map =
+      ask("{" + ddr + R"(, "operation": "store_and_fetch", "bits": )" + std::to_string(8 * 56 * 56 * 64) + "}");
+  EXPECT_NEAR(map["value"].get<double>() * 1e6, 225.9, 0.05);
+  const std::string sram = R"("memory": "sram", "technology": "horowitz_45nm", "size_bytes": )";
+  EXPECT_NEAR(each(sram + "8192") * 64e12, 10, 1e-9);
+  EXPECT_NEAR(each(sram + "32768") * 64e12, 20, 1e-9);
+  EXPECT_NEAR(each(sram + "1048576") * 64e12, 100, 1e-9);
+  EXPECT_NEAR(each(sram + "16384") * 64e12, 10 * std::sqrt(2.0), 1e-9);
+  const Json beyond = ask("{" + sram + "4194304}");
+  EXPECT_FALSE(beyond["in_range"]);
+  EXPECT_GT(beyond["value"].get<double>() * 64e12, 100);
+  expect_refused("{" + sram + R"(4194304, "strict": true})", "size_bytes", "4194304", "8192 to 1048576");
+  expect_refused(R"({"memory": "sram", "technology": "horowitz_45nm"})", "size_bytes", "0", "above 0");
+  expect_refused("{" + ddr + R"(, "bits": -8})", "bits", "-8", "not negative");
+  expect_refused("{" + ddr + R"(, "size_bytes": 8})", "size_bytes", "8", "sram only");
+  expect_refused(R"({"memory": "rope", "technology": "apollo"})", "memory", "rope of technology apollo", "hbm2");
+  const Json hbm = ask(R"({"memory": "hbm2", "technology": "tpuv4i_7nm", "bits": 64})");
+  EXPECT_NEAR(hbm["value"].get<double>(), 350e-12, 1e-18);
+  EXPECT_NE(hbm["notes"].dump().find("28.6 %"), std::string::npos);
+  EXPECT_FALSE(hbm["verified"]);
+}
+
+TEST(Events, OfAMeasuredTechnology) {
+  const Json one = ask(R"({"technology": "ice40up", "events": {"net": 1}})");
+  const Json many =
+      ask(R"({"id": 3, "technology": "ice40up", "events": {"net": 100, "clock": 1, "static": 1e-6}, "explain": true})");
+  EXPECT_EQ(many["rung"], "L5");
+  EXPECT_EQ(many["unit"], "J");
+  EXPECT_GT(many["error"]["samples"], 0);
+  EXPECT_FALSE(many["calibration"].get<std::string>().empty());
+  double sum = 0;
+  for (const Json& part : many["explanation"]["parts"]) sum += part["value"].get<double>();
+  EXPECT_NEAR(sum, many["value"].get<double>(), 1e-20);
+  EXPECT_GT(many["value"].get<double>(), 100 * one["value"].get<double>());
+  expect_refused(R"({"technology": "ice40up", "events": {"prayer": 1}})", "events", "prayer", "net");
+  expect_refused(R"({"technology": "ice40up", "events": {"net": -1}})", "events", "net: -1", "none negative");
+  expect_refused(R"({"technology": "ice40up", "events": 3})", "events", "3", "an object");
+  expect_refused(R"({"technology": "horowitz_45nm", "events": {}})", "technology", "horowitz_45nm", "ice40up");
+  expect_refused(R"({"technology": "ice40up", "format": "int8"})", "technology", "ice40up", "events");
+}
+
+TEST(JsonLines, AStreamGoesOnAfterABadLine) {
+  std::istringstream questions(
+      "{\"id\": 7, \"mode\": \"pann_paper\", \"format\": \"int4\"}\n"
+      "\n"
+      "{\"format\": \"int4\", \n"
+      "{\"id\": \"x\\n\", \"format\": \"int99\"}\n"
+      "{\"mode\": \"pann_paper\", \"format\": \"uint2\"}");
+  std::ostringstream answers;
+  EXPECT_EQ(answer_lines(gauge(), questions, answers), 2U);
+  std::vector<Json> lines;
+  std::istringstream in(answers.str());
+  for (std::string line; std::getline(in, line);) lines.push_back(Json::parse(line));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0]["value"], 36);
+  EXPECT_EQ(lines[0]["id"], 7);
+  EXPECT_EQ(lines[1]["error"]["line"], 3);
+  EXPECT_EQ(lines[2]["error"]["line"], 4);
+  EXPECT_EQ(lines[2]["error"]["field"], "format");
+  EXPECT_EQ(lines[2]["id"], "x\n");
+  EXPECT_EQ(lines[3]["value"], 10);
+}
+
+TEST(JsonLines, OrderHoldsOverManyLines) {
+  std::string questions;
+  for (int i = 1; i <= 20000; ++i)
+    questions += R"({"mode":"pann_paper","format":"int4","count":)" + std::to_string(i) + "}\n";
+  std::istringstream in(questions);
+  std::ostringstream out;
+  EXPECT_EQ(answer_lines(gauge(), in, out), 0U);
+  std::istringstream answers(out.str());
+  int i = 0;
+  for (std::string line; std::getline(answers, line);) ASSERT_EQ(Json::parse(line)["value"], 36 * ++i);
+  EXPECT_EQ(i, 20000);
+}
+
+TEST(Answers, FromManyThreadsAreTheSame) {
+  const std::string question = R"({"mode":"pann_paper","format":"int4","explain":true})";
+  const std::string expected = answer_json(gauge(), question);
+  std::vector<std::thread> threads;
+  std::atomic<int> same = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 1000; ++i) same += answer_json(gauge(), question) == expected;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(same, 4000);
+}
+
+TEST(Answers, TextSaysNumberAndSource) {
+  Question question;
+  question.technology = "tpuv4i_7nm";
+  question.count = 1000;
+  question.explain = true;
+  const std::string text = to_text(gauge().energy(question));
+  for (const char* part :
+       {"100 pJ", "tpuv4i_7nm", "error not known", "Each: 100 fJ", "Unverified", "int8 multiplication"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+}  // namespace
+}  // namespace narrowgauge::power

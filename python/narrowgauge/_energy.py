@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Questions to the energy gauge, from Python's values to its JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._core import Answer, Gauge
+from .types import MemoryFields, UnitFields
+
+Operands = tuple[NDArray[np.floating | np.integer], NDArray[np.floating | np.integer]]
+
+
+def _plain(value: object) -> object:
+    """numpy's values as JSON has them; an array as the statistics of an operand is its histogram."""
+    if isinstance(value, (np.ndarray, list, tuple)):
+        return {"histogram": np.asarray(value).tolist()}
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {key: item.tolist() if isinstance(item, np.ndarray) else item for key, item in value.items()}
+    return value
+
+
+def _text(question: Mapping[str, Any]) -> str:
+    return json.dumps({key: _plain(value) for key, value in question.items() if value is not None})
+
+
+def energy(
+    format: str,
+    *,
+    operands: Operands | None = None,
+    max_products: int = 1 << 22,
+    threads: int = 0,
+    gauge: Gauge | None = None,
+    **fields: Unpack[UnitFields],
+) -> Answer:
+    """Energy of multiply-accumulates.
+
+    format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'bf16', 'fp16', 'fp32', 'int1' to 'int16', 'uint1' to 'uint16', or
+        'integer' with a_width, b_width, a_signed, b_signed.
+    fields: the unit, its operands' statistics, technology and rung, as docs/energy.md lists them. Statistics `a` and `b`
+        are 'uniform', 'gauss', 'half_normal' or an array: how often each code occurs.
+    operands: (A, B), M x K and K x N, for rung L1: flips are counted in the golden model of the unit as the product passes
+        through it. Real numbers are quantized to the format; integers are codes of integer formats as they are.
+        The answer is for the whole product, M N K multiply-accumulates, unless `count` says otherwise.
+    max_products: of a larger product, evenly spaced rows and columns are counted on.
+    threads: of counting, 0 is one a core.
+
+    Raises FieldError, which names the field, its value and what it may be.
+    """
+    question: dict[str, Any] = {"format": format, **fields}
+    if operands is None:
+        return _core.ask(_text(question), gauge=gauge)
+    a, b = (np.asarray(operand) for operand in operands)
+    if a.ndim == 2 and b.ndim == 2:
+        question.setdefault("count", a.shape[0] * b.shape[1] * a.shape[1])
+    return _core.ask_counted(_text(question), a, b, max_products=max_products, threads=threads, gauge=gauge)
+
+
+def memory_energy(memory: str, *, gauge: Gauge | None = None, **fields: Unpack[MemoryFields]) -> Answer:
+    """Energy of moving bits: memory 'sram' (with size_bytes), 'dram', 'hbm2', 'gddr6'; docs/energy.md lists the fields.
+
+    Raises FieldError, which names the field, its value and what it may be.
+    """
+    return _core.ask(_text({"memory": memory, **fields}), gauge=gauge)
+
+
+def energy_many(questions: Iterable[Mapping[str, Any]], *, gauge: Gauge | None = None) -> list[Answer | Exception]:
+    """An answer for each question: a mapping with the arguments of `energy` or `memory_energy`.
+
+    A question that cannot be answered has its exception in the list, and the others go on.
+    """
+    return _core.ask_many([_text(question) for question in questions], gauge=gauge)
+
+
+def flips(
+    format: str,
+    operands: Operands,
+    *,
+    max_products: int = 1 << 22,
+    threads: int = 0,
+    **fields: Unpack[UnitFields],
+) -> dict[str, float]:
+    """What happens in a unit per cycle as a product passes through it: the features that rung L1 prices, by name.
+
+    The arguments are those of `energy`; names and meanings: docs/energy_ladder.md.
+    """
+    a, b = (np.asarray(operand) for operand in operands)
+    question = _text({"format": format, **fields})
+    return _core.count_features(question, a, b, max_products=max_products, threads=threads)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exploration of design spaces, on threads of this machine or on the workers of a client."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._core import Error, Explorer, Front, Gauge
+from .workload import from_onnx
+
+Tensors = tuple[NDArray[np.floating], NDArray[np.floating]]
+
+
+class Client(Protocol):
+    """What can run functions elsewhere: dask.distributed's Client, or an Executor of concurrent.futures."""
+
+    def submit(self, function: Callable[..., Any], /, *args: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A workload over a design space, and the points that no other beats."""
+
+    explorer: Explorer
+    front: Front
+
+    def document(self) -> dict[str, Any]:
+        """What `narrowgauge explore --json` prints; `front` has the points, SI units."""
+        return {
+            "command": "explore",
+            "workload": self.explorer.workload,
+            "macs": self.explorer.macs,
+            "parameters": self.explorer.parameters,
+            "exploration": self.explorer.id,
+            "space": json.loads(self.explorer.space),
+            "points": self.explorer.points,
+            "impossible": self.front.impossible,
+            "front": [json.loads(self.explorer.describe(int(point))) for point in self.front.points],
+            "sources": json.loads(self.explorer.sources),
+        }
+
+    def table(self) -> NDArray[np.void]:
+        """The front as a structured array: a row a point, axes and costs as columns, SI units.
+
+        Unknown areas are NaN; `assumed` has what is assumed in the row, as sentences.
+        """
+        points = self.document()["front"]
+        columns: dict[str, NDArray[Any]] = {}
+        for name in points[0] if points else ["point"]:
+            values = [point[name] for point in points]
+            if name == "assumed":
+                values = ["; ".join(sentences) for sentences in values]
+            elif name in ("area_m2", "sqnr_db"):
+                values = [np.nan if value is None else float(value) for value in values]
+            columns[name] = np.array(values)
+        table = np.empty(len(points), dtype=[(name, column.dtype) for name, column in columns.items()])
+        for name, column in columns.items():
+            table[name] = column
+        return table
+
+
+def _plain(value: object) -> object:
+    """What JSON does not know: numpy's values, and ranges."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, range):
+        return list(value)
+    raise Error(f"{value!r} is neither number, text, list nor dict: docs/explore.md says what is allowed")
+
+
+def _scalar(node: Any) -> Any:
+    """YAML as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
+    if isinstance(node, dict):
+        return {key: _scalar(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_scalar(value) for value in node]
+    try:
+        number = float(node)
+    except (TypeError, ValueError):
+        return node
+    return number if np.isfinite(number) else node
+
+
+def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
+    """A name of workloads(), or JSON that needs no file of this machine."""
+    if isinstance(workload, Mapping):
+        return json.dumps(workload, default=_plain)
+    path = Path(workload)
+    if path.suffix == ".onnx":
+        return json.dumps(from_onnx(path))
+    if not path.is_file():
+        return fspath(workload)
+    try:
+        parsed = json.loads(path.read_text())
+    except ValueError as error:
+        raise Error(f"The workload {path} is not JSON ({error}): docs/explore.md has its keys") from error
+    return json.dumps({"name": path.stem, **parsed} if isinstance(parsed, dict) else parsed)
+
+
+def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
+    if isinstance(space, Mapping):
+        return json.dumps(space, default=_plain)
+    path = Path(space)
+    try:
+        text = path.read_text()
+    except OSError as error:
+        raise Error(f"The space {path} cannot be read ({error.strerror}): check the path") from error
+    if path.suffix == ".json":
+        return text
+    try:
+        yaml = importlib.import_module("yaml")
+    except ImportError as error:
+        raise Error(f"The space {path} needs PyYAML to be read: install pyyaml, or give JSON or a dict") from error
+    try:
+        return json.dumps(_scalar(yaml.load(text, Loader=yaml.BaseLoader)))
+    except yaml.YAMLError as error:
+        raise Error(f"{path} is not YAML: {error}") from error
+
+
+def _tensors_of(space: str) -> Tensors | None:
+    """Those that the space names."""
+    names = json.loads(space)
+    names = names.get("tensors") if isinstance(names, dict) else None
+    if not isinstance(names, dict) or not all(isinstance(names.get(key), str) for key in "ab"):
+        return None
+    return np.load(names["a"]), np.load(names["b"])
+
+
+_explorers: dict[str, Explorer] = {}  # of a worker: the last one
+
+
+Arguments = tuple[str, str, dict[str, int], Tensors | None, Gauge | None]
+
+
+def _explorer(arguments: Arguments) -> Explorer:
+    workload, space, set, tensors, gauge = arguments
+    return Explorer(workload, space, set=set, tensors=tensors, gauge=gauge)
+
+
+def _front_of(id: str, arguments: Arguments, begin: int, end: int) -> Front:
+    """Runs on a worker, which makes the explorer again and keeps it for the next chunk."""
+    if id not in _explorers:
+        explorer = _explorer(arguments)
+        if explorer.id != id:
+            raise Error(
+                f"a worker's exploration is {explorer.id} and this one {id}: it has another version of narrowgauge, "
+                "or of its data; install the same on both"
+            )
+        _explorers.clear()
+        _explorers[id] = explorer
+    return _explorers[id].front_of(begin, end)
+
+
+def explore(
+    workload: str | PathLike[str] | Mapping[str, Any],
+    space: str | PathLike[str] | Mapping[str, Any],
+    *,
+    set: Mapping[str, int] | None = None,
+    tensors: Tensors | None = None,
+    gauge: Gauge | None = None,
+    client: Client | None = None,
+    threads: int = 0,
+    chunk: int = 1 << 16,
+    checkpoint: str | PathLike[str] | None = None,
+    resume: bool = False,
+    progress: Callable[[int, int], object] | None = None,
+) -> Exploration:
+    """Energy, time, area and accuracy of a workload over a design space: the points that no other beats.
+
+    workload: a name of workloads(), a file (.json, .onnx), or its JSON as a dict; `set` gives values of its parameters.
+    space: a file (.yaml, .json) or a dict; keys of both: docs/explore.md.
+    tensors: A (M x K) and B (K x N) for the accuracy proxy; None: those that the space names, or normal random numbers.
+    client: workers that take the chunks, as dask.distributed.Client; they need the same narrowgauge, and
+        the gauge's files. None: `threads` of this machine, 0 is one a core. The result does not depend on either.
+    chunk: points of a job. checkpoint, resume, progress: as for `narrowgauge explore`; not with a client.
+
+    Raises Error for what is not understood, naming key, value and what is allowed.
+    """
+    if client is not None and (checkpoint is not None or resume or progress is not None):
+        raise Error("a client takes no checkpoint, resume or progress: leave them out, or the client")
+    if chunk < 1:
+        raise Error(f"a chunk of {chunk} points is none: expected 1 or more")
+    space_text = _space_text(space)
+    if tensors is None:
+        tensors = _tensors_of(space_text)
+    arguments = (_workload_text(workload), space_text, dict(set or {}), tensors, gauge)
+    explorer = _explorer(arguments)
+    if client is None:
+        front = explorer.run(threads=threads, chunk=chunk, checkpoint=checkpoint, resume=resume, progress=progress)
+        return Exploration(explorer, front)
+    starts = range(0, explorer.points, chunk)
+    jobs = [client.submit(_front_of, explorer.id, arguments, i, min(i + chunk, explorer.points)) for i in starts]
+    gather = getattr(client, "gather", None)
+    fronts = gather(jobs) if gather else [job.result() for job in jobs]
+    return Exploration(explorer, explorer.merge(list(fronts)))

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/engine/engine.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+
+#include "bindings.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "tile_engine.hpp"
+
+namespace narrowgauge::python {
+namespace {
+
+/// An engine, and the lock that a call holds: simulated hardware does one product at a time.
+struct NamedEngine {
+  std::unique_ptr<Engine> engine;
+  std::optional<std::string> tile;
+  std::mutex busy;
+};
+
+struct Product {
+  py::array_t<float> c;
+  EngineResult counts;  ///< its c is empty
+};
+
+std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optional<std::string>& tile,
+                                         const std::optional<std::string>& trace, unsigned threads) {
+  auto made = std::make_unique<NamedEngine>();
+  made->tile = tile;
+  if (trace && name != "rtl") {
+    throw Error("trace '" + *trace + "' asks for waveforms, which the engine '" + std::string(name) +
+                "' does not have: take the engine 'rtl', or leave trace out");
+  }
+  const TileEngineOptions options{.tile = tile.value_or(""), .trace = trace.value_or("")};
+  if (name == "model") {
+    if (tile) {
+      throw Error("tile '" + *tile +
+                  "' names simulated hardware, which the engine 'model' does not have: take the engine 'systemc' or "
+                  "'rtl', or leave tile out");
+    }
+    made->engine = make_model_engine(threads);
+  } else if (name == "systemc") {
+    made->engine = make_systemc_engine(options);
+  } else if (name == "rtl") {
+    made->engine = make_rtl_engine(options);
+  } else {
+    throw Error("unknown engine '" + std::string(name) + "': expected one of model, systemc, rtl");
+  }
+  return made;
+}
+
+Product engine_gemm(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                    const std::optional<py::function>& progress) {
+  EngineResult result;
+  {
+    PythonProgress told(progress);
+    const py::gil_scoped_release release;
+    const std::scoped_lock lock(self.busy);
+    result = self.engine->gemm(a, b, [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+  }
+  return {own(std::exchange(result.c, {}), a.rows, b.rows), std::move(result)};
+}
+
+std::optional<py::dict> activity(const Product& product) {
+  const auto& n = product.counts.activity;
+  if (!n) return std::nullopt;
+  py::dict counts;
+  counts["cycles"] = n->cycles;
+  counts["busy"] = n->busy;
+  counts["stall_in"] = n->stall_in;
+  counts["stall_out"] = n->stall_out;
+  counts["products"] = n->products;
+  counts["zero_a"] = n->zero_a;
+  counts["zero_b"] = n->zero_b;
+  counts["flips_a"] = n->flips_a;
+  counts["flips_b"] = n->flips_b;
+  return counts;
+}
+
+/// What only engines with a clock know.
+template <class Value>
+std::optional<Value> if_clocked(const Product& product, Value value) {
+  return product.counts.cycles ? std::optional<Value>(std::move(value)) : std::nullopt;
+}
+
+/// Names of gemm_formats() that a tile takes.
+py::tuple formats_of(const TileConfig& tile) {
+  py::list names;
+  const auto bit = [](Format f) { return f == Format::e2m1 ? 1U : f == Format::e4m3 ? 2U : 4U; };
+  for (const GemmFormat& f : gemm_formats) {
+    const unsigned needed = bit(f.a) | bit(f.b);
+    if (f.scheme != Scheme::mxfp4 && (tile.format_set & needed) == needed) names.append(f.name);
+  }
+  return py::tuple(names);
+}
+
+}  // namespace
+
+void bind_engine(py::module_& module) {
+  py::class_<TileConfig>(module, "Tile", "A simulated accelerator: an array of rows x cols units of `lanes` products.")
+      .def_readonly("name", &TileConfig::name)
+      .def_readonly("rows", &TileConfig::rows)
+      .def_readonly("cols", &TileConfig::cols)
+      .def_readonly("lanes", &TileConfig::lanes)
+      .def_property_readonly("formats", &formats_of, "The names of gemm_formats() that it multiplies.")
+      .def_property_readonly("products_a_cycle", &TileConfig::products_a_cycle)
+      .def_readonly("stream_width", &TileConfig::stream_width, "Bits of the operand and of the result stream.")
+      .def_readonly("a_depth", &TileConfig::a_depth, "Images of A that a bank of its operand buffer holds.")
+      .def_readonly("b_depth", &TileConfig::b_depth, "The same of B.")
+      .def_readonly("max_beats", &TileConfig::max_beats, "Longest contraction, in groups of `lanes`.")
+      .def_readonly("counters", &TileConfig::counters, "True if it counts its activity.")
+      .def("__repr__", [](const TileConfig& tile) {
+        return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
+               std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
+      });
+  module.def(
+      "tiles",
+      [] {
+        py::dict table;
+        for (const TileConfig& tile : tile_configs()) table[py::str(tile.name)] = py::cast(tile);
+        return table;
+      },
+      "The tiles that the engines 'systemc' and 'rtl' simulate, by name (rtl/tile/configurations.json).");
+  module.def(
+      "engines",
+      [] {
+        py::dict table;
+        table["model"] = "the golden model: fast, without a clock";
+        table["systemc"] = "cycle model of a tile, driven by the firmware's driver";
+        if (have_rtl_engine()) table["rtl"] = "the Verilated tile, driven by the firmware's driver";
+        return table;
+      },
+      "Names of this build's engines, each with what it is. 'rtl' is there if Narrowgauge was built with NG_RTL.");
+
+  py::class_<Product>(module, "EngineResult", "A matrix product and what it took.")
+      .def_readonly("c", &Product::c, "float32, M x N: the same bits from every engine.")
+      .def_property_readonly(
+          "products", [](const Product& p) { return p.counts.products; }, "M N K.")
+      .def_property_readonly(
+          "cycles", [](const Product& p) { return if_clocked(p, p.counts.cycles); },
+          "Clock cycles of the driver's call, loads, commands and results included; None without a clock.")
+      .def_property_readonly(
+          "tile", [](const Product& p) { return if_clocked(p, p.counts.tile); },
+          "Name of the simulated tile; None without one.")
+      .def_property_readonly(
+          "utilization", [](const Product& p) { return if_clocked(p, p.counts.utilization()); },
+          "products / (cycles x products that the array can do in a cycle); None without a clock.")
+      .def_property_readonly(
+          "utilization_computing", [](const Product& p) { return p.counts.utilization_computing(); },
+          "The same without the cycles in which the tile had no command or waited for operands; None without "
+          "counters.")
+      .def_property_readonly("activity", &activity,
+                             "The tile's activity counters by name (docs/units/tile.md); None without counters.")
+      .def("__repr__", [](const Product& p) {
+        return "<EngineResult " + shape_text(p.c) +
+               (p.counts.cycles ? ", " + std::to_string(p.counts.cycles) + " cycles of tile " + p.counts.tile : "") +
+               ">";
+      });
+
+  py::class_<NamedEngine>(module, "Engine", R"(What multiplies two quantized matrices.
+
+name: one of engines(). All give the same bits; 'systemc' and 'rtl' the same cycles.
+tile: a name of tiles(); None: the largest that has the operands' formats. Not for 'model'.
+trace: a file for an FST wave of the tile, overwritten by each product; 'rtl' only, and slow.
+threads: of 'model', 0 is one a core; the others simulate on one.
+
+Raises Error for an unknown engine or tile, and for options that the engine does not have.)")
+      .def(py::init(&make_engine), py::arg("name") = "model", py::kw_only(), py::arg("tile") = py::none(),
+           py::arg("trace") = py::none(), py::arg("threads") = 0)
+      .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
+      .def_readonly("tile", &NamedEngine::tile, "The tile that was asked for; None: chosen for each product.")
+      .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),
+           R"(C = A x B.
+
+a: M vectors of k; b: N vectors of k, as for narrowgauge.gemm. progress: called now and then with the work done and the
+work in all, in any unit. Other threads run meanwhile; calls of one engine wait for each other.
+Raises Error if k or the schemes differ, and for formats or sizes that the tile cannot take.)")
+      .def("__repr__", [](const NamedEngine& self) {
+        return "<Engine " + std::string(self.engine->name()) + (self.tile ? ", tile " + *self.tile : "") + ">";
+      });
+}
+
+}  // namespace narrowgauge::python

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Engines against the golden model, bit for bit, and against each other, cycle for cycle."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+
+SIMULATED = [name for name in ng.engines() if name != "model"]
+
+
+def operands(format: str, m: int, n: int, k: int, seed: int = 3) -> tuple[ng.QuantizedMatrix, ng.QuantizedMatrix]:
+    rng = np.random.default_rng(seed)
+    a, b = rng.standard_normal((m, k)), rng.standard_normal((k, n))
+    return ng.quantize(a, format), ng.quantize(b, format, axis="columns")
+
+
+def bits(c: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(c).view(np.uint32)
+
+
+def test_engines_and_tiles_of_this_build() -> None:
+    assert list(ng.engines())[:2] == ["model", "systemc"]
+    large = ng.tiles()["large"]
+    assert (large.rows, large.cols, large.lanes, large.products_a_cycle) == (8, 8, 16, 1024)
+    assert large.formats == ("nvfp4",)
+    assert ng.tiles()["ecp5"].formats == ("nvfp4", "fp8_e4m3")
+    assert set(ng.tiles()["large_fp8"].formats) == {"fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"}
+
+
+def test_model_engine_is_gemm() -> None:
+    a, b = operands("mxfp4", 9, 5, 70)
+    result = ng.Engine().gemm(a, b)
+    np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
+    assert (result.products, result.cycles, result.tile) == (9 * 5 * 70, None, None)
+    assert (result.utilization, result.utilization_computing, result.activity) == (None, None, None)
+
+
+@pytest.mark.parametrize("engine", SIMULATED)
+@pytest.mark.parametrize("tile", ng.tiles())
+def test_simulated_engines_equal_the_model(engine: str, tile: str) -> None:
+    simulated = ng.Engine(engine, tile=tile)
+    for format in ng.tiles()[tile].formats:
+        for m, n, k in ((1, 1, 1), (17, 9, 65), (3, 20, 250)):
+            a, b = operands(format, m, n, k, seed=m)
+            result = simulated.gemm(a, b)
+            np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
+            assert result.tile == tile
+            assert result.products == m * n * k
+            assert result.cycles is not None
+            assert result.utilization == m * n * k / (result.cycles * ng.tiles()[tile].products_a_cycle)
+            assert (result.activity is not None) == ng.tiles()[tile].counters
+            if result.activity is not None:
+                assert 0 < result.activity["busy"] <= result.cycles
+                assert result.utilization_computing >= result.utilization
+
+
+@pytest.mark.skipif("rtl" not in ng.engines(), reason="built without NG_RTL")
+def test_rtl_and_systemc_agree_in_every_cycle() -> None:
+    for format in ("nvfp4", "fp8_e4m3"):
+        a, b = operands(format, 20, 30, 400)
+        one, other = (ng.Engine(name).gemm(a, b) for name in ("systemc", "rtl"))
+        np.testing.assert_array_equal(bits(one.c), bits(other.c))
+        assert (one.cycles, one.activity, one.tile) == (other.cycles, other.activity, other.tile)
+
+
+def test_progress_reaches_the_end_and_its_exception_comes_out() -> None:
+    a, b = operands("nvfp4", 40, 40, 64)
+    calls: list[tuple[int, int]] = []
+    ng.Engine("systemc").gemm(a, b, progress=lambda done, total: calls.append((done, total)))
+    assert calls[-1][0] == calls[-1][1] > 0
+
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    for engine in ("model", "systemc"):
+        with pytest.raises(KeyboardInterrupt):
+            ng.Engine(engine).gemm(a, b, progress=stop)
+
+
+def test_threads_may_share_an_engine() -> None:
+    engine = ng.Engine("systemc")
+    want = {seed: operands("nvfp4", 8, 8, 64, seed) for seed in range(4)}
+    got: dict[int, np.ndarray] = {}
+    threads = [threading.Thread(target=lambda s=s: got.update({s: engine.gemm(*want[s]).c})) for s in want]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for seed, (a, b) in want.items():
+        np.testing.assert_array_equal(bits(got[seed]), bits(ng.gemm(a, b)))
+
+
+def test_arrays_are_views_that_outlive_their_owner() -> None:
+    q = ng.quantize(np.ones((3, 40), np.float32))
+    codes, scales = q.codes, q.scales
+    assert not codes.flags.owndata
+    assert not codes.flags.writeable
+    assert scales is not None
+    assert not scales.flags.writeable
+    keep = codes.copy()
+    del q
+    np.testing.assert_array_equal(codes, keep)
+    c = ng.Engine().gemm(*operands("nvfp4", 4, 4, 16)).c
+    assert c.flags.writeable
+    assert c.flags.c_contiguous
+
+
+NVFP4 = operands("nvfp4", 2, 2, 16)
+MXFP4 = operands("mxfp4", 2, 2, 32)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: ng.Engine("abacus"), ["'abacus'", "systemc"]),
+        (lambda: ng.Engine("systemc", tile="huge"), ["'huge'", "large"]),
+        (lambda: ng.Engine("model", tile="large"), ["'large'", "systemc"]),
+        (lambda: ng.Engine("systemc", trace="w.fst"), ["w.fst", "rtl"]),
+        (lambda: ng.Engine("systemc").gemm(*MXFP4), ["mxfp4"]),
+        (lambda: ng.Engine("systemc", tile="large_fp8").gemm(*NVFP4), ["large_fp8", "e2m1"]),
+        (lambda: ng.Engine("systemc").gemm(NVFP4[0], operands("nvfp4", 2, 2, 32)[1]), ["16", "32"]),
+        *(
+            [(lambda: ng.Engine("rtl"), ["rtl", "NG_RTL", "systemc"])]
+            if "rtl" not in ng.engines()
+            else [(lambda: ng.Engine("rtl", trace="no/w.fst").gemm(*NVFP4), ["no/w.fst"])]
+        ),
+    ],
+)
+def test_errors_are_sentences_that_name_the_value(call: object, words: list[str]) -> None:
+    with pytest.raises(ng.Error) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value), str(caught.value)
+    assert len(str(caught.value).split()) > 4

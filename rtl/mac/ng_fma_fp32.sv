@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// a * b + c with one rounding (fused): a and b in a small IEEE format (BF16, FP16, FP32 by their bits), c and the result FP32,
+// nearest even. Combinational. Subnormals, infinities, signed zeros as IEEE 754; every NaN is 32'h7FC00000.
+//
+// The significands (subnormal: hidden bit zero) are multiplied as they are; the exact product goes to ng_add_fp32.
+//
+// Width argument. The product of two significands of ManBits + 1 bits has twice as many; its top bit has the exponent
+// e_a + e_b + 1. Leading zeros: at most one for normal numbers, ManBits + 1 with one subnormal operand, all but one with
+// two, whose product, however, is below 2^-126 if the format has 8 exponent bits, and then never leads the sum.
+module ng_fma_fp32 #(
+  parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/23 FP32
+  parameter int ManBits = 7,
+  localparam int Bits = 1 + ExpBits + ManBits
+) (
+  input  logic [Bits-1:0] a_i,
+  input  logic [Bits-1:0] b_i,
+  input  logic [31:0]     c_i,
+  output logic [31:0]     fp32_o
+);
+
+  if (ExpBits < 2 || ExpBits > 8) $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits);
+  if (ManBits < 1 || ManBits > 23) $fatal(1, "ng_fma_fp32: ManBits=%0d; expected 1 to 23", ManBits);
+
+  localparam int ExpWidth = 10;
+  localparam int ProductWidth = 2 * ManBits + 2;
+  localparam int Bias = (1 << (ExpBits - 1)) - 1;
+
+  // ---- operands; a subnormal number has the exponent of the smallest normal one
+  logic               a_normal, b_normal, a_special, b_special, a_mantissa, b_mantissa;
+  logic [ExpBits-1:0] a_exp, b_exp;
+  assign a_normal = |a_i[ManBits +: ExpBits];
+  assign b_normal = |b_i[ManBits +: ExpBits];
+  assign a_special = &a_i[ManBits +: ExpBits];
+  assign b_special = &b_i[ManBits +: ExpBits];
+  assign a_mantissa = |a_i[ManBits-1:0];
+  assign b_mantissa = |b_i[ManBits-1:0];
+  assign a_exp = {a_i[ManBits+1 +: ExpBits-1], a_i[ManBits] | ~a_normal};
+  assign b_exp = {b_i[ManBits+1 +: ExpBits-1], b_i[ManBits] | ~b_normal};
+
+  logic nan, inf;
+  assign inf = a_special | b_special;
+  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
+
+  logic [ProductWidth-1:0]    product;
+  logic signed [ExpWidth-1:0] exponent;
+  assign product = ProductWidth'({a_normal, a_i[ManBits-1:0]}) * ProductWidth'({b_normal, b_i[ManBits-1:0]});
+  assign exponent = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * Bias - 1);
+
+  ng_add_fp32 #(
+    .SigWidth(ProductWidth),
+    .Unnormal(ExpBits < 8 ? ProductWidth - 1 : ManBits + 1),
+    .ExpHi   (2 * Bias + 1)
+  ) u_add (
+    .x_nan_i (nan),
+    .x_inf_i (inf),
+    .x_sign_i(a_i[Bits-1] ^ b_i[Bits-1]),
+    .x_exp_i (exponent),
+    .x_sig_i (product),
+    .c_i     (c_i),
+    .sum_o   (fp32_o)
+  );
+
+endmodule

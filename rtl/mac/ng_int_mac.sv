@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer multiply-accumulate: adds the products of Lanes pairs of operands to a sum, exactly, in every cycle in which
+// valid_i is set. The reference unit of the energy gauge.
+//
+// valid_i: take the operands. first_i: start a new sum with these products. acc_o is the sum up to the previous cycle's.
+// Multipliers (ng_int_mult), adder tree (ng_sum_tree) and accumulator (ng_exact_acc) are modules of their own: a synthesizer
+// that fused them would sign-extend every partial product to the accumulator's width.
+//
+// Width argument: a product has AWidth + BWidth bits, one more as a signed number if both operands are unsigned; Lanes of
+// them clog2(Lanes) more. AccWidth = that + clog2(n) never overflows in n cycles; beyond, the sum is modulo 2^AccWidth.
+module ng_int_mac #(
+  parameter int AWidth    = 8,
+  parameter int BWidth    = 8,
+  parameter int ASigned   = 1,
+  parameter int BSigned   = 1,
+  parameter int Structure = 0,  // of the multipliers: 0 array, 1 booth, 2 wallace
+  parameter int Lanes     = 1,
+  parameter int AccWidth  = 32,
+  localparam int LaneWidth = AWidth + BWidth + (ASigned == 0 && BSigned == 0 ? 1 : 0),
+  localparam int TermWidth = LaneWidth + $clog2(Lanes)
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       valid_i,
+  input  logic                       first_i,
+  input  logic [Lanes*AWidth-1:0]    a_i,
+  input  logic [Lanes*BWidth-1:0]    b_i,
+  output logic signed [AccWidth-1:0] acc_o   // unsigned if both operands are
+);
+
+  if (Lanes < 1 || Lanes > 1024) $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes);
+  if (AccWidth < TermWidth || AccWidth > 128) $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth);
+
+  logic [Lanes*LaneWidth-1:0]  products;
+  logic signed [TermWidth-1:0] term;
+
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    logic [AWidth+BWidth-1:0] product;
+    ng_int_mult #(
+      .AWidth   (AWidth),
+      .BWidth   (BWidth),
+      .ASigned  (ASigned),
+      .BSigned  (BSigned),
+      .Structure(Structure)
+    ) u_mult (
+      .a_i      (a_i[i*AWidth +: AWidth]),
+      .b_i      (b_i[i*BWidth +: BWidth]),
+      .product_o(product)
+    );
+    assign products[i*LaneWidth +: LaneWidth] = LaneWidth'(product);  // LaneWidth is wider for unsigned products only
+  end
+
+  if (Lanes <= 1) begin : gen_one
+    assign term = products;
+  end else begin : gen_sum
+    ng_sum_tree #(
+      .Operands(Lanes),
+      .Width   (LaneWidth)
+    ) u_sum (
+      .x_i    (products),
+      .carry_i({(Lanes - 1){1'b0}}),  // sized: Yosys 0.23 loads the tree twice for '0, and stops
+      .sum_o  (term)
+    );
+  end
+
+  logic unused_nan, unused_pinf, unused_ninf;
+  ng_exact_acc #(
+    .TermWidth(TermWidth),
+    .AccWidth (AccWidth)
+  ) u_acc (
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .valid_i(valid_i),
+    .first_i(first_i),
+    .term_i (term),
+    .nan_i  (1'b0),
+    .pinf_i (1'b0),
+    .ninf_i (1'b0),
+    .acc_o  (acc_o),
+    .nan_o  (unused_nan),
+    .pinf_o (unused_pinf),
+    .ninf_o (unused_ninf)
+  );
+
+endmodule

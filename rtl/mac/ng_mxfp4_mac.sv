@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// MXFP4 multiply-accumulate: a block of 32 pairs a cycle. The block's dot product is rounded to FP32 (ng_dot_mxfp4) and added in
+// FP32, nearest even, to the running sum: E8M0 scales span too far for an exact accumulator, so the order of the blocks is part
+// of the result. Twin of the golden product (gemm.hpp) of one row and one column.
+//
+// valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's block. Not pipelined.
+module ng_mxfp4_mac (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  input  logic         valid_i,
+  input  logic         first_i,
+  input  logic [127:0] a_i,
+  input  logic [127:0] b_i,
+  input  logic [7:0]   a_scale_i,
+  input  logic [7:0]   b_scale_i,
+  output logic [31:0]  acc_o
+);
+
+  logic [31:0] term, sum;
+  logic        normal, special, mantissa;
+  ng_dot_mxfp4 u_dot (
+    .a_i      (a_i),
+    .b_i      (b_i),
+    .a_scale_i(a_scale_i),
+    .b_scale_i(b_scale_i),
+    .fp32_o   (term)
+  );
+  assign normal = |term[30:23];
+  assign special = &term[30:23];
+  assign mantissa = |term[22:0];
+  ng_add_fp32 #(
+    .SigWidth(24),
+    .Unnormal(0),
+    .ExpHi   (127)
+  ) u_add (
+    .x_nan_i (special & mantissa),
+    .x_inf_i (special),
+    .x_sign_i(term[31]),
+    .x_exp_i (10'({term[30:24], term[23] | ~normal}) - 10'd127),
+    .x_sig_i ({normal, term[22:0]}),
+    .c_i     (first_i ? 32'd0 : acc_o),
+    .sum_o   (sum)
+  );
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      acc_o <= '0;
+    end else if (valid_i) begin
+      acc_o <= sum;
+    end
+  end
+
+endmodule

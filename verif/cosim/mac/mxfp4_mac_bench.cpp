@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_dot_mxfp4 (NG_DOT) and ng_mxfp4_mac against golden. The dot product: random blocks under all pairs of scales, then
+// under scales next to underflow and overflow. The running sum: the same with bubbles, restarts and resets, and every
+// finished sum against gemm_sums of one row and one column.
+#include <array>
+#include <bit>
+
+#include "../bench.hpp"
+#include "Vdut.h"
+#include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/mac/mxfp4_mac.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+
+using Codes = std::array<std::uint8_t, 32>;
+struct Block {
+  Codes a, b;
+  std::uint8_t a_scale, b_scale;
+};
+
+class Mxfp4Bench {
+ public:
+  Mxfp4Bench(int argc, char** argv) : bench_(argc, argv, "mxfp4", 200'000), dut_(bench_) {
+    for (QuantizedMatrix* m : {&a_, &b_}) {
+      m->scheme = Scheme::mxfp4;
+      m->rows = 1;
+    }
+  }
+
+  int run() {
+    restart();
+    const std::uint64_t pairs = 1U << 16;
+    for (std::uint64_t i = 0, step = bench_.sweep_step("pairs of scales", pairs); i < pairs; i += step)
+      check(block(static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8)));
+    for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
+      if (bench_.rng().chance(0.0005)) restart();
+      // Sums of ordinary blocks, and next to the ends: subnormal below 106, infinite from 372 on.
+      const std::uint32_t ends[] = {80 + below(40), 360 + below(16), 250 + below(8), 200 + below(100)};
+      const std::uint32_t sum = ends[i / 64 % 4], a = std::min(sum, 30 + below(200));
+      check(block(static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(std::min(sum - a, 254U))));
+    }
+    return bench_.finish();
+  }
+
+ private:
+  std::uint32_t below(std::uint32_t bound) { return bench_.rng().below(bound); }
+
+  /// Random codes; sparse ones and such that nearly cancel as well as dense ones.
+  Block block(std::uint8_t a_scale, std::uint8_t b_scale) {
+    Block x{{}, {}, a_scale, b_scale};
+    const std::uint32_t kind = below(4), lane = below(32), full = below(2) ? 32 : below(32);
+    const auto largest = static_cast<std::uint8_t>(7 | below(2) << 3);
+    for (unsigned i = 0; i < 32; ++i) {
+      x.a[i] = static_cast<std::uint8_t>(bench_.rng().bits(4));
+      x.b[i] = static_cast<std::uint8_t>(bench_.rng().bits(4));
+      if (kind == 0 && i != lane) x.a[i] = 0;
+      if (kind == 1) x.a[i] = 7, x.b[i] = i < full ? largest : 0;
+      if (kind == 2 && i % 2 == 1 && i != lane) {
+        x.a[i] = x.a[i - 1] ^ 8;
+        x.b[i] = x.b[i - 1];
+      }
+    }
+    if (kind == 1) {  // an odd sum, too
+      x.a[lane] = static_cast<std::uint8_t>(bench_.rng().bits(4));
+      x.b[lane] = static_cast<std::uint8_t>(bench_.rng().bits(4));
+    }
+    return x;
+  }
+
+  static std::string text(const Block& x) {
+    std::string text = "scales " + hex(x.a_scale) + " " + hex(x.b_scale) + ", lanes (a, b), 0 first:";
+    for (unsigned i = 0; i < 32; ++i) text += " (" + hex(x.a[i]) + ", " + hex(x.b[i]) + ")";
+    return text;
+  }
+
+  void drive(const Block& x) {
+    for (unsigned i = 0; i < 32; ++i) {
+      set_bits(dut_->a_i, 4 * i, 4, x.a[i]);
+      set_bits(dut_->b_i, 4 * i, 4, x.b[i]);
+    }
+    dut_->a_scale_i = x.a_scale;
+    dut_->b_scale_i = x.b_scale;
+  }
+
+#ifdef NG_DOT
+  void restart() {}
+  void check(const Block& x) {
+    drive(x);
+    dut_.eval();
+    bench_.vector();
+    bench_.expect_eq("dot", dut_->fp32_o, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale), [&] { return text(x); });
+  }
+#else
+  void restart() {
+    dut_.reset();
+    sum_ = 0;
+    clear();
+    bench_.expect_eq("sum", dut_->acc_o, sum_, [] { return std::string("reset"); });
+  }
+
+  void check(const Block& x) {
+    const bool valid = bench_.rng().chance(0.8), first = bench_.rng().chance(0.1);
+    const std::uint32_t before = sum_;
+    drive(x);
+    dut_->valid_i = valid;
+    dut_->first_i = first;
+    dut_.tick();
+    bench_.vector();
+    if (valid) {
+      if (first) finish_sum(before);
+      sum_ = mxfp4_add(first ? 0 : before, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale));
+      a_.codes.insert(a_.codes.end(), x.a.begin(), x.a.end());
+      b_.codes.insert(b_.codes.end(), x.b.begin(), x.b.end());
+      a_.scales.push_back(x.a_scale);
+      b_.scales.push_back(x.b_scale);
+    }
+    bench_.expect_eq("sum", dut_->acc_o, sum_, [&] {
+      return "sum before " + hex(before) + (valid ? " valid" : "") + (first ? " first" : "") + ", " + text(x);
+    });
+  }
+
+  /// The sum that ended, against the product of the row and the column it stands for.
+  void finish_sum(std::uint32_t sum) {
+    if (!a_.scales.empty() && ++sums_ % 16 == 0) {
+      a_.k = a_.k_padded = b_.k = b_.k_padded = a_.codes.size();
+      bench_.expect_eq("gemm", sum, fp32_bits(gemm_sums(a_, b_, 1).at(0)),
+                       [&] { return "a sum of " + dec(static_cast<__int128>(a_.scales.size())) + " blocks"; });
+    }
+    clear();
+  }
+  void clear() {
+    for (QuantizedMatrix* m : {&a_, &b_}) {
+      m->codes.clear();
+      m->scales.clear();
+    }
+  }
+#endif
+
+  Bench bench_;
+  Dut<Vdut> dut_;
+  QuantizedMatrix a_, b_;
+  std::uint32_t sum_ = 0;
+  std::uint64_t sums_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return Mxfp4Bench(argc, argv).run(); }
