@@ -26,6 +26,8 @@ PAGE = ROOT / "docs" / "energy_ladder.md"
 RUNGS = {"L0": "L0", "L1": "L1", "L2": "L2, scaled", "L2_raw": "L2"}
 STIMULI = ("uniform", "gauss", "digits")
 FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", "fp32")
+SPLIT = "integer, unsigned split"
+FAMILIES = (FORMATS[0], SPLIT, *FORMATS[1:])
 REFERENCE = {True: "int8_mac_array", False: "int8_mult_array"}  # with and without an accumulator
 
 
@@ -36,6 +38,11 @@ def read(path: Path) -> dict:
         raise FlowError(
             f"{ngflow.from_root(path)} is missing; power/flow/characterize.py and power/fit/fit.py write it"
         ) from None
+
+
+def family(mac: dict) -> str:
+    """Whose errors are a unit's: its format's; the units of the unsigned split have a row of their own."""
+    return mac["format"] if mac.get("schedule", "plain") == "plain" else f"{mac['format']}, unsigned split"
 
 
 def anchored(energy_j: float, int8_j: float, constant_j: float) -> float:
@@ -53,15 +60,18 @@ class Ladder:
         self.records = {r["unit"]: r for r in records if r["unit"] in self.units}
 
     def errors(self) -> list[dict]:
-        """By format and rung, held-out units first, those left out one by one where the format has none."""
+        """By family and rung, held-out units first, those left out one by one where the family has none; at last all but the
+        unsigned split, and all, held out."""
         rows = []
-        for format_ in FORMATS:
-            row: dict = {"format": format_}
+        wholes = {"all but the unsigned split": [f for f in FAMILIES if f != SPLIT], "all": FAMILIES}
+        for title, families in {**{f: [f] for f in FAMILIES}, **wholes}.items():
+            row: dict = {"format": title}
             for rung in RUNGS:
                 sources = {"held out": self.calibration[rung]["held_out"]}
-                sources["left out one by one"] = self.calibration["leave_one_out"][rung]["held_out"]
+                if title not in wholes:
+                    sources["left out one by one"] = self.calibration["leave_one_out"][rung]["held_out"]
                 for how, samples in sources.items():
-                    found = [s for s in samples if self.units[s["unit"]]["mac"]["format"] == format_]
+                    found = [s for s in samples if family(self.units[s["unit"]]["mac"]) in families]
                     if found:
                         size = [abs(s["error"]) for s in found]
                         row[rung] = {"mean_abs": sum(size) / len(size), "max": max(size), "samples": len(size)}
@@ -121,13 +131,8 @@ def error_table(ladder: Ladder) -> str:
     rows = []
     for row in ladder.errors():
         cells = [f"{percent(row[r]['mean_abs'])}, {percent(row[r]['max'])}" if r in row else "-" for r in RUNGS]
-        rows.append([f"`{row['format']}`", *cells, f"{row['units']} {row['how']}"])
-    whole = [
-        f"{percent(ladder.calibration[r]['error_mean_abs'])}, {percent(ladder.calibration[r]['error_max'])}"
-        for r in RUNGS
-    ]
-    units = len({s["unit"] for s in ladder.calibration["L0"]["held_out"]})
-    rows.append(["all", *whole, f"{units} held out"])
+        title = row["format"] if row["format"].startswith("all") else f"`{row['format']}`"
+        rows.append([title, *cells, f"{row['units']} {row['how']}"])
     return table(["format", *RUNGS.values(), "units"], rows)
 
 
@@ -172,6 +177,21 @@ def glitch_table(ladder: Ladder) -> str:
     return table(["unit", "set", "glitch factor", "L2 / L3 energy"], rows)
 
 
+def by_schedule(ladder: Ladder) -> str:
+    """Mean signed and largest L0 error of each schedule of the unsigned split."""
+    parts = []
+    for schedule in ("sorted", "dual", "muxed"):
+        samples = [
+            s
+            for s in ladder.calibration["L0"]["held_out"]
+            if ladder.units[s["unit"]]["mac"].get("schedule") == schedule
+        ]
+        found, units = [s["error"] for s in samples], len({s["unit"] for s in samples})
+        mean = sum(found) / len(found)
+        parts.append(f"{schedule} {mean:+.1%} on average, {max(found, key=abs):+.1%} at worst ({units} units)")
+    return ", ".join(parts)
+
+
 def page(ladder: Ladder) -> str:
     calibration = ladder.calibration
     seen = {
@@ -205,8 +225,15 @@ features. "L2, scaled": all of L2 but the clock's energy x {calibration["l2_scal
 
 The aim was 10 % for L0 and 5 % for L1. The largest L0 error is {worst["error"]:+.1%}, `{worst["unit"]}` on {worst["stimulus"]}. On the units of
 the fit itself: L0 {seen["L0"][0]}, L1 {seen["L1"][0]}; each of them left out once: L0 {seen["L0"][1]}, L1 {seen["L1"][1]}. FP32 codes are too many
-for a histogram, so L0 takes Gaussian operands for the network's; the units of the unsigned split and of repeated additions
-(docs/pann.md) have no features and stand at L2 and L3 only.
+for a histogram, so L0 takes Gaussian operands for the network's.
+
+The units of the unsigned split (docs/pann.md; `ng_unsigned_mac`, schedules sorted, dual, muxed) are described by the same
+features and coefficients, which were fitted on plain units alone: their row is what the features are worth on a structure
+that no fit has seen. By schedule, L0:
+{by_schedule(ladder)}.
+What L0 and L1 leave out of these units: the enables that hold a register, and the result, seen once in a sum. Repeated
+additions (`ng_pann_mac`, structure none) are refused at L0 and L1 and stand at L2 and L3 only: a weight takes as many
+cycles as its magnitude, and the words describe units that take new operands in every cycle.
 
 What is not in these errors: wires (the netlists are not placed), the library's own error (docs/energy_flow.md), and what
 another synthesis would make of the same RTL. A stimulus is a few thousand cycles of one seed.
@@ -242,8 +269,8 @@ fall together share their energy as the fit pleases, and a 0 says that another f
 
 L1 goes through the units' words exactly: operands, products, terms, tree nodes and accumulators are those of the RTL. L0
 takes the expectation from a fixed sample of independent operands, once for each kind of multiplier, pair of
-distributions and number of lanes; the accumulator's flips are kept bit by bit, so that its width costs nothing. Operands
-that follow each other are independent to L0 and not in a network: compare L0 and L1 on `digits`.
+distributions and number of lanes; the accumulator's flips are kept bit by bit, so that its width costs nothing. A sum of
+the sample has 256 products; the schedule sorted orders them by the weight's sign, as the stimuli do. Operands that follow each other are independent to L0 and not in a network: compare L0 and L1 on `digits`.
 
 ## Fields of power/calibration/{ladder.technology}.json
 

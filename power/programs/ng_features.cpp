@@ -33,6 +33,15 @@ std::vector<std::uint32_t> fields(const std::string& hex, std::size_t count, int
   return values;
 }
 
+/// Cycles from one 1 to the next, the same everywhere.
+std::size_t distance(const std::vector<std::string>& column) {
+  std::size_t every = 1;
+  while (every < column.size() && column[every] == "0") ++every;
+  for (std::size_t t = 0; t < column.size(); ++t)
+    if ((column[t] != "0") != (t % every == 0)) throw Error("sums are of different length");
+  return every;
+}
+
 /// How the columns of a .stim file make an operand stream.
 struct Stream {
   std::vector<std::uint32_t> a, b;
@@ -57,7 +66,15 @@ Stream read_stream(std::istream& in, const json& header, const json& unit, const
   if (lines < latest + 2) throw Error("it has " + std::to_string(lines) + " cycles; too few");
   s.cycles = lines - latest;
   const auto lanes = static_cast<std::size_t>(mac.lanes);
+  std::vector<std::uint32_t> magnitude, negative;  // of the unsigned split's weights
   for (const auto& [name, input] : unit.at("inputs").items()) {
+    if (input.value("sequence", "") == "first") s.every = distance(columns.at(name));
+    if (input.contains("part")) {
+      const bool is_sign = input.at("part") == "negative";
+      for (std::size_t t = 0; t < s.cycles; ++t)
+        (is_sign ? negative : magnitude).push_back(fields(columns.at(name)[t], 1, is_sign ? 1 : mac.b_width)[0]);
+      continue;
+    }
     if (input.contains("every")) s.every = input.at("every");
     if (!input.contains("operand") && !input.contains("scale")) continue;
     const auto& column = columns.at(name);
@@ -73,12 +90,16 @@ Stream read_stream(std::istream& in, const json& header, const json& unit, const
       }
     }
   }
+  for (std::size_t t = 0; t < magnitude.size(); ++t)
+    s.b.push_back((negative.at(t) != 0 ? 0 - magnitude[t] : magnitude[t]) & ((2U << mac.b_width) - 1));
   return s;
 }
 
-OperandStatistics statistics(const std::string& stimulus, const std::vector<std::uint32_t>& codes, int bits) {
+/// `is_split`: signed weights, which are Gaussian beside half-normal activations (stimulus.cpp).
+OperandStatistics statistics(const std::string& stimulus, const std::vector<std::uint32_t>& codes, int bits,
+                             bool is_split = false) {
   if (stimulus == "uniform") return {Distribution::uniform, {}};
-  if (stimulus == "gauss") return {Distribution::gauss, {}};
+  if (stimulus == "gauss" || (stimulus == "half_normal" && is_split)) return {Distribution::gauss, {}};
   if (stimulus == "half_normal") return {Distribution::half_normal, {}};
   if (bits > 16) return {Distribution::gauss, {}};  // FP32: too many codes to count
   auto counts = std::make_shared<std::vector<double>>(std::size_t{1} << bits, 0.0);
@@ -107,11 +128,12 @@ json features_of(const std::string& path, const json& units) {
     }
     const Stream s = read_stream(in, header, unit, mac);
     const std::string stimulus = header.at("stimulus");
-    return {{"unit", header.at("unit")},
-            {"stimulus", stimulus},
-            {"L0", to_json(features({mac, statistics(stimulus, s.a, code_bits(mac, false)),
-                                     statistics(stimulus, s.b, code_bits(mac, true))}))},
-            {"L1", to_json(features_counted(mac, {s.cycles, s.a, s.b, s.a_scale, s.b_scale, s.every}))}};
+    return {
+        {"unit", header.at("unit")},
+        {"stimulus", stimulus},
+        {"L0", to_json(features({mac, statistics(stimulus, s.a, code_bits(mac, false)),
+                                 statistics(stimulus, s.b, code_bits(mac, true), mac.schedule != Schedule::plain)}))},
+        {"L1", to_json(features_counted(mac, {s.cycles, s.a, s.b, s.a_scale, s.b_scale, s.every}))}};
   }
   throw Error("unit " + header.at("unit").dump() + " is not in the file of units");
 }

@@ -157,7 +157,8 @@ class Table {
     const auto operand = [&](const std::vector<double>& p, const OperandStatistics& statistics) {
       return p.empty() ? float_codes(statistics.distribution, codes, engine) : draw(p, codes, engine);
     };
-    const auto a = operand(p_a_, a_), b = operand(p_b_, b_);
+    auto a = operand(p_a_, a_), b = operand(p_b_, b_);
+    order_products(mac, walk, a, b);
     const auto scales = [&](const OperandStatistics& statistics) {
       std::vector<std::uint8_t> out;
       if (block_lanes(mac) > 1)
@@ -177,20 +178,24 @@ class Table {
   mutable std::array<std::array<std::atomic<const Entry*>, max_lanes + 1>, 3> entries_{};
 };
 
+/// array, booth, wallace; array in each schedule of the split.
+std::size_t kind_of(const MacSpec& mac) {
+  return is_split(mac) ? 2 + static_cast<std::size_t>(mac.schedule) : static_cast<std::size_t>(mac.structure);
+}
+
 /// Where the table of named distributions is kept: by the fields that it depends on.
 std::size_t slot_of(const MacSpec& mac, Distribution a, Distribution b) {
   std::size_t key = 0;
   if (mac.format == MacFormat::integer)
-    key = 16 +
-          (((static_cast<std::size_t>(mac.structure) * 2 + mac.a_signed) * 2 + mac.b_signed) * 16 +
-           static_cast<std::size_t>(mac.a_width - 1)) *
-              16 +
-          static_cast<std::size_t>(mac.b_width - 1);
+    key =
+        16 +
+        (((kind_of(mac) * 2 + mac.a_signed) * 2 + mac.b_signed) * 16 + static_cast<std::size_t>(mac.a_width - 1)) * 16 +
+        static_cast<std::size_t>(mac.b_width - 1);
   else
     key = static_cast<std::size_t>(mac.format);
   return key * 9 + static_cast<std::size_t>(a) * 3 + static_cast<std::size_t>(b);
 }
-constexpr std::size_t slots = (16 + 5 * 4 * 256) * 9;
+constexpr std::size_t slots = (16 + 6 * 4 * 256) * 9;
 
 const Table& named_table(const MacSpec& mac, const OperandStatistics& a, const OperandStatistics& b) {
   static std::array<std::atomic<const Table*>, slots> tables{};  // for good
@@ -238,6 +243,10 @@ void range(const char* field, int value, int low, int high) {
 int flip_flops(const MacSpec& mac) {
   if (is_float(mac.format)) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum
   if (mac.format == MacFormat::mxfp4) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0);
+  if (is_split(mac)) {  // operands, sign, valid, first, last; sums with one flag each, valid
+    const int sums = mac.schedule == Schedule::sorted ? 1 : 2;
+    return mac.a_width + mac.b_width + 4 + sums * (mac.acc_width + 1) + 1;
+  }
   const int term = term_width(mac);
   int count = mac.lanes * (code_bits(mac, false) + code_bits(mac, true));        // operands
   if (mac.format == MacFormat::nvfp4) count += 16 * leaves(mac);                 // scales
@@ -254,11 +263,17 @@ void check_priceable(const MacSpec& mac) {
   range("lanes", mac.lanes, 1, 1024);
   if (mac.format == MacFormat::integer) {
     range("a_width", mac.a_width, 1, 16);
-    range("b_width", mac.b_width, 1, 16);
+    range("b_width", mac.b_width, 1, is_split(mac) ? 15 : 16);
     if (mac.accumulator) range("acc_width", mac.acc_width, term_width(mac), 128);
-    if (mac.structure == Structure::serial || mac.structure == Structure::none)
-      throw Error("structure = serial or none, expected array, booth or wallace");
-    if (mac.schedule != Schedule::plain) throw Error("schedule: expected plain");
+    if (mac.structure == Structure::serial) throw Error("structure = serial, expected array, booth or wallace");
+    if (mac.structure == Structure::none)
+      throw Error(
+          "structure = none, expected array, booth or wallace: a weight of repeated additions takes several cycles");
+    if (!is_split(mac)) return;
+    if (mac.structure != Structure::array) throw Error("structure = booth or wallace, expected array with a schedule");
+    range("lanes", mac.lanes, 1, 1);
+    if (mac.a_signed) throw Error("a_signed = true, expected false with a schedule: the split needs a >= 0");
+    if (!mac.accumulator) throw Error("accumulator = false, expected true with a schedule");
     return;
   }
   if (mac.format == MacFormat::nvfp4 && mac.lanes % 16 != 0)

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <string>
+#include <tuple>
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/format.hpp"
@@ -122,7 +123,7 @@ Format element_format(MacFormat format) {
 }  // namespace
 
 int code_bits(const MacSpec& mac, bool b) {
-  if (mac.format == MacFormat::integer) return b ? mac.b_width : mac.a_width;
+  if (mac.format == MacFormat::integer) return b ? mac.b_width + is_split(mac) : mac.a_width;
   return desc(element_format(mac.format)).bits;
 }
 
@@ -159,19 +160,33 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
       if (!integer)
         for (std::uint32_t code = 0; code < size; ++code)
           if (f.is_nan(code) || f.is_inf(code)) p[code] = 0;
+      if (b && is_split(mac)) p[size / 2] = 0;
       const double sum = std::accumulate(p.begin(), p.end(), 0.0);
       for (double& value : p) value /= sum;
       return p;
     }
     default:
       if (integer) {
-        const bool is_signed = b ? mac.b_signed : mac.a_signed;
+        const bool is_signed = b ? mac.b_signed || is_split(mac) : mac.a_signed;
         return normal_integers(bits, is_signed, half || !is_signed);
       }
       if (mac.format == MacFormat::nvfp4 || mac.format == MacFormat::mxfp4)
         return histogram(quantized_normal(scheme_of(mac.format), half).codes, size);
       // FP8: the tensor's largest value becomes the largest code; wider formats have no scale.
       return normal_floats(f, bits == 8 ? tensor_largest / decode(f, f.max_code()) : 1.0, half);
+  }
+}
+
+void order_products(const MacSpec& mac, std::size_t every, std::vector<std::uint32_t>& a,
+                    std::vector<std::uint32_t>& b) {
+  if (!is_split(mac) || mac.schedule != Schedule::sorted) return;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> sum;
+  for (std::size_t begin = 0; begin < b.size(); begin += every) {
+    const std::size_t n = std::min(every, b.size() - begin);
+    sum.clear();
+    for (std::size_t i = begin; i < begin + n; ++i) sum.emplace_back(a[i], b[i]);
+    std::stable_partition(sum.begin(), sum.end(), [&](const auto& x) { return x.second >> mac.b_width == 0; });
+    for (std::size_t i = 0; i < n; ++i) std::tie(a[begin + i], b[begin + i]) = sum[i];
   }
 }
 

@@ -10,6 +10,15 @@
 
 namespace narrowgauge::power {
 
+/// The unsigned split (ng_unsigned_mac): weights are a sign and b_width bits of magnitude; their codes are two's
+/// complement of b_width + 1 bits, without the least one.
+inline bool is_split(const MacSpec& mac) { return mac.format == MacFormat::integer && mac.schedule != Schedule::plain; }
+
+/// Brings the products of each sum, `every` cycles, into the order in which the unit takes them. sorted: weights of 0
+/// or more before negative ones; the other schedules take them as they come.
+void order_products(const MacSpec& mac, std::size_t every, std::vector<std::uint32_t>& a,
+                    std::vector<std::uint32_t>& b);
+
 /// Probabilities of the codes 0 ... 2^bits - 1, for operands of at most 16 bits. Throws Error if a histogram has not
 /// that many entries, or one below 0, or none above 0.
 std::vector<double> code_probabilities(const MacSpec& mac, bool b, const OperandStatistics& statistics);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "features_graph.hpp"
+#include "features_operands.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 
@@ -26,6 +27,7 @@ inline int tree_levels(int n) { return static_cast<int>(std::bit_width(static_ca
 inline int fp8_lane_width(MacFormat format) { return format == MacFormat::fp8_e4m3 ? 37 : 65; }
 /// Bits of a leaf of the adder tree: a product, or a block of NVFP4 with its scales.
 inline int leaf_width(const MacSpec& mac) {
+  if (is_split(mac)) return mac.a_width + mac.b_width;
   if (mac.format == MacFormat::integer) return mac.a_width + mac.b_width + (!mac.a_signed && !mac.b_signed);
   return mac.format == MacFormat::nvfp4 ? 48 : fp8_lane_width(mac.format);
 }
@@ -444,6 +446,66 @@ int accumulate(Graph<W>& g, int term, int term_bits, int width, int first) {
   return prefix_add(g, accumulator_kind, width, gated, width, term, term_bits);
 }
 
+/// ng_unsigned_mac behind its multiplier; its result, seen once in a sum, is left out. Returns the registers: the sum
+/// and whether it is inverted (sorted), or the positive and the negative sum.
+template <class W>
+std::array<int, 2> accumulate_split(Graph<W>& g, Schedule schedule, int product, int width, int negative, int first) {
+  const W mask = ones<W>(width);
+  // A register of one bit, 0 at first: next(its value, x, y).
+  const auto flag = [&](int x, int y, auto next) {
+    return g.reg(registers, 1, {x, y}, [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+      for (std::size_t t = 0; t < n; ++t) {
+        out[t] = value;
+        value = next(value, in[0][t], in[1][t]);
+      }
+    });
+  };
+  const auto unless = [](W v, W restart) { return restart ? W{0} : v; };
+  if (schedule == Schedule::sorted) {
+    const int minus = flag(negative, first, [](W m, W n, W f) { return n | (m & ~f & 1); });
+    const int change =
+        g.map(accumulator_kind, 1, negative, first, minus, [](W n, W f, W m) { return n & (f | ~m) & 1; });
+    const int sum = g.reg(accumulator_register, width, {product, first, change},
+                          [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                            for (std::size_t t = 0; t < n; ++t) {
+                              out[t] = value;
+                              value = ((unless(value, in[1][t]) ^ (W{0} - in[2][t])) + in[0][t]) & mask;
+                            }
+                          });
+    const int gated = g.map(accumulator_kind, width, sum, first, unless);
+    const int inverted =
+        g.map(accumulator_kind, width, gated, change, [=](W v, W c) { return (v ^ (W{0} - c)) & mask; });
+    prefix_add(g, accumulator_kind, width, inverted, width, product, width);
+    return {sum, minus};
+  }
+  const bool dual = schedule == Schedule::dual;
+  std::array<int, 2> mine{}, started{}, restart{}, sum{};
+  for (const std::size_t s : {0, 1}) {
+    mine[s] = g.map(wire, 1, negative, [=](W n) { return W{n == s}; });
+    started[s] = flag(mine[s], first, [](W begun, W m, W f) { return m | (begun & ~f & 1); });
+    restart[s] = g.map(accumulator_kind, 1, first, started[s], [](W f, W begun) { return (f | ~begun) & 1; });
+    sum[s] = g.reg(accumulator_register, width, {product, mine[s], restart[s]},
+                   [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                     for (std::size_t t = 0; t < n; ++t) {
+                       out[t] = value;
+                       if (in[1][t]) value = (unless(value, in[2][t]) + in[0][t]) & mask;
+                     }
+                   });
+    if (!dual) continue;
+    const int term = g.map(accumulator_kind, g.width(product), product, mine[s], [](W p, W m) { return m ? p : W{0}; });
+    const int gated = g.map(accumulator_kind, width, sum[s], restart[s], unless);
+    prefix_add(g, accumulator_kind, width, gated, width, term, width);
+  }
+  if (!dual) {
+    const auto choose = [](W n, W positive, W other) { return n ? other : positive; };
+    const int chosen = g.map(accumulator_kind, width, negative, sum[0], sum[1], choose);
+    const int again = g.map(accumulator_kind, 1, negative, restart[0], restart[1], choose);
+    const int gated = g.map(accumulator_kind, width, chosen, again, unless);
+    prefix_add(g, accumulator_kind, width, gated, width, product, width);
+  }
+  return sum;
+}
+
 // ---- floating-point accumulators (ng_fma_fp32, ng_add_fp32)
 
 /// An addend: (-1)^sign sig 2^(exp - (sig_width - 1)), exp in 10 bits of two's complement.
@@ -573,6 +635,23 @@ struct UnitGraph {
 
   explicit UnitGraph(const MacSpec& mac) {
     Graph<W>& g = graph;
+    if (is_split(mac)) {
+      a.push_back(g.input(registers, mac.a_width));
+      b.push_back(g.input(wire, mac.b_width + 1));
+      first = g.input(wire, 1);
+      const auto settled = [&](int width, auto f) {
+        return g.reg(registers, width, {b[0]},
+                     [f](std::size_t n, W* out, const W* const* in) { std::transform(in[0], in[0] + n, out, f); });
+      };
+      const int bits = mac.b_width;
+      const int magnitude = settled(bits, [=](W v) { return (v >> bits ? W{0} - v : v) & ones<W>(bits); });
+      const int negative = settled(1, [=](W v) { return v >> bits; });
+      MacSpec magnitudes = mac;
+      magnitudes.b_signed = false;
+      term = multiply(g, magnitudes, a[0], magnitude);
+      accumulate_split(g, mac.schedule, term, mac.acc_width, negative, first);
+      return;
+    }
     const bool nvfp4 = mac.format == MacFormat::nvfp4, fp4 = nvfp4 || mac.format == MacFormat::mxfp4;
     const int width_a = fp4 ? 64 : code_bits(mac, false), width_b = fp4 ? 64 : code_bits(mac, true);
     for (int i = 0; i < leaves(mac); ++i) {

@@ -118,7 +118,7 @@ Answer Gauge::Data::of_features(const Technology& technology, const Question& qu
   answer.rung = rung;
   answer.technology = technology.name;
   answer.calibration = calibration.id;
-  answer.error = calibration.error(rung, question.unit.mac.format);
+  answer.error = calibration.error(rung, question.unit.mac);
   check_range(technology, question, answer);
   Term each{"one multiply-accumulate", answer.each, "J", "energy of a cycle / lanes", {}};
   if (question.explain) {
@@ -166,7 +166,7 @@ std::optional<Answer> Gauge::Data::recorded(const Technology& technology, const 
       answer.stimulus = sample.stimulus;
       answer.stimulus_sha256 = sample.stimulus_sha256;
       answer.leakage_w = of.value("leakage_w", not_known);
-      if (technology.calibration) answer.error = technology.calibration->error(rung, asked.format);
+      if (technology.calibration) answer.error = technology.calibration->error(rung, asked);
       if (of.contains("standard_error"))
         answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
                                " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");

@@ -43,14 +43,14 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
       const auto unit = units.find(sample.at("unit"));
       if (unit == units.end()) continue;
       characterized(unit->first);
-      const MacFormat format = unit->second.first.format;
-      RungError& error = calibration.format_errors[{rung, format}];
+      const std::string family = Calibration::family(unit->second.first);
+      RungError& error = calibration.family_errors[{rung, family}];
       const double size = std::abs(sample.at("error").get<double>());
       error.mean_abs = (error.mean_abs * error.samples + size) / (error.samples + 1);
       error.max_abs = std::max(error.max_abs, size);
       ++error.samples;
       error.against = "L3";
-      error.of = name(format);
+      error.of = family;
     }
   }
   std::vector<MacSpec> once;

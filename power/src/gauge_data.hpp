@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/power/json.hpp"
 
 namespace narrowgauge::power {
 namespace data {
@@ -22,14 +23,19 @@ inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 struct Calibration {
   std::string id;
   Features coefficients{};
-  std::vector<MacSpec> characterized;                                    // units that were fitted or held out
-  std::optional<double> l2_scale;                                        // L3 / L2 energies, fitted
-  std::map<std::string, RungError> errors;                               // by rung, all held-out samples
-  std::map<std::pair<std::string, MacFormat>, RungError> format_errors;  // those of a format
+  std::vector<MacSpec> characterized;                                      // units that were fitted or held out
+  std::optional<double> l2_scale;                                          // L3 / L2 energies, fitted
+  std::map<std::string, RungError> errors;                                 // by rung, all held-out samples
+  std::map<std::pair<std::string, std::string>, RungError> family_errors;  // those of a family
 
-  std::optional<RungError> error(Rung rung, MacFormat format) const {
+  /// Whose errors are a unit's: its format's; the units of the unsigned split have their own.
+  static std::string family(const MacSpec& mac) {
+    const std::string format(name(mac.format));
+    return mac.schedule == Schedule::plain ? format : format + ", unsigned split";
+  }
+  std::optional<RungError> error(Rung rung, const MacSpec& mac) const {
     const std::string key(name(rung));
-    if (const auto own = format_errors.find({key, format}); own != format_errors.end()) return own->second;
+    if (const auto own = family_errors.find({key, family(mac)}); own != family_errors.end()) return own->second;
     if (const auto all = errors.find(key); all != errors.end()) return all->second;
     return std::nullopt;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string>
 
+#include "features_operands.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 
@@ -35,9 +36,11 @@ struct Side {
   }
 };
 
-Vectors integer_codes(const Side& side, int width, bool is_signed, bool as_they_are, std::size_t length) {
+/// `symmetric`: without the least code of signed ones.
+Vectors integer_codes(const Side& side, int width, bool is_signed, bool symmetric, bool as_they_are,
+                      std::size_t length) {
   const int top = is_signed ? (1 << (width - 1)) - 1 : (1 << width) - 1;
-  const int bottom = is_signed ? (as_they_are ? -top - 1 : -top) : 0;
+  const int bottom = is_signed ? (as_they_are && !symmetric ? -top - 1 : -top) : 0;
   if (top == 0)
     throw Error(std::string(side.name) + " of signed integers of 1 bit has no scale; use 2 bits or unsigned");
   float largest = 0;
@@ -94,12 +97,13 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
                 std::to_string(columns) + "; give sizes above 0 that fit");
   const auto lanes = static_cast<std::size_t>(mac.lanes);
   const std::size_t beats = (k + lanes - 1) / lanes, length = beats * lanes;
-  const auto vectors = [&](const Side& side, int width, bool is_signed) {
-    return mac.format == MacFormat::integer ? integer_codes(side, width, is_signed, integers_as_they_are, length)
-                                            : quantized_codes(side, mac.format, length);
+  const auto vectors = [&](const Side& side, bool is_b) {
+    if (mac.format != MacFormat::integer) return quantized_codes(side, mac.format, length);
+    const bool split = is_b && is_split(mac), is_signed = split || (is_b ? mac.b_signed : mac.a_signed);
+    return integer_codes(side, code_bits(mac, is_b), is_signed, split, integers_as_they_are, length);
   };
-  const Vectors va = vectors({"A", a, rows, k, Axis::rows}, mac.a_width, mac.a_signed);
-  const Vectors vb = vectors({"B", b, k, columns, Axis::columns}, mac.b_width, mac.b_signed);
+  const Vectors va = vectors({"A", a, rows, k, Axis::rows}, false);
+  const Vectors vb = vectors({"B", b, k, columns, Axis::columns}, true);
 
   // As many evenly spaced rows and columns as fit.
   std::size_t use_rows = rows, use_columns = columns;
@@ -122,6 +126,7 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
       append(vb, n * columns / use_columns, to.b, to.b_scale);
     }
   }
+  order_products(mac, beats, to.a, to.b);
   to.stream = {to.outputs * beats, to.a, to.b, to.a_scale, to.b_scale, beats};
   return to;
 }

@@ -354,7 +354,7 @@ void validate(const MacQuestion& question) {
       check_width("a_width", mac.a_width, 16);
       check_width("b_width", mac.b_width, 16);
       a_bits = mac.a_width;
-      b_bits = mac.b_width;
+      b_bits = mac.b_width + (mac.schedule != Schedule::plain && mac.structure != Structure::none);  // a sign beside
       break;
     case MacFormat::nvfp4:
     case MacFormat::mxfp4:

@@ -183,6 +183,47 @@ TEST(Words, SumsAreSums) {
   }
 }
 
+// The sums that the registers hold, a cycle later, are the dot products; upper bits wrap.
+TEST(Words, SplitSumsAreSums) {
+  std::mt19937_64 engine(16);
+  std::size_t ends = 0;
+  for (const Schedule schedule : {Schedule::sorted, Schedule::dual, Schedule::muxed})
+    for (const int width : {9, 17, 64}) {
+      Graph<U64> g;
+      const int product = g.input(registers, 9), negative = g.input(registers, 1), first = g.input(wire, 1);
+      const auto [one, other] = accumulate_split(g, schedule, product, width, negative, first);
+      constexpr std::size_t length = 16;
+      for (std::size_t t = 0; t < block; ++t) {
+        g.values(product)[t] = engine() & 511;
+        const std::size_t in_sum = t % length;
+        const std::size_t change = t / length * 2 + 1;  // 1 to length - 1 positive ones
+        g.values(negative)[t] = schedule == Schedule::sorted ? in_sum >= change
+                                : in_sum < 2                 ? (in_sum + t / length) & 1
+                                                             : engine() & 1;
+        g.values(first)[t] = in_sum == 0;
+      }
+      run(g);
+      std::int64_t sum = 0;
+      for (std::size_t t = 0; t + 1 < block; ++t) {
+        const auto term = static_cast<std::int64_t>(g.values(product)[t]);
+        sum = (t % length == 0 ? 0 : sum) + (g.values(negative)[t] ? -term : term);
+        if (t % length == 0) continue;  // the other sum may still be the last output's
+        const U64 held = g.values(one)[t + 1], beside = g.values(other)[t + 1];
+        const U64 result = schedule == Schedule::sorted ? held ^ (U64{0} - beside) : held - beside;
+        ASSERT_EQ(result & ones<U64>(width), static_cast<U64>(sum) & ones<U64>(width))
+            << "schedule " << static_cast<int>(schedule) << ", " << width << " bits, cycle " << t;
+        ends += (t + 1) % length == 0;
+        // What the last adder makes is what its register takes.
+        const U64 made = g.values(static_cast<int>(g.size()) - 1)[t];
+        const bool is_second = schedule != Schedule::sorted && g.values(negative)[t];
+        if (schedule != Schedule::dual || is_second) {
+          ASSERT_EQ(made, is_second ? beside : held) << "cycle " << t;
+        }
+      }
+    }
+  EXPECT_EQ(ends, 9U * (block / 16 - 1));
+}
+
 // What leaves the normalizing shift, rounded, is the significand that std::fma makes of the same numbers.
 TEST(Words, FloatsAreFused) {
   std::mt19937_64 engine(13);
@@ -239,6 +280,7 @@ Stream random_stream(const MacQuestion& q, std::size_t cycles, unsigned seed) {
     return {float_codes(q.a.distribution, codes, engine), float_codes(q.b.distribution, codes, engine), {}, {}};
   draw(code_probabilities(q.mac, false, q.a), codes, s.a);
   draw(code_probabilities(q.mac, true, q.b), codes, s.b);
+  order_products(q.mac, 256, s.a, s.b);
   if (block_lanes(q.mac) > 1) {
     const std::size_t scales = codes / block_lanes(q.mac);
     draw(scale_probabilities(q.mac.format, q.a.distribution), scales, s.a_scale);
@@ -288,6 +330,43 @@ TEST(Features, ExpectedIntegersAreCounted) {
       ++questions;
     }
   EXPECT_EQ(questions, 24U);
+}
+
+TEST(Features, ExpectedSplitsAreCounted) {
+  std::size_t questions = 0;
+  for (const Schedule schedule : {Schedule::sorted, Schedule::dual, Schedule::muxed})
+    for (const auto& [wa, wb] : {std::pair{2, 2}, {4, 4}, {8, 8}, {8, 3}, {1, 5}})
+      for (const Distribution weights : {Distribution::uniform, Distribution::gauss}) {
+        const MacSpec mac{.a_width = wa,
+                          .b_width = wb,
+                          .a_signed = false,
+                          .acc_width = questions % 4 == 3 ? 80 : 32,
+                          .schedule = schedule};
+        expect_agree({mac, {named[questions % 3], {}}, {weights, {}}}, 16000, 0.05, 0.3);
+        ++questions;
+      }
+  EXPECT_EQ(questions, 30U);
+}
+
+// By hand: which nets flip in a stream of three products, 2 x 3, 1 x 3 and 3 x -1.
+TEST(Features, SplitsByHand) {
+  const std::vector<std::uint32_t> a{2, 1, 3}, b{3, 3, 7};
+  MacSpec mac{.a_width = 2, .b_width = 2, .a_signed = false, .acc_width = 8, .schedule = Schedule::sorted};
+  const auto register_flips = [&] {
+    return features_counted(mac, {3, a, b, {}, {}, 256})[static_cast<std::size_t>(Feature::register_flips)];
+  };
+  // a: 10 01 11 flips 2 + 1; |b|: 11 11 01 flips 1; the sign 1.
+  // The sum before each product: 0, 6 = 110, 9 = 1001: 2 + 4; its inversion is still to come.
+  EXPECT_EQ(register_flips(), (3 + 1 + 1 + 2 + 4) / 2.0);
+  // Two sums: the positive one is the same; that it has begun flips once, the negative one's has not yet.
+  for (const Schedule schedule : {Schedule::dual, Schedule::muxed}) {
+    mac.schedule = schedule;
+    EXPECT_EQ(register_flips(), (3 + 1 + 1 + 2 + 4 + 1) / 2.0);
+  }
+  // Of the records split4_mac_sorted, split4_mac_dual and split8_mac_muxed.
+  EXPECT_EQ(flip_flops({.a_width = 4, .b_width = 4, .a_signed = false, .schedule = Schedule::sorted}), 46);
+  EXPECT_EQ(flip_flops({.a_width = 4, .b_width = 4, .a_signed = false, .schedule = Schedule::dual}), 79);
+  EXPECT_EQ(flip_flops({.a_signed = false, .schedule = Schedule::muxed}), 87);
 }
 
 TEST(Features, ExpectedTreesAreCounted) {
@@ -400,6 +479,22 @@ TEST(Features, RefusesWhatItCannotPrice) {
   expect_error([] { features({{.lanes = 0}, {}, {}}); }, "lanes = 0, expected 1 to 1024");
   expect_error([] { features({{.acc_width = 12}, {}, {}}); }, "acc_width = 12, expected 16 to 128");
   expect_error([] { features({{.format = MacFormat::nvfp4, .lanes = 8}, {}, {}}); }, "multiple of 16");
+  MacSpec split{.a_signed = false, .schedule = Schedule::dual};
+  EXPECT_NO_THROW(check_priceable(split));
+  split.b_width = 16;
+  expect_error([&] { check_priceable(split); }, "b_width = 16, expected 1 to 15");
+  split = {.a_signed = false, .acc_width = 15, .schedule = Schedule::dual};
+  expect_error([&] { check_priceable(split); }, "acc_width = 15, expected 16 to 128");
+  split = {.a_signed = false, .lanes = 2, .schedule = Schedule::sorted};
+  expect_error([&] { check_priceable(split); }, "lanes = 2, expected 1");
+  split = {.schedule = Schedule::sorted};
+  expect_error([&] { check_priceable(split); }, "a_signed = true, expected false");
+  split = {.a_signed = false, .structure = Structure::booth, .schedule = Schedule::sorted};
+  expect_error([&] { check_priceable(split); }, "expected array");
+  split = {.a_signed = false, .accumulator = false, .schedule = Schedule::sorted};
+  expect_error([&] { check_priceable(split); }, "accumulator = false, expected true");
+  split = {.a_signed = false, .structure = Structure::none, .schedule = Schedule::sorted, .additions = 2};
+  expect_error([&] { check_priceable(split); }, "expected array, booth or wallace");
   const std::vector<std::uint32_t> codes{1, 2};
   expect_error(
       [&] {

@@ -42,6 +42,23 @@ TEST(Operands, IntegersAsTheyAre) {
     EXPECT_THROW(product_operands(mac, std::vector<float>{0, bad}, 1, 2, b, 1, true), Error);
 }
 
+TEST(Operands, SplitSortsWeightsBySign) {
+  MacSpec mac;
+  mac.a_width = 4;
+  mac.b_width = 3;
+  mac.a_signed = false;
+  mac.schedule = Schedule::sorted;
+  const std::vector<float> a{1, 2, 3, 4}, b{-7, 5, 0, -1};
+  ProductOperands got = product_operands(mac, a, 1, 4, b, 1, true);
+  EXPECT_EQ(got.a, (Codes{2, 3, 1, 4}));
+  EXPECT_EQ(got.b, (Codes{5, 0, 9, 15}));  // of four bits: a sign beside three
+  mac.schedule = Schedule::muxed;
+  got = product_operands(mac, a, 1, 4, b, 1);
+  EXPECT_EQ(got.a, (Codes{4, 8, 11, 15}));
+  EXPECT_EQ(got.b, (Codes{9, 5, 0, 15}));
+  EXPECT_THROW(product_operands(mac, a, 1, 4, std::vector<float>{-8, 0, 0, 0}, 1, true), Error);
+}
+
 TEST(Operands, BlocksBringTheirScales) {
   MacSpec mac;
   mac.format = MacFormat::nvfp4;

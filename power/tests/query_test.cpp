@@ -316,6 +316,25 @@ TEST(ClosedFormsOfOsu018, AnswerWithinTheirPublishedError) {
   EXPECT_LT(cited["value"], 0.3e-12);
 }
 
+TEST(ClosedFormsOfOsu018, PriceTheUnsignedSplit) {
+  const std::string unit = R"({"format": "int8", "a_signed": false, "acc_width": 32, "schedule": )";
+  const double plain = ask(R"({"format": "int8", "rung": "L0"})")["value"];
+  for (const std::string schedule : {R"("sorted")", R"("dual")", R"("muxed")"}) {
+    const Json answer = ask(unit + schedule + R"(, "rung": "L0", "strict": true})");
+    EXPECT_EQ(answer["error"]["of"], "integer, unsigned split");
+    const double simulated = ask(unit + schedule + R"(, "rung": "L3"})")["value"];
+    EXPECT_NEAR(answer["value"].get<double>() / simulated, 1, answer["error"]["max_abs"]) << schedule;
+    EXPECT_LT(answer["value"], plain);
+  }
+  // A histogram of weights has a sign beside b_width bits.
+  const std::string histogram = R"(, "b_width": 1, "b": {"histogram": )";
+  EXPECT_GT(ask(unit + R"("dual")" + histogram + R"([1, 1, 0, 1]}})")["value"], 0);
+  expect_refused(unit + R"("dual")" + histogram + "[1, 1]}}", "b", "2 entries", "4 entries");
+  expect_refused(R"({"format": "uint6", "structure": "none", "schedule": "sorted", "additions": 2, "rung": "L0"})",
+                 "rung", "L0", "expected array, booth or wallace");
+  EXPECT_EQ(ask(R"({"format": "int8", "rung": "L0"})")["error"]["of"], "integer");
+}
+
 TEST(Records, AnswerForTheUnitTheyAreOf) {
   const RecordInfo record = some_record();
   EXPECT_EQ(record.mac, MacSpec());

@@ -63,10 +63,12 @@ constexpr double dot(const Features& features, const Features& coefficients) {
 /// that does not fit its operand.
 Features features(const MacQuestion& question);
 
-/// Throws Error, naming field, value and range, if no rung of features prices such a unit.
+/// Throws Error, naming field, value and range, if no rung of features prices such a unit: repeated additions
+/// (structure none) take several cycles a weight. Schedules other than plain: ng_unsigned_mac, whose multiplier is an
+/// array.
 void check_priceable(const MacSpec& mac);
 
-/// Operands as an output-stationary product feeds them to a unit, `cycles` of them.
+/// Operands as an output-stationary product feeds them to a unit, `cycles` of them; those of a schedule in its order.
 struct OperandStream {
   std::size_t cycles = 0;
   std::span<const std::uint32_t> a, b;             ///< cycles x lanes codes, lane 0 first
@@ -78,7 +80,7 @@ struct OperandStream {
 /// depend on it. Throws Error as check_priceable does, and if sizes do not fit, codes are too wide or cycles < 2.
 Features features_counted(const MacSpec& mac, const OperandStream& stream, unsigned threads = 0);
 
-/// Bits of a code of operand a or b (`b`).
+/// Bits of a code of operand a or b (`b`). Weights of the unsigned split are two's complement of b_width + 1 bits.
 int code_bits(const MacSpec& mac, bool b);
 /// Lanes that share a block scale: 16 for nvfp4, 32 for mxfp4, else 1.
 std::size_t block_lanes(const MacSpec& mac);

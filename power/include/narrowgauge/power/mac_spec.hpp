@@ -48,7 +48,8 @@ enum class Distribution : std::uint8_t {
 struct OperandStatistics {
   Distribution distribution = Distribution::uniform;
   /// histogram: how often each code occurs, 2^width entries, any scale; the code is the index (two's complement
-  /// pattern for integers). Successive values are taken as independent.
+  /// pattern for integers; weights of the unsigned split have a sign beside b_width bits). Successive values are taken
+  /// as independent.
   std::shared_ptr<const std::vector<double>> histogram;
 };
 
