@@ -29,6 +29,8 @@ FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", 
 SPLIT = "integer, unsigned split"
 FAMILIES = (FORMATS[0], SPLIT, *FORMATS[1:])
 REFERENCE = {True: "int8_mac_array", False: "int8_mult_array"}  # with and without an accumulator
+# What stands for the integers in the table of energies; the other formats' units of most lanes do.
+INTEGERS = {*REFERENCE.values(), "int4_mac_array", "int4_mac_array_16", "int8_mac_array_16", "int8_mac_wallace_16"}
 
 
 def read(path: Path) -> dict:
@@ -106,14 +108,14 @@ class Ladder:
         return found[0]["L3"]["energy_j"] / record["macs_per_cycle"] if found else None
 
     def formats(self) -> list[dict]:
-        """Of each format, with and without accumulator, the unit of most lanes."""
+        """INTEGERS, and of each other format, with and without accumulator, the unit of most lanes."""
         chosen: dict[tuple, dict] = {}
         for row in self.energies():
-            mac = self.units[row["unit"]]["mac"]
-            plain = mac["format"] != "integer" or (row["unit"] in REFERENCE.values() or row["unit"] == "int4_mac_array")
-            if plain:
-                key = (row["format"], mac.get("a_width"), row["accumulator"])
+            if self.units[row["unit"]]["mac"]["format"] != "integer":
+                key = (row["format"], row["accumulator"])
                 chosen[key] = max(chosen.get(key, row), row, key=lambda r: r["lanes"])
+            elif row["unit"] in INTEGERS:
+                chosen[row["unit"],] = row
         return list(chosen.values())
 
 
@@ -241,7 +243,9 @@ another synthesis would make of the same RTL. A stimulus is a few thousand cycle
 ## Energy of a multiply-accumulate
 
 L3, operands uniform / Gaussian / of the digits network's second convolution. INT8 is `{REFERENCE[True]}` with an accumulator and
-`{REFERENCE[False]}` without. A unit of several lanes shares its accumulator among them.
+`{REFERENCE[False]}` without. A unit of several lanes shares its accumulator among them: compare those also with INT8's
+of 16 lanes. On the network's operands integers are cheap: activations are 0 or more, most values are small beside the
+largest, by which integers are scaled, and small integers flip few bits; numbers with exponents do not gain so.
 
 {energy_table(ladder.formats(), None)}
 
@@ -270,7 +274,8 @@ fall together share their energy as the fit pleases, and a 0 says that another f
 L1 goes through the units' words exactly: operands, products, terms, tree nodes and accumulators are those of the RTL. L0
 takes the expectation from a fixed sample of independent operands, once for each kind of multiplier, pair of
 distributions and number of lanes; the accumulator's flips are kept bit by bit, so that its width costs nothing. A sum of
-the sample has 256 products; the schedule sorted orders them by the weight's sign, as the stimuli do. Operands that follow each other are independent to L0 and not in a network: compare L0 and L1 on `digits`.
+the sample has 256 products; the schedule sorted orders them by the weight's sign, as the stimuli do. Operands that follow each other are
+independent to L0 and not in a network: compare L0 and L1 on `digits`.
 
 ## Fields of power/calibration/{ladder.technology}.json
 
