@@ -398,7 +398,7 @@ def estimate(unit: dict, dsp: bool, seed: int, cycles: int, stimulus: Path | Non
             "glitch_factor": events_counted["net_toggles"] / events_counted["net_toggles_settled"],
             "cycles": cycles,
             "seed": seed,
-            "stimulus": stimulus.name if stimulus else "uniform bits",
+            "stimulus": stimulus.stem if stimulus else "uniform bits",
             "stimulus_sha256": hashlib.sha256(stimulus.read_bytes()).hexdigest() if stimulus else None,
             "netlist_sha256": netlist,
             "source_sha256": synth.source_hash(ngflow.sources(unit["top"])),

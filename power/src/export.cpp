@@ -214,7 +214,9 @@ std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, s
   if (kind != "accelergy" && kind != "zigzag" && kind != "hwcomponents")
     throw FieldError("export", std::string(kind), "accelergy, zigzag or hwcomponents");
   Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}};
-  const std::vector<TechnologyInfo> known = gauge.technologies();
+  // Tables for accelerators on chips of one's own: not what an FPGA was measured at.
+  std::vector<TechnologyInfo> known = gauge.technologies();
+  std::erase_if(known, [](const TechnologyInfo& one) { return one.kind == "measured"; });
   if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == tables.technology; })) {
     std::vector<std::string_view> names(known.size());
     std::transform(known.begin(), known.end(), names.begin(),

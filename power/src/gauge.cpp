@@ -19,7 +19,7 @@ namespace {
 constexpr const char* reference_technology = "osu018";
 
 /// What an operand is distributed like under a stimulus of the flow.
-bool stimulus_is(const std::string& stimulus, const OperandStatistics& operand, bool is_signed) {
+bool stimulus_is(std::string_view stimulus, const OperandStatistics& operand, bool is_signed) {
   switch (operand.distribution) {
     case Distribution::uniform:
       return stimulus == "uniform";
@@ -42,6 +42,13 @@ std::string shown(Enumeration value) {
 }
 
 }  // namespace
+
+bool data::stimulus_fits(const Question& question, std::string_view stimulus) {
+  if (!question.stimulus.empty()) return stimulus == question.stimulus;
+  const MacSpec& mac = question.unit.mac;
+  return stimulus_is(stimulus, question.unit.a, is_signed(mac, mac.a_signed)) &&
+         stimulus_is(stimulus, question.unit.b, is_signed(mac, mac.b_signed));
+}
 
 void Gauge::Data::check_range(const Technology& technology, const Question& question, Answer& answer) const {
   const MacSpec asked = canonical(question.unit.mac);
@@ -148,12 +155,8 @@ std::optional<Answer> Gauge::Data::recorded(const Technology& technology, const 
   for (const Record& record : records) {
     if (record.technology != technology.name || !(canonical(record.mac) == asked)) continue;
     for (const Sample& sample : record.samples) {
-      const bool fits = question.stimulus.empty()
-                            ? stimulus_is(sample.stimulus, question.unit.a, is_signed(asked, asked.a_signed)) &&
-                                  stimulus_is(sample.stimulus, question.unit.b, is_signed(asked, asked.b_signed))
-                            : sample.stimulus == question.stimulus;
       const std::string key(name(rung));
-      if (!fits || !sample.json.contains(key)) continue;
+      if (!stimulus_fits(question, sample.stimulus) || !sample.json.contains(key)) continue;
       const Json& of = sample.json[key];
       Answer answer;
       answer.unit = "J";
@@ -222,11 +225,7 @@ Answer Gauge::Data::refined(const Question& question) const {
   const std::string wanted = question.technology.empty() ? reference_technology : question.technology;
   const Technology& technology = this->technology(wanted);
   if (technology.kind == "cited") return cited(technology, question);
-  if (technology.measured)
-    throw FieldError("technology", technology.name,
-                     R"(one that prices units; this one prices events on the chip, {"technology": ")" +
-                         technology.name + R"(", "events": {")" + technology.measured->events.back().name +
-                         R"(": 1}})");
+  if (technology.measured) return estimated(technology, question);
   switch (question.rung) {
     case Rung::L0:
     case Rung::best:

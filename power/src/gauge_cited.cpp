@@ -186,6 +186,52 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
   return answer;
 }
 
+Answer Gauge::Data::estimated(const Technology& technology, const Question& question) const {
+  const Measured& measured = *technology.measured;
+  if (question.rung != Rung::best && question.rung != Rung::L5)
+    throw FieldError("rung", std::string(name(question.rung)), "best or L5 in " + technology.name);
+  const MacSpec asked = canonical(question.unit.mac);
+  std::string there;
+  for (const Estimate& estimate : measured.estimates) {
+    there += (there.empty() ? "" : "; ") + described(estimate.mac) + " on " + estimate.stimulus;
+    if (!(canonical(estimate.mac) == asked) || !stimulus_fits(question, estimate.stimulus)) continue;
+    Answer answer;
+    answer.unit = "J";
+    answer.each = estimate.cycle_j / estimate.macs_per_cycle;
+    answer.rung = Rung::L5;
+    answer.technology = technology.name;
+    answer.calibration = measured.id;
+    answer.record = estimate.unit;
+    answer.netlist_sha256 = estimate.netlist_sha256;
+    answer.stimulus = estimate.stimulus;
+    answer.stimulus_sha256 = estimate.stimulus_sha256;
+    answer.notes.push_back(
+        "An estimate, not a measurement of this unit: events counted on its placed netlist x energies fitted to "
+        "published board currents, which says nothing of the error here. The rules by which pulses count move the "
+        "number from " +
+        quantity_text(estimate.low_j / estimate.macs_per_cycle, "J") + " to " +
+        quantity_text(estimate.high_j / estimate.macs_per_cycle, "J") + ". docs/energy_fpga.md.");
+    Term each{"one multiply-accumulate",
+              answer.each,
+              "J",
+              "energy of a cycle / " + rounded(estimate.macs_per_cycle) + " a cycle",
+              {}};
+    each.parts.push_back({"one cycle of the unit",
+                          estimate.cycle_j,
+                          "J",
+                          "events of " + estimate.unit + " placed on the chip x their energies",
+                          {{"nets", estimate.nets_j, "J", "transitions of routed nets", {}},
+                           {"flip-flops", estimate.flip_flops_j, "J", "flip-flops clocked", {}},
+                           {"dsp", estimate.dsp_j, "J", "products of DSP blocks", {}}}});
+    Term all = scaled(answer, question.count, std::move(each));
+    if (question.explain) answer.explanation = std::move(all);
+    return answer;
+  }
+  throw FieldError("technology", technology.name,
+                   R"(a unit that was estimated there ()" + there + R"() or events on the chip, {"technology": ")" +
+                       technology.name + R"(", "events": {")" + measured.events.back().name + R"(": 1}})");
+}
+
 Answer Gauge::energy(const EventQuestion& question) const {
   const Technology& technology = data_->technology(question.technology);
   if (!technology.measured) {

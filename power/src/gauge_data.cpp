@@ -183,6 +183,18 @@ void Gauge::Data::add_record(const Json& json, const Units& units) {
   records.push_back(std::move(record));
 }
 
+void Gauge::Data::add_estimate(const Json& json, const Units& units) {
+  const auto unit = units.find(json.at("unit"));
+  std::optional<Measured>& measured = technologies[json.at("technology")].measured;
+  if (unit == units.end() || !measured || json.at("calibration") != measured->id) return;  // stale: its check tells
+  const Json& parts = json.at("parts");
+  const Json& range = json.at("energy_per_cycle_range_j");
+  measured->estimates.push_back({unit->first, json.at("stimulus"), json.at("stimulus_sha256"),
+                                 json.at("netlist_sha256"), unit->second.first, unit->second.second,
+                                 json.at("energy_per_cycle_j"), range.at(0), range.at(1), parts.at("flip_flops_j"),
+                                 parts.at("nets_j"), parts.at("dsp_j")});
+}
+
 const Technology& Gauge::Data::technology(const std::string& name) const {
   const auto found = technologies.find(name);
   if (found == technologies.end())
@@ -227,6 +239,9 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
     }
   });
   each_file("records/", [&](const Json& json) { data->add_record(json, units); });
+  each_file("ice40up/estimates.json", [&](const Json& json) {
+    for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
+  });
   each_file("memory.json", [&](const Json& json) {
     for (const Json& memory : json.at("memories")) data->memories.push_back(memory_from_json(memory));
   });
@@ -275,8 +290,8 @@ std::vector<TechnologyInfo> Gauge::technologies() const {
     } else if (!info.can_answer) {
       info.limit = "neither calibration nor records in this build";
     } else if (!technology.calibration) {
-      info.limit =
-          technology.measured ? "events on the chip only" : "no calibration in this build: recorded units only";
+      info.limit = technology.measured ? "events on the chip and a few units"
+                                       : "no calibration in this build: recorded units only";
     }
     list.push_back(std::move(info));
   }

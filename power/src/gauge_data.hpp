@@ -47,10 +47,20 @@ struct Event {
   double value, low, high;
 };
 
+/// A unit's energy from events counted on the chip's own cells and wires; not a measurement of the unit.
+struct Estimate {
+  std::string unit, stimulus, stimulus_sha256, netlist_sha256;
+  MacSpec mac;
+  double macs_per_cycle = 1;
+  double cycle_j = 0, low_j = 0, high_j = 0;  // low, high: over the rules by which pulses count
+  double flip_flops_j = 0, nets_j = 0, dsp_j = 0;
+};
+
 struct Measured {
   std::string id;
   std::vector<Event> events;
   RungError error;
+  std::vector<Estimate> estimates = {};
 };
 
 struct Operation {
@@ -97,6 +107,9 @@ MacSpec canonical(MacSpec mac);
 /// "int8 x int8 array, 32-bit accumulator"
 std::string described(const MacSpec& mac);
 
+/// Whether a sample of that stimulus answers the question: the stimulus it names, or the one like its distributions.
+bool stimulus_fits(const Question& question, std::string_view stimulus);
+
 /// Four significant digits.
 std::string rounded(double value);
 
@@ -113,6 +126,7 @@ struct Gauge::Data {
   void add_technology(const data::Json& json);
   void add_calibration(const data::Json& json, const data::Units& units);
   void add_record(const data::Json& json, const data::Units& units);
+  void add_estimate(const data::Json& json, const data::Units& units);
 
   /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
   const data::Technology& technology(const std::string& name) const;
@@ -129,6 +143,7 @@ struct Gauge::Data {
   Answer paper(const Question& question) const;
   // and gauge_cited.cpp.
   Answer cited(const data::Technology& technology, const Question& question) const;
+  Answer estimated(const data::Technology& technology, const Question& question) const;
 };
 
 }  // namespace narrowgauge::power

@@ -423,7 +423,22 @@ TEST(Events, OfAMeasuredTechnology) {
   expect_refused(R"({"technology": "ice40up", "events": {"net": -1}})", "events", "net: -1", "none negative");
   expect_refused(R"({"technology": "ice40up", "events": 3})", "events", "3", "an object");
   expect_refused(R"({"technology": "horowitz_45nm", "events": {}})", "technology", "horowitz_45nm", "ice40up");
-  expect_refused(R"({"technology": "ice40up", "format": "int8"})", "technology", "ice40up", "events");
+}
+
+TEST(Measured, UnitsAreEstimatesAndSaySo) {
+  const Json unit = ask(R"({"technology": "ice40up", "format": "int8", "count": 2, "explain": true})");
+  EXPECT_EQ(unit["rung"], "L5");
+  EXPECT_EQ(unit["record"], "int8_mac_array");
+  EXPECT_TRUE(unit["error"].is_null());
+  EXPECT_EQ(unit["value"].get<double>(), 2 * unit["each"].get<double>());
+  EXPECT_NE(unit["notes"][0].get<std::string>().find("not a measurement"), std::string::npos);
+  const Json& cycle = unit["explanation"]["parts"][0]["parts"][0];
+  double sum = 0;
+  for (const Json& part : cycle["parts"]) sum += part["value"].get<double>();
+  EXPECT_NEAR(sum, cycle["value"], 1e-5 * sum);
+  expect_refused(R"({"technology": "ice40up", "format": "int7"})", "technology", "ice40up", "int8 x int8 array");
+  expect_refused(R"({"technology": "ice40up", "format": "int8", "a": "gauss"})", "technology", "ice40up", "uniform");
+  expect_refused(R"({"technology": "ice40up", "format": "int8", "rung": "L3"})", "rung", "L3", "best or L5");
 }
 
 TEST(JsonLines, AStreamGoesOnAfterABadLine) {
