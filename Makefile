@@ -55,6 +55,7 @@ power: build ## energy of every unit again: netlists, power/records, calibration
 	@for technology in osu018 osu035 osu050; do $(PYTHON) power/flow/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
 	@$(PYTHON) power/fit/fit.py --record --programs $(BUILD)/bin
 	@$(PYTHON) power/fit/ladder.py --doc
+	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
 
 mutants: build ## injected faults again: verif/records and the README's status table
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L mutants

@@ -142,8 +142,6 @@ Term scaled(Answer& answer, double count, Term each) {
 
 using namespace data;
 
-std::vector<Memory> memories;
-
 void Gauge::Data::add_technology(const Json& json) {
   Technology& technology = technologies[json.at("name")];
   technology.name = json.at("name");
