@@ -51,10 +51,12 @@ area: setup ## area and speed of every unit again: synth/records and docs/area.m
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
 	@$(PYTHON) power/fit/ladder.py
 
-power: build ## energy of every unit again: netlists, power/records, calibration and their pages (an hour)
+power: build ## energy of every unit again: netlists, power/records, calibrations and their pages (hours)
 	@for technology in osu018 osu035 osu050; do $(PYTHON) power/flow/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
-	@$(PYTHON) power/fit/fit.py --record --programs $(BUILD)/bin
+	@$(PYTHON) power/fit/fit.py --record --technology osu018,osu035,osu050 --programs $(BUILD)/bin
 	@$(PYTHON) power/fit/ladder.py --doc
+	@$(PYTHON) power/fit/fit_rtl.py --record --programs $(BUILD)/bin
+	@$(PYTHON) power/fit/fit_rtl.py --doc
 	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
 
 mutants: build ## injected faults again: verif/records and the README's status table

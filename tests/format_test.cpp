@@ -93,10 +93,19 @@ TEST_P(EveryFormat, RoundingAgreesWithSearch) {
 }
 
 TEST(Format, LargestValues) {
-  const std::map<Format, double> expected{
-      {Format::e2m1, 6},        {Format::e2m3, 7.5},        {Format::e3m2, 28},    {Format::e4m3, 448},
-      {Format::e4m3_ieee, 240}, {Format::e5m2, 57344},      {Format::ue4m3, 448},  {Format::e8m0, 0x1p127},
-      {Format::e3m0, 64},       {Format::bf16, 0x1.FEp127}, {Format::fp16, 65504}, {Format::fp32, 0x1.FFFFFEp127}};
+  const std::map<Format, double> expected{{Format::e2m1, 6},
+                                          {Format::e2m3, 7.5},
+                                          {Format::e3m2, 28},
+                                          {Format::e4m3, 448},
+                                          {Format::e4m3_ieee, 240},
+                                          {Format::e5m2, 57344},
+                                          {Format::ue4m3, 448},
+                                          {Format::e8m0, 0x1p127},
+                                          {Format::e3m0, 64},
+                                          {Format::bf16, 0x1.FEp127},
+                                          {Format::fp16, 65504},
+                                          {Format::tf32, 0x1.FFCp127},
+                                          {Format::fp32, 0x1.FFFFFEp127}};
   for (const auto& [format, value] : expected)
     EXPECT_EQ(decode(format, desc(format).max_code()), value) << desc(format).name;
 }

@@ -78,6 +78,7 @@ TEST(AccumulatorWidth, ThoseOfTheSpec) {
   EXPECT_NEAR(paper_accumulator_width(4, 4, 9 * 512), 21.17, 0.005);
   EXPECT_EQ(signed_accumulator_width(4, 4, 9 * 512), 20);
   EXPECT_EQ(unsigned_accumulator_width(4, 4, 9 * 512), 20);
+  EXPECT_EQ(unsigned_accumulator_width(2, 2, 9 * 512), 16);  // 9 x 4608 = 41472
   EXPECT_EQ(pann_accumulator_width(6, budget_additions(10, 6), 9 * 512), 19);
   EXPECT_EQ(pann_accumulator_width(6, budget_additions(16.5, 6), 9 * 512), 20);
   EXPECT_EQ(pann_accumulator_width(7, budget_additions(24, 7), 9 * 512), 21);

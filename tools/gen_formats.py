@@ -67,6 +67,8 @@ def sv(formats: list[dict]) -> str:
     ]
     for f in formats:
         p = f["sv"]
+        if p is None:
+            continue
         nan = {"none": "NanNone", "fn": "NanFn", "ieee": "NanIeee"}[f["nan"]]
         lines += [
             "",

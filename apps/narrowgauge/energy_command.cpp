@@ -70,7 +70,8 @@ power::Answer answer_counted(const Gauge& gauge, const power::Question& question
   const bool as_they_are = question.unit.mac.format == power::MacFormat::integer && is_integer(a) && is_integer(b);
   const power::ProductOperands operands =
       power::product_operands(question.unit.mac, to_float32(a), a.rows, a.cols, to_float32(b), b.cols, as_they_are);
-  power::Answer answer = gauge.energy_counted(question, power::features_counted(question.unit.mac, operands.stream));
+  power::Answer answer = gauge.energy_counted(question, power::features_counted(question.unit.mac, operands.stream),
+                                              power::cycles_per_mac(question.unit.mac, operands.stream));
   answer.notes.push_back("Counted on " + counted(operands.stream.cycles, "cycle") + ", " +
                          std::to_string(operands.outputs) + " of the " + counted(operands.of, "output") + " of " +
                          a.path + " x " + b.path +
@@ -85,7 +86,8 @@ void print_units(const Gauge& gauge, bool json) {
     list.push_back({{"unit", record.unit},
                     {"technology", record.technology},
                     {"stimulus", record.stimulus},
-                    {"mac", power::to_json(record.mac)},
+                    {"mac", record.operation.empty() ? Json(power::to_json(record.mac)) : Json()},
+                    {"operation", record.operation.empty() ? Json() : Json(record.operation)},
                     {"L2_j", json_number(record.l2_j)},
                     {"L3_j", json_number(record.l3_j)}});
     rows.push_back(
@@ -96,7 +98,7 @@ void print_units(const Gauge& gauge, bool json) {
     std::puts("No unit is recorded in this build; docs/energy_ladder.md says how to characterize one.");
     return;
   }
-  print_table({"unit", "technology", "stimulus", "L2, pJ a MAC", "L3, pJ a MAC"}, rows);
+  print_table({"unit", "technology", "stimulus", "L2, pJ each", "L3, pJ each"}, rows);
 }
 
 void print_technologies(const Gauge& gauge, bool json) {
@@ -151,11 +153,12 @@ int run(const EnergyArguments& arguments) {
   if (question.empty())
     throw Error(
         "There is no question; give --format int8, say, or --memory, --events, --jsonl (narrowgauge energy --help)");
-  const power::AnyQuestion any = power::question_from_json(question.dump());
+  const power::AnyQuestion any =
+      power::question_from_json(question.dump(-1, ' ', false, Json::error_handler_t::replace));
   power::Answer answer;
   if (!arguments.a.empty() || !arguments.b.empty()) {
     const auto* unit = std::get_if<power::Question>(&any);
-    if (arguments.a.empty() || arguments.b.empty() || !unit || unit->rung != power::Rung::L1)
+    if (arguments.a.empty() || arguments.b.empty() || !unit || !unit->record.empty() || unit->rung != power::Rung::L1)
       throw Error("--a and --b are the two factors for --rung L1; give all three with --format");
     answer = answer_counted(gauge, *unit, arguments);
   } else {
@@ -184,8 +187,10 @@ void add_energy(CLI::App& app, int& exit_code) {
   };
   const std::string unit = "Unit", operands = "Operands", answer = "Answer", other = "Other questions";
   field("--format", "format",
-        "int8, uint4, ... (1 to 16 bits), integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32", "NAME",
+        "int8, uint4, ... (1 to 16 bits), integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, tf32, fp32", "NAME",
         Field::text, unit);
+  field("--unit", "unit", "Instead of a format: a recorded unit by its name (--units), L1 to L3", "NAME", Field::text,
+        unit);
   field("--a-width", "a_width", "Bits of activations, 1 to 16; integer only", "BITS", Field::number, unit);
   field("--b-width", "b_width", "Bits of weights, 1 to 16; integer only", "BITS", Field::number, unit);
   field("--a-unsigned", "a_signed", "Activations are not negative", "", Field::no, unit);
@@ -203,8 +208,8 @@ void add_energy(CLI::App& app, int& exit_code) {
   command.add_option("--a", arguments->a, "L1: the left factor, M x K")->type_name("A.npy")->group(operands);
   command.add_option("--b", arguments->b, "L1: the right factor, K x N")->type_name("B.npy")->group(operands);
   field("--technology", "technology", "osu018 if not given; --technologies lists them", "NAME", Field::text, answer);
-  field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists", "best|L0|L1|L2|L3",
-        Field::text, answer);
+  field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists, L5 a chip",
+        "best|L0|L1|L2|L3|L5", Field::text, answer);
   field("--mode", "mode", "refined, or the PANN paper's formulas verbatim, in bit flips", "refined|pann_paper",
         Field::text, answer);
   field("--energy-per-flip", "energy_per_flip", "Joules; mode pann_paper", "J", Field::number, answer);
@@ -236,8 +241,9 @@ void add_energy(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  narrowgauge energy --format int8                               an 8-bit multiply-accumulate in osu018\n"
       "  narrowgauge energy --format nvfp4 --a-values gauss --b-values gauss --explain\n"
-      "  narrowgauge energy --format int --a-width 8 --b-width 4 --structure booth --acc-width 24 --strict\n"
+      "  narrowgauge energy --format int --a-width 8 --b-width 4 --structure booth --acc-width 24\n"
       "  narrowgauge energy --format int8 --technology horowitz_45nm    a published constant, or a ratio times one\n"
+      "  narrowgauge energy --unit fifo_32x4 --rung L1 --explain        a unit by its name; multiplies or not\n"
       "  narrowgauge energy --format int4 --mode pann_paper --explain   36 flips, place by place\n"
       "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
       "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"

@@ -41,21 +41,23 @@ struct ExploreArguments {
 
 // ---- the space
 
-/// YAML has no types of its own: what reads as a number is one, true and false are, and the rest is text.
-nlohmann::json json_of(const YAML::Node& node) {
+/// YAML has no types of its own: what reads as a number is one, and the rest is text. `most` nodes may follow: an
+/// alias may contain itself.
+nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
+  if (levels == 0 || most-- == 0) throw Error("it is too deep or too long for a space, or an alias in it has no end");
   switch (node.Type()) {
     case YAML::NodeType::Map: {
       nlohmann::json json = nlohmann::json::object();
       for (const auto& entry : node) {
         const auto key = entry.first.as<std::string>();
         if (json.contains(key)) throw Error("it has the key \"" + key + "\" twice");
-        json[key] = json_of(entry.second);
+        json[key] = json_of(entry.second, levels - 1, most);
       }
       return json;
     }
     case YAML::NodeType::Sequence: {
       nlohmann::json json = nlohmann::json::array();
-      for (const auto& entry : node) json.push_back(json_of(entry));
+      for (const auto& entry : node) json.push_back(json_of(entry, levels - 1, most));
       return json;
     }
     case YAML::NodeType::Scalar: {
@@ -73,11 +75,13 @@ nlohmann::json json_of(const YAML::Node& node) {
 
 Space load_space(const std::string& path) {
   std::ifstream in(path);
-  if (!in) throw Error("The space " + path + " cannot be read; check the path");
+  in.peek();
+  if (!in && !in.eof()) throw Error("The space " + path + " cannot be read; name a YAML file");
   try {
     const YAML::Node node = YAML::Load(in);
     if (!node.IsMap()) throw Error("it has no keys; docs/explore.md has an example");
-    return power::space_from_json(json_of(node));
+    int most = 1'000'000;
+    return power::space_from_json(json_of(node, 8, most));
   } catch (const YAML::Exception& error) {
     throw Error(path + " is not YAML: " + error.what());
   } catch (const Error& error) {
@@ -102,8 +106,11 @@ std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set
     const std::size_t equals = text.find('=');
     std::int64_t value = 0;
     const char* const end = text.data() + text.size();
-    const bool is_number = equals != std::string::npos && equals != 0 &&
-                           std::from_chars(text.data() + equals + 1, end, value).ptr == end && equals + 1 < text.size();
+    bool is_number = equals != std::string::npos && equals != 0;
+    if (is_number) {
+      const auto [rest, fault] = std::from_chars(text.data() + equals + 1, end, value);
+      is_number = fault == std::errc() && rest == end;
+    }
     if (!is_number) throw Error("--set \"" + text + "\" is not of the form name=number, as seq=2048");
     values[text.substr(0, equals)] = value;
   }
@@ -127,7 +134,14 @@ void run_python(const std::string& python, const std::string& module, const std:
     if (!file) throw Error("A temporary file cannot be made; check free space in the system's temporary folder");
     return std::unique_ptr<std::FILE, int (*)(std::FILE*)>(file, std::fclose);
   };
-  const auto in = scratch(), out = scratch();
+  const auto in = scratch(), out = scratch(), err = scratch();
+  const auto text_of = [](std::FILE* file) {
+    std::rewind(file);
+    std::string text;
+    char buffer[4096];
+    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) != 0;) text.append(buffer, n);
+    return text;
+  };
   std::fwrite(input.data(), 1, input.size(), in.get());
   std::rewind(in.get());
 
@@ -135,19 +149,22 @@ void run_python(const std::string& python, const std::string& module, const std:
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, fileno(in.get()), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fileno(err.get()), STDERR_FILENO);
   pid_t child = 0;
   const int fault = posix_spawnp(&child, python.c_str(), &actions, nullptr, argv.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (fault != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
-    throw Error(python + " -m " + module + " failed" + (fault != 0 ? ": " + std::string(std::strerror(fault)) : "") +
+    std::string why = fault != 0 ? std::strerror(fault) : text_of(err.get());
+    while (why.ends_with('\n')) why.pop_back();
+    why.erase(0, why.rfind('\n') + 1);  // its last line
+    // The package's own programs say why in a sentence and return 2.
+    if (fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 2 && !why.empty()) throw Error(why);
+    throw Error(python + " -m " + module + " failed" + (why.empty() ? "" : " (" + why + ")") +
                 "; it needs the narrowgauge package: name a Python that has it with --python, or put the build's "
                 "python folder on PYTHONPATH");
   }
-  if (!output) return;
-  std::rewind(out.get());
-  char buffer[4096];
-  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, out.get())) != 0;) output->append(buffer, n);
+  if (output) *output = text_of(out.get());
 }
 
 power::Workload workload_of(const ExploreArguments& arguments) {
@@ -278,6 +295,9 @@ int explore(const ExploreArguments& arguments) {
     objectives += (objectives.empty() ? "" : ", ") + std::string(power::name(objective));
   std::printf("%s that no other beats in %s:\n\n", counted(front.points.size(), "point").c_str(), objectives.c_str());
   print_front(result, explorer, arguments.rows);
+  if (front.points.empty())
+    std::puts(
+        "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), or a k is too long.");
   return 0;
 }
 

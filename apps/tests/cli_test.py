@@ -588,6 +588,7 @@ class Energy(Program):
         self.refused(["energy", "--format", "int8", "--count", "-1"], "count is -1", "not negative")
         self.refused(["energy", "--format", "int8", "--count", "nan"], "count", "nan", "a number")
         self.refused(["energy", "--format", "int8", "--technology", "tsmc1"], "tsmc1", "osu018")
+        self.refused(["energy", "--format", "int8", "--technology", "\udcff"], "technology", "osu018")
         self.refused(["energy", "--format", "int8", "--rung", "L1"], "L1", "--a A.npy")
         self.refused(["energy", "--format", "int8", "--a", "a.npy", "--b", "b.npy"], "--rung L1")
         self.refused(["energy", "--format", "int8", "--calibration", "none.json"], "none.json")

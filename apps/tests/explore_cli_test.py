@@ -157,8 +157,13 @@ class Explore(Program):
         self.refuses(["bad.yaml", '"rows" is "4"'], "digits", space('rows: "4"'))
         self.refuses(["bad.yaml", '"format" is "fp7"', "nvfp4"], "digits", space("format: fp7"))
         self.refuses(['no "technology"'], "digits", space("format: nvfp4"))
+        self.refuses(["bad.yaml", "no end"], "digits", space("rows: &a [*a, *a]"))
+        (self.dir / "bad.yaml").write_bytes(b"format: \xff\ntechnology: x")
+        self.refuses(["bad.yaml", '"format" is', "nvfp4"], "digits", "bad.yaml")
+        self.refuses(["cannot be read", "YAML"], "digits", str(self.dir))
         self.refuses(["unobtainium"], "digits", space("format: nvfp4\ntechnology: unobtainium"))
         self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch")
+        self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch=99999999999999999999")
         self.refuses(["seq", "it has batch"], "digits", "space.yaml", "--set", "seq=3")
         self.refuses(["no/such/folder"], "digits", "space.yaml", "--csv", "no/such/folder/x.csv")
         (self.dir / "bad.json").write_text('{"layers": [{"op": "gemm", "m": 0, "n": 1, "k": 1}]}')
@@ -187,6 +192,10 @@ class Explore(Program):
         result = self.json(*with_python, "--plot", "front.png", **environment)
         self.assertEqual(result["macs"], 5 * 30 * 7)
         self.assertEqual((self.dir / "front.png").read_bytes()[:4], b"\x89PNG")
+        (self.dir / "model.onnx").write_bytes((self.dir / "model.onnx").read_bytes()[:40])
+        done = self.run_program(*with_python, **environment)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+        self.assertIn("model.onnx cannot be read as an ONNX model", done.stderr)
 
 
 class ExploreCycles(Program):

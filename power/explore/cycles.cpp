@@ -38,13 +38,14 @@ std::int64_t quotient_up(std::int64_t x, std::int64_t y) { return (x + y - 1) / 
 
 // As the driver cuts: `total` in `parts` parts that differ by one at most, the smaller ones first.
 struct Cut {
-  std::int64_t total, parts;
-  std::int64_t part(std::int64_t index) const { return total / parts + (index >= parts - total % parts ? 1 : 0); }
+  Cut(std::int64_t total, std::int64_t parts) : parts(parts), size(total / parts), smaller(parts - total % parts) {}
+  std::int64_t part(std::int64_t index) const { return size + (index >= smaller ? 1 : 0); }
   // How many parts from `index` on are as large.
-  std::int64_t alike(std::int64_t index) const {
-    const std::int64_t smaller = parts - total % parts;
-    return index < smaller ? smaller - index : parts - index;
-  }
+  std::int64_t alike(std::int64_t index) const { return (index < smaller ? smaller : parts) - index; }
+  // Is the part at `index` as large as the one before? For index > 0.
+  bool as_before(std::int64_t index) const { return index != smaller; }
+
+  std::int64_t parts, size, smaller;  // so many of `size`, then those of one more
 };
 
 struct Plan {
@@ -77,7 +78,9 @@ struct Burst {
   Time end() const { return last + (count - 1) * period; }
   // The first cycle from `from` on in which a word leaves, or never.
   Time next(Time from) const {
-    const std::int64_t turn = from <= last ? 0 : quotient_up(from - last, period);
+    if (from <= last) return std::max(from, first);
+    if (count == 1) return never;
+    const std::int64_t turn = quotient_up(from - last, period);
     return turn < count ? std::max(from, first + turn * period) : never;
   }
 };
@@ -91,7 +94,14 @@ struct Command {
 // same number added to all.
 class Timing {
  public:
-  Timing(const TileShape& tile, const GemmShape& gemm)
+  // What happened, in its order; the memory serves product after product.
+  struct Lists {
+    std::vector<Time> loads;
+    std::vector<Command> commands;
+    std::vector<Burst> bursts;
+  };
+
+  Timing(const TileShape& tile, const GemmShape& gemm, Lists& lists)
       : plan_(plan_of(tile, gemm)),
         rows_(tile.rows),
         groups_(quotient_up(std::int64_t{tile.cols} * 32, tile.stream_width)),
@@ -100,10 +110,13 @@ class Timing {
         b_words_(tile.b_words()),
         a_edge_(gemm.m % tile.rows != 0),
         b_edge_(gemm.n % tile.cols != 0),
-        followed_(plan_.a_panels * plan_.b_panels * std::max(plan_.beats, rows_ * groups_) > far ? 0 : followed) {
-    loads_.reserve(64);
-    commands_.reserve(64);
-    bursts_.reserve(64);
+        followed_(plan_.a_panels * plan_.b_panels * std::max(plan_.beats, rows_ * groups_) > far ? 0 : followed),
+        loads_(lists.loads),
+        commands_(lists.commands),
+        bursts_(lists.bursts) {
+    loads_.clear();
+    commands_.clear();
+    bursts_.clear();
   }
 
   GemmWork run() {
@@ -129,14 +142,23 @@ class Timing {
   struct Banks {
     std::array<Time, 2> free{}, complete{};
   };
+  // Of the last tile of results.
+  struct Results {
+    Time summed = long_ago;                      // the last beat reaches the accumulators
+    Time shadowed = long_ago;                    // the accumulators go to the shadow registers
+    Time unloaded = long_ago;                    // the last row leaves these
+    Time row = long_ago, row_before = long_ago;  // the last rows leave the array's queue
+
+    Results moved(Time time) const {
+      return {summed + time, shadowed + time, unloaded + time, row + time, row_before + time};
+    }
+    bool operator==(const Results&) const = default;
+  };
   struct State {
     Time loader = 0;     // takes the next word from here on
     Time sequencer = 0;  // addresses the next image
     Banks a, b;
-    Time summed = long_ago;                      // the last beat of a tile of results reaches the accumulators
-    Time shadowed = long_ago;                    // the accumulators go to the shadow registers
-    Time unloaded = long_ago;                    // the last row leaves these
-    Time row = long_ago, row_before = long_ago;  // the last rows leave the array's queue
+    Results results;
     std::array<Time, queue_depth> loaded{long_ago, long_ago, long_ago, long_ago};  // the last loads, oldest first
   };
   static constexpr std::size_t times = sizeof(State) / sizeof(Time);
@@ -181,48 +203,47 @@ class Timing {
     ++compute_count_;
 
     // A sum starts when the one before is in the shadow registers.
-    Time beat = std::max(start + stages_ + 1, s_.summed + 1);
+    Results r = s_.results;  // a copy, which stays in registers
+    Time beat = std::max(start + stages_ + 1, r.summed + 1);
     if (!last) {
-      if (first) beat = std::max(beat, s_.shadowed);
-      s_.summed = beat + beats - 1;
+      if (first) beat = std::max(beat, r.shadowed);
+      r.summed = beat + beats - 1;
     } else {
-      std::array<Time, 4> before{}, step{};
+      int even = 0;  // so many times in a row all have moved by the same
       for (std::int64_t i = 0; i < tiles; ++i) {
-        if (first) beat = std::max(beat, s_.shadowed);
-        s_.summed = beat + beats - 1;
-        beat = s_.summed + 1;
-        drain();
-        // Once all move in step, so do the tiles to come.
-        const std::array<Time, 4> now{s_.summed, s_.shadowed, s_.unloaded, s_.row};
-        std::array<Time, 4> moved;
-        for (std::size_t j = 0; j < now.size(); ++j) moved[j] = now[j] - before[j];
-        const bool even = moved == step && moved[0] == moved[1] && moved[0] == moved[2] && moved[0] == moved[3];
-        if (even && i >= 3 && tiles - 1 - i > 0) {
+        const Results before = r;
+        if (first) beat = std::max(beat, r.shadowed);
+        r.summed = beat + beats - 1;
+        beat = r.summed + 1;
+        drain(r);
+        // Once all move in step, so do the tiles to come; the first has perhaps waited for other things than they. Of
+        // results with gaps between them, a few are kept as bursts of their own.
+        const Time moved = r.summed - before.summed;
+        even = r == before.moved(moved) ? even + 1 : 0;
+        if (i > 0 && even > 0 && (moved <= rows_ * groups_ || (i > 2 && even > 1))) {
           const std::int64_t count = tiles - 1 - i;
-          const Time time = count * moved[0];
-          for (Time* t : {&s_.summed, &s_.shadowed, &s_.unloaded, &s_.row, &s_.row_before}) *t += time;
-          repeat_burst(count, moved[0]);
+          r = r.moved(count * moved);
+          if (count > 0) repeat_burst(count, moved);
           break;
         }
-        before = now;
-        step = moved;
       }
     }
-    s_.sequencer = s_.summed - stages_;
+    s_.results = r;
+    s_.sequencer = r.summed - stages_;
     return s_.sequencer;
   }
 
   // A tile of results leaves accumulators, shadow registers and the array's queue of two rows. The drain takes a row
   // every groups_ cycles.
-  void drain() {
-    s_.shadowed = std::max(s_.summed + 1, s_.unloaded);
-    const Time first_in = std::max(s_.shadowed + 1, s_.row_before + 1);
-    const Time first = std::max(first_in + groups_, s_.row + groups_);
-    const Time row_before = s_.row, last = first + (rows_ - 1) * groups_;
-    s_.unloaded = rows_ == 1 ? first_in : std::max(first_in + rows_ - 1, row_before + rows_ - 1);
-    if (rows_ > 2) s_.unloaded = std::max(s_.unloaded, last - 2 * groups_ + 1);
-    s_.row = last;
-    s_.row_before = rows_ == 1 ? row_before : last - groups_;
+  void drain(Results& r) {
+    r.shadowed = std::max(r.summed + 1, r.unloaded);
+    const Time first_in = std::max(r.shadowed + 1, r.row_before + 1);
+    const Time first = std::max(first_in + groups_, r.row + groups_);
+    const Time row_before = r.row, last = first + (rows_ - 1) * groups_;
+    r.unloaded = rows_ == 1 ? first_in : std::max(first_in + rows_ - 1, row_before + rows_ - 1);
+    if (rows_ > 2) r.unloaded = std::max(r.unloaded, last - 2 * groups_ + 1);
+    r.row = last;
+    r.row_before = rows_ == 1 ? row_before : last - groups_;
     const Time from = first - groups_ + 1 + row_to_word, to = last + row_to_word;
     if (!bursts_.empty() && bursts_.back().count == 1 && from <= bursts_.back().last + 1) {
       bursts_.back().last = to;
@@ -268,7 +289,7 @@ class Timing {
       if (const auto times = rhythm.beat(*this, alike); times && more > 0) {
         repeat(*times, more);
         block += more;
-        rhythm = {};
+        rhythm.forget();
       }
     }
   }
@@ -284,13 +305,12 @@ class Timing {
       if (last_chunk_) release(false, end);
       if (!plan_.b_stays() || last_block_) release(true, end);
       if (const std::int64_t piece = pieces.part(chunk); piece != 0) load(false, piece, !last_chunk_);
-      const bool alike =
-          chunk > 0 && chunks.part(chunk) == chunks.part(chunk - 1) && pieces.part(chunk) == pieces.part(chunk - 1);
+      const bool alike = chunk > 0 && chunks.as_before(chunk) && pieces.as_before(chunk);
       const std::int64_t more = std::min({chunks.alike(chunk), pieces.alike(chunk), plan_.chunks - chunk}) - 3;
       if (const auto times = rhythm.beat(*this, alike); times && more > 0) {
         repeat(*times, more);
         chunk += more;
-        rhythm = {};
+        rhythm.forget();
       }
     }
   }
@@ -319,14 +339,14 @@ class Timing {
         if (const auto times = chunks.beat(*this, chunk > 1); times && more > 0) {
           repeat(*times, more);
           chunk += 2 * more;
-          chunks = {};
+          chunks.forget();
         }
       }
       const std::int64_t more = plan_.blocks - block - 3;
       if (const auto times = blocks.beat(*this, block > 0); times && more > 0) {
         repeat(*times, more);
         block += more;
-        blocks = {};
+        blocks.forget();
       }
     }
   }
@@ -353,39 +373,53 @@ class Timing {
   // Watches one loop of the plan.
   struct Rhythm {
     int seen = 0;
-    Times last{}, step{};
+    std::array<State, 2> kept;  // after the last two turns
+    std::size_t last = 0;       // of them
     Counts counts{};
 
     // After each turn. The period, if this turn moved all times by the same, as the turn before did. `alike`: the turn
     // had the same sizes as the one before.
     std::optional<Period> beat(const Timing& timing, bool alike) {
-      const Times now = timing.normalized();
-      const Counts count = timing.counts();
-      Times moved{};
-      for (std::size_t i = 0; i < times; ++i) moved[i] = now[i] - last[i];
-      const bool even = std::all_of(moved.begin(), moved.end(), [&](Time t) { return t == moved[0]; });
-      const bool repeats = alike && seen >= 2 && even && moved == step && timing.s_.sequencer > timing.followed_;
-      const Period period{moved[0],
-                          {count.loads - counts.loads, count.computes - counts.computes,
-                           count.a_images - counts.a_images, count.b_images - counts.b_images}};
-      last = now;
-      step = moved;
-      counts = count;
+      std::optional<Period> period;
+      if (alike && seen >= 2 && timing.s_.sequencer > timing.followed_) period = same_step(timing);
+      last ^= 1;
+      kept[last] = timing.s_;
+      counts = timing.counts();
       seen = alike ? seen + 1 : 1;
-      if (!repeats) return std::nullopt;
       return period;
+    }
+
+    void forget() { seen = 0; }
+
+   private:
+    std::optional<Period> same_step(const Timing& timing) const {
+      const State &before = kept[last], &first = kept[last ^ 1];
+      const Time moved = timing.s_.sequencer - before.sequencer;
+      if (!is_later(timing.s_, before, moved) || !is_later(before, first, moved)) return std::nullopt;
+      const Counts count = timing.counts();
+      return Period{moved,
+                    {count.loads - counts.loads, count.computes - counts.computes, count.a_images - counts.a_images,
+                     count.b_images - counts.b_images}};
     }
   };
 
-  // Times that no longer matter are those of what they are compared with.
-  Times normalized() const {
-    State s = s_;
-    for (Banks* banks : {&s.a, &s.b}) {
-      for (Time& t : banks->free) t = std::max(t, s.loader);
-      for (Time& t : banks->complete) t = std::max(t, s.sequencer);
-    }
-    for (Time& t : s.loaded) t = std::max(t, s.loader - refill);
-    return std::bit_cast<Times>(s);
+  // Is x what y is, all times moved? Those that no longer matter are taken for what they are compared with.
+  static bool is_later(const State& x, const State& y, Time moved) {
+    const auto later = [&](Time of_x, Time of_y) { return of_x - of_y == moved; };
+    const auto banks = [&](const Banks& of_x, const Banks& of_y) {
+      for (std::size_t i = 0; i < 2; ++i) {
+        if (!later(std::max(of_x.free[i], x.loader), std::max(of_y.free[i], y.loader)) ||
+            !later(std::max(of_x.complete[i], x.sequencer), std::max(of_y.complete[i], y.sequencer)))
+          return false;
+      }
+      return true;
+    };
+    if (!later(x.sequencer, y.sequencer) || !later(x.loader, y.loader) || x.results != y.results.moved(moved) ||
+        !banks(x.a, y.a) || !banks(x.b, y.b))
+      return false;
+    for (std::size_t i = 0; i < queue_depth; ++i)
+      if (!later(std::max(x.loaded[i], x.loader - refill), std::max(y.loaded[i], y.loader - refill))) return false;
+    return true;
   }
 
   void repeat(const Period& period, std::int64_t turns) {
@@ -484,9 +518,9 @@ class Timing {
   int edge_before_ = 0;
   bool last_block_ = false, last_chunk_ = false, new_block_ = false;
   bool whole_ = true;  // nothing was multiplied out: what follows is all that happened
-  std::vector<Time> loads_;
-  std::vector<Command> commands_;
-  std::vector<Burst> bursts_;
+  std::vector<Time>& loads_;
+  std::vector<Command>& commands_;
+  std::vector<Burst>& bursts_;
 };
 
 void check(const char* name, std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -529,7 +563,8 @@ GemmWork gemm_work(const TileShape& tile, const GemmShape& gemm) {
     throw Error("the product of " + std::to_string(gemm.m) + " x " + std::to_string(gemm.n) + " x " +
                 std::to_string(gemm.k) + " has more than 2^50 multiplications: split it");
   }
-  return Timing(tile, gemm).run();
+  thread_local Timing::Lists lists;
+  return Timing(tile, gemm, lists).run();
 }
 
 }  // namespace narrowgauge::power

@@ -95,6 +95,7 @@ AreaTable area_table(const AreaAssumptions& area) {
   for (const NumberFormat& numbers : number_formats()) {
     std::map<int, double> found;
     for (const Json& unit : units["units"]) {
+      if (!unit.contains("mac")) continue;
       MacSpec mac = mac_spec_from_json(unit["mac"]);
       const int lanes = std::exchange(mac.lanes, 1);
       const MacSpec wanted = mac_question(numbers, 1).mac;
@@ -559,7 +560,7 @@ class Checkpoint {
     if (there) {
       std::ifstream in(file_);
       for (std::string line; std::getline(in, line) && !in.eof();) lines.push_back(line);
-      if (lines.empty() || Json::parse(lines[0], nullptr, false) != head) {
+      if (lines.empty() || !(Json::parse(lines[0], nullptr, false) == head)) {
         throw Error("The checkpoint " + file_.string() + " is of another exploration (it begins " +
                     (lines.empty() ? "with nothing" : lines[0].substr(0, 100)) + "; this one is " + head.dump() +
                     "): workload, space, prices, tensors or chunk are not the same");

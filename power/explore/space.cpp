@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "text.hpp"
+
 namespace narrowgauge::power {
 namespace {
 
@@ -23,14 +25,13 @@ constexpr NumberFormat formats[] = {
     {"int8", MacFormat::integer, 8, 8, 0, 2, 32, 0, false},
     {"bf16", MacFormat::bf16, 16, 16, 0, 3, 32, 1, false},
     {"fp16", MacFormat::fp16, 16, 16, 0, 3, 32, 1, false},
+    {"tf32", MacFormat::tf32, 19, 32, 0, 3, 32, 1, false},  // FP32 words in memory
     {"fp32", MacFormat::fp32, 32, 32, 0, 3, 32, 1, false},
 };
 constexpr std::array<std::string_view, 2> sparsities{"none", "2:4"};
 constexpr std::array<std::string_view, objective_count> objectives{"energy", "cycles", "time",
                                                                    "area",   "sqnr",   "energy_delay"};
 constexpr std::size_t longest_axis = 100'000;
-
-std::string brief(const Json& json) { return json.dump().substr(0, 60); }
 
 [[noreturn]] void refuse(const std::string& key, const Json& value, const std::string& allowed) {
   throw Error("the space's \"" + key + "\" is " + brief(value) + "; allowed: " + allowed);
@@ -160,7 +161,12 @@ const Setters tensor_setters{
     {"b", [](Space& s, const Json& j) { s.tensor_b = file_name("tensors.b", j); }},
 };
 const Setters memory_setters{
-    {"sram", [](Space& s, const Json& j) { s.sram = names_in("memory.sram", j).at(0); }},
+    {"sram",
+     [](Space& s, const Json& j) {
+       const auto names = names_in("memory.sram", j);
+       if (names.size() != 1) refuse("memory.sram", j, "a technology of power/memory.json, as horowitz_45nm");
+       s.sram = names[0];
+     }},
     {"dram",
      [](Space& s, const Json& j) {
        const auto names = names_in("memory.dram", j);
@@ -280,6 +286,7 @@ TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, int rows, in
 }
 
 Space space_from_json(const Json& json) {
+  if (deeper_than(json, 4)) throw Error("the space has lists or objects too deep in each other; expected 4 at most");
   Space space;
   apply("the space", json, space, setters);
   for (const auto& [key, empty] : {std::pair{"format", space.format.empty()}, {"technology", space.technology.empty()}})

@@ -88,7 +88,8 @@ double sqnr_db(const Tensors& t, const NumberFormat& format, Sparsity sparsity) 
       break;
     case MacFormat::bf16:
     case MacFormat::fp16:
-      for (auto* x : {&a, &b}) round_to(*x, format.mac == MacFormat::bf16 ? Format::bf16 : Format::fp16);
+    case MacFormat::tf32:
+      for (auto* x : {&a, &b}) round_to(*x, find_format(format.name));
       c = product(t, a, b);
       break;
     case MacFormat::fp32:

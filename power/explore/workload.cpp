@@ -8,6 +8,7 @@
 #include <set>
 
 #include "data.hpp"
+#include "text.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -133,6 +134,7 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
 }  // namespace
 
 Workload workload_from_json(const Json& json, const std::map<std::string, std::int64_t>& set) {
+  if (deeper_than(json, 4)) throw Error("the workload has lists or objects too deep in each other; expected 4 at most");
   check_keys(json, "the workload", {"name", "what", "source", "parameters", "layers"});
   Workload workload;
   workload.name = json.value("name", "");
@@ -153,7 +155,8 @@ Workload workload_from_json(const Json& json, const std::map<std::string, std::i
                   (names.empty() ? ": it has none" : "; it has " + keys(names)));
     }
     if (value < 1 || value > most)
-      throw Error("parameter " + name + " is set to " + std::to_string(value) + "; expected 1 or more");
+      throw Error("parameter " + name + " is set to " + std::to_string(value) + "; expected 1 to " +
+                  std::to_string(most));
     found->second = value;
   }
   if (!json.contains("layers") || !json["layers"].is_array() || json["layers"].empty())

@@ -2,14 +2,15 @@
 """Fits the coefficients of rungs L0 and L1 to L3, and measures every rung on units that the fit has not seen.
 
 Energy per cycle = sum over the features of power/include/narrowgauge/power/features.hpp of count x coefficient. The
-coefficients, joules and not negative, are those of the least sum of squared relative errors over the samples of units
-whose "set" in power/units.json is "fit" (each unit weighs the same), L0's expected and L1's counted features alike, so
-that one vector serves both rungs. Samples: power/records/<technology>. The stimuli are made again and must have the
+coefficients, joules and not negative, are those of about the least sum of absolute relative errors over the samples of
+units whose "set" in power/units.json is "fit" (each unit weighs the same), L0's expected and L1's counted features
+alike, so that one vector serves both rungs. Samples: power/records/<technology>. The stimuli are made again and must have the
 recorded hashes; power/calibration/<technology>.json is the result. What the fields of that file mean: docs/energy_ladder.md.
 
 examples
   power/fit/fit.py                          fit osu018 and print the errors
   power/fit/fit.py --record                 and write power/calibration/osu018.json
+  power/fit/fit.py --technology osu018,osu035,osu050     each of its own records; flips are counted once
   power/fit/fit.py --check                  the file is what the records give; no error has grown
 """
 
@@ -37,7 +38,9 @@ from ngflow import FlowError  # noqa: E402
 RECORDS = ROOT / "power" / "records"
 CALIBRATIONS = ROOT / "power" / "calibration"
 RUNGS = ("L0", "L1", "L2", "L2_raw")
+ROUNDS = 11  # of reweighting
 HEADER = ROOT / "power" / "include" / "narrowgauge" / "power" / "features.hpp"
+Features = dict[tuple[str, str, str], dict]  # by unit, stimulus and its hash: what ng_features says
 NAMES = re.findall(r'"(\w+)"', HEADER.read_text().split("feature_names{")[1].split("}")[0])
 
 
@@ -70,11 +73,13 @@ class Sample:
         return self.energy(rung, calibration) / self.l3_j - 1
 
 
-def make_stimuli(units: dict[str, dict], records: dict[str, dict], programs: Path, work: Path) -> list[Path]:
-    """The .stim files of all samples, made again; their hashes must be those of the records."""
+def make_stimuli(records: dict[str, dict], known: Features, programs: Path, work: Path) -> list[Path]:
+    """The .stim files of the samples that are not known, made again; their hashes must be those of the records."""
     paths = []
     for name, record in records.items():
         for sample in record["samples"]:
+            if (name, sample["stimulus"], sample["stimulus_sha256"]) in known:
+                continue
             path = work / f"{name}.{sample['stimulus']}.stim"
             tensors = characterize.digits_tensors(work) if sample["stimulus"] == "digits" else []
             cycles = sample["cycles"] + characterize.WARM_UP
@@ -107,28 +112,32 @@ def make_stimuli(units: dict[str, dict], records: dict[str, dict], programs: Pat
     return paths
 
 
-def load_samples(technology: str, programs: Path) -> list[Sample]:
+def load_samples(technology: str, programs: Path, known: Features) -> list[Sample]:
+    """Of a technology. `known`: what is counted already; the units and stimuli of the technologies are the same."""
     units = characterize.load_units(characterize.UNITS)
     records = {path.stem: json.loads(path.read_text()) for path in sorted((RECORDS / technology).glob("*.json"))}
-    records = {name: record for name, record in records.items() if name in units}
+    records = {name: record for name, record in records.items() if "mac" in units.get(name, {})}
     if not records:
         raise FlowError(f"power/records/{technology} has no record of a unit of power/units.json")
     for program in ("ng_stimulus", "ng_features"):
         if not (programs / program).exists():
             raise FlowError(f"program {programs / program} is missing; build it or give --programs")
     with tempfile.TemporaryDirectory() as folder:
-        paths = make_stimuli(units, records, programs, Path(folder))
+        paths = make_stimuli(records, known, programs, Path(folder))
         command = [str(programs / "ng_features"), "--units", str(characterize.UNITS), *map(str, paths)]
-        lines = characterize.run(command, "features").splitlines()
+        for line in characterize.run(command, "features").splitlines() if paths else []:
+            features = json.loads(line)
+            name, stimulus = features["unit"], features["stimulus"]
+            sample = next(s for s in records[name]["samples"] if s["stimulus"] == stimulus)
+            known[name, stimulus, sample["stimulus_sha256"]] = features
     samples, skipped = [], {}
-    for line in lines:
-        features = json.loads(line)
-        name = features["unit"]
-        if "skipped" in features:
-            skipped[name] = features["skipped"]
-            continue
-        sample = next(s for s in records[name]["samples"] if s["stimulus"] == features["stimulus"])
-        samples.append(Sample(units[name], records[name], sample, features))
+    for name, record in records.items():
+        for sample in record["samples"]:
+            features = known[name, sample["stimulus"], sample["stimulus_sha256"]]
+            if "skipped" in features:
+                skipped[name] = features["skipped"]
+            else:
+                samples.append(Sample(units[name], record, sample, features))
     for name, why in skipped.items():
         print(f"fit.py: {name} is left out: {why}", file=sys.stderr)
     return samples
@@ -144,7 +153,9 @@ class Calibration:
 
 
 def fit(samples: list[Sample]) -> Calibration:
-    """Least squares of relative errors: rows are divided by the sample's L3 energy."""
+    """Rows are divided by the sample's L3 energy, so that errors are relative; least squares whose weights are such that
+    above the median an error counts as its size, not as its square (Huber): what no feature describes, as FP32's operands
+    that L0 takes for Gaussian, must not bend the rest."""
     counts = {name: sum(s.unit == name for s in samples) for name in {s.unit for s in samples}}
     rows, sides = [], []
     for sample in samples:
@@ -155,7 +166,12 @@ def fit(samples: list[Sample]) -> Calibration:
     matrix = np.array(rows)
     size = np.linalg.norm(matrix, axis=0)
     size[size == 0] = 1  # a feature that no sample has keeps the coefficient 0
-    coefficients = nnls(matrix / size, np.array(sides))[0] / size
+    matrix, wanted, trust = matrix / size, np.array(sides), np.ones(len(sides))
+    for _ in range(ROUNDS):
+        found = nnls(matrix * trust[:, None], wanted * trust)[0]
+        left = np.abs(matrix @ found - wanted)
+        trust = np.sqrt(np.minimum(1, (np.median(left) + 1e-9) / np.maximum(left, 1e-9)))
+    coefficients = found / size
     weights = np.array([1 / counts[s.unit] for s in samples])
     settled = np.array([(s.l2_j - s.clock_j) / s.l3_j for s in samples])
     rest = np.array([1 - s.clock_j / s.l3_j for s in samples])
@@ -265,7 +281,9 @@ def text(content: dict) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--technology", default="osu018", help="folder of power/records (default osu018)")
+    parser.add_argument(
+        "--technology", default="osu018", help="folders of power/records, separated by commas (default osu018)"
+    )
     parser.add_argument("--record", action="store_true", help="write power/calibration/<technology>.json")
     parser.add_argument("--check", action="store_true", help="compare with the recorded calibration")
     parser.add_argument("--json", action="store_true", help="the calibration on stdout")
@@ -273,17 +291,22 @@ def main() -> int:
         "--programs", type=Path, default=ROOT / "build" / "bin", help="folder of ng_stimulus and ng_features"
     )
     options = parser.parse_args()
-    now = calibrate(options.technology, load_samples(options.technology, options.programs.resolve()))
-    print(json.dumps(now, indent=1) if options.json else text(now))
-    if options.record:
-        CALIBRATIONS.mkdir(exist_ok=True)
-        (CALIBRATIONS / f"{options.technology}.json").write_text(json.dumps(now, indent=1) + "\n")
-    if options.check:
-        problems = differences(now, load_calibration(options.technology)[0])
-        for problem in problems:
-            print(f"fit.py: {problem}", file=sys.stderr)
-        return 1 if problems else 0
-    return 0
+    technologies = options.technology.split(",")
+    if options.json and len(technologies) > 1:
+        parser.error(f"--json prints one calibration; --technology names {len(technologies)}")
+    known: Features = {}
+    problems = []
+    for technology in technologies:
+        now = calibrate(technology, load_samples(technology, options.programs.resolve(), known))
+        print(json.dumps(now, indent=1) if options.json else text(now), flush=True)
+        if options.record:
+            CALIBRATIONS.mkdir(exist_ok=True)
+            (CALIBRATIONS / f"{technology}.json").write_text(json.dumps(now, indent=1) + "\n")
+        if options.check:
+            problems += [f"{technology}: {p}" for p in differences(now, load_calibration(technology)[0])]
+    for problem in problems:
+        print(f"fit.py: {problem}", file=sys.stderr)
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

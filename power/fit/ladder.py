@@ -25,9 +25,11 @@ from ngflow import FlowError  # noqa: E402
 PAGE = ROOT / "docs" / "energy_ladder.md"
 RUNGS = {"L0": "L0", "L1": "L1", "L2": "L2, scaled", "L2_raw": "L2"}
 STIMULI = ("uniform", "gauss", "digits")
-FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", "fp32")
-SPLIT = "integer, unsigned split"
-FAMILIES = (FORMATS[0], SPLIT, *FORMATS[1:])
+FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", "tf32", "fp32")
+SPLIT, SERIAL, REPEATED = "integer, unsigned split", "integer, serial", "integer, repeated additions"
+FAMILIES = (FORMATS[0], SERIAL, SPLIT, REPEATED, *FORMATS[1:])
+UNSEEN = {SPLIT, REPEATED}  # structures of which the fit has no unit
+TECHNOLOGIES = ("osu018", "osu035", "osu050")
 REFERENCE = {True: "int8_mac_array", False: "int8_mult_array"}  # with and without an accumulator
 # What stands for the integers in the table of energies; the other formats' units of most lanes do.
 INTEGERS = {*REFERENCE.values(), "int4_mac_array", "int4_mac_array_16", "int8_mac_array_16", "int8_mac_wallace_16"}
@@ -43,7 +45,10 @@ def read(path: Path) -> dict:
 
 
 def family(mac: dict) -> str:
-    """Whose errors are a unit's: its format's; the units of the unsigned split have a row of their own."""
+    """Whose errors are a unit's: its format's; units of some structures have a row of their own."""
+    of = {"none": REPEATED, "serial": SERIAL}.get(mac.get("structure", ""))
+    if of:
+        return of
     return mac["format"] if mac.get("schedule", "plain") == "plain" else f"{mac['format']}, unsigned split"
 
 
@@ -56,16 +61,16 @@ def anchored(energy_j: float, int8_j: float, constant_j: float) -> float:
 class Ladder:
     def __init__(self, technology: str):
         self.technology = technology
-        self.units = {u["name"]: u for u in read(ROOT / "power" / "units.json")["units"]}
+        self.units = {u["name"]: u for u in read(ROOT / "power" / "units.json")["units"] if "mac" in u}
         self.calibration = read(ROOT / "power" / "calibration" / f"{technology}.json")
         records = [read(path) for path in sorted((ROOT / "power" / "records" / technology).glob("*.json"))]
         self.records = {r["unit"]: r for r in records if r["unit"] in self.units}
 
     def errors(self) -> list[dict]:
-        """By family and rung, held-out units first, those left out one by one where the family has none; at last all but the
-        unsigned split, and all, held out."""
+        """By family and rung, held-out units first, those left out one by one where the family has none; at last all of the
+        structures that the fit has seen, and all, held out."""
         rows = []
-        wholes = {"all but the unsigned split": [f for f in FAMILIES if f != SPLIT], "all": FAMILIES}
+        wholes = {"all of structures in the fit": [f for f in FAMILIES if f not in UNSEEN], "all": FAMILIES}
         for title, families in {**{f: [f] for f in FAMILIES}, **wholes}.items():
             row: dict = {"format": title}
             for rung in RUNGS:
@@ -138,6 +143,23 @@ def error_table(ladder: Ladder) -> str:
     return table(["format", *RUNGS.values(), "units"], rows)
 
 
+def technology_table(technologies: tuple[str, ...]) -> str:
+    """Of each calibrated technology: units, and errors of the rungs, held out."""
+    rows = []
+    for name in technologies:
+        ladder = Ladder(name)
+        calibration, wholes = ladder.calibration, ladder.errors()[-2:]
+        for row in wholes:
+            cells = [f"{percent(row[r]['mean_abs'])}, {percent(row[r]['max'])}" for r in RUNGS]
+            title = row["format"] if row is wholes[0] else "all"
+            fitted = str(len(calibration["fitted_units"])) if row is wholes[0] else ""
+            rows.append([f"`{name}`" if row is wholes[0] else "", title, *cells, str(row["units"]), fitted])
+        left = calibration["leave_one_out"]
+        cells = [f"{percent(left[r]['error_mean_abs'])}, {percent(left[r]['error_max'])}" for r in RUNGS]
+        rows.append(["", "the fit's, each left out once", *cells, str(len(calibration["fitted_units"])), ""])
+    return table(["technology", "units", *RUNGS.values(), "count", "fitted"], rows)
+
+
 def of_stimuli(values: dict, form: str) -> str:
     return " / ".join(format(values[s], form) if s in values else "-" for s in STIMULI)
 
@@ -186,7 +208,8 @@ def by_schedule(ladder: Ladder) -> str:
         samples = [
             s
             for s in ladder.calibration["L0"]["held_out"]
-            if ladder.units[s["unit"]]["mac"].get("schedule") == schedule
+            if family(ladder.units[s["unit"]]["mac"]) == SPLIT
+            and ladder.units[s["unit"]]["mac"]["schedule"] == schedule
         ]
         found, units = [s["error"] for s in samples], len({s["unit"] for s in samples})
         mean = sum(found) / len(found)
@@ -195,6 +218,7 @@ def by_schedule(ladder: Ladder) -> str:
 
 
 def page(ladder: Ladder) -> str:
+    technologies = tuple(t for t in TECHNOLOGIES if (ROOT / "power" / "calibration" / f"{t}.json").exists())
     calibration = ladder.calibration
     seen = {
         r: (percent(calibration[r]["fit_error_mean_abs"]), percent(calibration["leave_one_out"][r]["error_mean_abs"]))
@@ -226,19 +250,27 @@ features. "L2, scaled": all of L2 but the clock's energy x {calibration["l2_scal
 {error_table(ladder)}
 
 The aim was 10 % for L0 and 5 % for L1. The largest L0 error is {worst["error"]:+.1%}, `{worst["unit"]}` on {worst["stimulus"]}. On the units of
-the fit itself: L0 {seen["L0"][0]}, L1 {seen["L1"][0]}; each of them left out once: L0 {seen["L0"][1]}, L1 {seen["L1"][1]}. FP32 codes are too many
-for a histogram, so L0 takes Gaussian operands for the network's.
+the fit itself: L0 {seen["L0"][0]}, L1 {seen["L1"][0]}; each of them left out once: L0 {seen["L0"][1]}, L1 {seen["L1"][1]}. FP32 and TF32 codes are
+too many for a histogram, so L0 takes Gaussian operands for the network's.
 
-The units of the unsigned split (docs/pann.md; `ng_unsigned_mac`, schedules sorted, dual, muxed) are described by the same
-features and coefficients, which were fitted on plain units alone: their row is what the features are worth on a structure
-that no fit has seen. By schedule, L0:
+The units of the unsigned split and of repeated additions (docs/pann.md; `ng_unsigned_mac`, schedules sorted, dual, muxed;
+`ng_pann_mac`, structure none) are described by the same features and coefficients, which were fitted on other units
+alone: their rows are what the features are worth on a structure that no fit has seen. By schedule, L0:
 {by_schedule(ladder)}.
-What L0 and L1 leave out of these units: the enables that hold a register, and the result, seen once in a sum. Repeated
-additions (`ng_pann_mac`, structure none) are refused at L0 and L1 and stand at L2 and L3 only: a weight takes as many
-cycles as its magnitude, and the words describe units that take new operands in every cycle.
+What L0 and L1 leave out of these units: the enables that hold a register, and the result, seen once in a sum.
+
+Some units take several cycles for a product. The table compares cycles; an answer is per multiply-accumulate, by
+`cycles_per_mac` of features.hpp: b_width cycles for `ng_int_mult_serial`, |w| for repeated additions, whose zeros are left
+out and whose weights are those that PANN's quantizer makes of the distribution at R additions a weight.
 
 What is not in these errors: wires (the netlists are not placed), the library's own error (docs/energy_flow.md), and what
 another synthesis would make of the same RTL. A stimulus is a few thousand cycles of one seed.
+
+## Technologies
+
+Each has its own fit, of the same features. Mean absolute and largest error; the rest of this page is {ladder.technology}.
+
+{technology_table(technologies)}
 
 ## Energy of a multiply-accumulate
 
@@ -263,13 +295,19 @@ L3 toggles / L2 toggles, uniform / Gaussian / digits, and which part of the L3 e
 Features are physical: flip-flops clocked, register bits that flip, and for each kind of logic how many nets settle to another
 value (`_nets`) and how often they flip beyond that (`_glitches`). Nets are counted by words, the lines of the RTL: a
 partial product, the carries of a row, a level of a prefix adder, a stage of a shifter. Glitches come from giving each word
-one unit of time. No cell, wire or delay of the technology goes into a feature; the technology is in the coefficients:
+one unit of time, an exclusive or two. `operand_loads` is what a multiplier's operands drive: their flips x the gates on
+each bit, such as the rows of an array. No cell, wire or delay of the technology goes into a feature; the technology is in the coefficients:
 
 {coefficients}
 
-They are the non-negative ones of least squared relative error over L0 and L1 of the samples whose unit is in the set `fit`
-(power/units.json), each unit weighing the same. A coefficient by itself is not a measurement: features that rise and
+They are the non-negative ones of about the least mean absolute relative error over L0 and L1 of the samples whose unit is
+in the set `fit` (power/units.json), each unit weighing the same. A coefficient by itself is not a measurement: features that rise and
 fall together share their energy as the fit pleases, and a 0 says that another feature stands in.
+
+What is a feature, how long words take and how the fit weighs was chosen by the fit's units alone, each left out once, never
+by the held-out ones. What made L1 worse or no better there: every word one unit of time, pulses of one unit swallowed
+(inertial delays), delays that differ from bit to bit, glitches counted by when they happen, one pair of coefficients for
+all multipliers, the clock's energy given instead of fitted, and the loads of shifters' and multiplexers' controls.
 
 L1 goes through the units' words exactly: operands, products, terms, tree nodes and accumulators are those of the RTL. L0
 takes the expectation from a fixed sample of independent operands, once for each kind of multiplier, pair of

@@ -43,7 +43,9 @@ UNITS = ROOT / "power" / "units.json"
 RECORDS = ROOT / "power" / "records"
 TOP = "ng_power_top"
 WARM_UP = 16
-CYCLES = 2048
+CYCLES = 2048  # counted, at least
+# Multiply-accumulates, at least, of stimuli whose outputs differ much: many cycles for units of few lanes.
+MACS = {"digits": 16384}
 SEED = 1
 SLICE = 256  # cycles that --check simulates: the first batch of ng_gatesim
 CLOCK_GRID_S = 0.5e-9
@@ -68,6 +70,11 @@ RECIPE = (
 # ---------------------------------------------------------------- units
 
 
+def per_cycle(unit: dict) -> str:
+    """The key of how much a unit or its record does in a cycle."""
+    return "operations_per_cycle" if "operation" in unit else "macs_per_cycle"
+
+
 def load_units(path: Path) -> dict[str, dict]:
     """Name -> entry. Errors name the entry and the key."""
     try:
@@ -78,10 +85,10 @@ def load_units(path: Path) -> dict[str, dict]:
     for place, unit in enumerate(entries):
         name = unit.get("name", f"number {place + 1}")
         missing = [
-            key
-            for key in ("name", "top", "params", "mac", "macs_per_cycle", "inputs", "stimuli", "set")
-            if key not in unit
+            key for key in ("name", "top", "params", per_cycle(unit), "inputs", "stimuli", "set") if key not in unit
         ]
+        if ("mac" in unit) == ("operation" in unit):
+            raise FlowError(f"unit {name} in {path.name}: expected either 'mac' or 'operation'")
         if missing:
             raise FlowError(f"unit {name} in {path.name} lacks {', '.join(missing)}")
         if not re.fullmatch(r"[a-z0-9_]+", name):
@@ -237,6 +244,10 @@ exit
 # ---------------------------------------------------------------- stimuli, simulation, record
 
 
+def counted_cycles(unit: dict, stimulus: str) -> int:
+    return max(CYCLES, math.ceil(MACS.get(stimulus, 0) / unit[per_cycle(unit)]))
+
+
 def digits_tensors(work: Path) -> list[str]:
     """Operands of the digits network's second convolution on its test images, as arguments of ng_stimulus."""
     a, b = work / "digits_a.npy", work / "digits_b.npy"
@@ -312,13 +323,14 @@ class Flow:
     def measure(self, unit: dict) -> dict:
         """The record of a unit."""
         work, mapped = self.prepare(unit)
-        cycles = self.options.cycles + WARM_UP
         record: dict = {"unit": unit["name"], "technology": self.name, "set": unit["set"], "top": unit["top"]}
-        record |= {"params": unit["params"], "macs_per_cycle": unit["macs_per_cycle"], **mapped, "samples": []}
+        record |= {key: unit[key] for key in ("params", "operation", per_cycle(unit)) if key in unit}
+        record |= {**mapped, "samples": []}
         record |= {"liberty_sha256": self.technology["liberty_sha256"], "tools": self.tools}
         wanted = [name for name in unit["stimuli"] if not self.options.stimuli or name in self.options.stimuli]
         for stimulus in wanted:
-            path = self.stimulus(unit, stimulus, cycles, SEED, work)
+            cycles = self.options.cycles or counted_cycles(unit, stimulus)
+            path = self.stimulus(unit, stimulus, cycles + WARM_UP, SEED, work)
             extra = ["--explain", "--explain-instances", "10"] if self.options.explain else []
             result = self.simulate(work, mapped["period_s"], path, extra)
             if self.options.saif:
@@ -345,7 +357,7 @@ class Flow:
         record = json.loads(path.read_text())
         problems = [
             f"{key} is {unit[key]}, recorded {record[key]}"
-            for key in ("params", "macs_per_cycle", "set")
+            for key in ("params", per_cycle(unit), "set")
             if unit[key] != record[key]
         ]
         if record["tools"] != self.tools:
@@ -372,9 +384,9 @@ class Flow:
 
 
 def sample_text(record: dict, sample: dict) -> str:
-    per = record["macs_per_cycle"]
+    per, what = record[per_cycle(record)], "operation" if "operation" in record else "MAC"
     parts = [
-        f"{rung} {sample[rung]['energy_j'] * 1e12:9.3f} pJ/cycle {sample[rung]['energy_j'] / per * 1e12:8.3f} pJ/MAC"
+        f"{rung} {sample[rung]['energy_j'] * 1e12:9.3f} pJ/cycle {sample[rung]['energy_j'] / per * 1e12:8.3f} pJ/{what}"
         for rung in ("L2", "L3")
     ]
     return f"  {sample['stimulus']:12} {'   '.join(parts)}   glitch factor {sample['glitch_factor']:.2f}"
@@ -398,7 +410,11 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     library.add_argument("--technology", default="osu018", help="osu018 (default), osu035 or osu050")
     library.add_argument("--liberty", type=Path, help="a Liberty file of your own")
     parser.add_argument("--stimuli", help="only these of the unit's stimuli, separated by commas")
-    parser.add_argument("--cycles", type=int, default=CYCLES, help=f"counted clock cycles (default {CYCLES})")
+    parser.add_argument(
+        "--cycles",
+        type=int,
+        help=f"counted clock cycles of every stimulus (default {CYCLES}; digits: at least {MACS['digits']} multiply-accumulates)",
+    )
     parser.add_argument("--record", action="store_true", help="write power/records/<technology>/<unit>.json")
     parser.add_argument("--check", action="store_true", help="compare a slice with the record")
     parser.add_argument("--list", action="store_true", help="the units")
@@ -414,7 +430,7 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--records", type=Path, default=RECORDS, help="folder of records")
     parser.add_argument("--threads", type=int, default=0, help="of the simulation; 0: one per core")
     options = parser.parse_args(command_line)
-    if options.cycles < SLICE:
+    if options.cycles is not None and options.cycles < SLICE:
         parser.error(f"--cycles is {options.cycles}; expected {SLICE} or more")
     if options.record and (options.explain or options.stimuli):
         parser.error("--record records every stimulus, without --explain")

@@ -49,6 +49,38 @@ struct Stream {
   std::size_t cycles = 0, every = 0;
 };
 
+/// Elements of repeated additions: each is offered while the one before is added (features_counted.hpp). Zeros were
+/// left out; they fill the sums up to the length of the longest.
+Stream repeated(const std::map<std::string, std::vector<std::string>>& columns, std::size_t lines, const MacSpec& mac) {
+  struct Element {
+    std::uint32_t a, b;
+  };
+  std::vector<std::vector<Element>> sums;
+  std::size_t offered = 1;
+  for (std::size_t t = 0; t < lines;) {
+    const auto field = [&](const char* port, int width) { return fields(columns.at(port)[t], 1, width)[0]; };
+    const std::uint32_t magnitude = field("w_i", mac.b_width);
+    const bool first = field("first_i", 1) != 0;
+    if (first) sums.emplace_back();
+    if (sums.empty() || magnitude == 0) throw Error("cycle " + std::to_string(t) + " is a zero, or outside of a sum");
+    sums.back().push_back({field("x_i", mac.a_width),
+                           (field("negative_i", 1) != 0 ? 0 - magnitude : magnitude) & ((2U << mac.b_width) - 1)});
+    t += offered;
+    offered = magnitude + (magnitude == 1 && first && sums.size() > 1);  // not ready beside a result
+  }
+  Stream s;
+  for (const auto& sum : sums) s.every = std::max(s.every, sum.size());
+  for (auto& sum : sums) {
+    sum.resize(s.every);
+    for (const Element& element : sum) {
+      s.a.push_back(element.a);
+      s.b.push_back(element.b);
+    }
+  }
+  s.cycles = s.a.size();
+  return s;
+}
+
 Stream read_stream(std::istream& in, const json& header, const json& unit, const MacSpec& mac) {
   std::map<std::string, std::vector<std::string>> columns;
   std::string line, word;
@@ -59,13 +91,17 @@ Stream read_stream(std::istream& in, const json& header, const json& unit, const
       columns[port.at("name")].push_back(word);
     }
   }
-  std::size_t latest = 0;
-  for (const json& input : unit.at("inputs")) latest = std::max<std::size_t>(latest, input.value("delay", 0));
+  std::size_t latest = 0, held = 1;
+  for (const json& input : unit.at("inputs")) {
+    latest = std::max<std::size_t>(latest, input.value("delay", 0));
+    held = std::max<std::size_t>(held, input.value("hold", 1));
+  }
   Stream s;
   const std::size_t lines = columns.begin()->second.size();
   if (lines < latest + 2) throw Error("it has " + std::to_string(lines) + " cycles; too few");
   s.cycles = lines - latest;
   const auto lanes = static_cast<std::size_t>(mac.lanes);
+  if (mac.structure == Structure::none) return repeated(columns, lines, mac);
   std::vector<std::uint32_t> magnitude, negative;  // of the unsigned split's weights
   for (const auto& [name, input] : unit.at("inputs").items()) {
     if (input.value("sequence", "") == "first") s.every = distance(columns.at(name));
@@ -79,8 +115,9 @@ Stream read_stream(std::istream& in, const json& header, const json& unit, const
     if (!input.contains("operand") && !input.contains("scale")) continue;
     const auto& column = columns.at(name);
     const std::size_t delay = input.value("delay", 0);
+    const std::size_t hold = input.value("hold", 1);  // the first is taken at once
     const bool is_a = input.value("operand", input.value("scale", "")) == "a";
-    for (std::size_t t = 0; t < s.cycles; ++t) {
+    for (std::size_t t = 0; t < s.cycles; t += hold) {
       if (input.contains("operand")) {
         const auto codes = fields(column[t + delay], lanes, code_bits(mac, !is_a));
         (is_a ? s.a : s.b).insert((is_a ? s.a : s.b).end(), codes.begin(), codes.end());
@@ -92,6 +129,7 @@ Stream read_stream(std::istream& in, const json& header, const json& unit, const
   }
   for (std::size_t t = 0; t < magnitude.size(); ++t)
     s.b.push_back((negative.at(t) != 0 ? 0 - magnitude[t] : magnitude[t]) & ((2U << mac.b_width) - 1));
+  s.cycles = (s.cycles + held - 1) / held;
   return s;
 }
 
@@ -120,6 +158,10 @@ json features_of(const std::string& path, const json& units) {
   const json header = json::parse(line);
   for (const json& unit : units.at("units")) {
     if (unit.at("name") != header.at("unit")) continue;
+    if (!unit.contains("mac"))
+      return {{"unit", header.at("unit")},
+              {"stimulus", header.at("stimulus")},
+              {"skipped", "it is no multiply-accumulate"}};
     const MacSpec mac = mac_spec_from_json(unit.at("mac"));
     try {
       check_priceable(mac);

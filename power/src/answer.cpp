@@ -153,7 +153,8 @@ void write_text(std::string& out, const Term& term, int depth) {
 std::string id_of(std::string_view question) {
   if (question.find("\"id\"") == std::string_view::npos) return {};
   const auto json = nlohmann::json::parse(question, nullptr, false);
-  return json.is_object() && json.contains("id") ? json["id"].dump() : std::string();
+  const bool has_id = json.is_object() && json.contains("id") && !deeper_than(json, deepest_question);
+  return has_id ? json["id"].dump() : std::string();
 }
 
 }  // namespace
@@ -241,6 +242,7 @@ std::uint64_t answer_lines(const Gauge& gauge, std::istream& questions, std::ost
   }
   answers.write(out.data(), static_cast<std::streamsize>(out.size())).flush();
   if (!answers) throw Error("The answers could not be written; check that their reader still runs and for free space");
+  if (questions.bad()) throw Error("The questions cannot be read; give them as a file or pipe on stdin");
   return bad;
 }
 

@@ -20,10 +20,10 @@ struct Exported {
   int exponent, mantissa;  // 0, 0: integer
   int bits;
 };
-constexpr Exported formats[] = {{"int8", 0, 0, 8},  {"int4", 0, 0, 4},  {"int2", 0, 0, 2},     {"int16", 0, 0, 16},
-                                {"uint8", 0, 0, 8}, {"uint4", 0, 0, 4}, {"fp8_e4m3", 4, 3, 8}, {"fp8_e5m2", 5, 2, 8},
-                                {"nvfp4", 2, 1, 4}, {"mxfp4", 2, 1, 4}, {"bf16", 8, 7, 16},    {"fp16", 5, 10, 16},
-                                {"fp32", 8, 23, 32}};
+constexpr Exported formats[] = {{"int8", 0, 0, 8},   {"int4", 0, 0, 4},  {"int2", 0, 0, 2},     {"int16", 0, 0, 16},
+                                {"uint8", 0, 0, 8},  {"uint4", 0, 0, 4}, {"fp8_e4m3", 4, 3, 8}, {"fp8_e5m2", 5, 2, 8},
+                                {"nvfp4", 2, 1, 4},  {"mxfp4", 2, 1, 4}, {"bf16", 8, 7, 16},    {"fp16", 5, 10, 16},
+                                {"tf32", 8, 10, 19}, {"fp32", 8, 23, 32}};
 
 struct Row {
   Exported format;

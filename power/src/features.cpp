@@ -61,38 +61,40 @@ std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& strea
   const bool by_bit = mac.accumulator && mac.format == MacFormat::integer;
   std::array<std::array<std::int64_t, max_bits>, 3> bits{};  // nets, glitches, registers
   std::array<std::int64_t, feature_count> counts{};
-  run_unit<W>(mac, stream, 0, stream.cycles,
-              [&](const typename Graph<W>::Node& node, const W* before, const W* after, bool settled, std::size_t n) {
-                const auto& kind = node.kind;
-                if (!kind.counted || (kind.settled == kind.glitches && !settled)) return;
-                const auto nets = static_cast<std::size_t>(kind.settled),
-                           glitches = static_cast<std::size_t>(kind.glitches);
-                if (by_bit && kind.accumulator) {
-                  for (int k = 0; k < node.width; ++k) {
-                    if (!(node.counted >> k & 1)) continue;
-                    std::int64_t changed = 0;
-                    for (std::size_t t = 0; t < n; ++t)
-                      changed += static_cast<std::int64_t>((before[t] ^ after[t]) >> k & 1);
-                    const auto bit = static_cast<std::size_t>(k);
-                    if (nets == glitches) {
-                      bits[2][bit] += changed;
-                    } else {
-                      if (settled) bits[0][bit] += changed;
-                      bits[1][bit] += settled ? -changed : changed;
-                    }
-                  }
-                  return;
-                }
-                std::int64_t changed = 0;
-                for (std::size_t t = 0; t < n; ++t) {
-                  const W flipped = (before[t] ^ after[t]) & node.counted;
-                  changed += std::popcount(static_cast<U64>(flipped));
-                  if constexpr (sizeof(W) > 8) changed += std::popcount(static_cast<U64>(flipped >> 64));
-                }
-                if (settled) counts[nets] += changed;
-                if (nets != glitches) counts[glitches] += settled ? -changed : changed;
-              });
-  const auto transitions = static_cast<double>(stream.cycles - 1);
+  const std::size_t cycles = run_unit<W>(
+      mac, stream, 0, stream.cycles,
+      [&](const typename Graph<W>::Node& node, const W* before, const W* after, bool settled, std::size_t n) {
+        const auto& kind = node.kind;
+        if ((!kind.counted && !node.loads) || (kind.settled == kind.glitches && !settled)) return;
+        const auto nets = static_cast<std::size_t>(kind.settled), glitches = static_cast<std::size_t>(kind.glitches);
+        if (by_bit && kind.accumulator) {
+          for (int k = 0; k < node.width; ++k) {
+            if (!(node.counted >> k & 1)) continue;
+            std::int64_t changed = 0;
+            for (std::size_t t = 0; t < n; ++t) changed += static_cast<std::int64_t>((before[t] ^ after[t]) >> k & 1);
+            const auto bit = static_cast<std::size_t>(k);
+            if (nets == glitches) {
+              bits[2][bit] += changed;
+            } else {
+              if (settled) bits[0][bit] += changed;
+              bits[1][bit] += settled ? -changed : changed;
+            }
+          }
+          return;
+        }
+        std::int64_t changed = 0;
+        for (std::size_t t = 0; t < n; ++t) {
+          const W flipped = (before[t] ^ after[t]) & node.counted;
+          changed += std::popcount(static_cast<U64>(flipped));
+          if constexpr (sizeof(W) > 8) changed += std::popcount(static_cast<U64>(flipped >> 64));
+        }
+        if (settled)
+          counts[static_cast<std::size_t>(Feature::operand_loads)] += changed * static_cast<std::int64_t>(node.loads);
+        if (!kind.counted) return;
+        if (settled) counts[nets] += changed;
+        if (nets != glitches) counts[glitches] += settled ? -changed : changed;
+      });
+  const auto transitions = static_cast<double>(std::max<std::size_t>(cycles, 2) - 1);
   for (std::size_t i = 0; i < feature_count; ++i) entry->rest[i] = static_cast<double>(counts[i]) / transitions;
   if (by_bit) {
     entry->accumulator = std::make_unique<Entry::Accumulator>();
@@ -118,6 +120,9 @@ class Table {
     }
     p_a_ = code_probabilities(mac, false, a);
     p_b_ = code_probabilities(mac, true, b);
+    cycles_per_mac_ = 0;
+    for (std::size_t code = 0; code < p_b_.size(); ++code)
+      cycles_per_mac_ += p_b_[code] * (is_repeated(mac) ? magnitude_of(mac, static_cast<std::uint32_t>(code)) : 1);
   }
   ~Table() {
     for (auto& variant : entries_)
@@ -125,6 +130,8 @@ class Table {
   }
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
+
+  double cycles_per_mac() const { return cycles_per_mac_; }
 
   Features features(const MacSpec& mac) const {
     const std::size_t variant = !mac.accumulator ? 0 : mac.format == MacFormat::integer && mac.acc_width > 64 ? 2 : 1;
@@ -153,7 +160,9 @@ class Table {
     if (mac.format == MacFormat::integer && mac.accumulator) mac.acc_width = variant == 2 ? max_bits : 64;
     std::mt19937_64 engine(5);
     const auto lanes = static_cast<std::size_t>(mac.lanes);
-    const std::size_t cycles = std::max(sums * walk, products / lanes), codes = cycles * lanes;
+    std::size_t cycles = std::max(sums * walk, products / lanes);
+    if (is_repeated(mac)) cycles = std::max(walk, static_cast<std::size_t>(products / std::max(1.0, cycles_per_mac_)));
+    const std::size_t codes = cycles * lanes;
     const auto operand = [&](const std::vector<double>& p, const OperandStatistics& statistics) {
       return p.empty() ? float_codes(statistics.distribution, codes, engine) : draw(p, codes, engine);
     };
@@ -174,12 +183,15 @@ class Table {
 
   OperandStatistics a_, b_;
   std::vector<double> p_a_, p_b_;
+  double cycles_per_mac_ = 1;
   mutable std::mutex mutex_;
   mutable std::array<std::array<std::atomic<const Entry*>, max_lanes + 1>, 3> entries_{};
 };
 
-/// array, booth, wallace; array in each schedule of the split.
+/// array, booth, wallace; array in each schedule of the split; serial; repeated additions.
 std::size_t kind_of(const MacSpec& mac) {
+  if (is_repeated(mac)) return 7;
+  if (is_serial(mac)) return 6;
   return is_split(mac) ? 2 + static_cast<std::size_t>(mac.schedule) : static_cast<std::size_t>(mac.structure);
 }
 
@@ -195,7 +207,7 @@ std::size_t slot_of(const MacSpec& mac, Distribution a, Distribution b) {
     key = static_cast<std::size_t>(mac.format);
   return key * 9 + static_cast<std::size_t>(a) * 3 + static_cast<std::size_t>(b);
 }
-constexpr std::size_t slots = (16 + 6 * 4 * 256) * 9;
+constexpr std::size_t slots = (16 + 7 * 4 * 256) * 9;
 
 const Table& named_table(const MacSpec& mac, const OperandStatistics& a, const OperandStatistics& b) {
   static std::array<std::atomic<const Table*>, slots> tables{};  // for good
@@ -207,10 +219,11 @@ const Table& named_table(const MacSpec& mac, const OperandStatistics& a, const O
   return *slot.load();
 }
 
-/// The last few tables with histograms.
-std::shared_ptr<const Table> histogram_table(const MacQuestion& q) {
+/// The last few tables with histograms or additions, of which there is no end.
+std::shared_ptr<const Table> kept_table(const MacQuestion& q) {
   struct Entry {
     std::size_t slot;
+    double additions;
     OperandStatistics a, b;  // keep the histograms alive, so that their addresses stay theirs
     std::shared_ptr<const Table> table;
   };
@@ -226,9 +239,9 @@ std::shared_ptr<const Table> histogram_table(const MacQuestion& q) {
   const std::size_t slot = slot_of(q.mac, named(q.a), named(q.b));
   const std::lock_guard lock(mutex);
   for (const Entry& e : entries)
-    if (e.slot == slot && same(e.a, q.a) && same(e.b, q.b)) return e.table;
+    if (e.slot == slot && e.additions == q.mac.additions && same(e.a, q.a) && same(e.b, q.b)) return e.table;
   if (entries.size() == 64) entries.pop_front();
-  entries.push_back({slot, q.a, q.b, std::make_shared<const Table>(q.mac, q.a, q.b)});
+  entries.push_back({slot, q.mac.additions, q.a, q.b, std::make_shared<const Table>(q.mac, q.a, q.b)});
   return entries.back().table;
 }
 
@@ -243,10 +256,16 @@ void range(const char* field, int value, int low, int high) {
 int flip_flops(const MacSpec& mac) {
   if (is_float(mac.format)) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum
   if (mac.format == MacFormat::mxfp4) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0);
+  // Elements, sign, valid, first, last and ready as they are offered; the same but ready as taken, busy; sum, flag,
+  // valid.
+  if (is_repeated(mac)) return 2 * (mac.a_width + mac.b_width) + 5 + 4 + mac.acc_width + 2;
   if (is_split(mac)) {  // operands, sign, valid, first, last; sums with one flag each, valid
     const int sums = mac.schedule == Schedule::sorted ? 1 : 2;
     return mac.a_width + mac.b_width + 4 + sums * (mac.acc_width + 1) + 1;
   }
+  if (is_serial(mac))  // a pair, valid and ready as they are offered; the pair as taken, under the sum, steps to go
+    return 3 * mac.a_width + 2 * mac.b_width + 2 +
+           static_cast<int>(std::bit_width(static_cast<unsigned>(mac.b_width - 1)));
   const int term = term_width(mac);
   int count = mac.lanes * (code_bits(mac, false) + code_bits(mac, true));        // operands
   if (mac.format == MacFormat::nvfp4) count += 16 * leaves(mac);                 // scales
@@ -263,14 +282,21 @@ void check_priceable(const MacSpec& mac) {
   range("lanes", mac.lanes, 1, 1024);
   if (mac.format == MacFormat::integer) {
     range("a_width", mac.a_width, 1, 16);
-    range("b_width", mac.b_width, 1, is_split(mac) ? 15 : 16);
+    range("b_width", mac.b_width, 1, has_magnitudes(mac) ? 15 : 16);
     if (mac.accumulator) range("acc_width", mac.acc_width, term_width(mac), 128);
-    if (mac.structure == Structure::serial) throw Error("structure = serial, expected array, booth or wallace");
-    if (mac.structure == Structure::none)
-      throw Error(
-          "structure = none, expected array, booth or wallace: a weight of repeated additions takes several cycles");
-    if (!is_split(mac)) return;
-    if (mac.structure != Structure::array) throw Error("structure = booth or wallace, expected array with a schedule");
+    if (is_serial(mac)) {
+      range("lanes", mac.lanes, 1, 1);
+      range("b_width", mac.b_width, 2, 16);
+      if (mac.accumulator) throw Error("accumulator = true, expected false: structure serial is a multiplier alone");
+    }
+    if (!has_magnitudes(mac)) return;
+    if (is_repeated(mac)) {
+      if (mac.schedule != Schedule::plain && mac.schedule != Schedule::sorted)
+        throw Error("schedule = dual or muxed, expected sorted (or plain): structure none has one sum");
+      if (!(mac.additions > 0 && mac.additions <= 32768))
+        throw Error("additions = " + std::to_string(mac.additions) + ", expected above 0, at most 32768");
+    } else if (mac.structure != Structure::array)
+      throw Error("structure = booth or wallace, expected array with a schedule");
     range("lanes", mac.lanes, 1, 1);
     if (mac.a_signed) throw Error("a_signed = true, expected false with a schedule: the split needs a >= 0");
     if (!mac.accumulator) throw Error("accumulator = false, expected true with a schedule");
@@ -281,16 +307,22 @@ void check_priceable(const MacSpec& mac) {
   if (is_float(mac.format)) {
     range("lanes", mac.lanes, 1, 1);
     if (!mac.accumulator)
-      throw Error("accumulator = false, expected true: bf16, fp16 and fp32 are priced with their sum");
+      throw Error("accumulator = false, expected true: bf16, fp16, tf32 and fp32 are priced with their sum");
   }
   if (mac.format == MacFormat::mxfp4) range("lanes", mac.lanes, 32, 32);
 }
 
 Features features(const MacQuestion& question) {
   check_priceable(question.mac);
-  if (question.a.distribution != Distribution::histogram && question.b.distribution != Distribution::histogram)
+  if (!is_repeated(question.mac) && question.a.distribution != Distribution::histogram &&
+      question.b.distribution != Distribution::histogram)
     return named_table(question.mac, question.a, question.b).features(question.mac);
-  return histogram_table(question)->features(question.mac);
+  return kept_table(question)->features(question.mac);
+}
+
+double cycles_per_mac(const MacQuestion& question) {
+  if (is_repeated(question.mac)) return kept_table(question)->cycles_per_mac();
+  return is_serial(question.mac) ? question.mac.b_width : 1.0 / question.mac.lanes;
 }
 
 }  // namespace narrowgauge::power

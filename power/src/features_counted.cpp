@@ -75,19 +75,22 @@ void check_stream(const MacSpec& mac, const OperandStream& s) {
 using Counts = std::array<U64, feature_count>;
 
 template <class W>
-Counts count_chunk(const MacSpec& mac, const OperandStream& stream, std::size_t begin, std::size_t end) {
+Counts count_chunk(const MacSpec& mac, const OperandStream& stream, std::size_t begin, std::size_t end,
+                   std::size_t& cycles) {
   Counts counts{};
   const auto change = [&](const typename Graph<W>::Node& node, const W* before, const W* after, bool settled,
                           std::size_t n) {
-    if (!node.kind.counted) return;
+    if (!node.kind.counted && !node.loads) return;
     const U64 changed = flips(before, after, node.counted, n);
+    if (settled) counts[static_cast<std::size_t>(Feature::operand_loads)] += changed * node.loads;
+    if (!node.kind.counted) return;
     const auto nets = static_cast<std::size_t>(node.kind.settled),
                glitches = static_cast<std::size_t>(node.kind.glitches);
     if (settled) counts[nets] += changed;
     if (nets == glitches) return;
     counts[glitches] += settled ? U64{0} - changed : changed;  // all changes but the settled ones
   };
-  run_unit<W>(mac, stream, begin, end, change);
+  cycles = run_unit<W>(mac, stream, begin, end, change);
   return counts;
 }
 
@@ -99,20 +102,30 @@ Features count(const MacSpec& mac, const OperandStream& stream, unsigned threads
   const std::size_t length = (target + every - 1) / every * every;
   const std::size_t chunks = (stream.cycles + length - 1) / length;
   std::vector<Counts> counts(chunks);
+  std::vector<std::size_t> cycles(chunks);
   detail::parallel_for(chunks, threads, [&](std::size_t i) {
-    counts[i] = count_chunk<W>(mac, stream, i * length, std::min(stream.cycles, (i + 1) * length));
+    counts[i] = count_chunk<W>(mac, stream, i * length, std::min(stream.cycles, (i + 1) * length), cycles[i]);
   });
+  const std::size_t all = std::accumulate(cycles.begin(), cycles.end(), std::size_t{0});
+  if (all < 2) throw Error("features_counted: b makes " + std::to_string(all) + " additions, expected 2 or more");
   Features f{};
   for (std::size_t k = 0; k < feature_count; ++k) {
     U64 sum = 0;
     for (const Counts& c : counts) sum += c[k];
-    f[k] = static_cast<double>(sum) / static_cast<double>(stream.cycles - 1);
+    f[k] = static_cast<double>(sum) / static_cast<double>(all - 1);
   }
   f[static_cast<std::size_t>(Feature::flip_flops)] = flip_flops(mac);
   return f;
 }
 
 }  // namespace
+
+double cycles_per_mac(const MacSpec& mac, const OperandStream& stream) {
+  if (!is_repeated(mac)) return cycles_per_mac({mac, {}, {}});
+  const double additions = std::transform_reduce(stream.b.begin(), stream.b.end(), 0.0, std::plus<>(),
+                                                 [&](std::uint32_t code) { return magnitude_of(mac, code); });
+  return additions / static_cast<double>(stream.b.size());
+}
 
 Features features_counted(const MacSpec& mac, const OperandStream& stream, unsigned threads) {
   check_priceable(mac);

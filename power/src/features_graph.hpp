@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A unit as a graph of words, simulated for a block of cycles at once: settled values, and the transients on the way to
-// them if every node takes one unit of time. Private to ng_power.
+// them if every node takes one unit of time, an exclusive or two. Private to ng_power.
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,13 @@ inline constexpr Kind accumulator_register{Feature::register_flips, Feature::reg
 inline constexpr Kind array_kind{Feature::array_nets, Feature::array_glitches};
 inline constexpr Kind booth_kind{Feature::booth_nets, Feature::booth_glitches};
 inline constexpr Kind wallace_kind{Feature::wallace_nets, Feature::wallace_glitches};
+inline constexpr Kind serial_kind{Feature::serial_nets, Feature::serial_glitches};
+inline constexpr Kind serial_registers{Feature::serial_nets, Feature::serial_nets};
 inline constexpr Kind product_kind{Feature::product_nets, Feature::product_glitches};
 inline constexpr Kind shift_kind{Feature::shift_nets, Feature::shift_glitches};
 inline constexpr Kind adder_kind{Feature::adder_nets, Feature::adder_glitches};
 inline constexpr Kind accumulator_kind{Feature::accumulator_nets, Feature::accumulator_glitches, true, true};
+inline constexpr Kind control_kind{Feature::accumulator_nets, Feature::accumulator_glitches};  ///< beside it
 inline constexpr Kind normalize_kind{Feature::normalize_nets, Feature::normalize_glitches};
 
 /// Nodes in topological order; a node may also read itself (the carries of a ripple adder are one word).
@@ -64,15 +67,22 @@ class Graph {
     W counted;  ///< bits that are nets of their own
     std::vector<int> from;
     Function step, settle;  ///< a register has no step
+    U64 loads = 0;          ///< gates of a multiplier that each of its bits drives
+    bool slow = false;      ///< takes two units of time
     W last = 0;
-    Block settled{}, now{};
+    Block settled{}, now{}, coming{};  ///< coming: what a slow node will be
   };
 
   /// A register whose values are set before each block.
   int input(Kind kind, int width) { return reg(kind, width, {}, {}); }
   /// A register whose values follow from the settled ones of nodes before it.
   int reg(Kind kind, int width, std::vector<int> from, Function settle) {
-    nodes_.push_back({kind, width, ones<W>(width), std::move(from), {}, std::move(settle), 0, {}, {}});
+    Node& n = nodes_.emplace_back();
+    n.kind = kind;
+    n.width = width;
+    n.counted = ones<W>(width);
+    n.from = std::move(from);
+    n.settle = std::move(settle);
     return static_cast<int>(nodes_.size()) - 1;
   }
   /// `step`: from the inputs' values a unit of time ago; `settle`: from their final ones, if that is another function.
@@ -86,6 +96,13 @@ class Graph {
   }
   /// Counts only these bits of a node.
   void count_only(int id, W bits) { nodes_[static_cast<std::size_t>(id)].counted = bits; }
+  /// Each bit of a node drives so many gates of a multiplier more.
+  void drives(int id, int gates) { nodes_[static_cast<std::size_t>(id)].loads += static_cast<U64>(gates); }
+  /// An exclusive or: takes two units of time. The same node.
+  int slow(int id) {
+    nodes_[static_cast<std::size_t>(id)].slow = true;
+    return id;
+  }
   /// The same, of values: f(x, y, ...) -> W.
   template <class F>
   int map(Kind kind, int width, int a, F f) {
@@ -133,25 +150,31 @@ class Graph {
       node.now[0] = first_block ? node.settled[0] : node.last;
       std::copy_n(node.settled.begin(), n - 1, node.now.begin() + 1);
       node.last = node.settled[n - 1];
+      if (node.slow) node.coming = node.now;
       change(node, node.now.data(), node.settled.data(), true);
       if (!node.step) {
         change(node, node.now.data(), node.settled.data(), false);
-        changed_[i] =
-            !std::equal(node.now.begin(), node.now.begin() + static_cast<std::ptrdiff_t>(n), node.settled.begin());
+        changed_[i] = !same(node.now, node.settled, n);
         node.now = node.settled;
       }
     }
-    // From the outputs to the inputs: a node sees what its inputs were a unit of time ago.
+    // From the outputs to the inputs: a node sees what its inputs were a unit of time ago. A slow one has yet to show
+    // what it saw then.
     for (bool any = true; any;) {
       any = false;
       changing_.assign(nodes_.size(), false);
       for (std::size_t i = nodes_.size(); i-- > 0;) {
         Node& node = nodes_[i];
-        if (!node.step || std::none_of(node.from.begin(), node.from.end(),
-                                       [&](int f) { return changed_[static_cast<std::size_t>(f)] != 0; }))
+        const bool late = node.slow && !same(node.coming, node.now, n);
+        if (!node.step || (!late && std::none_of(node.from.begin(), node.from.end(),
+                                                 [&](int f) { return changed_[static_cast<std::size_t>(f)] != 0; })))
           continue;
         call(node, node.step, n, next_.data(), false);
-        if (std::equal(next_.begin(), next_.begin() + static_cast<std::ptrdiff_t>(n), node.now.begin())) continue;
+        if (node.slow) {
+          next_.swap(node.coming);
+          any |= !same(next_, node.coming, n);
+        }
+        if (same(next_, node.now, n)) continue;
         change(node, node.now.data(), next_.data(), false);
         std::copy_n(next_.begin(), n, node.now.begin());
         changing_[i] = any = true;
@@ -161,6 +184,8 @@ class Graph {
   }
 
  private:
+  static bool same(const Block& x, const Block& y, std::size_t n) { return std::equal(&x[0], &x[0] + n, &y[0]); }
+
   void call(Node& node, const Function& f, std::size_t n, W* out, bool settled) {
     in_.resize(std::max(in_.size(), node.from.size()));
     for (std::size_t k = 0; k < node.from.size(); ++k) {

@@ -101,6 +101,27 @@ std::vector<double> histogram(const std::vector<std::uint8_t>& codes, std::size_
   return p;
 }
 
+/// Weights with a mean magnitude of `additions` steps, rounded to steps (PANN's quantizer): N(0, 1), its magnitude, or
+/// uniform in -1 to 1.
+std::vector<double> repeated_additions(const MacSpec& mac, Distribution distribution) {
+  const bool uniform = distribution == Distribution::uniform, half = distribution == Distribution::half_normal;
+  const double mean = uniform ? 0.5 : std::sqrt(2 / std::numbers::pi), step = mean / mac.additions;
+  const double most = std::round((uniform ? 1 : tensor_largest) / step);
+  const int largest = (1 << mac.b_width) - 1;
+  if (most > largest)
+    throw Error("b_width = " + std::to_string(mac.b_width) + ", expected " +
+                std::to_string(static_cast<int>(std::log2(most)) + 1) + " or more: with " +
+                std::to_string(mac.additions) + " additions a weight the largest takes about " +
+                std::to_string(static_cast<int>(most)));
+  std::vector<double> p(std::size_t{2} << mac.b_width, 0.0);
+  for (int v = half ? 0 : -largest; v <= largest; ++v) {
+    const double low = (v - 0.5) * step, high = (v + 0.5) * step;
+    p[static_cast<std::size_t>(v) & (p.size() - 1)] =
+        uniform ? std::max(0.0, std::min(high, 1.0) - std::max(low, -1.0)) / 2 : mass(low, high, half);
+  }
+  return p;
+}
+
 Scheme scheme_of(MacFormat format) { return format == MacFormat::nvfp4 ? Scheme::nvfp4 : Scheme::mxfp4; }
 
 Format element_format(MacFormat format) {
@@ -113,6 +134,8 @@ Format element_format(MacFormat format) {
       return Format::bf16;
     case MacFormat::fp16:
       return Format::fp16;
+    case MacFormat::tf32:
+      return Format::tf32;
     case MacFormat::fp32:
       return Format::fp32;
     default:
@@ -123,7 +146,7 @@ Format element_format(MacFormat format) {
 }  // namespace
 
 int code_bits(const MacSpec& mac, bool b) {
-  if (mac.format == MacFormat::integer) return b ? mac.b_width + is_split(mac) : mac.a_width;
+  if (mac.format == MacFormat::integer) return b ? mac.b_width + has_magnitudes(mac) : mac.a_width;
   return desc(element_format(mac.format)).bits;
 }
 
@@ -137,6 +160,8 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
   const bool half = statistics.distribution == Distribution::half_normal;
   const bool integer = mac.format == MacFormat::integer;
   const FormatDesc& f = desc(element_format(mac.format));
+  if (b && is_repeated(mac) && statistics.distribution != Distribution::histogram)
+    return repeated_additions(mac, statistics.distribution);
   switch (statistics.distribution) {
     case Distribution::histogram: {
       const std::string name = b ? "b.histogram" : "a.histogram";
@@ -179,7 +204,7 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
 
 void order_products(const MacSpec& mac, std::size_t every, std::vector<std::uint32_t>& a,
                     std::vector<std::uint32_t>& b) {
-  if (!is_split(mac) || mac.schedule != Schedule::sorted) return;
+  if (!is_repeated(mac) && mac.schedule != Schedule::sorted) return;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> sum;
   for (std::size_t begin = 0; begin < b.size(); begin += every) {
     const std::size_t n = std::min(every, b.size() - begin);

@@ -10,17 +10,34 @@
 
 namespace narrowgauge::power {
 
-/// The unsigned split (ng_unsigned_mac): weights are a sign and b_width bits of magnitude; their codes are two's
-/// complement of b_width + 1 bits, without the least one.
-inline bool is_split(const MacSpec& mac) { return mac.format == MacFormat::integer && mac.schedule != Schedule::plain; }
+/// Repeated additions (ng_pann_mac).
+inline bool is_repeated(const MacSpec& mac) {
+  return mac.format == MacFormat::integer && mac.structure == Structure::none;
+}
+/// Shift and add (ng_int_mult_serial), b_width cycles a product.
+inline bool is_serial(const MacSpec& mac) {
+  return mac.format == MacFormat::integer && mac.structure == Structure::serial;
+}
+/// The unsigned split (ng_unsigned_mac).
+inline bool is_split(const MacSpec& mac) {
+  return mac.format == MacFormat::integer && mac.schedule != Schedule::plain && !is_repeated(mac);
+}
+/// Of both, weights are a sign and b_width bits of magnitude; their codes are two's complement of b_width + 1 bits,
+/// without the least one.
+inline bool has_magnitudes(const MacSpec& mac) { return is_split(mac) || is_repeated(mac); }
+/// |w| of such a code.
+inline std::uint32_t magnitude_of(const MacSpec& mac, std::uint32_t code) {
+  return (code >> mac.b_width ? 0 - code : code) & ((1U << mac.b_width) - 1);
+}
 
-/// Brings the products of each sum, `every` cycles, into the order in which the unit takes them. sorted: weights of 0
-/// or more before negative ones; the other schedules take them as they come.
+/// Brings the products of each sum, `every` of them, into the order in which the unit takes them. sorted, repeated
+/// additions: weights of 0 or more before negative ones; the other schedules take them as they come.
 void order_products(const MacSpec& mac, std::size_t every, std::vector<std::uint32_t>& a,
                     std::vector<std::uint32_t>& b);
 
-/// Probabilities of the codes 0 ... 2^bits - 1, for operands of at most 16 bits. Throws Error if a histogram has not
-/// that many entries, or one below 0, or none above 0.
+/// Probabilities of the codes 0 ... 2^bits - 1, for operands of at most 16 bits. Weights of repeated additions: those
+/// that PANN's quantizer makes of the distribution. Throws Error if a histogram has not that many entries, or one below
+/// 0, or none above 0, and if b_width is too small for the additions.
 std::vector<double> code_probabilities(const MacSpec& mac, bool b, const OperandStatistics& statistics);
 
 /// n FP32 codes, finite: uniform codes, or normal values.

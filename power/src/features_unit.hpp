@@ -14,7 +14,8 @@ namespace narrowgauge::power::words {
 inline bool is_fp8(MacFormat format) { return format == MacFormat::fp8_e4m3 || format == MacFormat::fp8_e5m2; }
 /// Numbers that ng_fp_mac takes, one pair a cycle.
 inline bool is_float(MacFormat format) {
-  return format == MacFormat::bf16 || format == MacFormat::fp16 || format == MacFormat::fp32;
+  return format == MacFormat::bf16 || format == MacFormat::fp16 || format == MacFormat::tf32 ||
+         format == MacFormat::fp32;
 }
 
 /// Sums in FP32, rounded in every cycle.
@@ -27,6 +28,7 @@ inline int tree_levels(int n) { return static_cast<int>(std::bit_width(static_ca
 inline int fp8_lane_width(MacFormat format) { return format == MacFormat::fp8_e4m3 ? 37 : 65; }
 /// Bits of a leaf of the adder tree: a product, or a block of NVFP4 with its scales.
 inline int leaf_width(const MacSpec& mac) {
+  if (is_repeated(mac)) return mac.a_width;
   if (is_split(mac)) return mac.a_width + mac.b_width;
   if (mac.format == MacFormat::integer) return mac.a_width + mac.b_width + (!mac.a_signed && !mac.b_signed);
   return mac.format == MacFormat::nvfp4 ? 48 : fp8_lane_width(mac.format);
@@ -52,12 +54,12 @@ struct FloatShape {
 inline FloatShape float_shape(MacFormat format) {
   return format == MacFormat::bf16   ? FloatShape{8, 7}
          : format == MacFormat::fp16 ? FloatShape{5, 10}
+         : format == MacFormat::tf32 ? FloatShape{8, 10}
                                      : FloatShape{8, 23};
 }
 inline float float_value(MacFormat format, std::uint32_t code) {
-  if (format == MacFormat::fp32) return std::bit_cast<float>(code);
-  return format == MacFormat::bf16 ? std::bit_cast<float>(code << 16)
-                                   : static_cast<float>(decode(desc(Format::fp16), code));
+  return format == MacFormat::fp16 ? static_cast<float>(decode(desc(Format::fp16), code))
+                                   : std::bit_cast<float>(code << (23 - float_shape(format).man_bits));
 }
 
 // ---- adders
@@ -99,7 +101,7 @@ template <class W>
 int prefix_add(Graph<W>& g, Kind kind, int width, int x, int x_width, int y, int y_width, int carry = -1) {
   const W mask = ones<W>(width);
   const auto wide = [=](W v, int from) { return from >= width ? v & mask : extend(v, from, width); };
-  const int propagate = g.map(kind, width, x, y, [=](W p, W q) { return wide(p, x_width) ^ wide(q, y_width); });
+  const int propagate = g.slow(g.map(kind, width, x, y, [=](W p, W q) { return wide(p, x_width) ^ wide(q, y_width); }));
   int generate = carry < 0 ? g.map(kind, width, x, y, [=](W p, W q) { return wide(p, x_width) & wide(q, y_width); })
                            : g.map(kind, width, x, y, carry,
                                    [=](W p, W q, W c) { return majority<W>(wide(p, x_width), wide(q, y_width), c); });
@@ -124,9 +126,9 @@ int prefix_add(Graph<W>& g, Kind kind, int width, int x, int x_width, int y, int
   for (int l = levels; l >= 2; --l)
     if (const W at = positions((1 << (l - 1)) + (1 << (l - 2)) - 1, 1 << (l - 1))) combine(1 << (l - 2), at);
   if (carry < 0)
-    return g.map(kind, width, propagate, generate, [=](W prop, W gen) { return (prop ^ gen << 1) & mask; });
-  return g.map(kind, width, propagate, generate, carry,
-               [=](W prop, W gen, W c) { return (prop ^ (gen << 1 | c)) & mask; });
+    return g.slow(g.map(kind, width, propagate, generate, [=](W prop, W gen) { return (prop ^ gen << 1) & mask; }));
+  return g.slow(g.map(kind, width, propagate, generate, carry,
+                      [=](W prop, W gen, W c) { return (prop ^ (gen << 1 | c)) & mask; }));
 }
 
 // ---- integer multipliers (ng_int_mult): nodes of a and b to one of a_width + b_width bits
@@ -148,6 +150,8 @@ int join_rows(Graph<W>& g, const std::vector<int>& rows, int nodes_a_row, int bi
 template <class W>
 int multiply_array(Graph<W>& g, const MacSpec& mac, int a, int b) {
   const int wa = mac.a_width, wb = mac.b_width;
+  g.drives(a, wb);
+  g.drives(b, wa);
   const W mask = ones<W>(wa), top = mac.a_signed ? W{1} << (wa - 1) : W{0};
   std::vector<int> rows;  // sum, carries, sum, carries ...
   for (int j = 0; j < wb; ++j) {
@@ -159,11 +163,11 @@ int multiply_array(Graph<W>& g, const MacSpec& mac, int a, int b) {
     };
     const int above = j == 0 ? partial : rows[rows.size() - 2], above_carries = j == 0 ? partial : rows.back();
     const int carries = ripple_carries(g, array_kind, wa, above, above_carries, partial, addends, W{last_signed});
-    const int half = g.map(array_kind, wa, above, above_carries, partial, [=](W v, W c, W p) {
+    const int half = g.slow(g.map(array_kind, wa, above, above_carries, partial, [=](W v, W c, W p) {
       [[maybe_unused]] const auto [x, y, in] = addends(v, c, p);
       return x ^ y;
-    });
-    const int sum = g.map(array_kind, wa, half, carries, [=](W h, W c) { return (h ^ c) & mask; });
+    }));
+    const int sum = g.slow(g.map(array_kind, wa, half, carries, [=](W h, W c) { return (h ^ c) & mask; }));
     rows.push_back(sum);
     rows.push_back(carries);
   }
@@ -179,6 +183,8 @@ int multiply_booth(Graph<W>& g, const MacSpec& mac, int a, int b) {
   const bool a_signed = mac.a_signed, b_signed = mac.b_signed;
   const int w = wa + 1 - a_signed, digits = (wb + 2 - b_signed) / 2, width = w + 2;
   const W mask = ones<W>(width);
+  g.drives(a, 2 * digits);
+  g.drives(b, 3 * wa / 2);
   std::vector<int> sums;
   for (int j = 0; j < digits; ++j) {
     const int digit = g.map(booth_kind, 3, b, [=](W v) {  // one, two, negative
@@ -196,11 +202,11 @@ int multiply_booth(Graph<W>& g, const MacSpec& mac, int a, int b) {
     const int above = j == 0 ? multiple : sums.back();
     const int carries = ripple_carries(g, booth_kind, width, above, digit, multiple, addends, W{0});
     g.count_only(carries, mask & ~W{1});
-    const int half = g.map(booth_kind, width, above, digit, multiple, [=](W v, W d, W m) {
+    const int half = g.slow(g.map(booth_kind, width, above, digit, multiple, [=](W v, W d, W m) {
       [[maybe_unused]] const auto [x, y, in] = addends(v, d, m);
       return x ^ y;
-    });
-    sums.push_back(g.map(booth_kind, width, half, carries, [=](W h, W c) { return (h ^ c) & mask; }));
+    }));
+    sums.push_back(g.slow(g.map(booth_kind, width, half, carries, [=](W h, W c) { return (h ^ c) & mask; })));
   }
   return join_rows(g, sums, 1, 2, wa + wb, [](const W* const* in, std::size_t t, bool) { return in[0][t]; });
 }
@@ -208,6 +214,8 @@ int multiply_booth(Graph<W>& g, const MacSpec& mac, int a, int b) {
 template <class W>
 int multiply_wallace(Graph<W>& g, const MacSpec& mac, int a, int b) {
   const int wa = mac.a_width, wb = mac.b_width, width = wa + wb;
+  g.drives(a, wb);
+  g.drives(b, wa);
   const W mask = ones<W>(width), low = ones<W>(wa);
   const W fix = (mac.a_signed || mac.b_signed ? W{1} << (width - 1) : W{0}) + (mac.a_signed ? W{1} << (wa - 1) : W{0}) +
                 (mac.b_signed ? W{1} << (wb - 1) : W{0});
@@ -235,8 +243,8 @@ int multiply_wallace(Graph<W>& g, const MacSpec& mac, int a, int b) {
   while (rows.size() > 2) {
     std::vector<int> next;
     for (std::size_t i = 0; i + 3 <= rows.size(); i += 3) {
-      const int half = g.map(wallace_kind, width, rows[i], rows[i + 1], [](W x, W y) { return x ^ y; });
-      next.push_back(g.map(wallace_kind, width, half, rows[i + 2], [](W h, W z) { return h ^ z; }));
+      const int half = g.slow(g.map(wallace_kind, width, rows[i], rows[i + 1], [](W x, W y) { return x ^ y; }));
+      next.push_back(g.slow(g.map(wallace_kind, width, half, rows[i + 2], [](W h, W z) { return h ^ z; })));
       next.push_back(g.map(wallace_kind, width, rows[i], rows[i + 1], rows[i + 2],
                            [=](W x, W y, W z) { return majority<W>(x, y, z) << 1 & mask; }));
     }
@@ -244,6 +252,61 @@ int multiply_wallace(Graph<W>& g, const MacSpec& mac, int a, int b) {
     rows = next;
   }
   return prefix_add(g, adder_kind, width, rows[0], width, rows[1], width);
+}
+
+/// ng_int_mult_serial behind the registers of what it is offered; offer: bit 1, the pair is taken. Returns the product,
+/// there in the cycle in which the next pair is taken.
+template <class W>
+int multiply_serial(Graph<W>& g, const MacSpec& mac, int a, int b, int offer) {
+  const int wa = mac.a_width, wb = mac.b_width, width = wa + wb, sum_width = wa + 1;
+  const W mask = ones<W>(sum_width);
+  const bool a_signed = mac.a_signed, b_signed = mac.b_signed;
+  const auto wide = [=](W v) { return a_signed ? extend(v, wa, sum_width) : v; };
+  const auto above = [=](W sum) { return wide(sum >> wb); };
+  const auto term = [=](W x, W sum, W last) {
+    return ((sum & 1 ? wide(x) : W{0}) ^ (b_signed && (last & sum & 1) ? mask : W{0})) & mask;
+  };
+  const auto carry_in = [=](W sum, W last) { return W{b_signed && (last & sum & 1) != 0}; };
+  const int held =
+      g.reg(serial_registers, wa, {a, offer}, [value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+        for (std::size_t t = 0; t < n; ++t) {
+          out[t] = value;
+          if (in[1][t] & 2) value = in[0][t];
+        }
+      });
+  // Steps to go.
+  const int count = g.reg(serial_registers, static_cast<int>(std::bit_width(static_cast<unsigned>(wb - 1))), {offer},
+                          [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                            for (std::size_t t = 0; t < n; ++t) {
+                              out[t] = value;
+                              value = in[0][t] & 2 ? static_cast<W>(wb - 1) : value - (value != 0);
+                            }
+                          });
+  const int last = g.map(serial_kind, 1, count, [](W c) { return W{c <= 1}; });
+  const int sum = g.reg(serial_registers, width, {a, b, offer, held, last},
+                        [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                          for (std::size_t t = 0; t < n; ++t) {
+                            out[t] = value;
+                            if (in[2][t] & 2)
+                              value = ((in[1][t] & 1 ? wide(in[0][t]) : W{0}) << (wb - 1)) | in[1][t] >> 1;
+                            else if (!(in[4][t]))
+                              value = ((above(value) + term(in[3][t], value, W{0})) & mask) << (wb - 1) |
+                                      (value >> 1 & ones<W>(wb - 1));
+                          }
+                        });
+  const int terms = g.map(serial_kind, sum_width, held, sum, last, term);
+  const auto addends = [=](W v, W l, W p) { return Addends<W>{above(v), p, carry_in(v, l)}; };
+  const int carries = ripple_carries(g, serial_kind, sum_width, sum, last, terms, addends, W{0});
+  const int half = g.slow(g.map(serial_kind, sum_width, sum, terms, [=](W v, W p) { return above(v) ^ p; }));
+  const int next = g.slow(g.map(serial_kind, sum_width, half, carries, [=](W h, W c) { return (h ^ c) & mask; }));
+  const int product =
+      g.map(wire, width, next, sum, [=](W s, W v) { return s << (wb - 1) | (v >> 1 & ones<W>(wb - 1)); });
+  const int loaded = g.map(serial_kind, sum_width, a, b, [=](W x, W y) { return y & 1 ? wide(x) : W{0}; });
+  const int all = g.map(wire, width, loaded, b, [=](W s, W y) { return s << (wb - 1) | y >> 1; });
+  const auto choose = [](W old, W offered, W o) { return o & 2 ? offered : old; };
+  g.map(serial_kind, width, product, all, offer, choose);
+  g.map(serial_kind, wa, held, a, offer, choose);
+  return product;
 }
 
 template <class W>
@@ -506,6 +569,51 @@ std::array<int, 2> accumulate_split(Graph<W>& g, Schedule schedule, int product,
   return sum;
 }
 
+/// ng_pann_mac behind the registers of what it is offered; its result, seen once in a sum, is left out. offer: bit 0,
+/// the element is the first of a sum; bit 1, it is taken. Returns the registers: the sum, whether it is inverted, and
+/// the additions to go.
+template <class W>
+std::array<int, 3> add_repeatedly(Graph<W>& g, int width, int x, int magnitude, int negative, int offer) {
+  const W mask = ones<W>(width);
+  // A register that takes an element's part, and goes on from there by itself.
+  const auto element = [&](int from, auto next) {
+    return g.reg(registers, g.width(from), {from, offer},
+                 [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                   for (std::size_t t = 0; t < n; ++t) {
+                     out[t] = value;
+                     value = in[1][t] & 2 ? in[0][t] : next(value);
+                   }
+                 });
+  };
+  const auto stay = [](W v) { return v; };
+  const auto choose = [](W old, W offered, W o) { return o & 2 ? offered : old; };
+  const int x_held = element(x, stay), minus_one = element(negative, stay);
+  const int first = element(g.map(wire, 1, offer, [](W o) { return o & 1; }), [](W) { return W{0}; });
+  const auto down = [](W v) { return v - (v != 0); };
+  const int count = element(magnitude, down);
+  g.map(control_kind, g.width(x), x_held, x, offer, choose);
+  g.map(control_kind, g.width(count), g.map(control_kind, g.width(count), count, down), magnitude, offer, choose);
+  const int minus =
+      g.reg(registers, 1, {minus_one, first}, [value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+        for (std::size_t t = 0; t < n; ++t) {
+          out[t] = value;
+          value = in[0][t] | (value & ~in[1][t] & 1);
+        }
+      });
+  const int change = g.map(control_kind, 1, minus_one, first, minus, [](W n, W f, W m) { return n & (f | ~m) & 1; });
+  const int sum = g.reg(accumulator_register, width, {x_held, first, change, count},
+                        [=, value = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+                          for (std::size_t t = 0; t < n; ++t) {
+                            out[t] = value;
+                            if (in[3][t]) value = (((in[1][t] ? W{0} : value) ^ (W{0} - in[2][t])) + in[0][t]) & mask;
+                          }
+                        });
+  const int gated = g.map(accumulator_kind, width, sum, first, [](W v, W f) { return f ? W{0} : v; });
+  const int inverted = g.map(accumulator_kind, width, gated, change, [=](W v, W c) { return (v ^ (W{0} - c)) & mask; });
+  prefix_add(g, accumulator_kind, width, inverted, width, x_held, width);
+  return {sum, minus, count};
+}
+
 // ---- floating-point accumulators (ng_fma_fp32, ng_add_fp32)
 
 /// An addend: (-1)^sign sig 2^(exp - (sig_width - 1)), exp in 10 bits of two's complement.
@@ -630,15 +738,22 @@ struct UnitGraph {
   Graph<W> graph;
   std::vector<int> a, b;  ///< a lane each; nvfp4 and mxfp4: 16 lanes each
   std::vector<int> a_scale, b_scale;
-  int first = -1;  ///< with an accumulator
+  int first = -1;  ///< bit 0: a sum starts, with an accumulator; bit 1: taken, where the unit does not always
   int term = -1;   ///< sum of the lanes' products, where it is a word
 
   explicit UnitGraph(const MacSpec& mac) {
     Graph<W>& g = graph;
-    if (is_split(mac)) {
+    if (is_serial(mac)) {
+      a.push_back(g.input(serial_registers, mac.a_width));
+      b.push_back(g.input(serial_registers, mac.b_width));
+      first = g.input(wire, 2);
+      multiply_serial(g, mac, a[0], b[0], first);
+      return;
+    }
+    if (has_magnitudes(mac)) {
       a.push_back(g.input(registers, mac.a_width));
       b.push_back(g.input(wire, mac.b_width + 1));
-      first = g.input(wire, 1);
+      first = g.input(wire, 1 + is_repeated(mac));
       const auto settled = [&](int width, auto f) {
         return g.reg(registers, width, {b[0]},
                      [f](std::size_t n, W* out, const W* const* in) { std::transform(in[0], in[0] + n, out, f); });
@@ -646,6 +761,10 @@ struct UnitGraph {
       const int bits = mac.b_width;
       const int magnitude = settled(bits, [=](W v) { return (v >> bits ? W{0} - v : v) & ones<W>(bits); });
       const int negative = settled(1, [=](W v) { return v >> bits; });
+      if (is_repeated(mac)) {
+        add_repeatedly(g, mac.acc_width, a[0], magnitude, negative, first);
+        return;
+      }
       MacSpec magnitudes = mac;
       magnitudes.b_signed = false;
       term = multiply(g, magnitudes, a[0], magnitude);

@@ -46,8 +46,10 @@ std::string shown(Enumeration value) {
 bool data::stimulus_fits(const Question& question, std::string_view stimulus) {
   if (!question.stimulus.empty()) return stimulus == question.stimulus;
   const MacSpec& mac = question.unit.mac;
-  return stimulus_is(stimulus, question.unit.a, is_signed(mac, mac.a_signed)) &&
-         stimulus_is(stimulus, question.unit.b, is_signed(mac, mac.b_signed));
+  if (!stimulus_is(stimulus, question.unit.a, is_signed(mac, mac.a_signed))) return false;
+  // Of repeated additions a stimulus is the activations'; weights are Gaussian.
+  if (mac.structure == Structure::none) return question.unit.b.distribution == Distribution::gauss;
+  return stimulus_is(stimulus, question.unit.b, is_signed(mac, mac.b_signed));
 }
 
 void Gauge::Data::check_range(const Technology& technology, const Question& question, Answer& answer) const {
@@ -78,13 +80,12 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
     outside(field, shown(asked.*member), joined(std::vector<std::string_view>(values.begin(), last)));
     return false;
   };
-  const auto between = [&](const char* field, int MacSpec::*member) {
+  const auto between = [&](const char* field, auto member) {
     const auto [low, high] = std::minmax_element(
         alike.begin(), alike.end(), [&](const MacSpec* x, const MacSpec* y) { return x->*member < y->*member; });
-    const int least = (*low)->*member, most = (*high)->*member;
+    const double least = (*low)->*member, most = (*high)->*member;
     if (asked.*member < least || asked.*member > most)
-      outside(field, std::to_string(asked.*member),
-              std::to_string(least) + (most > least ? " to " + std::to_string(most) : ""));
+      outside(field, rounded(asked.*member), rounded(least) + (most > least ? " to " + rounded(most) : ""));
   };
   if (!narrow("format", &MacSpec::format)) return;
   narrow("accumulator", &MacSpec::accumulator);
@@ -96,6 +97,7 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
     between("a_width", &MacSpec::a_width);
     between("b_width", &MacSpec::b_width);
     if (asked.accumulator) between("acc_width", &MacSpec::acc_width);
+    if (asked.structure == Structure::none) between("additions", &MacSpec::additions);
   }
   between("lanes", &MacSpec::lanes);
 }
@@ -108,11 +110,11 @@ Answer Gauge::Data::closed_form(const Technology& technology, const Question& qu
                      "L2 or L3 with a record of this unit, for the closed forms of L0 do not reach it (" +
                          std::string(error.what()) + ")");
   }
-  return of_features(technology, question, Rung::L0, features(question.unit));
+  return of_features(technology, question, Rung::L0, features(question.unit), cycles_per_mac(question.unit));
 }
 
 Answer Gauge::Data::of_features(const Technology& technology, const Question& question, Rung rung,
-                                const Features& features) const {
+                                const Features& features, double cycles) const {
   if (!technology.calibration) {
     throw FieldError("technology", technology.name, "one with a calibration: " + names_of([](const Technology& one) {
                                                       return one.calibration.has_value();
@@ -121,15 +123,21 @@ Answer Gauge::Data::of_features(const Technology& technology, const Question& qu
   const Calibration& calibration = *technology.calibration;
   Answer answer;
   answer.unit = "J";
-  answer.each = dot(features, calibration.coefficients) / question.unit.mac.lanes;
+  const double cycle_j = dot(features, calibration.coefficients);
+  answer.each = cycle_j * cycles;
   answer.rung = rung;
   answer.technology = technology.name;
   answer.calibration = calibration.id;
   answer.error = calibration.error(rung, question.unit.mac);
   check_range(technology, question, answer);
-  Term each{"one multiply-accumulate", answer.each, "J", "energy of a cycle / lanes", {}};
+  const int lanes = question.unit.mac.lanes;
+  Term each{"one multiply-accumulate",
+            answer.each,
+            "J",
+            cycles * lanes == 1 ? "energy of a cycle / lanes" : "energy of a cycle x " + rounded(cycles) + " cycles",
+            {}};
   if (question.explain) {
-    Term cycle{"one cycle of the unit", answer.each * question.unit.mac.lanes, "J", "sum of feature x coefficient", {}};
+    Term cycle{"one cycle of the unit", cycle_j, "J", "sum of feature x coefficient", {}};
     for (std::size_t i = 0; i < feature_count; ++i) {
       if (features[i] == 0) continue;
       cycle.parts.push_back({std::string(feature_names[i]),
@@ -153,77 +161,142 @@ Answer Gauge::Data::of_features(const Technology& technology, const Question& qu
 std::optional<Answer> Gauge::Data::recorded(const Technology& technology, const Question& question, Rung rung) const {
   const MacSpec asked = canonical(question.unit.mac);
   for (const Record& record : records) {
-    if (record.technology != technology.name || !(canonical(record.mac) == asked)) continue;
+    if (record.technology != technology.name || !record.operation.empty() || !(canonical(record.mac) == asked))
+      continue;
     for (const Sample& sample : record.samples) {
-      const std::string key(name(rung));
-      if (!stimulus_fits(question, sample.stimulus) || !sample.json.contains(key)) continue;
-      const Json& of = sample.json[key];
-      Answer answer;
-      answer.unit = "J";
-      const double cycle = of.at("energy_j");
-      answer.each = cycle / record.macs_per_cycle;
-      answer.rung = rung;
-      answer.technology = technology.name;
-      answer.record = record.unit;
-      answer.netlist_sha256 = record.netlist_sha256;
-      answer.stimulus = sample.stimulus;
-      answer.stimulus_sha256 = sample.stimulus_sha256;
-      answer.leakage_w = of.value("leakage_w", not_known);
-      if (technology.calibration) answer.error = technology.calibration->error(rung, asked);
-      if (of.contains("standard_error"))
-        answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
-                               " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");
-      if (rung == Rung::L2 && technology.calibration && technology.calibration->l2_scale) {
-        answer.notes.push_back("L2 has no glitches: times " + rounded(*technology.calibration->l2_scale) +
-                               ", a factor fitted for " + technology.name + ", it comes nearer to L3 (" +
-                               percent_text(technology.calibration->errors.at("L2_scaled").mean_abs) +
-                               " mean error on held-out units); the value is without it.");
-      }
-      if (rung == Rung::L3)
-        answer.notes.push_back(
-            "L3 is the rung that the others are held against; what it leaves out (wires, the library's own error) is "
-            "in "
-            "docs/energy_ladder.md.");
-      Term each{"one multiply-accumulate",
-                answer.each,
-                "J",
-                "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle",
-                {}};
-      if (question.explain) {
-        Term whole{"one cycle of the unit",
-                   cycle,
-                   "J",
-                   "mean of the record's cycles of " + record.unit + " in " + technology.name,
-                   {}};
-        const auto part = [&](const char* field, const char* label, const char* how) {
-          if (of.contains(field) && of[field].is_number())
-            whole.parts.push_back({label, of[field].get<double>(), "J", how, {}});
-        };
-        part("internal_j", "internal",
-             "cells' internal energy, each transition x the Liberty table at its slew and load");
-        part("switching_j", "switching", "toggles of each net x C V^2 / 2");
-        part("clock_j", "clock", "clock pins of the flip-flops");
-        if (of.contains("toggles") && of["toggles"].is_number()) {
-          const double toggles = of["toggles"];
-          whole.parts.push_back({"toggles",
-                                 toggles,
-                                 "1",
-                                 "of nets in a cycle: " + quantity_text(cycle / toggles, "J") + " each on average",
-                                 {}});
-        }
-        each.parts.push_back(std::move(whole));
-      }
-      Term all = scaled(answer, question.count, std::move(each));
-      if (question.explain) answer.explanation = std::move(all);
-      return answer;
+      if (stimulus_fits(question, sample.stimulus) && sample.json.contains(std::string(name(rung))))
+        return sampled(technology, question, record, sample, rung);
     }
   }
   return std::nullopt;
 }
 
+Answer Gauge::Data::sampled(const Technology& technology, const Question& question, const Record& record,
+                            const Sample& sample, Rung rung) const {
+  const Json& of = sample.json[std::string(name(rung))];
+  Answer answer;
+  answer.unit = "J";
+  const double cycle = of.at("energy_j");
+  answer.each = cycle / record.macs_per_cycle;
+  answer.rung = rung;
+  answer.technology = technology.name;
+  answer.record = record.unit;
+  answer.netlist_sha256 = record.netlist_sha256;
+  answer.stimulus = sample.stimulus;
+  answer.stimulus_sha256 = sample.stimulus_sha256;
+  answer.leakage_w = of.value("leakage_w", not_known);
+  if (!record.operation.empty())
+    answer.notes.push_back("How far " + std::string(name(rung)) + " is off was measured on multiply-accumulates only.");
+  else if (technology.calibration)
+    answer.error = technology.calibration->error(rung, canonical(record.mac));
+  if (of.contains("standard_error"))
+    answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
+                           " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");
+  if (rung == Rung::L2 && technology.calibration && technology.calibration->l2_scale) {
+    answer.notes.push_back("L2 has no glitches: times " + rounded(*technology.calibration->l2_scale) +
+                           ", a factor fitted for " + technology.name + ", it comes nearer to L3 (" +
+                           percent_text(technology.calibration->errors.at("L2_scaled").mean_abs) +
+                           " mean error on held-out units); the value is without it.");
+  }
+  if (rung == Rung::L3)
+    answer.notes.push_back(
+        "L3 is the rung that the others are held against; what it leaves out (wires, the library's own error) is "
+        "in "
+        "docs/energy_ladder.md.");
+  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  if (question.explain) {
+    Term whole{"one cycle of the unit",
+               cycle,
+               "J",
+               "mean of the record's cycles of " + record.unit + " in " + technology.name,
+               {}};
+    const auto part = [&](const char* field, const char* label, const char* how) {
+      if (of.contains(field) && of[field].is_number())
+        whole.parts.push_back({label, of[field].get<double>(), "J", how, {}});
+    };
+    part("internal_j", "internal", "cells' internal energy, each transition x the Liberty table at its slew and load");
+    part("switching_j", "switching", "toggles of each net x C V^2 / 2");
+    part("clock_j", "clock", "clock pins of the flip-flops");
+    if (of.contains("toggles") && of["toggles"].is_number()) {
+      const double toggles = of["toggles"];
+      whole.parts.push_back({"toggles",
+                             toggles,
+                             "1",
+                             "of nets in a cycle: " + quantity_text(cycle / toggles, "J") + " each on average",
+                             {}});
+    }
+    each.parts.push_back(std::move(whole));
+  }
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::Data::of_rtl_flips(const Technology& technology, const Question& question, const Record& record,
+                                 const RtlSample& sample) const {
+  const RtlCalibration& rtl = *technology.rtl;
+  Answer answer;
+  answer.unit = "J";
+  answer.rung = Rung::L1;
+  answer.technology = technology.name;
+  answer.calibration = rtl.id;
+  answer.record = record.unit;
+  answer.netlist_sha256 = record.netlist_sha256;
+  answer.stimulus = sample.stimulus;
+  answer.stimulus_sha256 = sample.stimulus_sha256;
+  answer.error = rtl.error;
+  answer.notes.push_back("Flips counted in the Verilated unit (docs/energy_rtl.md).");
+  Term cycle{"one cycle of the unit", 0, "J", "sum of feature x coefficient", {}};
+  for (const auto& [feature, count] : sample.features) {
+    const double joules = rtl.coefficients.at(feature);
+    cycle.value += count * joules;
+    cycle.parts.push_back(
+        {feature, count * joules, "J", rounded(count) + " a cycle x " + quantity_text(joules, "J"), {}});
+  }
+  answer.each = cycle.value / record.macs_per_cycle;
+  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  each.parts.push_back(std::move(cycle));
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::Data::named(const Technology& technology, const Question& question) const {
+  std::string there, units;
+  for (const Record& record : records) {
+    if (record.technology != technology.name) continue;
+    units += (units.empty() ? "" : ", ") + record.unit;
+    if (record.unit != question.record) continue;
+    for (const Sample& sample : record.samples) {
+      there += (there.empty() ? "" : ", ") + sample.stimulus;
+      if (!question.stimulus.empty() && sample.stimulus != question.stimulus) continue;
+      for (const Rung rung : {Rung::L3, Rung::L2}) {
+        if ((question.rung == rung || question.rung == Rung::best) && sample.json.contains(std::string(name(rung))))
+          return sampled(technology, question, record, sample, rung);
+      }
+      if (question.rung == Rung::L1 && technology.rtl) {
+        for (const RtlSample& of : technology.rtl->samples)
+          if (of.unit == record.unit && of.stimulus == sample.stimulus && of.stimulus_sha256 == sample.stimulus_sha256)
+            return of_rtl_flips(technology, question, record, of);
+      }
+    }
+    if (question.rung == Rung::L0)
+      throw FieldError("rung", "L0", "best, L1, L2 or L3: closed forms are asked by format, not by a unit's name");
+    if (question.rung == Rung::L1)
+      throw FieldError("rung", "L1",
+                       "best, L2 or L3: the flips of " + record.unit + " under " +
+                           (question.stimulus.empty() ? "its stimuli" : question.stimulus) + " are not in power/rtl");
+    throw FieldError("stimulus", question.stimulus, "one that " + record.unit + " is recorded on: " + there);
+  }
+  throw FieldError("unit", question.record,
+                   units.empty() ? "a unit recorded in " + technology.name + "; there is none"
+                                 : "one recorded in " + technology.name + ": " + units);
+}
+
 Answer Gauge::Data::refined(const Question& question) const {
   const std::string wanted = question.technology.empty() ? reference_technology : question.technology;
   const Technology& technology = this->technology(wanted);
+  if (!question.record.empty()) return named(technology, question);
   if (technology.kind == "cited") return cited(technology, question);
   if (technology.measured) return estimated(technology, question);
   switch (question.rung) {
@@ -253,17 +326,19 @@ Answer Gauge::Data::refined(const Question& question) const {
   }
   std::string there;
   for (const Record& record : records) {
-    if (record.technology == technology.name && canonical(record.mac) == canonical(question.unit.mac)) {
+    if (record.technology == technology.name && record.operation.empty() &&
+        canonical(record.mac) == canonical(question.unit.mac)) {
       for (const Sample& sample : record.samples) there += (there.empty() ? "" : ", ") + sample.stimulus;
     }
   }
   const std::string what = described(question.unit.mac);
-  throw FieldError("rung", std::string(name(question.rung)),
-                   there.empty()
-                       ? "L0, for there is no record of " + what + " in " + technology.name +
-                             " (`narrowgauge energy --units` lists the records; docs/energy_ladder.md says how "
-                             "to characterize a unit)"
-                       : "another stimulus: " + what + " is recorded in " + technology.name + " on " + there);
+  const bool by_stimulus = !there.empty() && !question.stimulus.empty();
+  throw FieldError(
+      by_stimulus ? "stimulus" : "rung", by_stimulus ? question.stimulus : std::string(name(question.rung)),
+      there.empty() ? "L0, for there is no record of " + what + " in " + technology.name +
+                          " (`narrowgauge energy --units` lists the records; docs/energy_ladder.md says how "
+                          "to characterize a unit)"
+                    : "another stimulus: " + what + " is recorded in " + technology.name + " on " + there);
 }
 
 Answer Gauge::Data::paper(const Question& question) const {
@@ -340,13 +415,15 @@ Answer Gauge::energy(const Question& question) const {
   return question.mode == Mode::pann_paper ? data_->paper(question) : data_->refined(question);
 }
 
-Answer Gauge::energy_counted(const Question& question, const Features& counted) const {
+Answer Gauge::energy_counted(const Question& question, const Features& counted, std::optional<double> cycles) const {
   validate(question);
   if (question.mode == Mode::pann_paper)
     throw FieldError("mode", "pann_paper", "refined: the paper's formulas do not depend on operands");
+  if (!question.record.empty())
+    throw FieldError("unit", question.record, "left out, and a format: operands are counted on in the golden model");
   const Technology& technology =
       data_->technology(question.technology.empty() ? reference_technology : question.technology);
-  return data_->of_features(technology, question, Rung::L1, counted);
+  return data_->of_features(technology, question, Rung::L1, counted, cycles ? *cycles : cycles_per_mac(question.unit));
 }
 
 Gauge::Fast Gauge::prepare(std::string_view technology) const {

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <tuple>
 
 #include "data.hpp"
 #include "narrowgauge/power/json.hpp"
@@ -121,6 +122,10 @@ MacSpec canonical(MacSpec mac) {
     return plain;
   }
   if (!mac.accumulator) mac.acc_width = defaults.acc_width;
+  if (mac.structure == Structure::none) {  // weights have a sign beside their width, and are sorted
+    mac.b_signed = true;
+    if (mac.schedule == Schedule::plain) mac.schedule = Schedule::sorted;
+  }
   return mac;
 }
 
@@ -171,14 +176,32 @@ void Gauge::Data::add_calibration(const Json& json, const Units& units) {
 }
 
 void Gauge::Data::add_record(const Json& json, const Units& units) {
-  const auto unit = units.find(json.at("unit"));
-  if (unit == units.end()) return;  // a record of a unit that is no more: power/flow's check tells of it
-  Record record{unit->first,        json.at("technology"), json.at("netlist_sha256"),
-                unit->second.first, unit->second.second,   {}};
+  Record record{
+      json.at("unit"), json.at("technology"), json.at("netlist_sha256"), {}, 1, {}, json.value("operation", "")};
+  if (!record.operation.empty()) {
+    record.macs_per_cycle = json.at("operations_per_cycle");
+  } else {
+    const auto unit = units.find(record.unit);
+    if (unit == units.end()) return;  // a record of a unit that is no more: power/flow's check tells of it
+    std::tie(record.mac, record.macs_per_cycle) = unit->second;
+  }
   for (const Json& sample : json.at("samples")) {
     record.samples.push_back({sample.at("stimulus"), sample.at("stimulus_sha256"), sample});
   }
   records.push_back(std::move(record));
+}
+
+void Gauge::Data::add_rtl(const Json& json) {
+  const Json& error = json.at("L1");
+  RtlCalibration rtl{json.at("id"),
+                     json.at("coefficients"),
+                     {error.at("error_mean_abs"), error.at("error_max"), static_cast<int>(error.at("held_out").size()),
+                      "L3", "units of all kinds"},
+                     {}};
+  for (const Json& sample : json.at("samples"))
+    rtl.samples.push_back(
+        {sample.at("unit"), sample.at("stimulus"), sample.at("stimulus_sha256"), sample.at("features")});
+  technologies[json.at("technology")].rtl = std::move(rtl);
 }
 
 void Gauge::Data::add_estimate(const Json& json, const Units& units) {
@@ -196,7 +219,8 @@ void Gauge::Data::add_estimate(const Json& json, const Units& units) {
 const Technology& Gauge::Data::technology(const std::string& name) const {
   const auto found = technologies.find(name);
   if (found == technologies.end())
-    throw FieldError("technology", name, "one of " + names_of([](const Technology&) { return true; }));
+    throw FieldError("technology", name.empty() ? "missing" : name,
+                     "one of " + names_of([](const Technology&) { return true; }));
   if (!found->second.fault.empty())
     throw Error("The calibration of technology " + name + " is broken: " + found->second.fault);
   return found->second;
@@ -226,7 +250,8 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
   };
   each_file("units.json", [&](const Json& json) {
     for (const Json& unit : json.at("units"))
-      units[unit.at("name")] = {mac_spec_from_json(unit.at("mac")), unit.at("macs_per_cycle")};
+      if (unit.contains("mac"))
+        units[unit.at("name")] = {mac_spec_from_json(unit.at("mac")), unit.at("macs_per_cycle")};
   });
   each_file("technologies/", [&](const Json& json) { data->add_technology(json); });
   each_file("calibration/", [&](const Json& json) {
@@ -237,6 +262,7 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
     }
   });
   each_file("records/", [&](const Json& json) { data->add_record(json, units); });
+  each_file("rtl/", [&](const Json& json) { data->add_rtl(json); });
   each_file("ice40up/estimates.json", [&](const Json& json) {
     for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
   });
@@ -304,7 +330,8 @@ std::vector<RecordInfo> Gauge::records() const {
         return sample.json.contains(rung) ? sample.json[rung].at("energy_j").get<double>() / record.macs_per_cycle
                                           : not_known;
       };
-      list.push_back({record.unit, record.technology, sample.stimulus, record.mac, joules("L2"), joules("L3")});
+      list.push_back(
+          {record.unit, record.technology, sample.stimulus, record.mac, joules("L2"), joules("L3"), record.operation});
     }
   }
   return list;

@@ -28,9 +28,12 @@ struct Calibration {
   std::map<std::string, RungError> errors;                                 // by rung, all held-out samples
   std::map<std::pair<std::string, std::string>, RungError> family_errors;  // those of a family
 
-  /// Whose errors are a unit's: its format's; the units of the unsigned split have their own.
+  /// Whose errors are a unit's: its format's; serial multipliers, repeated additions and the unsigned split have their
+  /// own.
   static std::string family(const MacSpec& mac) {
     const std::string format(name(mac.format));
+    if (mac.structure == Structure::none) return format + ", repeated additions";
+    if (mac.structure == Structure::serial) return format + ", serial";
     return mac.schedule == Schedule::plain ? format : format + ", unsigned split";
   }
   std::optional<RungError> error(Rung rung, const MacSpec& mac) const {
@@ -69,11 +72,25 @@ struct Operation {
   bool verified;
 };
 
+/// Rung L1 by the flip counters of Verilated units (power/rtl): features of samples, and what each costs.
+struct RtlSample {
+  std::string unit, stimulus, stimulus_sha256;
+  std::map<std::string, double> features;  // a cycle
+};
+
+struct RtlCalibration {
+  std::string id;
+  std::map<std::string, double> coefficients;  // joules
+  RungError error;
+  std::vector<RtlSample> samples;
+};
+
 struct Technology {
   std::string name, kind, what, citation, anchor;
   std::vector<Operation> operations;
   std::optional<Calibration> calibration;
   std::optional<Measured> measured;
+  std::optional<RtlCalibration> rtl;
   std::string fault;  // of its calibration file
 };
 
@@ -85,8 +102,11 @@ struct Sample {
 struct Record {
   std::string unit, technology, netlist_sha256;
   MacSpec mac;
-  double macs_per_cycle = 1;
+  double macs_per_cycle = 1;  // operations, if it is no multiply-accumulate
   std::vector<Sample> samples;
+  std::string operation = {};  // empty: multiply-accumulates, `mac` describes them
+
+  std::string each() const { return operation.empty() ? "one multiply-accumulate" : operation; }
 };
 
 struct Memory {
@@ -127,6 +147,7 @@ struct Gauge::Data {
   void add_calibration(const data::Json& json, const data::Units& units);
   void add_record(const data::Json& json, const data::Units& units);
   void add_estimate(const data::Json& json, const data::Units& units);
+  void add_rtl(const data::Json& json);
 
   /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
   const data::Technology& technology(const std::string& name) const;
@@ -136,9 +157,16 @@ struct Gauge::Data {
   // What answers: gauge.cpp,
   Answer refined(const Question& question) const;
   Answer closed_form(const data::Technology& technology, const Question& question) const;
-  Answer of_features(const data::Technology& technology, const Question& question, Rung rung,
-                     const Features& features) const;
+  Answer of_features(const data::Technology& technology, const Question& question, Rung rung, const Features& features,
+                     double cycles) const;
   std::optional<Answer> recorded(const data::Technology& technology, const Question& question, Rung rung) const;
+  /// A sample of a record, as the answer of a rung that it has.
+  Answer sampled(const data::Technology& technology, const Question& question, const data::Record& record,
+                 const data::Sample& sample, Rung rung) const;
+  /// Of a unit by its name: L3, L2, or L1 by the flip counters of the Verilated unit.
+  Answer named(const data::Technology& technology, const Question& question) const;
+  Answer of_rtl_flips(const data::Technology& technology, const Question& question, const data::Record& record,
+                      const data::RtlSample& sample) const;
   void check_range(const data::Technology& technology, const Question& question, Answer& answer) const;
   Answer paper(const Question& question) const;
   // and gauge_cited.cpp.

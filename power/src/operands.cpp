@@ -7,6 +7,7 @@
 
 #include "features_operands.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/pann/pann.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 
 namespace narrowgauge::power {
@@ -64,6 +65,23 @@ Vectors integer_codes(const Side& side, int width, bool is_signed, bool symmetri
   return to;
 }
 
+/// Weights of repeated additions, each vector with its own step.
+Vectors pann_codes(const Side& side, const MacSpec& mac, std::size_t length) {
+  Vectors to{side.vectors(), length, 0, std::vector<std::uint32_t>(side.vectors() * length), {}};
+  std::vector<float> vector(side.k());
+  for (std::size_t v = 0; v < to.count; ++v) {
+    for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = side.x[side.index(v, i)];
+    const pann::PannWeights weights = pann::quantize_weights(vector, mac.additions);
+    if (weights.storage_width > mac.b_width)
+      throw Error(std::string(side.name) + " needs weights of " + std::to_string(weights.storage_width) +
+                  " bits in vector " + std::to_string(v) + "; expected b_width = " + std::to_string(mac.b_width) +
+                  " or less (fewer additions, or a larger b_width)");
+    for (std::size_t i = 0; i < vector.size(); ++i)
+      to.codes[v * length + i] = static_cast<std::uint32_t>(weights.codes[i]) & ((2U << mac.b_width) - 1);
+  }
+  return to;
+}
+
 Vectors quantized_codes(const Side& side, MacFormat format, std::size_t length) {
   QuantizeOptions options;
   options.scheme = format == MacFormat::nvfp4   ? Scheme::nvfp4
@@ -99,7 +117,8 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
   const std::size_t beats = (k + lanes - 1) / lanes, length = beats * lanes;
   const auto vectors = [&](const Side& side, bool is_b) {
     if (mac.format != MacFormat::integer) return quantized_codes(side, mac.format, length);
-    const bool split = is_b && is_split(mac), is_signed = split || (is_b ? mac.b_signed : mac.a_signed);
+    if (is_b && is_repeated(mac) && !integers_as_they_are) return pann_codes(side, mac, length);
+    const bool split = is_b && has_magnitudes(mac), is_signed = split || (is_b ? mac.b_signed : mac.a_signed);
     return integer_codes(side, code_bits(mac, is_b), is_signed, split, integers_as_they_are, length);
   };
   const Vectors va = vectors({"A", a, rows, k, Axis::rows}, false);

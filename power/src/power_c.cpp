@@ -57,7 +57,7 @@ OperandStatistics operand(const char* field, const ng_power_operand& from) {
 Question question_from(const ng_power_question& from) {
   Question question;
   MacSpec& mac = question.unit.mac;
-  mac.format = choice<MacFormat>("format", from.format, 8);
+  mac.format = choice<MacFormat>("format", from.format, 9);
   mac.a_width = from.a_width;
   mac.b_width = from.b_width;
   mac.a_signed = from.a_signed != 0;

@@ -13,19 +13,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view formats[] = {"integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", "fp32"};
+constexpr std::string_view formats[] = {"integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4",
+                                        "bf16",    "fp16",     "fp32",     "tf32"};
 constexpr std::string_view structures[] = {"array", "booth", "wallace", "serial", "none"};
 constexpr std::string_view schedules[] = {"plain", "sorted", "dual", "muxed"};
 constexpr std::string_view distributions[] = {"uniform", "gauss", "half_normal", "histogram"};
 constexpr std::string_view rungs[] = {"best", "L0", "L1", "L2", "L3", "L4", "L5", "cited"};
 constexpr std::string_view modes[] = {"refined", "pann_paper"};
 constexpr std::string_view operations[] = {"read", "write", "store_and_fetch"};
-
-std::string shown(const Json& value) {
-  std::string text = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
 
 template <class T, std::size_t N>
 T choice(const char* field, const Json& value, const std::string_view (&names)[N], std::size_t usable = N) {
@@ -34,7 +29,7 @@ T choice(const char* field, const Json& value, const std::string_view (&names)[N
     for (std::size_t i = 0; i < usable; ++i)
       if (names[i] == text) return static_cast<T>(i);
   }
-  throw FieldError(field, shown(value), "one of " + joined(std::span(names).first(usable)));
+  throw FieldError(field, brief(value), "one of " + joined(std::span(names).first(usable)));
 }
 
 int whole(const char* field, const Json& value, int low, int high) {
@@ -44,22 +39,22 @@ int whole(const char* field, const Json& value, int low, int high) {
                                                   : value.get<std::int64_t>() > high;
     if (!below && !above && value.get<std::int64_t>() >= low) return value.get<int>();
   }
-  throw FieldError(field, shown(value), "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
+  throw FieldError(field, brief(value), "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
 bool flag(const char* field, const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
-  throw FieldError(field, shown(value), "true or false");
+  throw FieldError(field, brief(value), "true or false");
 }
 
 double real(const char* field, const Json& value) {
   if (value.is_number()) return value.get<double>();
-  throw FieldError(field, shown(value), "a number");
+  throw FieldError(field, brief(value), "a number");
 }
 
 const std::string& word(const char* field, const Json& value) {
   if (value.is_string()) return value.get_ref<const std::string&>();
-  throw FieldError(field, shown(value), "a string");
+  throw FieldError(field, brief(value), "a string");
 }
 
 /// "int8", "uint4": widths and signs of integers. False if it is not such a name.
@@ -88,7 +83,7 @@ void set_format(const Json& value, MacSpec& mac) {
       }
     }
   }
-  throw FieldError("format", shown(value), "one of " + joined(formats) + ", int1 to int16, uint1 to uint16");
+  throw FieldError("format", brief(value), "one of " + joined(formats) + ", int1 to int16, uint1 to uint16");
 }
 
 /// Takes the key if it is one of a MacSpec ("format" has been taken before).
@@ -96,7 +91,7 @@ bool take_mac(const std::string& key, const Json& value, MacSpec& mac) {
   const auto integers_only = [&] {
     if (mac.format != MacFormat::integer)
       throw FieldError(
-          key, shown(value),
+          key, brief(value),
           "left out: it goes with format integer only, " + std::string(name(mac.format)) + " brings its own");
   };
   if (key == "format") return true;
@@ -138,7 +133,7 @@ OperandStatistics statistics(const char* field, const Json& value) {
     return statistics;
   }
   if (!value.is_object() || value.size() != 1)
-    throw FieldError(field, shown(value), R"("uniform", "gauss", "half_normal" or {"histogram": [...]})");
+    throw FieldError(field, brief(value), R"("uniform", "gauss", "half_normal" or {"histogram": [...]})");
   const std::string& key = value.begin().key();
   const Json& content = *value.begin();
   if (key == "distribution") {
@@ -150,9 +145,38 @@ OperandStatistics statistics(const char* field, const Json& value) {
     statistics.distribution = Distribution::histogram;
     statistics.histogram = std::move(counts);
   } else {
-    throw FieldError(field, shown(value), R"("uniform", "gauss", "half_normal" or {"histogram": [...]})");
+    throw FieldError(field, brief(value), R"("uniform", "gauss", "half_normal" or {"histogram": [...]})");
   }
   return statistics;
+}
+
+/// Takes the keys that all questions have.
+template <class AnyKind>
+bool take_common(const std::string& key, const Json& value, AnyKind& question) {
+  if (key == "technology") {
+    question.technology = word("technology", value);
+  } else if (key == "explain") {
+    question.explain = flag("explain", value);
+  } else {
+    return key == "id";
+  }
+  return true;
+}
+
+/// Takes those that the questions about units have, the first `usable_rungs` of the rungs.
+bool take_of_unit(const std::string& key, const Json& value, Question& question, std::size_t usable_rungs) {
+  if (key == "rung") {
+    question.rung = choice<Rung>("rung", value, rungs, usable_rungs);
+  } else if (key == "stimulus") {
+    question.stimulus = word("stimulus", value);
+  } else if (key == "count") {
+    question.count = real("count", value);
+  } else if (key == "strict") {
+    question.strict = flag("strict", value);
+  } else {
+    return take_common(key, value, question);
+  }
+  return true;
 }
 
 MemoryQuestion memory_question(const Json& json) {
@@ -160,8 +184,6 @@ MemoryQuestion memory_question(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (key == "memory") {
       question.memory = word("memory", value);
-    } else if (key == "technology") {
-      question.technology = word("technology", value);
     } else if (key == "bits") {
       question.bits = real("bits", value);
     } else if (key == "size_bytes") {
@@ -170,10 +192,8 @@ MemoryQuestion memory_question(const Json& json) {
       question.operation = choice<MemoryQuestion::Operation>("operation", value, operations);
     } else if (key == "strict") {
       question.strict = flag("strict", value);
-    } else if (key == "explain") {
-      question.explain = flag("explain", value);
-    } else if (key != "id") {
-      throw FieldError(key, shown(value),
+    } else if (!take_common(key, value, question)) {
+      throw FieldError(key, brief(value),
                        "left out: a question about a memory has memory, technology, bits, size_bytes, operation, "
                        "strict, explain, id");
     }
@@ -186,14 +206,26 @@ EventQuestion event_question(const Json& json) {
   for (const auto& [key, value] : json.items()) {
     if (key == "events") {
       if (!value.is_object())
-        throw FieldError("events", shown(value), R"(an object such as {"net": 63.4, "clock": 1})");
+        throw FieldError("events", brief(value), R"(an object such as {"net": 63.4, "clock": 1})");
       for (const auto& [event, count] : value.items()) question.events.emplace_back(event, real("events", count));
-    } else if (key == "technology") {
-      question.technology = word("technology", value);
-    } else if (key == "explain") {
-      question.explain = flag("explain", value);
-    } else if (key != "id") {
-      throw FieldError(key, shown(value), "left out: a question about events has events, technology, explain, id");
+    } else if (!take_common(key, value, question)) {
+      throw FieldError(key, brief(value), "left out: a question about events has events, technology, explain, id");
+    }
+  }
+  return question;
+}
+
+/// About a recorded unit by its name.
+Question record_question(const Json& json) {
+  Question question;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "unit") {
+      question.record = word("unit", value);
+      if (question.record.empty()) throw FieldError("unit", brief(value), "the name of a recorded unit");
+    } else if (!take_of_unit(key, value, question, 5)) {
+      throw FieldError(key, brief(value),
+                       "left out: a question about a unit by its name has unit, technology, rung, stimulus, count, "
+                       "strict, explain, id");
     }
   }
   return question;
@@ -212,24 +244,12 @@ Question unit_question(const Json& json) {
       question.unit.a = statistics("a", value);
     } else if (key == "b") {
       question.unit.b = statistics("b", value);
-    } else if (key == "technology") {
-      question.technology = word("technology", value);
-    } else if (key == "rung") {
-      question.rung = choice<Rung>("rung", value, rungs, 7);
     } else if (key == "mode") {
       question.mode = choice<Mode>("mode", value, modes);
-    } else if (key == "stimulus") {
-      question.stimulus = word("stimulus", value);
-    } else if (key == "count") {
-      question.count = real("count", value);
-    } else if (key == "strict") {
-      question.strict = flag("strict", value);
-    } else if (key == "explain") {
-      question.explain = flag("explain", value);
     } else if (key == "energy_per_flip") {
       question.energy_per_flip = real("energy_per_flip", value);
-    } else if (key != "id") {
-      throw FieldError(key, shown(value),
+    } else if (!take_of_unit(key, value, question, 7)) {
+      throw FieldError(key, brief(value),
                        "left out: a question has " + std::string(mac_keys) +
                            ", a, b, technology, rung, mode, stimulus, count, strict, explain, energy_per_flip, id");
     }
@@ -280,12 +300,12 @@ FieldError::FieldError(std::string field, std::string value, std::string expecte
 
 MacSpec mac_spec_from_json(const Json& json) {
   MacSpec mac;
-  if (!json.is_object()) throw FieldError("mac", shown(json), "an object with the keys " + std::string(mac_keys));
+  if (!json.is_object()) throw FieldError("mac", brief(json), "an object with the keys " + std::string(mac_keys));
   const auto format = json.find("format");
   if (format == json.end()) throw FieldError("format", "missing", "one of " + joined(formats));
   set_format(*format, mac);
   for (const auto& [key, value] : json.items()) {
-    if (!take_mac(key, value, mac)) throw FieldError(key, shown(value), "one of the keys " + std::string(mac_keys));
+    if (!take_mac(key, value, mac)) throw FieldError(key, brief(value), "one of the keys " + std::string(mac_keys));
   }
   validate(MacQuestion{mac, {}, {}});
   return mac;
@@ -317,6 +337,7 @@ nlohmann::ordered_json vocabulary(const Gauge& gauge) {
                                {"a, b", std::span(distributions).first(3)},
                                {"rung", std::span(rungs).first(5)},
                                {"mode", modes}};
+  words["rung"].push_back(name(Rung::L5));
   words["format"].insert(words["format"].end(), {"int1 ... int16", "uint1 ... uint16"});
   for (const TechnologyInfo& technology : gauge.technologies()) words["technology"].push_back(technology.name);
   for (const MemoryQuestion& memory : gauge.memories())
@@ -336,10 +357,14 @@ AnyQuestion question_from_json(std::string_view text) {
     throw Error(
         R"(The question has a number beyond double's range; write one object a line, such as {"format": "int8"})");
   }
+  if (deeper_than(json, deepest_question))
+    throw Error("The question has more than " + std::to_string(deepest_question) +
+                R"( lists or objects in each other; write it flat, such as {"format": "int8"})");
   if (!json.is_object())
-    throw Error("The question is " + shown(json) + R"(; expected an object such as {"format": "int8"})");
+    throw Error("The question is " + brief(json) + R"(; expected an object such as {"format": "int8"})");
   if (json.contains("memory")) return memory_question(json);
   if (json.contains("events")) return event_question(json);
+  if (json.contains("unit")) return record_question(json);
   return unit_question(json);
 }
 
@@ -354,7 +379,7 @@ void validate(const MacQuestion& question) {
       check_width("a_width", mac.a_width, 16);
       check_width("b_width", mac.b_width, 16);
       a_bits = mac.a_width;
-      b_bits = mac.b_width + (mac.schedule != Schedule::plain && mac.structure != Structure::none);  // a sign beside
+      b_bits = mac.b_width + (mac.schedule != Schedule::plain || mac.structure == Structure::none);  // a sign beside
       break;
     case MacFormat::nvfp4:
     case MacFormat::mxfp4:
@@ -367,6 +392,9 @@ void validate(const MacQuestion& question) {
     case MacFormat::bf16:
     case MacFormat::fp16:
       a_bits = b_bits = 16;
+      break;
+    case MacFormat::tf32:
+      a_bits = b_bits = 19;
       break;
     case MacFormat::fp32:
       a_bits = b_bits = 32;
@@ -404,6 +432,8 @@ void validate(const Question& question) {
   validate(question.unit);
   if (!(question.count >= 0) || std::isinf(question.count))
     throw FieldError("count", number_text(question.count), "a finite number, not negative");
+  if (!question.record.empty() && question.mode == Mode::pann_paper)
+    throw FieldError("unit", question.record, "left out in mode pann_paper, whose formulas are of formats");
   if (question.energy_per_flip) {
     if (question.mode != Mode::pann_paper)
       throw FieldError("energy_per_flip", number_text(*question.energy_per_flip), "left out, or mode pann_paper");

@@ -12,6 +12,7 @@
 #include "narrowgauge/pann/pann.hpp"
 #include "narrowgauge/power/json.hpp"
 #include "narrowgauge/quant/quantize.hpp"
+#include "text.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -62,6 +63,8 @@ Number number(const MacSpec& mac, bool is_a) {
       return {{}, Format::bf16, 16};
     case MacFormat::fp16:
       return {{}, Format::fp16, 16};
+    case MacFormat::tf32:
+      return {{}, Format::tf32, 19};
     case MacFormat::fp32:
       break;
   }
@@ -219,7 +222,7 @@ std::string hex(const Bits& bits) {
 
 struct Stream {
   std::string name;
-  std::size_t delay = 0;
+  std::size_t delay = 0, hold = 1;
   std::function<Bits(std::size_t cycle)> value;
 };
 
@@ -233,16 +236,7 @@ class Maker {
                   std::to_string(options.a.cols) + ", b " + std::to_string(options.b.rows) + " x " +
                   std::to_string(options.b.cols) + "; expected M x K and K x N");
     }
-    const MacSpec mac = mac_spec_from_json(unit.at("mac"));
-    lanes_ = static_cast<std::size_t>(mac.lanes);
-    Random random(options.seed);
-    a_ = operand(number(mac, true), true, options, random);
-    b_ = operand(number(mac, false), false, options, random);
-    beats_ = (a_.k + lanes_ - 1) / lanes_;
-    for (std::size_t i = 0; i <= options.cycles / beats_; ++i) {
-      output_.emplace_back(random.below(a_.rows), random.below(b_.rows));
-    }
-    if (mac.schedule != Schedule::plain) schedule(mac);
+    if (unit.contains("mac")) operands(mac_spec_from_json(unit.at("mac")));
     for (const auto& [name, how] : unit.at("inputs").items()) streams_.push_back(stream(name, how));
   }
 
@@ -259,7 +253,9 @@ class Maker {
     for (std::size_t cycle = 0; cycle < options_.cycles; ++cycle) {
       for (const Stream& port : streams_) {
         if (&port != &streams_.front()) result += ' ';
-        result += cycle < port.delay ? hex(Bits(port.value(0).size(), 0)) : hex(port.value(cycle - port.delay));
+        // What is offered first is taken at once, the others when the unit is done with those before.
+        result += cycle < port.delay ? hex(Bits(port.value(0).size(), 0))
+                                     : hex(port.value((cycle - port.delay + port.hold - 1) / port.hold));
       }
       result += '\n';
     }
@@ -267,13 +263,27 @@ class Maker {
   }
 
  private:
-  Stream stream(const std::string& name, const nlohmann::json& how) const {
+  /// What a multiply-accumulate meets.
+  void operands(const MacSpec& mac) {
+    lanes_ = static_cast<std::size_t>(mac.lanes);
+    Random random(options_.seed);
+    a_ = operand(number(mac, true), true, options_, random);
+    b_ = operand(number(mac, false), false, options_, random);
+    beats_ = (a_.k + lanes_ - 1) / lanes_;
+    for (std::size_t i = 0; i <= options_.cycles / beats_; ++i) {
+      output_.emplace_back(random.below(a_.rows), random.below(b_.rows));
+    }
+    if (mac.schedule != Schedule::plain) schedule(mac);
+  }
+
+  Stream stream(const std::string& name, const nlohmann::json& how) {
     const auto number = [&](const char* key, std::size_t otherwise) -> std::size_t {
       if (!how.contains(key)) return otherwise;
       if (!how.at(key).is_number_unsigned()) throw Error("input " + name + ": '" + key + "' is not a number from 0 up");
       return how.at(key);
     };
-    Stream made{name, number("delay", 0), {}};
+    Stream made{name, number("delay", 0), number("hold", 1), {}};
+    if (made.hold == 0) throw Error("input " + name + ": 'hold' is 0, expected 1 or more");
     const std::size_t width = number("width", 1);
     if (how.contains("operand")) {
       const bool is_a = which(name, how.at("operand"));
@@ -294,6 +304,8 @@ class Maker {
       const std::size_t every = number("every", 1);
       if (every == 0) throw Error("input " + name + ": 'every' is 0, expected 1 or more");
       made.value = [every](std::size_t cycle) { return Bits{static_cast<std::uint8_t>(cycle % every == 0)}; };
+    } else if (how.contains("random") || how.contains("fixed") || how.contains("format")) {
+      made.value = [values = drawn(name, how)](std::size_t cycle) { return values[cycle]; };
     } else if (how.contains("sequence")) {
       if (order_.empty() || (how.at("sequence") != "first" && how.at("sequence") != "last"))
         throw Error("input " + name + ": 'sequence' is first or last, of a unit with a schedule other than plain");
@@ -302,15 +314,73 @@ class Maker {
       };
     } else {
       throw Error("input " + name + " is " + how.dump() +
-                  "; expected an object with operand, scale, constant, every or sequence, and perhaps delay and width");
+                  "; expected an object with operand, scale, constant, every, sequence, random, fixed or format, and "
+                  "perhaps delay, hold and width");
     }
     return made;
   }
 
-  static bool which(const std::string& name, const nlohmann::json& operand) {
+  bool which(const std::string& name, const nlohmann::json& operand) const {
+    if (a_.rows == 0) throw Error("input " + name + ": operands and scales are of units with 'mac'");
     if (operand != "a" && operand != "b")
       throw Error("input " + name + ": operand " + operand.dump() + ", expected a or b");
     return operand == "a";
+  }
+
+  /// Values of its own, cycle by cycle, of a port that is no operand: random bits, fixed-point numbers, codes of a
+  /// format.
+  std::vector<Bits> drawn(const std::string& name, const nlohmann::json& how) {
+    const auto fail = [&](const std::string& why) { return Error("input " + name + " " + why); };
+    const auto real = [&](const char* key, double otherwise) -> double {
+      if (!how.contains(key)) return otherwise;
+      if (!how.at(key).is_number())
+        throw fail("has " + std::string(key) + " " + how.at(key).dump() + "; expected a number");
+      return how.at(key);
+    };
+    const bool gauss = options_.stimulus == "gauss";
+    if (!gauss && options_.stimulus != "uniform") throw fail("takes the stimuli uniform and gauss");
+    Random random(options_.seed + 1 + streams_.size());  // each port its own
+    std::function<std::uint64_t()> draw;
+    int width = 0;
+    if (how.contains("format")) {
+      const Format format = find_format(how.at("format").get<std::string>());
+      width = desc(format).bits;
+      if (how.contains("low") || how.contains("high")) {  // block scales: codes in order, the same under each stimulus
+        const std::uint32_t low = encode(format, real("low", 0)), high = encode(format, real("high", 1));
+        if (low > high) throw fail("has low above high");
+        draw = [&random, low, high] { return low + random.below(high - low + 1); };
+      } else if (gauss) {
+        draw = [&random, format, by = real("deviation", 1)] { return encode(format, random.normal() * by); };
+      } else {
+        draw = [&random, format, width] { return uniform_code({{}, format, width}, random); };
+      }
+    } else {
+      const double bits = real(how.contains("fixed") ? "fixed" : "random", 0);
+      width = bits >= 1 && bits <= 64 ? static_cast<int>(bits) : 0;
+      if (width != bits) throw fail("has a width of " + number_text(bits) + "; expected 1 to 64 bits");
+      const std::uint64_t set = how.value("set", std::uint64_t{0});
+      const double top = std::ldexp(1.0, width - 1) - 1, limit = std::min(real("limit", top), top);
+      const double deviation = real("deviation", 0);
+      if (how.contains("random")) {
+        draw = [&random, set] { return random.bits() | set; };
+      } else if (gauss) {
+        if (!(deviation > 0)) throw fail("needs 'deviation', in units of its lowest bit, for gauss");
+        draw = [&random, deviation, limit] {
+          const double value = std::clamp(std::nearbyint(random.normal() * deviation), -limit, limit);
+          return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+        };
+      } else if (limit < top) {
+        draw = [&random, limit] {
+          const auto magnitude = static_cast<std::size_t>(limit);
+          return static_cast<std::uint64_t>(random.below(2 * magnitude + 1)) - magnitude;
+        };
+      } else {
+        draw = [&random] { return random.bits(); };
+      }
+    }
+    std::vector<Bits> values(options_.cycles);
+    for (Bits& bits : values) append(bits, draw(), width);
+    return values;
   }
 
   /// Sign and magnitude of a weight of the unsigned split.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 namespace narrowgauge::power {
 
@@ -39,6 +41,22 @@ std::string percent_text(double share) {
 std::string joined(std::span<const std::string_view> words) {
   std::string text;
   for (const std::string_view word : words) text.append(text.empty() ? "" : ", ").append(word);
+  return text;
+}
+
+bool deeper_than(const nlohmann::json& json, int levels) {
+  return json.is_structured() && (levels == 0 || std::any_of(json.begin(), json.end(), [&](const nlohmann::json& part) {
+                                    return deeper_than(part, levels - 1);
+                                  }));
+}
+
+std::string brief(const nlohmann::json& json) {
+  std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (text.size() > 60) {
+    std::size_t end = 57;
+    while ((text[end] & 0xC0) == 0x80) --end;  // not within a character
+    text = text.substr(0, end) + "...";
+  }
   return text;
 }
 

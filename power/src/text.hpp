@@ -2,6 +2,7 @@
 // Numbers and lists as text.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,5 +17,10 @@ std::string quantity_text(double value, std::string_view unit);
 std::string percent_text(double share);
 /// "a, b, c"
 std::string joined(std::span<const std::string_view> words);
+constexpr int deepest_question = 32;  ///< its id may be any JSON
+/// Whether lists and objects stand in each other more than so many times. What writes or copies JSON recurses.
+bool deeper_than(const nlohmann::json& json, int levels);
+/// As short JSON for messages, whatever bytes its strings have.
+std::string brief(const nlohmann::json& json);
 
 }  // namespace narrowgauge::power

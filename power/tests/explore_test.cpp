@@ -148,7 +148,8 @@ TEST(Workloads, AreRefusedBySentence) {
   const auto layer = [](const char* text) { return workload_from_json(Json{{"layers", {Json::parse(text)}}}); };
   EXPECT_SAYS(load_workload("resnet19"), "resnet19", "resnet18");
   EXPECT_SAYS(load_workload("resnet18", {{"seq", 3}}), "\"seq\"", "it has batch");
-  EXPECT_SAYS(load_workload("resnet18", {{"batch", 0}}), "batch", "1 or more");
+  EXPECT_SAYS(load_workload("resnet18", {{"batch", 0}}), "batch", "1 to 2147483647");
+  EXPECT_SAYS(workload_from_json(Json::parse(std::string(200000, '[') + std::string(200000, ']'))), "too deep");
   EXPECT_SAYS(workload_from_json(Json::parse(R"({"layers": []})")), "no \"layers\"");
   EXPECT_SAYS(workload_from_json(Json::parse(R"({"layer": []})")), "\"layer\"", "layers");
   EXPECT_SAYS(layer(R"({"op": "pool", "name": "p"})"), "layer 0 (p)", "\"pool\"", "\"gemm\" or \"conv\"");
@@ -214,6 +215,9 @@ TEST(Spaces, AreRefusedBySentence) {
   EXPECT_SAYS(refused("objectives", (Json{"energy", "beauty"})), "\"beauty\"", "sqnr");
   EXPECT_SAYS(refused("tensors", (Json{{"a", "a.npy"}})), "one of a and b");
   EXPECT_SAYS(refused("memory", (Json{{"dram", "hbm2"}})), "memory.dram", "[memory, technology]");
+  EXPECT_SAYS(refused("memory", (Json{{"sram", {"sram", "tpuv4i_7nm"}}})), "memory.sram", "a technology");
+  EXPECT_SAYS(refused("rows", Json::parse("[[[[1]]]]")), "too deep");
+  EXPECT_SAYS(refused("format", "\xff"), "\"format\"", "nvfp4");
   EXPECT_SAYS(refused("mac_energy_j", (Json{{"fp7", 1e-12}})), "\"fp7\"", "nvfp4");
   EXPECT_SAYS(refused("mac_energy_j", (Json{{"int8", -1e-12}})), "-1e-12", "above 0");
   EXPECT_SAYS(space_from_json(Json{{"format", "nvfp4"}}), "no \"technology\"");
@@ -308,6 +312,7 @@ TEST(Accuracy, GrowsWithTheBits) {
   EXPECT_GT(db("int8"), db("fp8_e4m3"));
   EXPECT_GT(db("bf16"), db("int8"));
   EXPECT_GT(db("fp16"), db("bf16"));
+  EXPECT_NEAR(db("tf32"), db("fp16"), 0.1);  // as many mantissa bits
   EXPECT_EQ(db("fp32"), std::numeric_limits<double>::infinity());
   // Half of a normal weight's energy lies in the larger two of four: 9 dB at most.
   EXPECT_LT(db("fp32", Sparsity::two_four), 10);
@@ -410,6 +415,8 @@ TEST_F(CheckpointFile, IsGoneOnFrom) {
 
   std::ofstream(file, std::ios::app) << "{\"chunk\": 5}\n";
   EXPECT_SAYS(e.run({.chunk = 10, .checkpoint = file, .resume = true}), "damaged");
+  std::ofstream(file) << "a letter, no checkpoint\n";
+  EXPECT_SAYS(e.run({.chunk = 10, .checkpoint = file, .resume = true}), "another exploration", "a letter");
 }
 
 TEST(Ids, TellExplorationsApart) {

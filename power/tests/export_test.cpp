@@ -46,6 +46,17 @@ TEST_F(Export, TimeloopEnergyReferenceTable) {
   EXPECT_GE(identifier["accuracy"].as<int>(), 1);
 }
 
+TEST_F(Export, EachLibraryItsOwnTables) {
+  for (const TechnologyInfo& technology : gauge().technologies()) {
+    if (technology.kind != "liberty" || technology.calibration.empty()) continue;
+    for (const char* kind : {"accelergy", "zigzag", "hwcomponents"})
+      export_tables(gauge(), kind, technology.name, folder_ / technology.name);
+    const YAML::Node array = YAML::LoadFile(folder_ / technology.name / "narrowgauge_int8.yaml");
+    EXPECT_NEAR(array["operational_array"]["unit_energy"].as<double>(), int8_picojoules(technology.name), 1e-6)
+        << technology.name;
+  }
+}
+
 TEST_F(Export, ZigZagHardware) {
   export_tables(gauge(), "zigzag", "tpuv4i_7nm", folder_);
   const YAML::Node whole = YAML::LoadFile(folder_ / "narrowgauge_int8.yaml");

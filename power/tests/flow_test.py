@@ -90,6 +90,17 @@ class Golden(Base):
             sum_ = product if x["first_i"] else sum_ + product
             assert signed(outputs[cycle]["acc_o"], 32) == sum_, f"cycle {cycle}"
 
+    def test_serial_mult(self):
+        inputs, outputs = self.simulate("serial6_mult", "uniform", 300)
+        taken = [cycle for cycle in range(WARM_UP, 295) if outputs[cycle]["ready_o"]]
+        assert taken == list(range(taken[0], 295, 6))  # a product in six cycles
+        for cycle in taken:
+            x, y = inputs[cycle], outputs[cycle + 5]
+            assert all(inputs[cycle - back] == x for back in range(6)), f"cycle {cycle}: offered until it is taken"
+            assert y["valid_o"], f"cycle {cycle}"
+            assert signed(y["product_o"], 12) == signed(x["a_i"], 6) * signed(x["b_i"], 6), f"cycle {cycle}"
+        assert len({(inputs[cycle]["a_i"], inputs[cycle]["b_i"]) for cycle in taken}) > len(taken) - 4
+
 
 class Oracles(Base):
     """Icarus Verilog and OpenSTA agree, transition by transition and cell by cell."""

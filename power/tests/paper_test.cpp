@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace narrowgauge::power::paper {
 namespace {
 
@@ -61,20 +63,6 @@ TEST(Paper, MixedWidthsFollowTheWider) {
     EXPECT_DOUBLE_EQ(signed_mac(narrow, 8, 32).multiplier_internal, 32) << narrow;
     EXPECT_DOUBLE_EQ(signed_mac(narrow, 8, 32).total(), multiplier_flips(narrow, 8) + 16 + narrow + 8) << narrow;
   }
-}
-
-TEST(Paper, AccumulatorWidths) {
-  EXPECT_NEAR(accumulator_bits(2, 2, 9 * 512), 17.17, 0.005);
-  EXPECT_NEAR(accumulator_bits(4, 4, 9 * 512), 21.17, 0.005);
-  EXPECT_EQ(exact_accumulator_bits(4, 4, 9 * 512, true), 20);
-  // By hand: 2^(b-1) squared times d, and (2^b - 1) squared times d.
-  EXPECT_EQ(exact_accumulator_bits(8, 8, 4, true), 1 + 16);
-  EXPECT_EQ(exact_accumulator_bits(8, 8, 5, true), 1 + 17);
-  EXPECT_EQ(exact_accumulator_bits(8, 8, 1, false), 16);
-  EXPECT_EQ(exact_accumulator_bits(2, 2, 9 * 512, false), 16);  // 9 x 4608 = 41472
-  EXPECT_EQ(pann_accumulator_bits(1.167, 6, 9 * 512), 19);
-  EXPECT_EQ(pann_accumulator_bits(2.25, 6, 9 * 512), 20);
-  EXPECT_EQ(pann_accumulator_bits(2.929, 7, 9 * 512), 21);
 }
 
 TEST(Paper, AdditionsOfABudget) {

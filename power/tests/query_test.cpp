@@ -91,6 +91,28 @@ TEST(Questions, NotJson) {
   }
 }
 
+TEST(Questions, DeepOnesAreRefused) {
+  const std::string open(200000, '['), close(200000, ']');
+  for (const std::string& text :
+       {open + close, R"({"format": "int8", "id": )" + open + close + "}", R"({"format": )" + open + close + "}"})
+    EXPECT_NE(refused(text)["message"].get<std::string>().find("more than 32"), std::string::npos);
+  std::istringstream questions(R"({"id": )" + open + close + "}\n");
+  std::ostringstream answers;
+  EXPECT_EQ(answer_lines(gauge(), questions, answers), 1U);
+  EXPECT_EQ(ask(R"({"format": "int4", "mode": "pann_paper", "id": [[["x"]]]})")["id"].dump(), R"([[["x"]]])");
+}
+
+TEST(Questions, LongValuesAreCutBetweenCharacters) {
+  for (const std::size_t before : {0U, 1U, 2U}) {
+    std::string format(before, 'x');
+    for (int i = 0; i < 40; ++i) format += "€";
+    const std::string value = refused(Json{{"format", format}}.dump())["value"];
+    EXPECT_TRUE(value.ends_with("...")) << value;
+    EXPECT_LE(value.size(), 60U);
+    EXPECT_NO_THROW(Json(value).dump());
+  }
+}
+
 TEST(Questions, NotANumberThroughTheCppApi) {
   Question question;
   question.count = std::nan("");
@@ -316,6 +338,33 @@ TEST(ClosedFormsOfOsu018, AnswerWithinTheirPublishedError) {
   EXPECT_LT(cited["value"], 0.3e-12);
 }
 
+TEST(ClosedFormsOfEachLibrary, AreNearItsOwnRecords) {
+  double before = 0;
+  for (const TechnologyInfo& technology : gauge().technologies()) {  // in the order of their names, so of their nodes
+    if (technology.kind != "liberty" || technology.calibration.empty()) continue;
+    const auto priced = [&](const std::string& unit, const std::string& rung) {
+      const Json answer = ask("{" + unit + R"(, "technology": ")" + technology.name + R"(", "rung": ")" + rung +
+                              R"(", "strict": true})");
+      EXPECT_EQ(answer["technology"], technology.name);
+      EXPECT_EQ(answer["rung"], rung);
+      if (rung == "L0") {
+        EXPECT_EQ(answer["calibration"], technology.calibration);
+      }
+      return answer["value"].get<double>();
+    };
+    for (const std::string unit : {R"("format": "int8")", R"("format": "int4")", R"("format": "nvfp4", "lanes": 16)",
+                                   R"("format": "fp8_e4m3", "lanes": 4)"}) {
+      const double simulated = priced(unit, "L3");
+      EXPECT_NEAR(priced(unit, "L0") / simulated, 1, 0.25) << technology.name << " " << unit;
+      EXPECT_LT(priced(unit, "L2"), simulated) << technology.name << " " << unit;
+    }
+    const double int8 = priced(R"("format": "int8")", "L0");
+    EXPECT_GT(int8, 2 * before) << technology.name << " against the finer node";
+    before = int8;
+  }
+  EXPECT_GT(before, 0) << "no library is calibrated";
+}
+
 TEST(ClosedFormsOfOsu018, PriceTheUnsignedSplit) {
   const std::string unit = R"({"format": "int8", "a_signed": false, "acc_width": 32, "schedule": )";
   const double plain = ask(R"({"format": "int8", "rung": "L0"})")["value"];
@@ -330,9 +379,29 @@ TEST(ClosedFormsOfOsu018, PriceTheUnsignedSplit) {
   const std::string histogram = R"(, "b_width": 1, "b": {"histogram": )";
   EXPECT_GT(ask(unit + R"("dual")" + histogram + R"([1, 1, 0, 1]}})")["value"], 0);
   expect_refused(unit + R"("dual")" + histogram + "[1, 1]}}", "b", "2 entries", "4 entries");
-  expect_refused(R"({"format": "uint6", "structure": "none", "schedule": "sorted", "additions": 2, "rung": "L0"})",
-                 "rung", "L0", "expected array, booth or wallace");
   EXPECT_EQ(ask(R"({"format": "int8", "rung": "L0"})")["error"]["of"], "integer");
+}
+
+TEST(Refined, UnitsOfSeveralCyclesArePricedByTheProduct) {
+  const std::string pann =
+      R"({"format": "uint6", "b_width": 3, "structure": "none", "additions": 1.1667, "b": "gauss", "strict": true)";
+  const Json expected = ask(pann + R"(, "rung": "L0", "explain": true})"), simulated = ask(pann + R"(, "rung": "L3"})");
+  EXPECT_EQ(expected["error"]["of"], "integer, repeated additions");
+  EXPECT_EQ(simulated["record"], "pann_x6_r1");
+  EXPECT_NEAR(expected["value"].get<double>() / simulated["value"].get<double>(), 1,
+              expected["error"]["max_abs"].get<double>() + 0.01);
+  const Json& each = expected["explanation"];  // the quantizer makes 1.14 additions of 1.1667
+  EXPECT_NEAR(each["value"].get<double>() / each["parts"][0]["value"].get<double>(), 1.14, 0.01);
+  expect_refused(
+      R"({"format": "uint6", "b_width": 5, "structure": "none", "additions": 3, "b": "gauss", "rung": "L0",
+          "strict": true})",
+      "additions", "3", "2.929");
+  const std::string serial = R"({"format": "int8", "structure": "serial", "accumulator": false, "strict": true)";
+  const Json bits = ask(serial + R"(, "rung": "L0"})"), gates = ask(serial + R"(, "rung": "L3"})");
+  EXPECT_EQ(bits["error"]["of"], "integer, serial");
+  EXPECT_EQ(gates["record"], "serial8_mult");
+  EXPECT_NEAR(bits["value"].get<double>() / gates["value"].get<double>(), 1, 0.2);
+  expect_refused(R"({"format": "int8", "structure": "serial", "rung": "L0"})", "rung", "L0", "expected false");
 }
 
 TEST(Records, AnswerForTheUnitTheyAreOf) {
@@ -360,7 +429,7 @@ TEST(Records, AnswerForTheUnitTheyAreOf) {
 TEST(Records, OtherUnitsAndStimuliAreRefusedWithWhatThereIs) {
   expect_refused(R"({"format": "int7", "rung": "L3"})", "rung", "L3", "no record of int7 x int7 array");
   expect_refused(R"({"format": "int8", "rung": "L2", "a": "half_normal"})", "rung", "L2", "uniform, gauss, digits");
-  expect_refused(R"({"format": "int8", "stimulus": "noise"})", "rung", "best", "uniform, gauss, digits");
+  expect_refused(R"({"format": "int8", "stimulus": "noise"})", "stimulus", "noise", "uniform, gauss, digits");
   expect_refused(R"({"format": "int8", "stimulus": "digits", "rung": "L0"})", "stimulus", "digits", "L2, L3 or best");
   expect_refused(R"({"format": "int8", "rung": "L1"})", "rung", "L1", "--a A.npy --b B.npy");
   expect_refused(R"({"format": "int8", "rung": "L5"})", "rung", "L5", "L2 or L3");
@@ -422,6 +491,7 @@ TEST(Events, OfAMeasuredTechnology) {
   expect_refused(R"({"technology": "ice40up", "events": {"prayer": 1}})", "events", "prayer", "net");
   expect_refused(R"({"technology": "ice40up", "events": {"net": -1}})", "events", "net: -1", "none negative");
   expect_refused(R"({"technology": "ice40up", "events": 3})", "events", "3", "an object");
+  expect_refused(R"({"events": {}})", "technology", "missing", "ice40up");
   expect_refused(R"({"technology": "horowitz_45nm", "events": {}})", "technology", "horowitz_45nm", "ice40up");
 }
 
@@ -498,6 +568,55 @@ TEST(Answers, TextSaysNumberAndSource) {
   for (const char* part :
        {"100 pJ", "tpuv4i_7nm", "error not known", "Each: 100 fJ", "Unverified", "int8 multiplication"})
     EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+}
+
+TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
+  // No multiply-accumulate, so no format to ask for.
+  double sums[3];
+  int rung = 0;
+  for (const char* name : {"L1", "L2", "L3"}) {
+    const Json answer = ask(R"({"unit": "nvfp4_exact_acc", "stimulus": "gauss", "explain": true, "rung": ")" +
+                            std::string(name) + R"("})");
+    EXPECT_EQ(answer["rung"], name);
+    EXPECT_EQ(answer["unit"], "J");
+    EXPECT_EQ(answer["record"], "nvfp4_exact_acc");
+    EXPECT_EQ(answer["stimulus"], "gauss");
+    EXPECT_EQ(answer["netlist_sha256"].get<std::string>().size(), 64U);
+    EXPECT_EQ(answer["stimulus_sha256"].get<std::string>().size(), 64U);
+    EXPECT_EQ(answer["explanation"]["name"], "a term added");
+    const Json& cycle = answer["explanation"]["parts"][0];
+    double sum = 0;
+    for (const Json& part : cycle["parts"])
+      if (part["unit"] == "J") sum += part["value"].get<double>();
+    EXPECT_NEAR(sum, cycle["value"].get<double>(), 1e-6 * sum);
+    EXPECT_EQ(answer["value"], cycle["value"]);  // one operation a cycle
+    EXPECT_EQ(answer["error"].is_null(), answer["rung"] != "L1");
+    EXPECT_EQ(answer["calibration"].is_null(), answer["rung"] != "L1");
+    sums[rung++] = sum;
+  }
+  EXPECT_LT(sums[1], sums[2]);
+  EXPECT_NEAR(sums[0] / sums[2], 1, 0.5);
+  EXPECT_EQ(ask(R"({"unit": "nvfp4_exact_acc", "stimulus": "gauss"})")["rung"], "L3");
+  // A multiply-accumulate too, of all its lanes.
+  EXPECT_EQ(ask(R"({"unit": "int8_mac_array", "stimulus": "uniform", "count": 2})")["value"],
+            ask(R"({"format": "int8", "rung": "L3", "count": 2})")["value"]);
+}
+
+TEST(NamedUnits, AreRefusedByField) {
+  expect_refused(R"({"unit": "ng_nothing"})", "unit", "ng_nothing", "nvfp4_exact_acc");
+  expect_refused(R"({"unit": ""})", "unit", "", "name of a recorded unit");
+  expect_refused(R"({"unit": "fifo_32x4", "rung": "L0"})", "rung", "L0", "asked by format");
+  expect_refused(R"({"unit": "fifo_32x4", "stimulus": "digits"})", "stimulus", "digits", "recorded on: uniform, gauss");
+  expect_refused(R"({"unit": "fifo_32x4", "rung": "L5"})", "rung", "L5", "L3");
+  expect_refused(R"({"unit": "fifo_32x4", "format": "int8"})", "format", "int8", "left out");
+  expect_refused(R"({"unit": "fifo_32x4", "technology": "horowitz_45nm"})", "unit", "fifo_32x4", "there is none");
+}
+
+TEST(NamedUnits, DoNotAnswerForTheDefaultMultiplyAccumulate) {
+  for (const RecordInfo& record : gauge().records()) {
+    if (record.operation.empty()) continue;
+    EXPECT_NE(ask(R"({"format": "int8", "stimulus": ")" + record.stimulus + R"("})")["record"], record.unit);
+  }
 }
 
 }  // namespace

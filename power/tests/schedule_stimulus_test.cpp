@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stimuli of the unsigned split: sign and magnitude, order of the schedules, and how long ng_pann_mac's elements stay.
+// Stimuli of units that do not take a pair in every cycle in the matrix product's order: the unsigned split's sign and
+// magnitude, order of the schedules, and how long ng_pann_mac's elements stay; pairs that are held.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <vector>
@@ -108,6 +111,24 @@ TEST(ScheduleStimulus, HoldsAnElementForTheAdditionsBeforeIt) {
   EXPECT_NEAR(static_cast<double>(additions) / static_cast<double>(i), 1, 0.02);  // an addition a cycle
 }
 
+TEST(ScheduleStimulus, HoldsAPairForAsManyCyclesAsTheEntrySays) {
+  // A serial multiplier takes the first pair at once, then one every b_width cycles: the same pairs as a unit without
+  // hold, each for as long.
+  json serial = {
+      {"name", "unit"},
+      {"mac", {{"format", "integer"}, {"a_width", 4}, {"b_width", 4}, {"structure", "serial"}, {"accumulator", false}}},
+      {"inputs", {{"x_i", {{"operand", "a"}, {"hold", 4U}}}, {"w_i", {{"operand", "b"}, {"hold", 4U}}}}}};
+  const auto held = lines(serial, "uniform");
+  for (auto& input : serial["inputs"]) input.erase("hold");
+  const auto plain = lines(serial, "uniform");
+  ASSERT_EQ(held.size(), 4096U);
+  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_EQ(held[i], plain[(i + 3) / 4]) << i;
+  // With a delay too, held from there on.
+  serial["inputs"]["x_i"] = {{"operand", "a"}, {"hold", 4U}, {"delay", 3U}};
+  const auto delayed = lines(serial, "uniform");
+  for (std::size_t i = 3; i < held.size(); ++i) EXPECT_EQ(delayed[i].x, held[i - 3].x) << i;
+}
+
 TEST(ScheduleStimulus, RefusesWhatItCannotOrder) {
   const auto text_of = [](const json& what) -> std::string {
     try {
@@ -122,6 +143,72 @@ TEST(ScheduleStimulus, RefusesWhatItCannotOrder) {
   EXPECT_NE(text_of(plain).find("schedule other than plain"), std::string::npos) << text_of(plain);
   json narrow = unit("sorted", 12);
   EXPECT_NE(text_of(narrow).find("b_width is 4"), std::string::npos) << text_of(narrow);
+  json never = unit("sorted", 0);
+  never["inputs"]["x_i"]["hold"] = 0U;
+  EXPECT_NE(text_of(never).find("input x_i: 'hold' is 0"), std::string::npos) << text_of(never);
+}
+
+/// The values of the only port of a unit that is no multiply-accumulate.
+std::vector<std::uint64_t> drawn(const json& input, const std::string& stimulus) {
+  StimulusOptions options;
+  options.stimulus = stimulus;
+  options.cycles = 4096;
+  std::istringstream text(
+      make_stimulus({{"name", "unit"}, {"operation", "a word"}, {"inputs", {{"x_i", input}}}}, options));
+  std::string line;
+  std::getline(text, line);
+  std::vector<std::uint64_t> values;
+  while (std::getline(text, line)) values.push_back(std::stoull(line, nullptr, 16));
+  return values;
+}
+
+TEST(DrawnStimulus, IsDistributedAsTheEntrySays) {
+  const auto integers = [](const std::vector<std::uint64_t>& values, int width) {
+    std::vector<double> numbers;
+    for (const std::uint64_t value : values)
+      numbers.push_back(static_cast<double>(static_cast<std::int64_t>(value << (64 - width)) >> (64 - width)));
+    return numbers;
+  };
+  const auto moments = [](const std::vector<double>& x) {
+    double sum = 0, square = 0;
+    for (const double v : x) sum += v, square += v * v;
+    const auto n = static_cast<double>(x.size());
+    return std::pair(sum / n, std::sqrt(square / n));
+  };
+  ASSERT_EQ(drawn({{"fixed", 13}, {"deviation", 100}}, "gauss").size(), 4096U);
+  auto [mean, deviation] = moments(integers(drawn({{"fixed", 13}, {"deviation", 100}}, "gauss"), 13));
+  EXPECT_NEAR(mean, 0, 6);  // 100 / sqrt(4096) = 1.6
+  EXPECT_NEAR(deviation, 100, 5);
+  const json limited{{"fixed", 13}, {"limit", 2304}, {"deviation", 4000}};
+  for (const char* stimulus : {"uniform", "gauss"}) {
+    const auto values = integers(drawn(limited, stimulus), 13);
+    EXPECT_LE(*std::max_element(values.begin(), values.end()), 2304);
+    EXPECT_GE(*std::min_element(values.begin(), values.end()), -2304);
+    EXPECT_GT(moments(values).second, 1200) << stimulus;  // uniform: 2304 / sqrt(3)
+  }
+  for (const std::uint64_t code : drawn({{"format", "ue4m3"}, {"low", 0.5}, {"high", 2}}, "gauss")) {
+    EXPECT_GE(code, 0x30U);
+    EXPECT_LE(code, 0x40U);
+  }
+  for (const std::uint64_t code : drawn({{"format", "e4m3"}}, "uniform")) EXPECT_NE(code & 0x7F, 0x7FU);  // NaN
+  for (const std::uint64_t word : drawn({{"random", 24}, {"set", 0x800000}}, "uniform")) EXPECT_EQ(word >> 23, 1U);
+  EXPECT_EQ(drawn({{"random", 9}}, "uniform"), drawn({{"random", 9}}, "uniform"));
+}
+
+TEST(DrawnStimulus, RefusesWhatIsNotSaid) {
+  const auto refused = [](const json& input, const std::string& stimulus, const std::string& part) {
+    try {
+      drawn(input, stimulus);
+      ADD_FAILURE() << input << " was accepted";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  refused({{"fixed", 13}}, "gauss", "needs 'deviation'");
+  refused({{"fixed", 65}}, "uniform", "expected 1 to 64 bits");
+  refused({{"random", 8}}, "digits", "uniform and gauss");
+  refused({{"format", "e9m9"}}, "uniform", "e9m9");
+  refused({{"operand", "a"}}, "uniform", "of units with 'mac'");
 }
 
 }  // namespace

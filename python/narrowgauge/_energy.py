@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Unpack
 
@@ -17,19 +18,23 @@ from .types import MemoryFields, UnitFields
 Operands = tuple[NDArray[np.floating | np.integer], NDArray[np.floating | np.integer]]
 
 
-def _plain(value: object) -> object:
-    """numpy's values as JSON has them; an array as the statistics of an operand is its histogram."""
-    if isinstance(value, (np.ndarray, list, tuple)):
-        return {"histogram": np.asarray(value).tolist()}
-    if isinstance(value, np.generic):
-        return value.item()
+def _plain(value: Any) -> Any:
+    """As JSON has it. NaN and infinity, which it does not have, go as text: that is refused by the field's name."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {key: item.tolist() if isinstance(item, np.ndarray) else item for key, item in value.items()}
-    return value
+        return {key: _plain(item) for key, item in value.items()}
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _text(question: Mapping[str, Any]) -> str:
-    return json.dumps({key: _plain(value) for key, value in question.items() if value is not None})
+    if not isinstance(question, Mapping):
+        return json.dumps(question, default=repr)  # refused in its place
+    plain = {key: _plain(value) for key, value in question.items() if value is not None}
+    # An array as the statistics of an operand is its histogram.
+    return json.dumps({key: {"histogram": value} if isinstance(value, list) else value for key, value in plain.items()})
 
 
 def energy(
@@ -43,8 +48,8 @@ def energy(
 ) -> Answer:
     """Energy of multiply-accumulates.
 
-    format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'bf16', 'fp16', 'fp32', 'int1' to 'int16', 'uint1' to 'uint16', or
-        'integer' with a_width, b_width, a_signed, b_signed.
+    format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'bf16', 'fp16', 'tf32', 'fp32', 'int1' to 'int16', 'uint1' to
+        'uint16', or 'integer' with a_width, b_width, a_signed, b_signed.
     fields: the unit, its operands' statistics, technology and rung, as docs/energy.md lists them. Statistics `a` and `b`
         are 'uniform', 'gauss', 'half_normal' or an array: how often each code occurs.
     operands: (A, B), M x K and K x N, for rung L1: flips are counted in the golden model of the unit as the product passes

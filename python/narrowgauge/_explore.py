@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._core import Error, Explorer, Front, Gauge
-from .workload import from_onnx
+from .workload import WorkloadError, from_onnx
 
 Tensors = tuple[NDArray[np.floating], NDArray[np.floating]]
 
@@ -77,6 +77,15 @@ def _plain(value: object) -> object:
     raise Error(f"{value!r} is neither number, text, list nor dict: docs/explore.md says what is allowed")
 
 
+def _json(what: str, value: object) -> str:
+    try:
+        return json.dumps(value, default=_plain, allow_nan=False)
+    except ValueError as error:
+        raise Error(
+            f"{what} has what JSON does not ({error}): expected finite numbers, text, lists and dicts"
+        ) from error
+
+
 def _scalar(node: Any) -> Any:
     """YAML as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
     if isinstance(node, dict):
@@ -93,10 +102,13 @@ def _scalar(node: Any) -> Any:
 def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     """A name of workloads(), or JSON that needs no file of this machine."""
     if isinstance(workload, Mapping):
-        return json.dumps(workload, default=_plain)
+        return _json("the workload", workload)
     path = Path(workload)
     if path.suffix == ".onnx":
-        return json.dumps(from_onnx(path))
+        try:
+            return json.dumps(from_onnx(path))
+        except WorkloadError as error:
+            raise Error(str(error)) from error
     if not path.is_file():
         return fspath(workload)
     try:
@@ -108,12 +120,14 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
 
 def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
     if isinstance(space, Mapping):
-        return json.dumps(space, default=_plain)
+        return _json("the space", space)
     path = Path(space)
     try:
         text = path.read_text()
     except OSError as error:
         raise Error(f"The space {path} cannot be read ({error.strerror}): check the path") from error
+    except UnicodeDecodeError as error:
+        raise Error(f"The space {path} is not text: expected YAML or JSON") from error
     if path.suffix == ".json":
         return text
     try:
@@ -124,15 +138,23 @@ def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
         return json.dumps(_scalar(yaml.load(text, Loader=yaml.BaseLoader)))
     except yaml.YAMLError as error:
         raise Error(f"{path} is not YAML: {error}") from error
+    except RecursionError as error:
+        raise Error(f"{path} is too deep for a space, or an alias in it has no end") from error
 
 
 def _tensors_of(space: str) -> Tensors | None:
     """Those that the space names."""
-    names = json.loads(space)
+    try:
+        names = json.loads(space)
+    except ValueError:
+        return None  # refused where it is read
     names = names.get("tensors") if isinstance(names, dict) else None
     if not isinstance(names, dict) or not all(isinstance(names.get(key), str) for key in "ab"):
         return None
-    return np.load(names["a"]), np.load(names["b"])
+    try:
+        return np.load(names["a"]), np.load(names["b"])
+    except (OSError, ValueError) as error:
+        raise Error(f"the tensors of the space cannot be read ({error}): expected .npy files of numbers") from error
 
 
 _explorers: dict[str, Explorer] = {}  # of a worker: the last one

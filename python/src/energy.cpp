@@ -22,18 +22,24 @@ namespace {
 using power::AnyQuestion;
 using power::Gauge;
 
+/// Of operands: features of a cycle, cycles of a multiply-accumulate.
+struct Counted {
+  power::Features features;
+  double cycles_per_mac;
+};
+
 /// An answer, and what it takes to derive it again.
 struct Answered {
   power::Answer answer;
   AnyQuestion question;
-  std::optional<power::Features> counted;
+  std::optional<Counted> counted;
   std::shared_ptr<const Gauge> gauge;
 };
 
-Answered ask(std::shared_ptr<const Gauge> gauge, AnyQuestion question,
-             const std::optional<power::Features>& counted = {}) {
-  power::Answer answer = counted ? gauge->energy_counted(std::get<power::Question>(question), *counted)
-                                 : std::visit([&](const auto& q) { return gauge->energy(q); }, question);
+Answered ask(std::shared_ptr<const Gauge> gauge, AnyQuestion question, const std::optional<Counted>& counted = {}) {
+  power::Answer answer =
+      counted ? gauge->energy_counted(std::get<power::Question>(question), counted->features, counted->cycles_per_mac)
+              : std::visit([&](const auto& q) { return gauge->energy(q); }, question);
   return {std::move(answer), std::move(question), counted, std::move(gauge)};
 }
 
@@ -80,7 +86,7 @@ struct Operands {
   }
 
   /// What happens in a unit that multiplies them. Runs without Python.
-  power::Features count(const power::MacSpec& mac, std::size_t max_products, unsigned threads) const {
+  Counted count(const power::MacSpec& mac, std::size_t max_products, unsigned threads) const {
     const bool integers = codes && mac.format == power::MacFormat::integer;
     const power::ProductOperands product =
         power::product_operands(mac, a_values, rows, k, b_values, columns, integers, max_products);
@@ -88,7 +94,7 @@ struct Operands {
       throw Error(
           "the operands take the unit one cycle: expected two or more, for a flip takes two; fewer lanes do it");
     }
-    return power::features_counted(mac, product.stream, threads);
+    return {power::features_counted(mac, product.stream, threads), power::cycles_per_mac(mac, product.stream)};
   }
 
   py::array_t<float> a, b;
@@ -218,7 +224,8 @@ str() of it is a text for people; explain() derives it.)")
       .def_property_readonly(
           "notes", [](const Answered& a) { return a.answer.notes; }, "Sentences: what else to know.")
       .def_property_readonly(
-          "features", [](const Answered& a) { return a.counted ? std::optional(by_name(*a.counted)) : std::nullopt; },
+          "features",
+          [](const Answered& a) { return a.counted ? std::optional(by_name(a.counted->features)) : std::nullopt; },
           "What was counted on the operands, per cycle; None without operands.")
       .def(
           "explain", [](const Answered& a) { return power::to_text(explained(a)); },
@@ -297,7 +304,7 @@ Raises Error for a file that cannot be read.)")
         power::Features features;
         {
           const py::gil_scoped_release release;
-          features = operands.count(unit_question(asked).unit.mac, max_products, threads);
+          features = operands.count(unit_question(asked).unit.mac, max_products, threads).features;
         }
         return by_name(features);
       },

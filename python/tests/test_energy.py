@@ -112,6 +112,10 @@ def test_many_questions_go_on_after_a_bad_one(gauge: ng.Gauge) -> None:
     assert (bad.field, bad.value) == ("lanes", "-1")
     assert isinstance(memory, ng.Answer)
     assert memory.value == ng.memory_energy("dram", technology="ddr3_1066", bits=8).value > 0
+    bad, good = ng.energy_many([3, {"format": "int4", "mode": "pann_paper"}])  # type: ignore[list-item]
+    assert isinstance(bad, ng.Error)
+    assert "question is 3" in str(bad)
+    assert isinstance(good, ng.Answer)
     lines = ng.energy_lines('{"format": "int4", "mode": "pann_paper"}\nnonsense\n{"id": 7, "format": "int8"}\n')
     first, second, third = map(json.loads, lines.splitlines())
     assert first["value"] == 36
@@ -126,6 +130,8 @@ def test_many_questions_go_on_after_a_bad_one(gauge: ng.Gauge) -> None:
         (lambda: ng.energy("int8", lanes=0), ["lanes", "0", "1024"]),
         (lambda: ng.energy("int8", colour="red"), ["colour", "red", "a_width"]),
         (lambda: ng.energy("int8", count=-1.0), ["count", "-1"]),
+        (lambda: ng.energy("int8", count=np.nan), ["count", "nan", "a number"]),
+        (lambda: ng.energy("int2", a=np.float64([1, np.inf, 1, 1])), ["a is", "inf", "a number"]),
         (lambda: ng.energy("int8", a=np.ones(3)), ["3 entries", "256"]),
         (lambda: ng.energy("int8", technology="tsmc1"), ["tsmc1", "horowitz_45nm"]),
         (lambda: ng.memory_energy("tape", technology="x"), ["tape", "dram"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -161,7 +162,11 @@ def test_a_worker_with_other_data_is_refused(gauge: ng.Gauge, monkeypatch: pytes
         (lambda: ng.explore("digits", {**SPACE, "rows": 0}), ["rows", "0", "255"]),
         (lambda: ng.explore("digits", {**SPACE, "rows": {1, 2}}), ["{1, 2}", "docs/explore.md"]),
         (lambda: ng.explore("digits", {**SPACE, "colour": 1}), ["colour", "rows"]),
+        (lambda: ng.explore("digits", {**SPACE, "rows": np.nan}), ["space", "finite"]),
+        (lambda: ng.explore("digits", {**SPACE, "tensors": {"a": "x.npy", "b": "x.npy"}}), ["x.npy", "tensors"]),
         (lambda: ng.explore("digits", "nowhere.yaml"), ["nowhere.yaml", "path"]),
+        (lambda: ng.explore("digits", sys.executable), ["not text", "YAML"]),
+        (lambda: ng.explore("nowhere.onnx", SPACE), ["nowhere.onnx", "ONNX"]),
         (lambda: ng.explore("digits", SPACE, client=PickleClient(), resume=True), ["client", "resume"]),
         (lambda: ng.explore("digits", SPACE, tensors=(np.ones((2, 3)), np.ones((2, 3)))), ["(2, 3)", "K x N"]),
         (lambda: ng.explore({"layers": 3}, SPACE), ["layers", "a list"]),

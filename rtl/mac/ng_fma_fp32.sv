@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// a * b + c with one rounding (fused): a and b in a small IEEE format (BF16, FP16, FP32 by their bits), c and the result FP32,
-// nearest even. Combinational. Subnormals, infinities, signed zeros as IEEE 754; every NaN is 32'h7FC00000.
+// a * b + c with one rounding (fused): a and b in a small IEEE format (BF16, FP16, TF32, FP32), c and the result FP32, nearest
+// even. Combinational. Subnormals, infinities, signed zeros as IEEE 754; every NaN is 32'h7FC00000.
 //
 // The significands (subnormal: hidden bit zero) are multiplied as they are; the exact product goes to ng_add_fp32.
 //
@@ -8,7 +8,7 @@
 // e_a + e_b + 1. Leading zeros: at most one for normal numbers, ManBits + 1 with one subnormal operand, all but one with
 // two, whose product, however, is below 2^-126 if the format has 8 exponent bits, and then never leads the sum.
 module ng_fma_fp32 #(
-  parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/23 FP32
+  parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/10 TF32, 8/23 FP32
   parameter int ManBits = 7,
   localparam int Bits = 1 + ExpBits + ManBits
 ) (

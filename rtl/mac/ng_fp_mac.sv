@@ -3,7 +3,7 @@
 // valid_i is set. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's product.
 // Not pipelined: multiplication, addition and rounding lie between two clocks, so that sums do not wait for each other.
 module ng_fp_mac #(
-  parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/23 FP32
+  parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/10 TF32, 8/23 FP32
   parameter int ManBits = 7,
   localparam int Bits = 1 + ExpBits + ManBits
 ) (

@@ -122,7 +122,7 @@ module ng_mac_pe #(
         .Width   (48)
       ) u_sum (
         .x_i    (scaled),
-        .carry_i('0),
+        .carry_i({(Blocks - 1){1'b0}}),  // sized: Yosys 0.23 loads the tree twice for '0, and stops
         .sum_o  (block_sum)
       );
     end

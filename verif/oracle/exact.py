@@ -42,6 +42,7 @@ ENCODINGS = {
     "fp7_e4m2": Encoding(1, 4, 2, 1, "none"),
     "bf16": Encoding(1, 8, 7, 127, "ieee"),
     "fp16": Encoding(1, 5, 10, 15, "ieee"),
+    "tf32": Encoding(1, 8, 10, 127, "ieee"),
     "fp32": Encoding(1, 8, 23, 127, "ieee"),
 }
 

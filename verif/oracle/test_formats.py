@@ -22,8 +22,8 @@ ROUNDINGS = ("nearest_even", "nearest_away", "toward_zero")
 def all_codes(name: str) -> np.ndarray:
     bits = ng.formats()[name].bits
     codes = np.arange(1 << min(bits, 16), dtype=np.uint32)
-    if bits == 32:  # fp32: the upper half enumerated, the lower half mixed in
-        codes = codes << 16 | (codes * 40503 & 0xFFFF)
+    if bits > 16:  # the upper bits enumerated, the lower ones mixed in
+        codes = codes << (bits - 16) | (codes * 40503 & ((1 << (bits - 16)) - 1))
     return codes.astype(np.uint8 if bits <= 8 else np.uint16 if bits <= 16 else np.uint32)
 
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fma_fp32 against the host's fma: triples of special values, then random operands of several kinds in turn, whose
-// mantissas are often sparse or dense, so that ties and carries are frequent. Build parameters: NG_FORMAT (bf16, fp16,
-// fp32).
+// mantissas are often sparse or dense, so that ties and carries are frequent, or made so that one far bit decides.
+// Build parameters: NG_FORMAT (bf16, fp16, tf32, fp32).
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ constexpr FormatDesc ab = desc(Format::NG_FORMAT), fp32 = desc(Format::fp32);
 
 class FmaBench {
  public:
-  FmaBench(int argc, char** argv) : bench_(argc, argv, "fma_fp32", 2'000'000), dut_(bench_) {}
+  FmaBench(int argc, char** argv) : bench_(argc, argv, "fma_fp32", 2'000'000), dut_(bench_) { find_far_bits(); }
 
   int run() {
     const auto operands = specials(ab), sums = specials(fp32);
@@ -35,7 +36,7 @@ class FmaBench {
       }
     }
     for (const std::uint32_t c : single_bits(fp32)) check(0, one, c);
-    for (std::uint64_t i = 0; i < bench_.budget(); ++i) random(i % 10);
+    for (std::uint64_t i = 0; i < bench_.budget(); ++i) random(i % 12);
     return bench_.finish();
   }
 
@@ -93,6 +94,45 @@ class FmaBench {
   std::uint32_t one_bit(const FormatDesc& f, int biased) {
     return (code(f, biased) & ~mask(f)) | ((1U << below(f.man_bits + 1)) & mask(f));
   }
+  /// 1 / odd modulo 2^64.
+  static std::uint64_t inverse(std::uint64_t odd) {
+    std::uint64_t x = odd;  // right in 3 bits, then 6, 12, 24, 48, 96
+    for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
+    return x;
+  }
+  /// Odd a and b of at most man_bits + 1 bits with a b = h 2^gap + 1: after gap - 1 zeros, one far bit.
+  struct FarBit {
+    std::uint32_t a, b;
+    int gap;
+  };
+  std::vector<FarBit> far_bits_;
+  /// Of every gap, as far as a few tries find some: b = 1 / a modulo 2^gap is short enough once in 2^(gap - man_bits -
+  /// 1). A gap of 41 is the longest of which the far bit leaves the frame of ng_add_fp32 and still decides.
+  void find_far_bits() {
+    for (int gap = 2; gap <= std::min(2 * ab.man_bits, 41); ++gap) {
+      int found = 0;
+      for (int tries = 1 << std::clamp(gap - ab.man_bits + 4, 6, 21); tries > 0 && found < 8; --tries) {
+        const auto bits = static_cast<unsigned>(ab.man_bits + 1) - (below(2) ? 0 : below(ab.man_bits - 1));
+        const auto a = static_cast<std::uint32_t>(bench_.rng().bits(bits) | 1);
+        const std::uint64_t b = inverse(a) & ((std::uint64_t{1} << gap) - 1);
+        if (b >> (ab.man_bits + 1) != 0 || a * b >> gap == 0) continue;
+        far_bits_.push_back({a, static_cast<std::uint32_t>(b), gap});
+        ++found;
+      }
+    }
+  }
+  /// The same with b = 1.
+  FarBit near_bit() {
+    const int gap = 1 + static_cast<int>(below(ab.man_bits));
+    const std::uint64_t h = bench_.rng().bits(1 + below(ab.man_bits + 1 - gap)) | 1;
+    return {static_cast<std::uint32_t>(h << gap | 1), 1, gap};
+  }
+  /// The code of this magnitude, times a power of two: the top bit has the biased exponent.
+  std::uint32_t code_of(std::uint32_t magnitude, int biased) {
+    const int top = std::bit_width(magnitude) - 1;
+    return (code(ab, biased) & ~mask(ab)) | (magnitude << (ab.man_bits - top) & mask(ab));
+  }
+
   /// Biased exponent of b so that the product's exponent is about this, if the format can.
   int partner(int a, int product) { return product + 2 * ab.bias - a; }
 
@@ -137,9 +177,35 @@ class FmaBench {
         return check(a, b, below(4) ? code(fp32, exponent) : 0);
       }
       case 8: {  // a product of one bit more than FP32 keeps, and a c of one bit, anywhere below
-        const std::uint32_t a = code(ab, ea), b = code(ab, partner(ea, static_cast<int>(below(200)) - 120));
+        const bool subnormal = below(2);
+        const std::uint32_t a = code(ab, ea),
+                            b = code(ab, partner(ea, static_cast<int>(below(subnormal ? 80 : 200)) - 120));
         const int exponent = static_cast<int>(fma_fp32(ab, a, b, 0) >> 23 & 0xFF) - static_cast<int>(below(60));
-        return check(a | 1, (b & ~mask(ab)) | 1U << (ab.man_bits - 1), one_bit(fp32, exponent));
+        return check(a | 1, (b & ~mask(ab)) | 1U << (ab.man_bits - 1),
+                     subnormal ? 1U << below(23) : one_bit(fp32, exponent));
+      }
+      case 9: {  // the far bit of a product decides: c, or the smallest subnormal number, ends at a tie but for it
+        const FarBit far = below(2) ? near_bit() : far_bits_[below(static_cast<int>(far_bits_.size()))];
+        const int tops = std::bit_width(far.a) + std::bit_width(far.b) - 2, tie = below(4) ? exponent() - 64 : -150;
+        const std::uint32_t a = code_of(far.a, ea), b = code_of(far.b, partner(ea, tie - far.gap + tops));
+        const std::uint32_t c = code(fp32, tie + 24 + 127);
+        return check(a, b, tie == -150 ? 0 : below(4) ? c : c & ~mask(fp32));
+      }
+      case 10: {  // c's last bit decides: with all of c but it, the product is a tie, often
+        if constexpr (2 * ab.man_bits + 2 <= 24) return random(0);
+        const int below_ulp = 23 + static_cast<int>(below(2)), head = static_cast<int>(below(23));
+        const std::uint32_t rest = 1U << head | static_cast<std::uint32_t>(bench_.rng().bits(head));
+        const std::uint32_t a = 1U << ab.man_bits | static_cast<std::uint32_t>(bench_.rng().bits(ab.man_bits)) | 1;
+        const bool subtract = below(2);
+        const std::uint64_t tail = (std::uint64_t{1} << (below_ulp - 1)) + (subtract ? rest : -std::uint64_t{rest});
+        const auto b = static_cast<std::uint32_t>(tail * inverse(a) & ((1U << below_ulp) - 1)) | 1U << ab.man_bits;
+        const int last = ea + std::max(1, partner(ea, 0)) - 2 * ab.bias - 2 * ab.man_bits;  // the product's last place
+        const std::uint32_t sign = below(2) ? fp32.sign_mask() : 0;
+        const std::uint32_t c = (rest << (23 - head) | 1U << below(23 - head)) & mask(fp32);
+        return check((code_of(a, ea) & ~ab.sign_mask()) | (sign ? ab.sign_mask() : 0),
+                     code_of(b, partner(ea, 0)) & ~ab.sign_mask(),
+                     (subtract ? sign ^ fp32.sign_mask() : sign) |
+                         static_cast<std::uint32_t>(std::clamp(last + head + 127, 0, 254)) << 23 | c);
       }
       default:  // a zero product
         return check(below(2) ? ab.sign_mask() : 0, code(ab, eb), code(fp32, static_cast<int>(below(255))));

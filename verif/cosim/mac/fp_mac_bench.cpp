@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fp_mac against the host's fma, step by step: random sums with bubbles, restarts and resets, of ordinary numbers
-// and of any codes. Build parameter: NG_FORMAT (bf16, fp16, fp32).
+// and of any codes. Build parameter: NG_FORMAT (bf16, fp16, tf32, fp32).
 #include "../bench.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/fp_mac.hpp"

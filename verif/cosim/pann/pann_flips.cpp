@@ -247,24 +247,26 @@ json plain_rtl(const Stimulus& s, int width, Rows&& rows) {
   return counts.per(cycles, acc_width - 2 * width);
 }
 
+template <class Dut>
+void drive_element(Dut& dut, const Stimulus& s, std::size_t t) {
+  dut.valid_i = 1;
+  dut.first_i = s.ports.at("first_i")[t];
+  dut.last_i = s.ports.at("last_i")[t];
+  dut.x_i = s.ports.at("x_i")[t];
+  dut.w_i = s.ports.at("w_i")[t];
+  dut.negative_i = s.ports.at("negative_i")[t];
+}
+
 template <class Dut, class Sums>
 json split_rtl(const Stimulus& s, Sums&& sums) {
   Counts counts;
-  run<Dut>(
-      [&](Dut& dut, std::size_t t) {
-        dut.valid_i = 1;
-        dut.first_i = s.ports.at("first_i")[t];
-        dut.last_i = s.ports.at("last_i")[t];
-        dut.x_i = s.ports.at("x_i")[t];
-        dut.w_i = s.ports.at("w_i")[t];
-        dut.negative_i = s.ports.at("negative_i")[t];
-      },
-      [&](Dut& dut) {
-        counts.x.see(dut.x_i);
-        counts.w.see(dut.w_i);
-        counts.product.see(dut.rootp->ng_unsigned_mac__DOT__product);
-        sums(counts, dut);
-      });
+  run<Dut>([&](Dut& dut, std::size_t t) { drive_element(dut, s, t); },
+           [&](Dut& dut) {
+             counts.x.see(dut.x_i);
+             counts.w.see(dut.w_i);
+             counts.product.see(dut.rootp->ng_unsigned_mac__DOT__product);
+             sums(counts, dut);
+           });
   return counts.per(cycles, 0);
 }
 
@@ -273,13 +275,8 @@ json pann_rtl(const Stimulus& s) {
   Net x, count, sum;
   run<Dut>(
       [&](Dut& dut, std::size_t t) {
-        dut.valid_i = 1;
+        drive_element(dut, s, t);
         dut.ready_i = 1;
-        dut.first_i = s.ports.at("first_i")[t];
-        dut.last_i = s.ports.at("last_i")[t];
-        dut.x_i = s.ports.at("x_i")[t];
-        dut.w_i = s.ports.at("w_i")[t];
-        dut.negative_i = s.ports.at("negative_i")[t];
       },
       [&](Dut& dut) {
         x.see(dut.rootp->ng_pann_mac__DOT__x_q);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_fp_mac and its SystemC module in lock-step. Build parameter: NG_FORMAT (bf16, fp16, fp32).
+// ng_fp_mac and its SystemC module in lock-step. Build parameter: NG_FORMAT (bf16, fp16, tf32, fp32).
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/fp_mac.hpp"
@@ -37,30 +37,16 @@ struct Core : narrowgauge::systemc::FpMacCore<format> {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc fp_mac " + std::string(desc.name));
-  using Module = narrowgauge::systemc::FpMac<format, Core>;
-  sc_core::sc_signal<bool> valid_i, first_i;
-  sc_core::sc_signal<Port<Module::width>> a_i, b_i;
-  sc_core::sc_signal<Port<32>> acc_o;
-  Module model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.first_i(first_i);
-  model.a_i(a_i);
-  model.b_i(b_i);
-  model.acc_o(acc_o);
-
   auto& [bench, dut, clk, rst_n] = both;
-  const auto compare = [&] { both.same<32>("acc_o", dut->acc_o, acc_o); };
-  std::uint64_t nans = 0, resets = 0;
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    if (i == 0 || bench.rng().chance(0.002)) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
-      ++resets;
-    }
+  using Module = narrowgauge::systemc::FpMac<format, Core>;
+  Module model("model");
+  both.join_clock(model);
+  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
+  auto a = pin<Module::width>(dut->a_i, model.a_i), b = pin<Module::width>(dut->b_i, model.b_i);
+  auto acc = pin<32>(dut->acc_o, model.acc_o);
+
+  std::uint64_t nans = 0;
+  const auto stimulate = [&](std::uint64_t i) {
     // Any code in one phase, ordinary numbers in the next.
     const auto code = [&]() -> Port<Module::width> {
       const auto any = static_cast<std::uint32_t>(bench.rng().bits(desc.bits));
@@ -68,18 +54,13 @@ int run(int argc, char** argv) {
       return static_cast<Port<Module::width>>((any & ~desc.inf_code()) | (desc.bias - 4 + bench.rng().below(8))
                                                                              << desc.man_bits);
     };
-    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
-    both.drive(dut->first_i, first_i, bench.rng().chance(0.1));
-    both.drive<Module::width>(dut->a_i, a_i, code());
-    both.drive<Module::width>(dut->b_i, b_i, code());
-    both.settle();
-    compare();
-    both.tick();
-    compare();
-    nans += dut->acc_o == 0x7FC00000;
-    bench.vector();
-  }
-  both.covered("reset", resets, 2);
+    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(first, bench.rng().chance(0.1));
+    both.drive(a, code());
+    both.drive(b, code());
+  };
+  both.run(
+      stimulate, [&] { both.same("acc_o", acc); }, [&] { nans += dut->acc_o == 0x7FC00000; });
   both.covered("a sum was NaN", nans);
   return bench.finish();
 }

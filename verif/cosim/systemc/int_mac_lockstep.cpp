@@ -34,56 +34,39 @@ struct Core : narrowgauge::systemc::IntMacCore<params> {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc int_mac");
-  using Module = narrowgauge::systemc::IntMac<params, Core>;
-  sc_core::sc_signal<bool> valid_i, first_i;
-  sc_core::sc_signal<Port<Module::a_width>> a_i;
-  sc_core::sc_signal<Port<Module::b_width>> b_i;
-  sc_core::sc_signal<Port<params.acc_width>> acc_o;
-  Module model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.first_i(first_i);
-  model.a_i(a_i);
-  model.b_i(b_i);
-  model.acc_o(acc_o);
-
   auto& [bench, dut, clk, rst_n] = both;
-  const auto compare = [&] { both.same<params.acc_width>("acc_o", dut->acc_o, acc_o); };
-  std::uint64_t wrapped = 0, resets = 0;
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    if (i == 0 || bench.rng().chance(0.002)) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
-      ++resets;
-    }
+  using Module = narrowgauge::systemc::IntMac<params, Core>;
+  Module model("model");
+  both.join_clock(model);
+  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
+  auto a = pin<Module::a_width>(dut->a_i, model.a_i);
+  auto b = pin<Module::b_width>(dut->b_i, model.b_i);
+  auto acc = pin<params.acc_width>(dut->acc_o, model.acc_o);
+
+  std::uint64_t wrapped = 0;
+  bool large = false, negative = false;
+  const auto is_negative = [&] { return get_bits(dut->acc_o, params.acc_width - 1, 1) != 0; };
+  const auto stimulate = [&](std::uint64_t i) {
     // Every other phase sums products of one sign without a restart, until they overflow.
-    const bool large = i / 1024 % 2 == 1;
-    PortWords<Module::a_width> a;
-    PortWords<Module::b_width> b;
-    for (auto& word : a) word = large ? ~0U : static_cast<std::uint32_t>(bench.rng().bits(32));
-    for (auto& word : b) word = large ? ~0U : static_cast<std::uint32_t>(bench.rng().bits(32));
+    large = i / 1024 % 2 == 1;
+    negative = is_negative();
+    PortWords<Module::a_width> a_words;
+    PortWords<Module::b_width> b_words;
+    for (auto& word : a_words) word = large ? ~0U : static_cast<std::uint32_t>(bench.rng().bits(32));
+    for (auto& word : b_words) word = large ? ~0U : static_cast<std::uint32_t>(bench.rng().bits(32));
     if (large) {  // the most negative codes, and the largest unsigned ones
       for (unsigned lane = 0; lane < params.lanes; ++lane) {
-        if (params.a.is_signed) set_bits(a, lane * params.a.width, params.a.width, 1U << (params.a.width - 1));
-        if (params.b.is_signed) set_bits(b, lane * params.b.width, params.b.width, 1U << (params.b.width - 1));
+        if (params.a.is_signed) set_bits(a_words, lane * params.a.width, params.a.width, 1U << (params.a.width - 1));
+        if (params.b.is_signed) set_bits(b_words, lane * params.b.width, params.b.width, 1U << (params.b.width - 1));
       }
     }
-    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
-    both.drive(dut->first_i, first_i, !large && bench.rng().chance(0.05));
-    both.drive<Module::a_width>(dut->a_i, a_i, narrowgauge::systemc::port_of<Module::a_width>(a));
-    both.drive<Module::b_width>(dut->b_i, b_i, narrowgauge::systemc::port_of<Module::b_width>(b));
-    both.settle();
-    compare();
-    const bool top = get_bits(dut->acc_o, params.acc_width - 1, 1);
-    both.tick();
-    compare();
-    wrapped += large && top != static_cast<bool>(get_bits(dut->acc_o, params.acc_width - 1, 1));
-    bench.vector();
-  }
-  both.covered("reset", resets, 2);
+    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(first, !large && bench.rng().chance(0.05));
+    both.drive(a, narrowgauge::systemc::port_of<Module::a_width>(a_words));
+    both.drive(b, narrowgauge::systemc::port_of<Module::b_width>(b_words));
+  };
+  both.run(
+      stimulate, [&] { both.same("acc_o", acc); }, [&] { wrapped += large && is_negative() != negative; });
   both.covered("a sum overflowed", wrapped, 1);
   return bench.finish();
 }

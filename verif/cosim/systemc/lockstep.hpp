@@ -48,6 +48,21 @@ std::string show(const Port<width>& value) {
   return text;
 }
 
+/// A port of both: the Verilated unit's, and the module's with its signal.
+template <int width, class VerilatedPort>
+struct Pin {
+  template <class ModulePort>
+  Pin(VerilatedPort& rtl, ModulePort& module_port) : rtl(rtl) {
+    module_port(signal);
+  }
+  VerilatedPort& rtl;
+  sc_core::sc_signal<Port<width>> signal;
+};
+template <int width = 1, class VerilatedPort, class ModulePort>
+Pin<width, VerilatedPort> pin(VerilatedPort& rtl, ModulePort& module_port) {
+  return {rtl, module_port};
+}
+
 template <class Model>
 class Lockstep {
  public:
@@ -70,6 +85,17 @@ class Lockstep {
   template <class VerilatedPort>
   void drive(VerilatedPort& port, sc_core::sc_signal<bool>& signal, bool value) {
     drive<1>(port, signal, value);
+  }
+
+  template <int width, class VerilatedPort>
+  void drive(Pin<width, VerilatedPort>& port, const Port<width>& value) {
+    drive<width>(port.rtl, port.signal, value);
+  }
+  template <int width, class VerilatedPort>
+  void drive_random(Pin<width, VerilatedPort>& port) {
+    PortWords<width> words;
+    for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
+    drive(port, systemc::port_of<width>(words));
   }
 
   /// Inputs take effect; the clock is low.
@@ -105,6 +131,39 @@ class Lockstep {
   template <class VerilatedPort>
   void same(std::string_view what, const VerilatedPort& rtl, const sc_core::sc_signal<bool>& model) {
     same<1>(what, rtl, model);
+  }
+
+  template <int width, class VerilatedPort>
+  void same(std::string_view what, const Pin<width, VerilatedPort>& port) {
+    same<width>(what, port.rtl, port.signal);
+  }
+
+  void join_clock(auto& module) {
+    module.clk_i(clk);
+    module.rst_ni(rst_n);
+  }
+
+  /// The budget's clock cycles, with resets. In cycle i, stimulate(i) drives the inputs; compare() compares the
+  /// outputs, before and after the edge; count() sees them after it.
+  void run(auto stimulate, auto compare, auto count) {
+    std::uint64_t resets = 0;
+    for (std::uint64_t i = 0; i < bench.budget(); ++i) {
+      if (i == 0 || bench.rng().chance(0.002)) {
+        set_reset(true);
+        compare();
+        for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) tick();
+        set_reset(false);
+        ++resets;
+      }
+      stimulate(i);
+      settle();
+      compare();
+      tick();
+      compare();
+      count();
+      bench.vector();
+    }
+    covered("reset", resets, 2);
   }
 
   /// What the stimulus must have done at least `least` times, if the budget is large enough for such statements.

@@ -26,56 +26,30 @@ struct Core : narrowgauge::systemc::Mxfp4MacCore {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc mxfp4_mac");
-  sc_core::sc_signal<bool> valid_i, first_i;
-  sc_core::sc_signal<Port<128>> a_i, b_i;
-  sc_core::sc_signal<Port<8>> a_scale_i, b_scale_i;
-  sc_core::sc_signal<Port<32>> acc_o;
-  narrowgauge::systemc::Mxfp4Mac<Core> model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.first_i(first_i);
-  model.a_i(a_i);
-  model.b_i(b_i);
-  model.a_scale_i(a_scale_i);
-  model.b_scale_i(b_scale_i);
-  model.acc_o(acc_o);
-
   auto& [bench, dut, clk, rst_n] = both;
-  const auto compare = [&] { both.same<32>("acc_o", dut->acc_o, acc_o); };
-  std::uint64_t nans = 0, resets = 0;
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    if (i == 0 || bench.rng().chance(0.002)) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
-      ++resets;
-    }
-    const auto codes = [&] {
-      PortWords<128> words;
-      for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
-      return narrowgauge::systemc::port_of<128>(words);
-    };
+  narrowgauge::systemc::Mxfp4Mac<Core> model("model");
+  both.join_clock(model);
+  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
+  auto a = pin<128>(dut->a_i, model.a_i), b = pin<128>(dut->b_i, model.b_i);
+  auto a_scale = pin<8>(dut->a_scale_i, model.a_scale_i), b_scale = pin<8>(dut->b_scale_i, model.b_scale_i);
+  auto acc = pin<32>(dut->acc_o, model.acc_o);
+
+  std::uint64_t nans = 0;
+  const auto stimulate = [&](std::uint64_t i) {
     const auto scale = [&] {
       return static_cast<Port<8>>(bench.rng().chance(0.02) ? 0xFF
                                   : i / 256 % 2            ? 120 + bench.rng().below(16)
                                                            : bench.rng().bits(8));
     };
-    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
-    both.drive(dut->first_i, first_i, bench.rng().chance(0.1));
-    both.drive<128>(dut->a_i, a_i, codes());
-    both.drive<128>(dut->b_i, b_i, codes());
-    both.drive<8>(dut->a_scale_i, a_scale_i, scale());
-    both.drive<8>(dut->b_scale_i, b_scale_i, scale());
-    both.settle();
-    compare();
-    both.tick();
-    compare();
-    nans += dut->acc_o == 0x7FC00000;
-    bench.vector();
-  }
-  both.covered("reset", resets, 2);
+    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(first, bench.rng().chance(0.1));
+    both.drive_random(a);
+    both.drive_random(b);
+    both.drive(a_scale, scale());
+    both.drive(b_scale, scale());
+  };
+  both.run(
+      stimulate, [&] { both.same("acc_o", acc); }, [&] { nans += dut->acc_o == 0x7FC00000; });
   both.covered("a sum was NaN", nans);
   return bench.finish();
 }

@@ -25,52 +25,32 @@ struct Core : narrowgauge::systemc::UnsignedMacCore<acc_width, schedule == 0> {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc unsigned_mac schedule " + std::to_string(schedule));
-  sc_core::sc_signal<bool> valid_i, first_i, last_i, negative_i, valid_o;
-  sc_core::sc_signal<Port<x_width>> x_i;
-  sc_core::sc_signal<Port<w_width>> w_i;
-  sc_core::sc_signal<Port<acc_width>> result_o;
-  narrowgauge::systemc::UnsignedMac<x_width, w_width, acc_width, schedule, Core> model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.first_i(first_i);
-  model.last_i(last_i);
-  model.x_i(x_i);
-  model.w_i(w_i);
-  model.negative_i(negative_i);
-  model.valid_o(valid_o);
-  model.result_o(result_o);
-
   auto& [bench, dut, clk, rst_n] = both;
-  const auto compare = [&] {
-    both.same("valid_o", dut->valid_o, valid_o);
-    both.same<acc_width>("result_o", dut->result_o, result_o);
-  };
-  std::uint64_t results = 0, resets = 0;
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    if (i == 0 || bench.rng().chance(0.002)) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
-      ++resets;
-    }
+  narrowgauge::systemc::UnsignedMac<x_width, w_width, acc_width, schedule, Core> model("model");
+  both.join_clock(model);
+  auto valid_i = pin(dut->valid_i, model.valid_i);
+  auto first = pin(dut->first_i, model.first_i), last = pin(dut->last_i, model.last_i);
+  auto x = pin<x_width>(dut->x_i, model.x_i);
+  auto w = pin<w_width>(dut->w_i, model.w_i);
+  auto negative = pin(dut->negative_i, model.negative_i), valid_o = pin(dut->valid_o, model.valid_o);
+  auto result = pin<acc_width>(dut->result_o, model.result_o);
+
+  std::uint64_t results = 0;
+  const auto stimulate = [&](std::uint64_t i) {
     // Every other phase: long outputs of one sign, which wrap. An output may go on behind its last product.
     const bool large = i / 512 % 2 == 1;
-    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
-    both.drive(dut->first_i, first_i, bench.rng().chance(large ? 0.002 : 0.2));
-    both.drive(dut->last_i, last_i, bench.rng().chance(0.2));
-    both.drive<x_width>(dut->x_i, x_i, static_cast<Port<x_width>>(bench.rng().bits(x_width)));
-    both.drive<w_width>(dut->w_i, w_i, static_cast<Port<w_width>>(bench.rng().bits(w_width)));
-    both.drive(dut->negative_i, negative_i, bench.rng().chance(large ? (i / 1024 % 2 == 0 ? 0 : 1) : 0.3));
-    both.settle();
-    compare();
-    both.tick();
-    compare();
-    results += dut->valid_o;
-    bench.vector();
-  }
-  both.covered("reset", resets, 2);
+    both.drive(valid_i, bench.rng().chance(0.7));
+    both.drive(first, bench.rng().chance(large ? 0.002 : 0.2));
+    both.drive(last, bench.rng().chance(0.2));
+    both.drive(x, static_cast<Port<x_width>>(bench.rng().bits(x_width)));
+    both.drive(w, static_cast<Port<w_width>>(bench.rng().bits(w_width)));
+    both.drive(negative, bench.rng().chance(large ? (i / 1024 % 2 == 0 ? 0 : 1) : 0.3));
+  };
+  const auto compare = [&] {
+    both.same("valid_o", valid_o);
+    both.same("result_o", result);
+  };
+  both.run(stimulate, compare, [&] { results += dut->valid_o; });
   both.covered("a result came", results);
   return bench.finish();
 }

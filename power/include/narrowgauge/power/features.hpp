@@ -20,7 +20,7 @@
 namespace narrowgauge::power {
 
 /// `..._nets`: settled flips, what is left when all is quiet. `..._glitches`: flips beyond those, if each word (a full
-/// adder, a level of a prefix adder, a stage of a shifter) takes one unit of time.
+/// adder, a level of a prefix adder, a stage of a shifter) takes one unit of time, an exclusive or two.
 enum class Feature : std::uint8_t {
   flip_flops,      ///< clocked
   register_flips,  ///< of flip-flop outputs: operands, pipeline, accumulator, results
@@ -30,6 +30,8 @@ enum class Feature : std::uint8_t {
   booth_glitches,
   wallace_nets,  ///< carry-save multiplier: partial products, both outputs of each compressor
   wallace_glitches,
+  serial_nets,  ///< serial multiplier: all of it, its registers' bits too
+  serial_glitches,
   product_nets,  ///< products of narrow floating-point numbers, exponents
   product_glitches,
   shift_nets,  ///< stages of aligning shifters
@@ -40,13 +42,15 @@ enum class Feature : std::uint8_t {
   accumulator_glitches,
   normalize_nets,  ///< floating-point accumulators: normalizing shift, rounding
   normalize_glitches,
+  operand_loads,  ///< flips of a multiplier's operands x the gates that each bit drives
 };
-inline constexpr std::size_t feature_count = 18;
+inline constexpr std::size_t feature_count = 21;
 inline constexpr std::array<std::string_view, feature_count> feature_names{
-    "flip_flops",           "register_flips", "array_nets",        "array_glitches", "booth_nets",
-    "booth_glitches",       "wallace_nets",   "wallace_glitches",  "product_nets",   "product_glitches",
-    "shift_nets",           "shift_glitches", "adder_nets",        "adder_glitches", "accumulator_nets",
-    "accumulator_glitches", "normalize_nets", "normalize_glitches"};
+    "flip_flops",     "register_flips",   "array_nets",           "array_glitches", "booth_nets",
+    "booth_glitches", "wallace_nets",     "wallace_glitches",     "serial_nets",    "serial_glitches",
+    "product_nets",   "product_glitches", "shift_nets",           "shift_glitches", "adder_nets",
+    "adder_glitches", "accumulator_nets", "accumulator_glitches", "normalize_nets", "normalize_glitches",
+    "operand_loads"};
 
 /// Per cycle, in the order of feature_names.
 using Features = std::array<double, feature_count>;
@@ -63,12 +67,16 @@ constexpr double dot(const Features& features, const Features& coefficients) {
 /// that does not fit its operand.
 Features features(const MacQuestion& question);
 
-/// Throws Error, naming field, value and range, if no rung of features prices such a unit: repeated additions
-/// (structure none) take several cycles a weight. Schedules other than plain: ng_unsigned_mac, whose multiplier is an
-/// array.
+/// Cycles that a multiply-accumulate takes: energy of a cycle x this is the energy of one. 1 / lanes; structure none:
+/// the mean magnitude of a weight, E|w|, zeros being left out.
+double cycles_per_mac(const MacQuestion& question);
+
+/// Throws Error, naming field, value and range, if no rung of features prices such a unit. Schedules other than plain:
+/// ng_unsigned_mac, whose multiplier is an array. Structure none: ng_pann_mac, sorted whatever the schedule says.
 void check_priceable(const MacSpec& mac);
 
 /// Operands as an output-stationary product feeds them to a unit, `cycles` of them; those of a schedule in its order.
+/// Structure none: weights from -(2^b_width - 1) to that, each of which takes as many cycles as its magnitude.
 struct OperandStream {
   std::size_t cycles = 0;
   std::span<const std::uint32_t> a, b;             ///< cycles x lanes codes, lane 0 first
@@ -76,11 +84,16 @@ struct OperandStream {
   std::size_t first_every = 256;                   ///< a new sum starts in cycles 0, n, 2n, ...; 0: in cycle 0 only
 };
 
-/// L1: mean features over the cycles - 1 transitions of the stream. `threads` 0: one per core; the result does not
-/// depend on it. Throws Error as check_priceable does, and if sizes do not fit, codes are too wide or cycles < 2.
+/// L1: mean features of a cycle, over the transitions between the stream's cycles. `threads` 0: one per core; the
+/// result does not depend on it. Throws Error as check_priceable does, and if sizes do not fit, codes are too wide or
+/// cycles < 2.
 Features features_counted(const MacSpec& mac, const OperandStream& stream, unsigned threads = 0);
 
-/// Bits of a code of operand a or b (`b`). Weights of the unsigned split are two's complement of b_width + 1 bits.
+/// The same as cycles_per_mac(question), of a stream's weights.
+double cycles_per_mac(const MacSpec& mac, const OperandStream& stream);
+
+/// Bits of a code of operand a or b (`b`). Weights of the unsigned split and of repeated additions are two's complement
+/// of b_width + 1 bits.
 int code_bits(const MacSpec& mac, bool b);
 /// Lanes that share a block scale: 16 for nvfp4, 32 for mxfp4, else 1.
 std::size_t block_lanes(const MacSpec& mac);

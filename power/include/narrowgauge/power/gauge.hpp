@@ -50,6 +50,7 @@ struct Question {
   bool strict = false;  ///< refuse to extrapolate
   bool explain = false;
   std::string stimulus;  ///< L2 and L3: the recorded stimulus by name, "digits"; empty: the one like the distributions
+  std::string record;    ///< a recorded unit by its name, in place of `unit`; `count` is of its operations
   std::optional<double> energy_per_flip;  ///< joules; mode pann_paper only
 };
 
@@ -82,7 +83,7 @@ struct Anchor {
 struct Answer {
   double value = 0;  ///< of the whole question: count x each
   std::string unit;  ///< "J", or "flip"
-  double each = 0;   ///< of one multiply-accumulate (structure none: of one weight element), of one bit of memory
+  double each = 0;   ///< of one multiply-accumulate (structure none: of one weight element), operation, bit of memory
   double leakage_w = std::numeric_limits<double>::quiet_NaN();  ///< of the whole unit, not in value; NaN: not known
   Rung rung = Rung::L0;
   Mode mode = Mode::refined;
@@ -134,7 +135,8 @@ struct TechnologyInfo {
 struct RecordInfo {
   std::string unit, technology, stimulus;
   MacSpec mac;
-  double l2_j = 0, l3_j = 0;  ///< per multiply-accumulate
+  double l2_j = 0, l3_j = 0;   ///< per multiply-accumulate, or operation
+  std::string operation = {};  ///< what a unit does that is no multiply-accumulate; empty: `mac` describes it
 };
 
 /// All that is known, loaded once. Answers are const and may be asked for from any number of threads.
@@ -152,15 +154,16 @@ class Gauge {
   Answer energy(const MemoryQuestion& question) const;
   Answer energy(const EventQuestion& question) const;
   /// L1: the features counted on the operands that the unit meets, cycle by cycle (features_counted), in place of
-  /// the expected ones.
-  Answer energy_counted(const Question& question, const Features& counted) const;
+  /// the expected ones. `cycles`: of a multiply-accumulate on those operands (cycles_per_mac); left out: those that the
+  /// question's statistics give.
+  Answer energy_counted(const Question& question, const Features& counted, std::optional<double> cycles = {}) const;
 
   /// L0 for many questions about one technology: a plain function object, no strings, no allocation.
   class Fast {
    public:
     /// Joules of one multiply-accumulate. The question must have passed validate().
     double operator()(const MacQuestion& question) const {
-      return dot(features(question), coefficients_) / question.mac.lanes;
+      return dot(features(question), coefficients_) * cycles_per_mac(question);
     }
 
    private:

@@ -29,7 +29,7 @@ nlohmann::ordered_json to_json(const MacSpec& mac);
 /// The words that questions may use: {"format": [...], "structure": [...], ..., "technology": [...], "memory": [...]}.
 nlohmann::ordered_json vocabulary(const Gauge& gauge);
 
-/// A key "memory" or "events" makes it a question of that kind.
+/// A key "memory" or "events" makes it a question of that kind, "unit" one about a recorded unit by its name.
 using AnyQuestion = std::variant<Question, MemoryQuestion, EventQuestion>;
 /// Throws FieldError naming field, value and range; Error if the text is not a JSON object.
 AnyQuestion question_from_json(std::string_view text);

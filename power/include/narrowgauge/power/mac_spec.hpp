@@ -12,7 +12,7 @@
 namespace narrowgauge::power {
 
 /// Numbers that a unit multiplies. `integer` has free widths; the others bring their own.
-enum class MacFormat : std::uint8_t { integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32 };
+enum class MacFormat : std::uint8_t { integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32, tf32 };
 
 /// How a product is made. `none`: repeated additions (PANN), no multiplier.
 enum class Structure : std::uint8_t { array, booth, wallace, serial, none };

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode `pann_paper`: the power model of "Energy awareness in low precision neural networks" (arXiv 2202.02783),
 // verbatim. Power is the mean number of bits that flip in one multiply-accumulate; static power is left out. b: bits of
-// an operand, B: bits of the accumulator. Where gates differ from this model is a matter of the refined mode, not of
-// this one.
+// an operand, B: bits of the accumulator (the paper's and exact ones: narrowgauge/pann/pann.hpp). Where gates differ
+// from this model is a matter of the refined mode, not of this one.
 #pragma once
 
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <cmath>
-#include <cstdint>
 #include <string_view>
 
 namespace narrowgauge::power::paper {
@@ -58,25 +55,6 @@ constexpr double pann_flips(double activation_bits, double additions) { return (
 
 /// The R that spends a budget of `flips` per element: P / b_x - 0.5. Not above 0 where the budget is too small.
 constexpr double pann_additions(double flips, double activation_bits) { return flips / activation_bits - 0.5; }
-
-/// Bits of the accumulator by the paper's rule, not rounded: b_x + b_w + 1 + log2(terms); terms = k^2 C_in.
-inline double accumulator_bits(double weight_bits, double activation_bits, double terms) {
-  return activation_bits + weight_bits + 1 + std::log2(terms);
-}
-
-/// Bits that hold every sum of `terms` products exactly, for hardware: the signed case needs one fewer than the
-/// paper's.
-constexpr int exact_accumulator_bits(int weight_bits, int activation_bits, std::uint64_t terms, bool is_signed) {
-  const auto magnitude = [&](int bits) { return (std::uint64_t{1} << (bits - (is_signed ? 1 : 0))) - !is_signed; };
-  const std::uint64_t largest = terms * magnitude(weight_bits) * magnitude(activation_bits);
-  return is_signed ? 1 + std::bit_width(largest - 1) : std::bit_width(largest);
-}
-
-/// The same for PANN: ceil(log2(R terms (2^b_x - 1) + 1)).
-inline int pann_accumulator_bits(double additions, int activation_bits, std::uint64_t terms) {
-  const double largest = additions * static_cast<double>(terms) * static_cast<double>((1U << activation_bits) - 1);
-  return static_cast<int>(std::ceil(std::log2(largest + 1)));
-}
 
 /// Networks of the paper's tables: multiply-accumulates of one 224 x 224 image.
 struct Network {

@@ -32,11 +32,13 @@ struct StimulusOptions {
 /// finite code equally likely, block scales the codes of 0.5 to 2; `gauss`, N(0, 1) through the project's quantizers,
 /// integers round(x (2^(w-1) - 1) / 3) clipped; `half_normal`, |N(0, 1)| for unsigned integers, scaled by 2^w - 1, and
 /// gauss for signed ones; with tensors, these through the quantizers, integers scaled so that the largest magnitude is
-/// the largest code, unsigned ones by magnitude. BF16, FP16 and FP32 are rounded to nearest even.
+/// the largest code, unsigned ones by magnitude. BF16, FP16, TF32 and FP32 are rounded to nearest even.
 ///
 /// Units of the unsigned split (a schedule other than plain) get weights as sign and magnitude of b_width bits, in the
 /// schedule's order; with repeated addition (structure none) N(0, 1) weights through PANN's quantizer, elements for as
 /// long as ng_pann_mac needs.
+///
+/// An input with "hold" h stays for h cycles, the first for one: a unit that takes a pair in h cycles takes it at once.
 ///
 /// Throws Error on an entry or an input that is not understood, on a stimulus that its operands cannot have.
 std::string make_stimulus(const nlohmann::json& unit, const StimulusOptions& options);

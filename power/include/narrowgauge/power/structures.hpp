@@ -35,7 +35,9 @@ struct MultiplierFlips {
 ///           operands: Baugh-Wooley, products with one sign bit inverted, the constant added at the first row.
 ///   booth   radix 4, b recoded; rows of a's width plus one, signs extended, ripple adders over all higher bits.
 ///   wallace the array's partial products reduced by columns with full and half adders, then one ripple adder.
-///   serial  b bit by bit, lowest first, into a register that shifts right.
+///   serial  b bit by bit, lowest first, into a register that shifts right; without b's bits, which
+///   ng_int_mult_serial's
+///           holds too (serial_register of narrowgauge/mac/int_mult_serial.hpp).
 /// Throws Error if lengths differ or are below 2, a width is not 1 to 16, a value does not fit its width, or the
 /// structure is none.
 MultiplierFlips multiplier_flips(Structure structure, int a_width, int b_width, bool a_signed, bool b_signed,

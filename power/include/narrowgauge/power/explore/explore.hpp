@@ -67,8 +67,8 @@ struct Tensors {
 Tensors normal_tensors(std::size_t m = 128, std::size_t n = 128, std::size_t k = 256, unsigned seed = 1);
 
 /// Signal to quantization noise of A x B in dB: both quantized to `format` (the golden quantizers and product; integers
-/// with one scale a tensor from its largest magnitude; bf16 and fp16 element by element), B pruned before if sparse.
-/// Infinite for fp32.
+/// with one scale a tensor from its largest magnitude; bf16, fp16 and tf32 element by element), B pruned before if
+/// sparse. Infinite for fp32.
 double sqnr_db(const Tensors& tensors, const NumberFormat& format, Sparsity sparsity);
 
 /// What a point costs. Energies are dynamic, without leakage.
