@@ -304,9 +304,10 @@ They are the non-negative ones of about the least mean absolute relative error o
 in the set `fit` (power/units.json), each unit weighing the same. A coefficient by itself is not a measurement: features that rise and
 fall together share their energy as the fit pleases, and a 0 says that another feature stands in.
 
-What is a feature, how long words take and how the fit weighs was chosen by the fit's units alone, each left out once, never
-by the held-out ones. What made L1 worse or no better there: every word one unit of time, pulses of one unit swallowed
-(inertial delays), delays that differ from bit to bit, glitches counted by when they happen, one pair of coefficients for
+What is a feature, how long words take and how the fit weighs was chosen by the fit's units alone, each left out once. The
+held-out errors were in sight meanwhile, and some of what was tried came from their patterns: they are no blind test. What
+made L1 worse or no better: every word one unit of time, pulses of one unit swallowed (inertial delays), delays that
+differ from bit to bit, glitches counted by when they happen, one pair of coefficients for
 all multipliers, the clock's energy given instead of fitted, and the loads of shifters' and multiplexers' controls.
 
 L1 goes through the units' words exactly: operands, products, terms, tree nodes and accumulators are those of the RTL. L0
