@@ -13,7 +13,7 @@
 
 #include "features_counted.hpp"
 #include "features_operands.hpp"
-#include "narrowgauge/error.hpp"
+#include "narrowgauge/power/field_error.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -247,8 +247,8 @@ std::shared_ptr<const Table> kept_table(const MacQuestion& q) {
 
 void range(const char* field, int value, int low, int high) {
   if (value < low || value > high)
-    throw Error(std::string(field) + " = " + std::to_string(value) + ", expected " + std::to_string(low) + " to " +
-                std::to_string(high));
+    throw FieldError(field, std::to_string(value),
+                     std::to_string(low) + (high > low ? " to " + std::to_string(high) : ""));
 }
 
 }  // namespace
@@ -287,27 +287,27 @@ void check_priceable(const MacSpec& mac) {
     if (is_serial(mac)) {
       range("lanes", mac.lanes, 1, 1);
       range("b_width", mac.b_width, 2, 16);
-      if (mac.accumulator) throw Error("accumulator = true, expected false: structure serial is a multiplier alone");
+      if (mac.accumulator) throw FieldError("accumulator", "true", "false: structure serial is a multiplier alone");
     }
     if (!has_magnitudes(mac)) return;
     if (is_repeated(mac)) {
       if (mac.schedule != Schedule::plain && mac.schedule != Schedule::sorted)
-        throw Error("schedule = dual or muxed, expected sorted (or plain): structure none has one sum");
+        throw FieldError("schedule", "dual or muxed", "sorted (or plain): structure none has one sum");
       if (!(mac.additions > 0 && mac.additions <= 32768))
-        throw Error("additions = " + std::to_string(mac.additions) + ", expected above 0, at most 32768");
+        throw FieldError("additions", std::to_string(mac.additions), "above 0, at most 32768");
     } else if (mac.structure != Structure::array)
-      throw Error("structure = booth or wallace, expected array with a schedule");
+      throw FieldError("structure", "booth or wallace", "array with a schedule");
     range("lanes", mac.lanes, 1, 1);
-    if (mac.a_signed) throw Error("a_signed = true, expected false with a schedule: the split needs a >= 0");
-    if (!mac.accumulator) throw Error("accumulator = false, expected true with a schedule");
+    if (mac.a_signed) throw FieldError("a_signed", "true", "false with a schedule: the split needs a >= 0");
+    if (!mac.accumulator) throw FieldError("accumulator", "false", "true with a schedule");
     return;
   }
   if (mac.format == MacFormat::nvfp4 && mac.lanes % 16 != 0)
-    throw Error("lanes = " + std::to_string(mac.lanes) + ", expected a multiple of 16 for nvfp4, its block");
+    throw FieldError("lanes", std::to_string(mac.lanes), "a multiple of 16 for nvfp4, its block");
   if (is_float(mac.format)) {
     range("lanes", mac.lanes, 1, 1);
     if (!mac.accumulator)
-      throw Error("accumulator = false, expected true: bf16, fp16, tf32 and fp32 are priced with their sum");
+      throw FieldError("accumulator", "false", "true: bf16, fp16, tf32 and fp32 are priced with their sum");
   }
   if (mac.format == MacFormat::mxfp4) range("lanes", mac.lanes, 32, 32);
 }

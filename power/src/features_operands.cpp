@@ -14,6 +14,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/format.hpp"
+#include "narrowgauge/power/field_error.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/quant/rules.hpp"
 
@@ -109,10 +110,10 @@ std::vector<double> repeated_additions(const MacSpec& mac, Distribution distribu
   const double most = std::round((uniform ? 1 : tensor_largest) / step);
   const int largest = (1 << mac.b_width) - 1;
   if (most > largest)
-    throw Error("b_width = " + std::to_string(mac.b_width) + ", expected " +
-                std::to_string(static_cast<int>(std::log2(most)) + 1) + " or more: with " +
-                std::to_string(mac.additions) + " additions a weight the largest takes about " +
-                std::to_string(static_cast<int>(most)));
+    throw FieldError("b_width", std::to_string(mac.b_width),
+                     std::to_string(static_cast<int>(std::log2(most)) + 1) + " or more: with " +
+                         std::to_string(mac.additions) + " additions a weight the largest takes about " +
+                         std::to_string(static_cast<int>(most)));
   std::vector<double> p(std::size_t{2} << mac.b_width, 0.0);
   for (int v = half ? 0 : -largest; v <= largest; ++v) {
     const double low = (v - 0.5) * step, high = (v + 0.5) * step;

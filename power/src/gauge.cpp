@@ -105,10 +105,10 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
 Answer Gauge::Data::closed_form(const Technology& technology, const Question& question) const {
   try {
     check_priceable(question.unit.mac);
-  } catch (const Error& error) {
-    throw FieldError("rung", std::string(name(question.rung)),
-                     "L2 or L3 with a record of this unit, for the closed forms of L0 do not reach it (" +
-                         std::string(error.what()) + ")");
+  } catch (const FieldError& error) {
+    throw FieldError(
+        error.field(), error.value(),
+        error.expected() + ", for L0; L2 and L3 answer for the units that `narrowgauge energy --units` lists");
   }
   return of_features(technology, question, Rung::L0, features(question.unit), cycles_per_mac(question.unit));
 }

@@ -596,33 +596,33 @@ void expect_error(const F& call, const std::string& part) {
 }
 
 TEST(Features, RefusesWhatItCannotPrice) {
-  expect_error([] { features({{.a_width = 17}, {}, {}}); }, "a_width = 17, expected 1 to 16");
-  expect_error([] { features({{.lanes = 0}, {}, {}}); }, "lanes = 0, expected 1 to 1024");
-  expect_error([] { features({{.acc_width = 12}, {}, {}}); }, "acc_width = 12, expected 16 to 128");
+  expect_error([] { features({{.a_width = 17}, {}, {}}); }, "a_width is 17; expected 1 to 16");
+  expect_error([] { features({{.lanes = 0}, {}, {}}); }, "lanes is 0; expected 1 to 1024");
+  expect_error([] { features({{.acc_width = 12}, {}, {}}); }, "acc_width is 12; expected 16 to 128");
   expect_error([] { features({{.format = MacFormat::nvfp4, .lanes = 8}, {}, {}}); }, "multiple of 16");
   MacSpec split{.a_signed = false, .schedule = Schedule::dual};
   EXPECT_NO_THROW(check_priceable(split));
   split.b_width = 16;
-  expect_error([&] { check_priceable(split); }, "b_width = 16, expected 1 to 15");
+  expect_error([&] { check_priceable(split); }, "b_width is 16; expected 1 to 15");
   split = {.a_signed = false, .acc_width = 15, .schedule = Schedule::dual};
-  expect_error([&] { check_priceable(split); }, "acc_width = 15, expected 16 to 128");
+  expect_error([&] { check_priceable(split); }, "acc_width is 15; expected 16 to 128");
   split = {.a_signed = false, .lanes = 2, .schedule = Schedule::sorted};
-  expect_error([&] { check_priceable(split); }, "lanes = 2, expected 1");
+  expect_error([&] { check_priceable(split); }, "lanes is 2; expected 1");
   split = {.schedule = Schedule::sorted};
-  expect_error([&] { check_priceable(split); }, "a_signed = true, expected false");
+  expect_error([&] { check_priceable(split); }, "a_signed is true; expected false");
   split = {.a_signed = false, .structure = Structure::booth, .schedule = Schedule::sorted};
   expect_error([&] { check_priceable(split); }, "expected array");
   split = {.a_signed = false, .accumulator = false, .schedule = Schedule::sorted};
-  expect_error([&] { check_priceable(split); }, "accumulator = false, expected true");
+  expect_error([&] { check_priceable(split); }, "accumulator is false; expected true");
   split = {.a_signed = false, .structure = Structure::none, .additions = 2};
   EXPECT_NO_THROW(check_priceable(split));
   split.b_width = 3;
-  expect_error([&] { features({split, {}, {Distribution::gauss, {}}}); }, "b_width = 3, expected 4 or more");
+  expect_error([&] { features({split, {}, {Distribution::gauss, {}}}); }, "b_width is 3; expected 4 or more");
   split.schedule = Schedule::dual;
-  expect_error([&] { check_priceable(split); }, "schedule = dual or muxed, expected sorted");
-  expect_error([] { check_priceable({.structure = Structure::serial}); }, "accumulator = true, expected false");
+  expect_error([&] { check_priceable(split); }, "schedule is dual or muxed; expected sorted");
+  expect_error([] { check_priceable({.structure = Structure::serial}); }, "accumulator is true; expected false");
   expect_error([] { check_priceable({.structure = Structure::serial, .lanes = 2, .accumulator = false}); },
-               "lanes = 2, expected 1");
+               "lanes is 2; expected 1");
   const std::vector<std::uint32_t> codes{1, 2};
   expect_error(
       [&] {

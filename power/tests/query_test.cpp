@@ -73,6 +73,8 @@ TEST(Questions, BadFieldsNameFieldValueAndRange) {
   expect_refused(R"({"format": "fp32", "b": {"histogram": [0]}})", "b", "histogram", "named distribution");
   expect_refused(R"({"format": "int8", "colour": "red"})", "colour", "red", "a_width");
   expect_refused(R"({"format": "int8", "rung": "L9"})", "rung", "L9", "L3");
+  expect_refused(R"({"format": "nvfp4", "lanes": 7})", "lanes", "7", "a multiple of 16");
+  expect_refused(R"({"format": "int8", "acc_width": 4})", "acc_width", "4", "16 to 128");
   expect_refused(R"({"format": "int8", "mode": "magic"})", "mode", "magic", "pann_paper");
   expect_refused(R"({"format": "int8", "strict": 1})", "strict", "1", "true or false");
   expect_refused(R"({"format": "int8", "technology": "tsmc1"})", "technology", "tsmc1", "horowitz_45nm");
@@ -401,7 +403,8 @@ TEST(Refined, UnitsOfSeveralCyclesArePricedByTheProduct) {
   EXPECT_EQ(bits["error"]["of"], "integer, serial");
   EXPECT_EQ(gates["record"], "serial8_mult");
   EXPECT_NEAR(bits["value"].get<double>() / gates["value"].get<double>(), 1, 0.2);
-  expect_refused(R"({"format": "int8", "structure": "serial", "rung": "L0"})", "rung", "L0", "expected false");
+  expect_refused(R"({"format": "int8", "structure": "serial", "rung": "L0"})", "accumulator", "true",
+                 "false: structure serial");
 }
 
 TEST(Records, AnswerForTheUnitTheyAreOf) {

@@ -71,7 +71,7 @@ Features features(const MacQuestion& question);
 /// the mean magnitude of a weight, E|w|, zeros being left out.
 double cycles_per_mac(const MacQuestion& question);
 
-/// Throws Error, naming field, value and range, if no rung of features prices such a unit. Schedules other than plain:
+/// Throws FieldError if no rung of features prices such a unit. Schedules other than plain:
 /// ng_unsigned_mac, whose multiplier is an array. Structure none: ng_pann_mac, sorted whatever the schedule says.
 void check_priceable(const MacSpec& mac);
 

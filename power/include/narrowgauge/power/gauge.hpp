@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "narrowgauge/error.hpp"
 #include "narrowgauge/power/features.hpp"
+#include "narrowgauge/power/field_error.hpp"
 #include "narrowgauge/power/mac_spec.hpp"
 
 namespace narrowgauge::power {
@@ -28,18 +28,6 @@ enum class Mode : std::uint8_t { refined, pann_paper };
 
 std::string_view name(Rung rung);
 std::string_view name(Mode mode);
-
-/// A question that cannot be answered, because of one field of it.
-class FieldError : public Error {
- public:
-  FieldError(std::string field, std::string value, std::string expected);
-  const std::string& field() const { return field_; }
-  const std::string& value() const { return value_; }
-  const std::string& expected() const { return expected_; }
-
- private:
-  std::string field_, value_, expected_;
-};
 
 struct Question {
   MacQuestion unit;
