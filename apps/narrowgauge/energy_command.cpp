@@ -186,9 +186,8 @@ void add_energy(CLI::App& app, int& exit_code) {
     arguments->fields.push_back({option, key, kind});
   };
   const std::string unit = "Unit", operands = "Operands", answer = "Answer", other = "Other questions";
-  field("--format", "format",
-        "int8, uint4, ... (1 to 16 bits), integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, tf32, fp32", "NAME",
-        Field::text, unit);
+  field("--format", "format", "int1 ... uint16, integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, tf32, fp32",
+        "NAME", Field::text, unit);
   field("--unit", "unit", "Instead of a format: a recorded unit by its name (--units), L1 to L3", "NAME", Field::text,
         unit);
   field("--a-width", "a_width", "Bits of activations, 1 to 16; integer only", "BITS", Field::number, unit);
