@@ -7,6 +7,7 @@ how Yosys is run. Used by synth.py, verif/netlist, verif/mutants, verif/formal a
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -21,7 +22,58 @@ class FlowError(RuntimeError):
 
 
 def strip_comments(text: str) -> str:
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.S)
+    # A string may hold what looks like a comment.
+    return re.sub(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or " ", text, flags=re.S)
+
+
+TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|^[ \t]*`(?:define|include)\b(?:[^\\\n]|\\.)*|[\w$`\']+|\S', re.M | re.S)
+
+
+def design_code(text: str) -> str:
+    """The tokens of SystemVerilog text without comments, layout and elaboration checks: what decides over the hardware."""
+    # A directive ends with its line, so its line is one token.
+    tokens = [" ".join(token.split()) if token[0] != '"' else token for token in TOKEN.findall(strip_comments(text))]
+
+    def after(start: int, opening: str, closing: str) -> int:
+        """Index behind the group that starts with `opening` at `start`."""
+        depth, i = 0, start
+        while i < len(tokens):
+            depth += (tokens[i] == opening) - (tokens[i] == closing)
+            i += 1
+            if depth == 0:
+                return i
+        raise FlowError(f"'{opening}' without its '{closing}' near '{' '.join(tokens[start : start + 12])}'")
+
+    def check_end(start: int) -> int:
+        """Index behind the elaboration check `if (…) [begin : name] $fatal(…); [end]` at `start`, else `start`."""
+        if tokens[start] != "if" or tokens[start + 1 : start + 2] != ["("]:
+            return start
+        i = after(start + 1, "(", ")")
+        named = tokens[i : i + 2] == ["begin", ":"]
+        i += 3 * named
+        if tokens[i : i + 2] != ["$fatal", "("]:
+            return start
+        i = after(i + 1, "(", ")")
+        behind = [";", "end"] if named else [";"]
+        i += len(behind)
+        return i if tokens[i - len(behind) : i] == behind and tokens[i : i + 1] != ["else"] else start
+
+    kept, i = [], 0
+    while i < len(tokens):
+        if (end := check_end(i)) > i:
+            i = end
+        else:
+            kept.append(tokens[i])
+            i += 1
+    return "\n".join(kept)
+
+
+def design_hash(files: list[Path]) -> str:
+    """Of the design in these files: comments, layout and `$fatal` checks may change without a record going stale."""
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(design_code(path.read_text()).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Path]:

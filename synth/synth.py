@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
-import hashlib
 import json
 import re
 import subprocess
@@ -66,14 +65,6 @@ def configurations() -> dict[str, tuple[dict, dict]]:
 def load_record(name: str) -> dict | None:
     path = RECORDS / f"{name}.json"
     return json.loads(path.read_text()) if path.exists() else None
-
-
-def source_hash(files: list[Path]) -> str:
-    """Of the code, not of comments and layout."""
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(" ".join(ngflow.strip_comments(path.read_text()).split()).encode())
-    return digest.hexdigest()
 
 
 # ---------------------------------------------------------------- synthesis
@@ -195,7 +186,7 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_p
         "unit": unit["name"],
         "top": unit["top"],
         "parameters": params,
-        "source_sha256": source_hash(ngflow.sources(unit["top"])),
+        "source_sha256": ngflow.design_hash(ngflow.sources(unit["top"])),
         "tools": [ngflow.yosys_version()],
         "targets": {},
     }
@@ -237,7 +228,7 @@ def check(name: str) -> int:
     problems = budget_problems(name, entry, record)
     if record["parameters"] != entry["params"]:
         problems.append(f"{name}: recorded for {record['parameters']}, units.json says {entry['params']}")
-    if record["source_sha256"] != source_hash(ngflow.sources(unit["top"])):
+    if record["source_sha256"] != ngflow.design_hash(ngflow.sources(unit["top"])):
         problems.append(f"{name}: the RTL has changed since the record was made")
     target = load_targets()["ice40"]
     with tempfile.TemporaryDirectory() as folder:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 import textwrap
 from dataclasses import dataclass, field
@@ -324,7 +325,9 @@ def sv(top: AddrmapNode, regs: list[Reg]) -> str:
         tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
         expected = f"{p.least} to {p.most}" if p.most < INT_MAX else f"{p.least} or more"
         expected += f", a multiple of {p.multiple_of}" if p.multiple_of > 1 else ""
-        out.append(f'  if ({" || ".join(tests)}) $fatal(1, "{module}: {p.name}=%0d; expected {expected}", {p.name});')
+        block = "gen_check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", p.name).lower()
+        fatal = f'$fatal(1, "{module}: {p.name}=%0d; expected {expected}", {p.name});'
+        out.append(f"  if ({' || '.join(tests)}) begin : {block} {fatal} end")
     out += f"""
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;

@@ -401,7 +401,7 @@ def estimate(unit: dict, dsp: bool, seed: int, cycles: int, stimulus: Path | Non
             "stimulus": stimulus.stem if stimulus else "uniform bits",
             "stimulus_sha256": hashlib.sha256(stimulus.read_bytes()).hexdigest() if stimulus else None,
             "netlist_sha256": netlist,
-            "source_sha256": synth.source_hash(ngflow.sources(unit["top"])),
+            "source_sha256": ngflow.design_hash(ngflow.sources(unit["top"])),
         }
     )
 

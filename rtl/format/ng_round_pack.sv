@@ -74,14 +74,14 @@ module ng_round_pack #(
       Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
   localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
 
-  if (ExpBits < 1 || ManBits < 0 || Payload > 31) $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together", ExpBits, ManBits);
-  if (Bits < Payload + (Sign != 0 ? 1 : 0)) $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits);
-  if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)", Nan);
-  if (HasZero == 0 && ManBits != 0) $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format", ManBits);
-  if (Overflow < 0 || Overflow > 3) $fatal(1, "ng_round_pack: Overflow=%0d; expected 0 to 3", Overflow);
-  if (SigWidth < 2) $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth);
-  if (RandBits < 1 || RandBits > 32) $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits);
-  if (ExpLo > ExpHi) $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi);
+  if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together", ExpBits, ManBits); end
+  if (Bits < Payload + (Sign != 0 ? 1 : 0)) begin : gen_check_bits $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits); end
+  if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) begin : gen_check_nan $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)", Nan); end
+  if (HasZero == 0 && ManBits != 0) begin : gen_check_has_zero $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format", ManBits); end
+  if (Overflow < 0 || Overflow > 3) begin : gen_check_overflow $fatal(1, "ng_round_pack: Overflow=%0d; expected 0 to 3", Overflow); end
+  if (SigWidth < 2) begin : gen_check_sig_width $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth); end
+  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits); end
+  if (ExpLo > ExpHi) begin : gen_check_exp_range $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi); end
 
   localparam bit SaturateFinite = Overflow == 0 || Overflow == 3;
   localparam bit OracleRules = Overflow >= 2;

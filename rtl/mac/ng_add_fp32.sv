@@ -34,9 +34,9 @@ module ng_add_fp32 #(
   output logic [31:0]                sum_o
 );
 
-  if (SigWidth < 1 || SigWidth > 64) $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth);
-  if (Unnormal < 0 || Unnormal >= SigWidth) $fatal(1, "ng_add_fp32: Unnormal=%0d; expected 0 to SigWidth-1=%0d", Unnormal, SigWidth - 1);
-  if (ExpHi < -126 || ExpHi > 383) $fatal(1, "ng_add_fp32: ExpHi=%0d; expected -126 to 383", ExpHi);
+  if (SigWidth < 1 || SigWidth > 64) begin : gen_check_sig_width $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth); end
+  if (Unnormal < 0 || Unnormal >= SigWidth) begin : gen_check_unnormal $fatal(1, "ng_add_fp32: Unnormal=%0d; expected 0 to SigWidth-1=%0d", Unnormal, SigWidth - 1); end
+  if (ExpHi < -126 || ExpHi > 383) begin : gen_check_exp_hi $fatal(1, "ng_add_fp32: ExpHi=%0d; expected -126 to 383", ExpHi); end
 
   localparam int Frame = SigWidth + 1 > Unnormal + 26 ? SigWidth + 1 : Unnormal + 26;
   localparam int SumWidth = Frame + 2;  // carry, frame, sticky bit

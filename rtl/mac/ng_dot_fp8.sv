@@ -26,8 +26,8 @@ module ng_dot_fp8 #(
   output logic                        pinf_o,
   output logic                        ninf_o
 );
-  if (Lanes < 1) $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes);
-  if (FormatSet < 1 || FormatSet > 3) $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 1, 2 or 3", FormatSet);
+  if (Lanes < 1) begin : gen_check_lanes $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes); end
+  if (FormatSet < 1 || FormatSet > 3) begin : gen_check_format_set $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 1, 2 or 3", FormatSet); end
 
   logic [Lanes*LaneWidth-1:0] term;
   logic [Lanes-1:0]           owed, nan, pinf, ninf;

@@ -26,8 +26,8 @@ module ng_fixed_to_fp32 #(
   output logic [31:0]             fp32_o
 );
 
-  if (Width < 2 || Width > 512) $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width);
-  if (LsbExp < -125 || LsbExp > 400) $fatal(1, "ng_fixed_to_fp32: LsbExp=%0d; expected -125 to 400", LsbExp);
+  if (Width < 2 || Width > 512) begin : gen_check_width $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width); end
+  if (LsbExp < -125 || LsbExp > 400) begin : gen_check_lsb_exp $fatal(1, "ng_fixed_to_fp32: LsbExp=%0d; expected -125 to 400", LsbExp); end
 
   localparam int DataWidth = Width > 25 ? Width : 25;  // room for T and G: more fill bits
   localparam int ShiftWidth = $clog2(DataWidth);

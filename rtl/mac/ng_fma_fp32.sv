@@ -18,8 +18,8 @@ module ng_fma_fp32 #(
   output logic [31:0]     fp32_o
 );
 
-  if (ExpBits < 2 || ExpBits > 8) $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits);
-  if (ManBits < 1 || ManBits > 23) $fatal(1, "ng_fma_fp32: ManBits=%0d; expected 1 to 23", ManBits);
+  if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits); end
+  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_fma_fp32: ManBits=%0d; expected 1 to 23", ManBits); end
 
   localparam int ExpWidth = 10;
   localparam int ProductWidth = 2 * ManBits + 2;

@@ -33,8 +33,8 @@ module ng_fp8_lane #(
   output logic                 pinf_o,
   output logic                 ninf_o
 );
-  if (FormatSet < 1 || FormatSet > 3) $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 1, 2 or 3", FormatSet);
-  if (Owe < 0 || Owe > 1) $fatal(1, "ng_fp8_lane: Owe=%0d; expected 0 or 1", Owe);
+  if (FormatSet < 1 || FormatSet > 3) begin : gen_check_format_set $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 1, 2 or 3", FormatSet); end
+  if (Owe < 0 || Owe > 1) begin : gen_check_owe $fatal(1, "ng_fp8_lane: Owe=%0d; expected 0 or 1", Owe); end
 
   localparam int ExpWidth = (FormatSet == 1) ? 4 : 5;
   localparam int Drop     = (FormatSet == 1) ? 2 : 4;  // empty bits below the unit

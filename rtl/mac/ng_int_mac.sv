@@ -28,8 +28,8 @@ module ng_int_mac #(
   output logic signed [AccWidth-1:0] acc_o   // unsigned if both operands are
 );
 
-  if (Lanes < 1 || Lanes > 1024) $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes);
-  if (AccWidth < TermWidth || AccWidth > 128) $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth);
+  if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes); end
+  if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth); end
 
   logic [Lanes*LaneWidth-1:0]  products;
   logic signed [TermWidth-1:0] term;

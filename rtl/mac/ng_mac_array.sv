@@ -57,12 +57,12 @@ module ng_mac_array #(
   localparam bit HasFp4 = FormatSet % 2 != 0;
   localparam int Fp8Set = FormatSet / 2;
 
-  if (Rows < 1) $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows);
-  if (Cols < 1) $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols);
-  if (FormatSet < 1 || FormatSet > 7) $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet);
-  if (Lanes < 2) $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes);
-  if (HasFp4 && Lanes % 16 != 0) $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet);
-  if (MaxBeats < 1) $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats);
+  if (Rows < 1) begin : gen_check_rows $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows); end
+  if (Cols < 1) begin : gen_check_cols $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols); end
+  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet); end
+  if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
+  if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
+  if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
 
   // ---- units and widths (argument in ng_mac_pe)
   localparam int LsbExp = Fp8Set > 1 ? -32 : HasFp4 ? -20 : -18;

@@ -35,8 +35,8 @@ module ng_unsigned_mac #(
 );
 
   localparam int ProductWidth = XWidth + WWidth;
-  if (AccWidth < ProductWidth) $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d", AccWidth, ProductWidth);
-  if (Schedule < 0 || Schedule > 2) $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)", Schedule);
+  if (AccWidth < ProductWidth) begin : gen_check_acc_width $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d", AccWidth, ProductWidth); end
+  if (Schedule < 0 || Schedule > 2) begin : gen_check_schedule $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)", Schedule); end
 
   // A module of its own, like every multiplier here: fused with the accumulator it would be as wide as that.
   logic [ProductWidth-1:0] product;

@@ -16,7 +16,7 @@ module ng_fifo2 #(
   output logic [Width-1:0] data_o
 );
 
-  if (Width < 1) $fatal(1, "ng_fifo2: Width=%0d; expected 1 or more", Width);
+  if (Width < 1) begin : gen_check_width $fatal(1, "ng_fifo2: Width=%0d; expected 1 or more", Width); end
 
   // The head is data_o; the tail is in use only when both are full.
   logic             full_q, push, pop;

@@ -22,8 +22,8 @@ module ng_normalize #(
   output logic [ShiftWidth-1:0] shift_o
 );
 
-  if (Width < 2) $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width);
-  if (OutWidth < 1 || OutWidth > Width) $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width);
+  if (Width < 2) begin : gen_check_width $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width); end
+  if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width); end
 
   logic [Width-1:0] x, low;
   always_comb begin

@@ -19,8 +19,8 @@ module ng_ram #(
   output logic [Width-1:0]     rdata_o
 );
 
-  if (Width < 1) $fatal(1, "ng_ram: Width=%0d; expected 1 or more", Width);
-  if (Depth < 2) $fatal(1, "ng_ram: Depth=%0d; expected 2 or more", Depth);
+  if (Width < 1) begin : gen_check_width $fatal(1, "ng_ram: Width=%0d; expected 1 or more", Width); end
+  if (Depth < 2) begin : gen_check_depth $fatal(1, "ng_ram: Depth=%0d; expected 2 or more", Depth); end
 
   (* ram_style = "block" *) logic [Width-1:0] mem [Depth];
   always_ff @(posedge clk_i) begin

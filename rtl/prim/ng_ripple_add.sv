@@ -13,7 +13,7 @@ module ng_ripple_add #(
   output logic [Width:0]   sum_o
 );
 
-  if (Width < 1) $fatal(1, "ng_ripple_add: Width=%0d; expected 1 or more", Width);
+  if (Width < 1) begin : gen_check_width $fatal(1, "ng_ripple_add: Width=%0d; expected 1 or more", Width); end
 
   logic carry;
   always_comb begin

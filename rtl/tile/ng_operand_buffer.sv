@@ -35,9 +35,9 @@ module ng_operand_buffer #(
   input  logic                   release_i
 );
 
-  if (Width < 1) $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width);
-  if (StreamWidth < 1) $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth);
-  if (Depth < 2 || (Depth & (Depth - 1)) != 0) $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth);
+  if (Width < 1) begin : gen_check_width $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width); end
+  if (StreamWidth < 1) begin : gen_check_stream_width $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth); end
+  if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth); end
 
   localparam int Words = (Width + StreamWidth - 1) / StreamWidth;
   localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;

@@ -29,7 +29,7 @@ module ng_tile_drain #(
   output logic                   busy_o   // numbers that have not left; those of a job that still waits are not counted
 );
 
-  if (StreamWidth < 32 || StreamWidth % 32 != 0) $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32", StreamWidth);
+  if (StreamWidth < 32 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32", StreamWidth); end
 
   localparam int Units = StreamWidth / 32;
   localparam int Groups = (Cols + Units - 1) / Units;         // groups of numbers a row

@@ -42,8 +42,8 @@ module ng_tile_loader #(
   output logic                long_error_o
 );
 
-  if (ADepth > 32768) $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth);
-  if (BDepth > 32768) $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth);
+  if (ADepth > 32768) begin : gen_check_a_depth $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth); end
+  if (BDepth > 32768) begin : gen_check_b_depth $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth); end
 
   localparam int CountWidth = $clog2(ADepth > BDepth ? ADepth : BDepth);
   logic                  started_q;  // words of this load have been taken

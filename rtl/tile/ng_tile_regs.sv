@@ -81,15 +81,15 @@ module ng_tile_regs #(
   input  logic [575:0] counters_i
 );
 
-  if (Rows < 1 || Rows > 255) $fatal(1, "ng_tile_regs: Rows=%0d; expected 1 to 255", Rows);
-  if (Cols < 1 || Cols > 255) $fatal(1, "ng_tile_regs: Cols=%0d; expected 1 to 255", Cols);
-  if (Lanes < 1 || Lanes > 255) $fatal(1, "ng_tile_regs: Lanes=%0d; expected 1 to 255", Lanes);
-  if (FormatSet < 1 || FormatSet > 7) $fatal(1, "ng_tile_regs: FormatSet=%0d; expected 1 to 7", FormatSet);
-  if (StreamWidth < 8 || StreamWidth > 2040 || StreamWidth % 8 != 0) $fatal(1, "ng_tile_regs: StreamWidth=%0d; expected 8 to 2040, a multiple of 8", StreamWidth);
-  if (ADepth < 1 || ADepth > 65535) $fatal(1, "ng_tile_regs: ADepth=%0d; expected 1 to 65535", ADepth);
-  if (BDepth < 1 || BDepth > 65535) $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth);
-  if (MaxBeats < 1) $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats);
-  if (Counters < 0 || Counters > 1) $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 to 1", Counters);
+  if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile_regs: Rows=%0d; expected 1 to 255", Rows); end
+  if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile_regs: Cols=%0d; expected 1 to 255", Cols); end
+  if (Lanes < 1 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile_regs: Lanes=%0d; expected 1 to 255", Lanes); end
+  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_tile_regs: FormatSet=%0d; expected 1 to 7", FormatSet); end
+  if (StreamWidth < 8 || StreamWidth > 2040 || StreamWidth % 8 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_regs: StreamWidth=%0d; expected 8 to 2040, a multiple of 8", StreamWidth); end
+  if (ADepth < 1 || ADepth > 65535) begin : gen_check_a_depth $fatal(1, "ng_tile_regs: ADepth=%0d; expected 1 to 65535", ADepth); end
+  if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end
+  if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
+  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 to 1", Counters); end
 
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;

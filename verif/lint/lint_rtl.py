@@ -49,6 +49,11 @@ FORBIDDEN = [
         "localparam logic [7:0] A = '1;",
     ),
     ("initial block", r"\binitial\b", "initial x = 0;"),
+    (
+        "elaboration check without a named block (write begin : gen_check_… $fatal(…); end)",
+        r"\)\s*\$(?:fatal|error|warning|info)\b",
+        'if (Width < 1) $fatal(1, "x");',
+    ),
     ("delay", r"(?<![\w#)])#\s*\d", "x = #1 y;"),
     ("real number type", r"\b(?:real|shortreal)\b", "real x;"),
     ("latch block", r"\balways_latch\b", "always_latch x = y;"),
