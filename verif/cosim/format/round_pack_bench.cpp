@@ -36,6 +36,7 @@ class RoundPackBench {
       for (std::uint64_t x = 0; x < size; x += step) point(lo + static_cast<int>(x / sig_range), x % sig_range);
     }
     for (int exponent = lo; exponent <= hi; ++exponent) corners(exponent);
+    for (int exponent = lo; exponent <= hi; ++exponent) lone_sticky(exponent);
     for (int exponent = port_min; exponent <= port_max; ++exponent) point(exponent, sig_range / 2 + 1);
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       const int exponent = lo + static_cast<int>(bench_.rng().below(static_cast<std::uint32_t>(hi - lo + 1)));
@@ -138,6 +139,18 @@ class RoundPackBench {
       }
     }
     point(exponent, 0);
+  }
+
+  // A midpoint, and one bit below it: each bit in turn is all that tells it from the tie.
+  void lone_sticky(int exponent) {
+    const int guard = std::max(exponent, format.min_exp()) - format.man_bits - (exponent - sig_width + 1) - 1;
+    if (guard < 0) return;
+    const std::uint64_t top = sig_range / 2, half = guard < sig_width ? std::uint64_t{1} << guard : 0;
+    for (int bit = std::min(guard, sig_width) - 1; bit >= 0; --bit) {
+      const std::uint64_t sticky = std::uint64_t{1} << bit;
+      point(exponent, top | half | sticky);
+      point(exponent, half | sticky);  // subnormal operands need no leading one; point() leaves out the others
+    }
   }
 
   Bench bench_;

@@ -27,6 +27,8 @@ constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : -18;
 constexpr int latency = (has_fp4 ? 3 : 2) + 3;  // last beat accepted to first row offered, in cycles
 
 enum Fmt : unsigned { e4m3 = 0, e5m2 = 1, fp4 = 2 };
+constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1};  // by Fmt
+constexpr bool in_set(unsigned fmt) { return fmt == fp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2; }
 
 /// How the operands of a job are drawn.
 enum class Style { any, finite, extreme, special, zero, count };
@@ -52,7 +54,7 @@ struct Operand {
 };
 constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : -1; }
 Operand operand(unsigned fmt, std::uint8_t code) {
-  const FormatDesc& f = desc(fmt == e4m3 ? Format::e4m3 : fmt == e5m2 ? Format::e5m2 : Format::e2m1);
+  const FormatDesc& f = desc(element[fmt]);
   if (f.is_nan(code)) return {.nan = true};
   if (f.is_inf(code)) return {.inf = f.is_negative(code) ? -1 : 1};
   return {.value = static_cast<std::int64_t>(std::ldexp(decode(f, code), -unit_exp(fmt)))};
@@ -80,6 +82,7 @@ class MacArrayBench {
     reset();
     cycle_counts();
     longest();
+    special_beside_idle();
     struct Traffic {
       double bubble, stall;
     };
@@ -110,7 +113,7 @@ class MacArrayBench {
   unsigned random_fmt() {
     unsigned fmt = 0;
     do fmt = bench_.rng().below(3);
-    while (!(format_set & (fmt == fp4 ? 1 : fmt == e4m3 ? 2 : 4)));
+    while (!in_set(fmt));
     return fmt;
   }
   // The partner of an FP8 format is any FP8 format of the set; NVFP4's is NVFP4.
@@ -120,8 +123,7 @@ class MacArrayBench {
   }
 
   std::uint8_t random_code(unsigned fmt, Style style, bool negative) {
-    constexpr Format formats[] = {Format::e4m3, Format::e5m2, Format::e2m1};
-    const FormatDesc& f = desc(formats[fmt]);
+    const FormatDesc& f = desc(element[fmt]);
     if (style == Style::extreme) return static_cast<std::uint8_t>(f.max_code() | (negative ? f.sign_mask() : 0));
     if (style == Style::zero) return static_cast<std::uint8_t>(negative ? f.sign_mask() : 0);
     const auto code = static_cast<std::uint8_t>(bench_.rng().bits(static_cast<unsigned>(f.bits)));
@@ -405,7 +407,7 @@ class MacArrayBench {
     if (max_beats * rows * cols > 1'000'000) return;
     for (const bool negative : {false, true}) {
       for (const unsigned fmt : {e4m3, e5m2, fp4}) {
-        if (!(format_set & (fmt == fp4 ? 1 : fmt == e4m3 ? 2 : 4))) continue;
+        if (!in_set(fmt)) continue;
         std::vector<Sum> sums(rows * cols), one(rows * cols);
         Beat beat{.a_fmt = fmt,
                   .b_fmt = fmt,
@@ -422,6 +424,41 @@ class MacArrayBench {
         drain();
       }
     }
+  }
+
+  /// NaN and infinity in everything on one side while one vector of the other side takes no part: its sums keep the
+  /// beat before, without a flag. Each vector in turn, because what is out of use is zero, and only 0 x special shows.
+  void special_beside_idle() {
+    for (const unsigned fmt : {e4m3, e5m2, fp4}) {
+      if (!in_set(fmt)) continue;
+      const FormatDesc& f = desc(element[fmt]);
+      for (const bool infinity : {false, true}) {
+        if (infinity && !f.has_inf) continue;
+        for (const bool poison_a : {false, true}) {
+          for (int idle_vector = 0; idle_vector < (poison_a ? cols : rows); ++idle_vector) {
+            Job job;
+            for (const bool second : {false, true}) {
+              job.beats.push_back({.first = !second,
+                                   .last = second,
+                                   .a_fmt = fmt,
+                                   .b_fmt = fmt,
+                                   .a = random_side(rows, fmt, Style::extreme, 0, false),
+                                   .b = random_side(cols, fmt, Style::extreme, 0, false)});
+            }
+            Side& poisoned = poison_a ? job.beats[1].a : job.beats[1].b;
+            Side& beside = poison_a ? job.beats[1].b : job.beats[1].a;
+            if (fmt == fp4) {
+              std::ranges::fill(poisoned.scales, static_cast<std::uint8_t>(desc(Format::ue4m3).nan_code()));
+            } else {
+              std::ranges::fill(poisoned.codes, static_cast<std::uint8_t>(infinity ? f.inf_code() : f.nan_code()));
+            }
+            beside.enabled[static_cast<std::size_t>(idle_vector)] = false;
+            send(job);
+          }
+        }
+      }
+    }
+    drain();
   }
 
   Bench bench_;
