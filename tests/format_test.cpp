@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format table, decode, encode and round_pack against plain searches of the value grid and the published vectors.
+// The format table, decode, encode and round_pack against plain searches of the value grid and the reference vectors.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -120,7 +120,7 @@ TEST(Format, UnknownNameIsNamed) {
   }
 }
 
-TEST(Format, PublishedE4m3) {  // spec/numerics section 11: default policy, then saturating
+TEST(Format, ReferenceE4m3) {  // docs/numerics.md, Reference vectors: default policy, then saturating
   struct Row {
     double x;
     std::uint32_t plain, saturated;
@@ -145,7 +145,7 @@ TEST(Format, PublishedE4m3) {  // spec/numerics section 11: default policy, then
   EXPECT_EQ(encode(Format::e4m3, inf), 0x7EU) << "PTX satfinite";
 }
 
-TEST(Format, PublishedE5m2) {
+TEST(Format, ReferenceE5m2) {
   struct Row {
     double x;
     std::uint32_t plain, saturated;
@@ -162,14 +162,14 @@ TEST(Format, PublishedE5m2) {
   }
 }
 
-TEST(Format, PublishedE2m1) {
+TEST(Format, ReferenceE2m1) {
   const std::vector<std::pair<double, std::uint32_t>> rows{{.25, 0}, {.26, 1},  {.75, 2}, {1.25, 2}, {1.75, 4},
                                                            {2.5, 4}, {3.5, 6},  {5, 6},   {5.01, 7}, {7, 7},
                                                            {-.1, 8}, {-5, 0xE}, {-7, 0xF}};
   for (const auto& [x, code] : rows) EXPECT_EQ(encode(Format::e2m1, x), code) << x;
 }
 
-TEST(Format, E8m0) {  // spec/numerics 9.3
+TEST(Format, E8m0) {  // docs/numerics.md, Overflow and NaN
   for (const Overflow overflow : {Overflow::oracle, Overflow::oracle_saturate}) {
     const bool saturates = overflow == Overflow::oracle_saturate;
     const auto code = [&](double x) { return encode(Format::e8m0, x, {.overflow = overflow}); };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// PANN's golden functions against plain integers and against the tables of spec/compression_power 1.1 to 1.4.
+// PANN's golden functions against plain integers and against the tables that follow from its formulas (docs/pann.md,
+// Formulas).
 #include "narrowgauge/pann/pann.hpp"
 
 #include <gtest/gtest.h>
@@ -118,7 +119,7 @@ TEST(WeightQuantizer, AchievesItsAdditions) {
     EXPECT_DOUBLE_EQ(q.step, norm / (additions * 100'000));
     EXPECT_DOUBLE_EQ(q.additions, static_cast<double>(sum) / 100'000);
     EXPECT_EQ(q.storage_width, 1 + static_cast<int>(std::floor(std::log2(largest))));
-    // The share that is not zero: erfc(0.282 / R) (1.5).
+    // The share that is not zero: erfc(0.282 / R).
     const auto zeros = static_cast<double>(std::count(q.codes.begin(), q.codes.end(), 0));
     EXPECT_NEAR(1 - zeros / 100'000, std::erfc(0.28209 / additions), 0.006) << additions;  // 4 sigma
   }
@@ -195,8 +196,8 @@ TEST(Budget, TheErrorFormulaHoldsForUniformTensors) {
 }
 
 TEST(Budget, MonteCarloOptimum) {
-  // Gaussian weights, half-normal activations clipped at 3 sigma, as in 1.4. 4096 rows of each, in groups of 16 x 16
-  // products: a loss is known to about 2 sqrt(1 / 4096) = 3 %.
+  // Gaussian weights, half-normal activations clipped at 3 sigma, as in the simulation of docs/pann.md. 4096 rows of
+  // each, in groups of 16 x 16 products: a loss is known to about 2 sqrt(1 / 4096) = 3 %.
   constexpr std::size_t depth = 64, groups = 256, size = 16 * depth;
   const auto w = test::normal_values(groups * size, 11);
   auto x = half_normal_values(groups * size, 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantizers: published vectors, the fast ones against the scalar rules, the scalar rules against integers.
+// The quantizers: reference vectors, the fast ones against the scalar rules, the scalar rules against integers.
 #include "narrowgauge/quant/quantize.hpp"
 
 #include <gtest/gtest.h>
@@ -17,14 +17,13 @@ namespace {
 
 constexpr float flt_max = std::numeric_limits<float>::max();
 
-// ---- spec/numerics section 11
-// ------------------------------------------------------------------------------------------
+// ---- docs/numerics.md, Reference vectors
 
 struct VendorVector {
   const char* name;
   float amax;
   std::uint32_t s_enc;
-  float raw;  ///< published to all digits where it is 1 or more, to six below
+  float raw;  ///< noted to all digits where it is 1 or more, to six below
   std::uint32_t scale;
   std::uint32_t enc;
   const char* codes;  ///< element 15 first
@@ -55,10 +54,10 @@ const std::vector<VendorVector>& vendor_vectors() {
 }
 
 class VendorRule : public testing::TestWithParam<VendorVector> {};
-INSTANTIATE_TEST_SUITE_P(Section11, VendorRule, testing::ValuesIn(vendor_vectors()),
+INSTANTIATE_TEST_SUITE_P(Reference, VendorRule, testing::ValuesIn(vendor_vectors()),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST_P(VendorRule, ReproducesPublishedVector) {
+TEST_P(VendorRule, ReproducesReferenceVector) {
   const VendorVector& v = GetParam();
   const float s_enc = vendor::encode_scale(v.amax);
   EXPECT_EQ(std::bit_cast<std::uint32_t>(s_enc), v.s_enc);
@@ -89,7 +88,7 @@ TEST_P(VendorRule, ReproducesPublishedVector) {
   }
 }
 
-TEST(Mxfp4Rule, ReproducesPublishedScales) {
+TEST(Mxfp4Rule, ReproducesReferenceScales) {
   const std::vector<std::pair<float, int>> rows{{6, 0x7f}, {4, 0x7f}, {7.99F, 0x7f},  {8, 0x80},
                                                 {1, 0x7d}, {0, 0x00}, {1e-45F, 0x00}, {3e38F, 0xfc}};
   for (const auto& [amax, scale] : rows) {

@@ -118,21 +118,7 @@ def docs(formats: list[dict]) -> str:
         )
     lines += [
         "",
-        "## Rounding and overflow",
-        "",
-        "One function narrows (`narrowgauge::round_pack`, in RTL `ng_round_pack`). Rounding: nearest-even, nearest-away, toward zero, and "
-        "stochastic with explicit random bits R of width r (default 8; 16 and 24 too): round up if and only if "
-        "floor(delta 2^r) + R >= 2^r, where delta is the discarded fraction of a step. Signs are copied, so small negative values round to -0.",
-        "",
-        "| policy | finite overflow | infinity in | NaN in |",
-        "|---|---|---|---|",
-        "| `saturate` (default of the 4 to 8 bit formats; PTX satfinite, OCP SAT) | largest finite | largest finite | canonical NaN, positive; formats without NaN: positive largest finite |",
-        "| `ieee` (OCP NONSAT) | infinity, else NaN, else largest finite | the same | canonical NaN with the sign kept; formats without NaN as above |",
-        "| `oracle` (ml_dtypes) | as `ieee` | as `ieee` | sign kept; formats without NaN: 0x8-like negative zero for +NaN, zero for -NaN |",
-        "| `oracle_saturate` (ml_dtypes saturate=true) | largest finite | infinity, else NaN, else largest finite | as `oracle` |",
-        "",
-        "Unsigned formats take no negative numbers: `ue4m3` turns them to 0 in every policy but the oracle's (there is no oracle type); `e8m0` "
-        "has neither zero nor sign, so zero and negative numbers become the smallest power under `saturate` and `oracle_saturate`, and NaN otherwise.",
+        "What codes mean, how numbers are rounded to them and what overflow and NaN become: [numeric rules](numerics.md#formats).",
         "",
     ]
     return "\n".join(lines)

@@ -209,8 +209,8 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--technology", "technology", "osu018 if not given; --technologies lists them", "NAME", Field::text, answer);
   field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists, L5 a chip",
         "best|L0|L1|L2|L3|L5", Field::text, answer);
-  field("--mode", "mode", "refined, or the PANN paper's formulas verbatim, in bit flips", "refined|pann_paper",
-        Field::text, answer);
+  field("--mode", "mode", "refined, or the PANN paper's formulas, in bit flips", "refined|pann_paper", Field::text,
+        answer);
   field("--energy-per-flip", "energy_per_flip", "Joules; mode pann_paper", "J", Field::number, answer);
   field("--count", "count", "How many multiply-accumulates", "N", Field::number, answer);
   field("--strict", "strict", "Refuse to extrapolate", "", Field::yes, answer);

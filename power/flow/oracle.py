@@ -21,8 +21,9 @@ from characterize import ROOT, TOP, WARM_UP, Flow, run
 from ngflow import FlowError, run_main, run_yosys
 
 # How often OpenSTA 2.0.17 counts a transition's combinational internal energy: rise and fall are added instead of averaged
-# (spec/energy 2.2), and in AOI22 and OAI22 each of the four inputs has weight 1/2. The types that are not here have
-# weights of conditions that it infers. In a flip-flop the clock pin and the output count twice, the data pin once.
+# (docs/energy_flow.md, What is counted), and in AOI22 and OAI22 each of the four inputs has weight 1/2. The types that
+# are not here have weights of conditions that it infers. In a flip-flop the clock pin and the output count twice, the
+# data pin once.
 OPENSTA_COUNTS = {
     **dict.fromkeys(("AND2X1", "AND2X2", "BUFX2", "BUFX4", "INVX1", "INVX2", "NAND2X1", "NOR2X1", "OR2X1", "OR2X2"), 2),
     **dict.fromkeys(("XOR2X1", "XNOR2X1"), 2),

@@ -377,7 +377,7 @@ Answer Gauge::Data::paper(const Question& question) const {
     }
   }
   answer.each = each.value;
-  answer.notes.push_back("The paper's formulas, verbatim; their error against gates is in docs/pann.md.");
+  answer.notes.push_back("The paper's formulas; their error against gates is in docs/pann.md.");
   if (question.unit.a.distribution != Distribution::uniform || question.unit.b.distribution != Distribution::uniform)
     answer.notes.push_back("The paper's formulas do not depend on the operands' distribution.");
   std::optional<double> flip_j = question.energy_per_flip;

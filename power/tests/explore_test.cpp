@@ -119,7 +119,7 @@ TEST(Cycles, RefuseWhatNoTileIs) {
 // ---- workloads
 
 TEST(Workloads, HaveTheirPublishedSize) {
-  // spec/compression_power 1.6, in 1e9.
+  // As the literature gives them for one 224 x 224 image, in 1e9.
   const std::pair<const char*, double> known[] = {
       {"resnet18", 1.81}, {"resnet50", 4.09}, {"mobilenet_v2", 0.30}, {"vgg16", 15.5}};
   for (const auto& [name, giga] : known) {

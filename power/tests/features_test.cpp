@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rungs L0 and L1: the words are the units' arithmetic; expected features are what long random streams count; both give
-// the figures of spec/compression_power 1.5.
+// the figures of an independent simulation (docs/pann.md, Against an independent simulation).
 #include "narrowgauge/power/features.hpp"
 
 #include <gtest/gtest.h>
@@ -543,7 +543,8 @@ TEST(Features, HistogramOfAUniformTensorIsUniform) {
   EXPECT_EQ(still[static_cast<std::size_t>(Feature::accumulator_nets)], 0);
 }
 
-// Figures of spec/compression_power 1.5, from another simulation, and closed forms that use none of the tables.
+// Figures of another simulation (docs/pann.md, Against an independent simulation), and closed forms that use none of
+// the tables.
 TEST(Features, KnownFlips) {
   const auto feature = [](const MacSpec& mac, Feature which) {
     return features({mac, {}, {}})[static_cast<std::size_t>(which)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number of the paper's tables (spec/compression_power 1.1, 1.3, 1.6), to the digits printed there.
+// Every number of the tables that follow from the formulas (docs/pann.md, Formulas), to the digits printed.
 #include "narrowgauge/power/paper.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flip models against integer arithmetic that knows nothing of nets, and against the simulated tables of
-// spec/compression_power 1.2 and 1.5. A table's figure came from one run of 1e5 operands and was rounded: tolerated is
-// half its last digit plus four standard deviations of such a run, which ten runs of ours estimate. Where more is
-// tolerated, the reason stands there.
+// another program (docs/pann.md, Against an independent simulation). A table's figure came from one run of 1e5 operands
+// and was rounded: tolerated is half its last digit plus four standard deviations of such a run, which ten runs of ours
+// estimate. Where more is tolerated, the reason stands there.
 #include "narrowgauge/power/structures.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class Operands {
     return is_signed ? uniform(count, -(1 << (width - 1)), (1 << (width - 1)) - 1)
                      : uniform(count, 0, (1 << width) - 1);
   }
-  /// The spec's quantizer: 2^b - 1 steps over 6 sigma (signed), 2^b - 1/2 over 3 (half-normal).
+  /// That simulation's quantizer: 2^b - 1 steps over 6 sigma (signed), 2^b - 1/2 over 3 (half-normal).
   Values normal(std::size_t count, int width, bool half) {
     std::normal_distribution<double> normal;
     const double low = half ? 0 : -(1 << (width - 1)), high = half ? (1 << width) - 1 : (1 << (width - 1)) - 1;
@@ -283,7 +283,7 @@ TEST(Multiplier, RefusesWhatItCannotCount) {
   EXPECT_NE(text_of(Structure::none, 4, {1, 1}, {1, 1}).find("repeated_addition_flips"), std::string::npos);
 }
 
-// ---- The tables of 1.5: multipliers
+// ---- The simulated tables: multipliers
 
 TEST(Tables, MultiplierInternals) {
   // Columns: signed array sums, all; Booth; serial; unsigned array sums, all.
@@ -326,8 +326,8 @@ TEST(Tables, MultiplierInternals) {
 }
 
 TEST(Tables, OneWayOfCountingBothSigns) {
-  // 1.5 finds that the unsigned array flips less than the signed one: -21 % (8 bits), -37 % (4), -60 % (2) of the sums.
-  // Most of that is its way of counting the signed array; adders against adders it is -5, -14 and -39 %.
+  // That simulation finds that the unsigned array flips less than the signed one: -21 % (8 bits), -37 % (4), -60 % (2)
+  // of the sums. Most of that is its way of counting the signed array; adders against adders it is -5, -14 and -39 %.
   constexpr struct {
     int b;
     double saving;
@@ -407,7 +407,7 @@ TEST(Tables, MixedWidths) {
   }
 }
 
-// ---- The tables of 1.2 and 1.5: accumulators of 32 bits
+// ---- The simulated tables: accumulators of 32 bits
 
 constexpr int acc_width = 32;
 

@@ -9,7 +9,7 @@
 // scales and active_i arrive already delayed to the stage that uses them. Without NVFP4 there is nothing to scale, and the
 // dot register feeds the accumulator (term_en_i and the scales are unused).
 //
-// Width argument: NVFP4 terms are 48 bits in 2^-20 (numerics 0.2), Blocks of them 48 + clog2(Blocks); FP8 terms are
+// Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
 // 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32. TermWidth is the largest of these after
 // alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
 module ng_mac_pe #(

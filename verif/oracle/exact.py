@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The independent reference: fractions and integers of unlimited size, written from the specification.
+"""The independent reference: fractions and integers of unlimited size, written from the rules.
 
 Nothing here shares code or tables with the C++ model; what both compute must agree bit for bit. It is slow on purpose.
-Sources: spec/numerics 0 (encodings), 0.1 (overflow), 1.3 to 1.5 (quantizers, stochastic rounding), design section 2.
+Sources: docs/numerics.md (encodings, roundings, overflow, sums) and docs/quantizers.md.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def round_finite(
 ) -> tuple[int, bool]:
     """Payload that a magnitude rounds to, and whether it went past the largest finite one.
 
-    On formats without mantissa bits 'nearest_even' sends midpoints up (spec/numerics 4.1, 9.3).
+    On formats without mantissa bits 'nearest_even' sends midpoints up (docs/numerics.md, Rounding).
     """
     f = ENCODINGS[name]
     values, beyond = ladder(name)
@@ -154,7 +154,7 @@ def frac(x: float | np.floating) -> Fraction:
     return Fraction(float(x))
 
 
-# ---------------------------------------------------------------- quantizers (numerics 1.3 to 1.5)
+# ---------------------------------------------------------------- quantizers (docs/quantizers.md)
 
 BLOCK = {"nvfp4": 16, "mxfp4": 32, "fp8": 1}
 SCALE_FORMAT = {"nvfp4": "ue4m3", "mxfp4": "e8m0"}
@@ -246,7 +246,7 @@ def quantize(
     return codes, None if scheme == "fp8" else scales, ts
 
 
-# ---------------------------------------------------------------- products (design section 2)
+# ---------------------------------------------------------------- products (docs/numerics.md, Exact sums)
 
 NAN = np.uint32(0x7FC00000).view(np.float32)
 

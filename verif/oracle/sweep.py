@@ -3,7 +3,7 @@
 """Encodes every float32 with the golden model and with ml_dtypes (float16: numpy), and compares.
 
 The two differ exactly where DIFFERENCES says, and there the model gives exactly the code that it says: the rules of
-spec/numerics 0.1 and 9.3. Every other difference is an error, and so is a listed one that does not show.
+docs/numerics.md, Overflow and NaN. Every other difference is an error, and so is a listed one that does not show.
 ml_dtypes' saturate=true conversion exists in its C++ headers only (its issue 147), so the policies that saturate are
 compared with the plain cast plus the listed rules.
 
@@ -35,7 +35,7 @@ POLICIES = ("oracle", "saturate", "ieee", "oracle_saturate")
 INF = 0x7F800000
 SIGN = 0x80000000
 
-# First magnitude (as float32 bits) whose nearest value lies beyond the largest finite one (numerics 0.1).
+# First magnitude (as float32 bits) whose nearest value lies beyond the largest finite one.
 OVERFLOW = {
     "e4m3": np.float32(464).view(np.uint32) + 1,  # 464 is a tie and goes to the even 448
     "e4m3_ieee": np.float32(248).view(np.uint32),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Quantizers against exact fractions, the vendor's FP32 sequence step by step in numpy, and published vectors."""
+"""Quantizers against exact fractions, the vendor's FP32 sequence step by step in numpy, and reference vectors."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_given_and_power_of_two_scales(format: str) -> None:
 
 
 def vendor(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.float32]:
-    """spec/numerics 1.3, one float32 operation a line. Rows are vectors, a whole number of blocks."""
+    """docs/quantizers.md, The vendor rule, one float32 operation a line. Rows are vectors, a whole number of blocks."""
     f = np.float32
     with np.errstate(all="ignore"):
         amax = np.abs(x).max()
@@ -140,7 +140,7 @@ def test_vendor_rule() -> None:
         assert_same(ng.quantize(x, "nvfp4", rule="vendor"), vendor(padded), what)
 
 
-# amax of the tensor, elements 0, 1, ..., scale code, codes from element 15 down (spec/numerics 11)
+# amax of the tensor, elements 0, 1, ..., scale code, codes from element 15 down (docs/numerics.md, Reference vectors)
 VENDOR_VECTORS = [
     (0, [], 0x00, "0000000000000000"),
     (1, [], 0x00, "0000000000000000"),
@@ -156,7 +156,7 @@ VENDOR_VECTORS = [
 
 
 @pytest.mark.parametrize(("amax", "elements", "scale", "codes"), VENDOR_VECTORS)
-def test_published_vendor_vectors(amax: float, elements: list[float], scale: int, codes: str) -> None:
+def test_reference_vendor_vectors(amax: float, elements: list[float], scale: int, codes: str) -> None:
     x = np.zeros((2, 16), np.float32)
     x[0, : len(elements)] = elements
     x[1, 0] = amax  # the tensor's maximum may lie in another block
@@ -165,7 +165,7 @@ def test_published_vendor_vectors(amax: float, elements: list[float], scale: int
     assert "".join(f"{code:x}" for code in q.codes[0, ::-1]) == codes
 
 
-def test_published_mxfp4_scales() -> None:
+def test_reference_mxfp4_scales() -> None:
     for amax, scale in [
         (6, 0x7F),
         (4, 0x7F),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_pann_flips: rung L1 of docs/pann.md, as JSON. The flips that the paper counts, per multiply-accumulate: from the
-// golden flip models (power/structures.hpp) and counted in the Verilated units, on the stimuli of power/units.json;
+// golden flip models (narrowgauge/power/structures.hpp) and counted in the Verilated units, on the stimuli of power/units.json;
 // beside them the paper's closed forms. power/pann/table.py makes the page of it.
 #include <algorithm>
 #include <bit>

@@ -16,7 +16,7 @@ enum class NanKind : std::uint8_t {
   ieee,  ///< all-ones exponent, non-zero mantissa
 };
 
-/// What happens to values beyond the largest finite one, and to infinities (spec/numerics 0.1).
+/// What happens to values beyond the largest finite one, and to infinities (docs/numerics.md, Overflow and NaN).
 enum class Overflow : std::uint8_t {
   saturate,  ///< finite overflow and infinity become the largest finite value (PTX satfinite, OCP SAT)
   ieee,      ///< overflow becomes infinity, or NaN where there is none; E2M1/FP6/E3M0/FP7 still saturate (OCP NONSAT)

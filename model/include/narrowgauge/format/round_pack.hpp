@@ -13,11 +13,11 @@
 namespace narrowgauge {
 
 /// Rounding rules. On formats without mantissa bits nearest_even sends the midpoint of two powers up, which is
-/// ml_dtypes' E8M0 rule and LUQ's RDNP (spec/numerics 4.1, 9.3).
+/// ml_dtypes' E8M0 rule and LUQ's RDNP (docs/numerics.md, Rounding).
 enum class Rounding : std::uint8_t {
   nearest_even,
   nearest_away,  ///< ties away from zero (microxcaling's "nearest")
-  stochastic,    ///< up iff floor(delta 2^r) + R >= 2^r (PTX cvt.rs; spec/numerics 1.5 "fastest")
+  stochastic,    ///< up iff floor(delta 2^r) + R >= 2^r (PTX cvt.rs; docs/numerics.md, Stochastic rounding)
   toward_zero,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact dot product of FP8 vectors as one integer (RTL twins: rtl/mac/ng_fp8_lane.sv, rtl/mac/ng_dot_fp8.sv).
-// Formats and widths: OCP 8-bit floating point, spec/numerics sections 0 and 0.2.
+// Formats and widths: OCP 8-bit floating point; docs/numerics.md, Exact sums.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exact dot product of NVFP4 blocks as one integer (RTL twins: rtl/mac/ng_dot_e2m1.sv, ng_scale_nvfp4.sv,
-// ng_dot_nvfp4.sv). Formats and widths: spec/numerics sections 0, 0.2 and 1.1.
+// ng_dot_nvfp4.sv). Formats and widths: docs/numerics.md, Exact sums.
 #pragma once
 
 #include <cstdint>

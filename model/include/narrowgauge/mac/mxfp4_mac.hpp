@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dot products of MXFP4 blocks and their running FP32 sum, block by block as gemm() adds them (RTL twins:
-// rtl/mac/ng_dot_mxfp4.sv, ng_mxfp4_mac.sv). Formats: spec/numerics 0 and 1.4.
+// rtl/mac/ng_dot_mxfp4.sv, ng_mxfp4_mac.sv). Formats: docs/numerics.md, Block formats.
 #pragma once
 
 #include <bit>

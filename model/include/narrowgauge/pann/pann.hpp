@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // PANN: "Energy awareness in low precision neural networks" (arXiv 2202.02783): the unsigned split, which changes no
 // result, and the multiplication by repeated addition, which trades accuracy for power along a budget.
-// Contract: spec/compression_power sections 1.2 to 1.4. RTL twins: rtl/pann/ng_unsigned_mac.sv, ng_pann_mac.sv.
+// Contract: docs/pann.md, Formulas. RTL twins: rtl/pann/ng_unsigned_mac.sv, ng_pann_mac.sv.
 // Energy of all this: power/, docs/pann.md.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace narrowgauge::pann {
 
-// ---- The unsigned split (1.2)
+// ---- The unsigned split
 
 /// The two unsigned sums of a dot product: W+ . x and W- . x, with W+ = max(W, 0) and W- = max(-W, 0).
 struct SplitSum {
@@ -32,19 +32,19 @@ SplitSum split_dot(std::span<const std::int32_t> x, std::span<const std::int32_t
 /// off. Throws Error if the lengths differ or some x + offset is negative.
 std::int64_t offset_dot(std::span<const std::int32_t> x, std::span<const std::int32_t> w, std::int32_t offset);
 
-// ---- Widths of exact accumulators (1.1, 1.3), in bits. `terms`: products in a sum, 1 or more
+// ---- Widths of exact accumulators, in bits. `terms`: products in a sum, 1 or more
 
 /// The paper's: bx + bw + 1 + log2(terms), terms = k^2 * input channels. Not an integer.
 double paper_accumulator_width(int x_width, int w_width, std::uint64_t terms);
-/// Two's complement operands, the most negative codes included: 1 + ceil(log2(terms * 2^(bx+bw-2) + 1)). The spec's
-/// form lacks the + 1, which matters if terms is a power of two and every product is (-2^(bx-1)) * (-2^(bw-1)).
+/// Two's complement operands, the most negative codes included: 1 + ceil(log2(terms * 2^(bx+bw-2) + 1)). The + 1
+/// inside matters if terms is a power of two and every product is (-2^(bx-1)) * (-2^(bw-1)).
 int signed_accumulator_width(int x_width, int w_width, std::uint64_t terms);
 /// One of the split's accumulators: ceil(log2(terms * (2^bx - 1) * (2^bw - 1) + 1)).
 int unsigned_accumulator_width(int x_width, int w_width, std::uint64_t terms);
 /// One of PANN's: ceil(log2(additions * terms * (2^bx - 1) + 1)), additions = R: all weights of one sign at worst.
 int pann_accumulator_width(int x_width, double additions, std::uint64_t terms);
 
-// ---- Quantizers and the repeated addition (1.3)
+// ---- Quantizers and the repeated addition
 
 struct PannWeights {
   double step = 0;  ///< gamma_w: weight = step * code
@@ -72,7 +72,7 @@ PannActivations quantize_activations(std::span<const float> x, int bits);
 /// split_dot does.
 SplitSum repeated_addition_dot(std::span<const std::int32_t> x, std::span<const std::int32_t> w);
 
-// ---- The budget (1.3, 1.4)
+// ---- The budget
 
 /// R = P / bx - 0.5 of the equal-power curve P = (R + 0.5) bx. Not positive if the budget is below bx / 2.
 constexpr double budget_additions(double budget, int x_width) { return budget / x_width - 0.5; }

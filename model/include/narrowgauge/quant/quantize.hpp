@@ -22,7 +22,8 @@ enum class Axis : std::uint8_t {
 enum class ScaleRule : std::uint8_t {
   exact,   ///< every quotient correctly rounded, decided without division by comparing with scaled thresholds:
            ///< hardware's
-  vendor,  ///< Transformer Engine's FP32 sequence of rounded operations, bit for bit (spec/numerics 1.3); nvfp4 only
+  vendor,  ///< Transformer Engine's FP32 sequence of rounded operations, bit for bit (docs/quantizers.md, The vendor
+           ///< rule); nvfp4 only
 };
 
 struct QuantizeOptions {

@@ -80,14 +80,14 @@ constexpr std::uint8_t nvfp4_block_scale(float block_amax, float tensor_scale) {
 }
 
 /// MXFP4 block scale: OCP's floor rule, code of 2^(floor(log2 block_amax) - 2), at least 2^-127. Subnormal and zero
-/// maxima give code 0. (spec/numerics 1.4)
+/// maxima give code 0. (docs/numerics.md, Block formats)
 constexpr std::uint8_t mxfp4_block_scale(float block_amax) {
   const auto exponent = static_cast<int>(std::bit_cast<std::uint32_t>(block_amax) >> 23);
   return static_cast<std::uint8_t>(std::max(exponent - 2, 0));
 }
 
-/// Transformer Engine's NVFP4 arithmetic (spec/numerics 1.3): IEEE FP32, every operation rounded to nearest even on its
-/// own.
+/// Transformer Engine's NVFP4 arithmetic (docs/quantizers.md, The vendor rule, whose steps these are): IEEE FP32, every
+/// operation rounded to nearest even on its own.
 namespace vendor {
 
 /// Step 2, S_enc: what the tensor is multiplied by so that its largest value becomes 2688.

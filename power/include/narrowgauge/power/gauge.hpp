@@ -23,7 +23,7 @@ namespace narrowgauge::power {
 /// published constant as it stands.
 enum class Rung : std::uint8_t { best, L0, L1, L2, L3, L4, L5, cited };
 
-/// `refined`: joules, from the closed forms as fitted and from the records. `pann_paper`: the paper's flips, verbatim.
+/// `refined`: joules, from the closed forms as fitted and from the records. `pann_paper`: the paper's flips.
 enum class Mode : std::uint8_t { refined, pann_paper };
 
 std::string_view name(Rung rung);

@@ -17,7 +17,7 @@ enum class MacFormat : std::uint8_t { integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4,
 /// How a product is made. `none`: repeated additions (PANN), no multiplier.
 enum class Structure : std::uint8_t { array, booth, wallace, serial, none };
 
-/// In which order products meet the accumulator (spec/compression_power 1.2). `plain`: two's complement, as they come;
+/// In which order products meet the accumulator (docs/pann.md, Formulas). `plain`: two's complement, as they come;
 /// the others are the unsigned split: positive weights first, two isolated adders, one adder between two registers.
 enum class Schedule : std::uint8_t { plain, sorted, dual, muxed };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `pann_paper`: the power model of "Energy awareness in low precision neural networks" (arXiv 2202.02783),
-// verbatim. Power is the mean number of bits that flip in one multiply-accumulate; static power is left out. b: bits of
-// an operand, B: bits of the accumulator (the paper's and exact ones: narrowgauge/pann/pann.hpp). Where gates differ
-// from this model is a matter of the refined mode, not of this one.
+// Mode `pann_paper`: the power model of "Energy awareness in low precision neural networks" (arXiv 2202.02783), as
+// docs/pann.md, Formulas, gives it. Power is the mean number of bits that flip in one multiply-accumulate; static power
+// is left out. b: bits of an operand, B: bits of the accumulator (the paper's and exact ones:
+// narrowgauge/pann/pann.hpp). Where gates differ from this model is a matter of the refined mode, not of this one.
 #pragma once
 
 #include <algorithm>

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds citations of what is not in the repository.
+
+In every text file: paths that begin with a folder of the repository (rtl/mac/ng_fp_mac.sv, verif/cosim/<family>/), and
+"docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file names in
+backticks, and `make TARGET`. In comments and docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is
+right if it is the end of some file's path; <name>, * and {a,b} stand for anything that fits at least one. Documents that
+the repository does not have (spec/..., "design section 2") may not be cited at all.
+
+    verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
+    verif/lint/citations.py --selftest   a small tree with one fault of each kind, each of which must be found
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+SLASH = {".c", ".cpp", ".h", ".hpp", ".inc", ".S", ".ld", ".sv", ".v", ".vlt", ".rdl"}
+HASH = {".py", ".pyi", ".cmake", ".txt", ".toml", ".yaml", ".yml", ".sh", ""}  # "": the Makefile
+TEXT = SLASH | HASH | {".md", ".json", ".in", ".f", ".core"}
+# Endings of names that are looked for in backticks and comments.
+NAMED = "md|py|c|cpp|h|hpp|inc|sv|vlt|rdl|cmake|json|toml|yaml|yml|in|sh"
+
+# Names of files that are not in the repository and may be written all the same.
+ELSEWHERE = {
+    "made by the build": "V*.h tile_configurations.inc",
+    "written for a user": "netlist.json narrowgauge.table.yaml ERT.yaml narrowgauge_mac.py provenance.json",
+    "a user's own, or stands for any": "?.json my.json model.json f.sv x.sv bench.cpp result.c",
+    "of another project": "cutlass/float8.h core_nvfp4.cuh",
+}
+# Documents that a reader of the repository does not have.
+FORBIDDEN = re.compile(r"(?<![\w./-])(?:\.\./)*(?:shared/)?spec/\w+|\b(?:design|spec(?:ification)?) section \d", re.I)
+
+
+@dataclass(frozen=True)
+class Problem:
+    path: str
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.text}"
+
+
+class Tree:
+    """The files of the repository by their paths, and what they hold."""
+
+    def __init__(self, root: Path, files: list[str]) -> None:
+        self.root, self.files = root, files
+        self.paths = set(files)
+        self.folders = {str(parent) for file in files for parent in Path(file).parents if str(parent) != "."}
+        self.top = sorted(folder for folder in self.folders if "/" not in folder and not folder.startswith("."))
+        self.ends: dict[str, list[str]] = {}
+        for path in [*files, *self.folders]:
+            self.ends.setdefault(Path(path).name, []).append(path)
+        self._headings: dict[str, list[str]] = {}
+
+    def exists(self, name: str, citing: str) -> bool:
+        """`name` from the root, or from the citing file's folder or one above it."""
+        for place in ["", *(f"{parent}/" for parent in Path(citing).parents if str(parent) != ".")]:
+            path = normal(place + name)
+            if path in self.paths or path in self.folders:
+                return True
+            if set(path) & set("*<{") and any(self.fits(path, there) for there in (*self.files, *self.folders)):
+                return True
+        return False
+
+    @staticmethod
+    def fits(pattern: str, path: str) -> bool:
+        return any(fnmatch.fnmatchcase(path, one) for one in expand(pattern))
+
+    def ends_so(self, name: str) -> bool:
+        """Whether some path is `name` or ends with /name."""
+        if set(name) & set("*<{"):
+            return any(self.fits(name, path) or self.fits("*/" + name, path) for path in (*self.files, *self.folders))
+        return any(path == name or path.endswith("/" + name) for path in self.ends.get(Path(name).name, ()))
+
+    def headings(self, page: str) -> list[str]:
+        if page not in self._headings:
+            text = re.sub(r"^(```|~~~).*?^\1", "", (self.root / page).read_text(), flags=re.M | re.S)
+            found = re.findall(r"^#{1,6}\s+(.*?)\s*#*$", text, re.M)
+            self._headings[page] = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading) for heading in found]
+        return self._headings[page]
+
+    def anchors(self, page: str) -> set[str]:
+        """As GitHub makes them."""
+        seen: dict[str, int] = {}
+        anchors = set()
+        for heading in self.headings(page):
+            slug = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+            anchors.add(slug if slug not in seen else f"{slug}-{seen[slug]}")
+            seen[slug] = seen.get(slug, 0) + 1
+        return anchors
+
+
+def elsewhere(name: str) -> bool:
+    patterns = " ".join(ELSEWHERE.values()).split()
+    return any(fnmatch.fnmatchcase(name, one) or fnmatch.fnmatchcase(name, "*/" + one) for one in patterns)
+
+
+def normal(path: str) -> str:
+    parts: list[str] = []
+    for part in path.strip("/").split("/"):
+        if part == ".." and parts:
+            parts.pop()
+        elif part != ".":
+            parts.append(part)
+    return "/".join(parts)
+
+
+def expand(pattern: str) -> Iterator[str]:
+    """<name> and {name} become *, {a,b} one pattern each."""
+    pattern = re.sub(r"<[^>]*>|\{[^{},]*\}", "*", pattern)
+    braces = re.search(r"\{([^{}]*)\}", pattern)
+    if not braces:
+        yield pattern
+        return
+    for choice in braces.group(1).split(","):
+        yield from expand(pattern[: braces.start()] + choice + pattern[braces.end() :])
+
+
+def comments(path: str, text: str) -> list[tuple[int, str]]:
+    """(line, text) of comments and docstrings."""
+    ending = Path(path).suffix
+    found = []
+    if ending in HASH:
+        found += [(m.start(1), m.group(1)) for m in re.finditer(r"(?:^|(?<=\s))#(.*)$", text, re.M)]
+    if ending in (".py", ".pyi"):
+        found += [(m.start(1), m.group(1)) for m in re.finditer(r'"""(.*?)"""', text, re.S)]
+    if ending in SLASH:
+        found += [(m.start(1), m.group(1)) for m in re.finditer(r"//(.*)$", text, re.M)]
+        found += [(m.start(1), m.group(1)) for m in re.finditer(r"/\*(.*?)\*/", text, re.S)]
+    return found
+
+
+def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[Problem]:
+    def at(offset: int) -> int:
+        return text.count("\n", 0, offset) + 1
+
+    for m in FORBIDDEN.finditer(text):
+        yield Problem(
+            path, at(m.start()), f"cites '{m.group()}', which no reader has; cite a page of docs/ by its heading"
+        )
+
+    # Paths from the root.
+    top = "|".join(map(re.escape, tree.top))
+    for m in re.finditer(rf"(?<![\w./@{{}}$+-])(?:{top})/[\w./*<>{{}},+-]*", text):
+        name = re.sub(r"[,{<][^}>]*$", "", m.group()).rstrip(".,-")
+        if name.endswith("}") and "{" not in name:
+            name = name.rstrip("}")
+        is_file = re.search(r"\.\w+$", name)
+        if text[m.end() : m.end() + 1] == "$" or not (is_file or name.endswith("/")):
+            continue  # part of a name that a program puts together, or words such as model/RTL
+        if not tree.exists(name, path) and not elsewhere(name):
+            yield Problem(path, at(m.start()), f"'{name}' does not exist")
+
+    # A page and one of its headings.
+    for m in re.finditer(r"\b(docs/[\w/]+\.md)`?,\s", text):
+        rest = re.sub(r"\s*\n\s*(?:///<|///|//|#|\*)?\s*", " ", text[m.end() - 1 : m.end() + 200]).strip()
+        if m.group(1) not in tree.paths or not re.match(r"[A-Z]", rest):
+            continue
+        plain = [heading.replace("`", "") for heading in tree.headings(m.group(1))]
+        if not any(re.match(re.escape(heading) + r"(?!\w)", rest) for heading in plain):
+            yield Problem(path, at(m.start()), f"{m.group(1)} has no heading with which '{rest[:40]}' begins")
+
+    # Names of files.
+    named = rf"[\w*<>{{}},.-]+(?:/[\w*<>{{}},.-]+)*\.(?:{NAMED})"
+    if path.endswith(".md"):
+        spans = [(m.start(1), m.group(1)) for m in re.finditer(r"`([^`\n]+)`", text)]
+        names = [(offset, span) for offset, span in spans if re.fullmatch(named, span)]
+    else:
+        names = [
+            (offset + m.start(), m.group())
+            for offset, comment in comments(path, text)
+            for m in re.finditer(rf"(?<![\w/.$+:@-]){named}(?![\w/(-]|\.\w)", comment)
+        ]
+    for offset, name in names:
+        if name.split("/")[0] in tree.top:
+            continue  # looked at above
+        if not tree.ends_so(name) and not tree.exists(name, path) and not elsewhere(name):
+            yield Problem(path, at(offset), f"no file is called '{name}'")
+
+    if not path.endswith(".md"):
+        return
+    # Links and anchors.
+    prose = re.sub(r"^(```|~~~).*?^\1", lambda m: re.sub(r"[^\n]", " ", m.group()), text, flags=re.M | re.S)
+    for m in re.finditer(r"\]\(([^)\s]+)\)", prose):
+        target, _, anchor = m.group(1).partition("#")
+        if re.match(r"\w+:", target):
+            continue
+        page = normal(str(Path(path).parent / target)) if target else path
+        if page not in tree.paths and page not in tree.folders:
+            yield Problem(path, at(m.start()), f"link to '{m.group(1)}', and there is no {page}")
+        elif anchor and page.endswith(".md") and anchor not in tree.anchors(page):
+            yield Problem(path, at(m.start()), f"link to '{m.group(1)}', and {page} has no such heading")
+    for m in re.finditer(r"(?:^|`|&& )make ([a-z][\w-]*)", text, re.M):
+        if m.group(1) not in targets:
+            yield Problem(path, at(m.start()), f"the Makefile has no target '{m.group(1)}'")
+
+
+def check(root: Path, files: list[str]) -> list[Problem]:
+    tree = Tree(root, files)
+    makefile = (root / "Makefile").read_text() if "Makefile" in tree.paths else ""
+    targets = {name for line in re.findall(r"^([a-z][\w -]*):(?!=)", makefile, re.M) for name in line.split()}
+    problems = []
+    for path in files:
+        if Path(path).suffix in TEXT and path != own_path(root):
+            problems += check_file(tree, path, (root / path).read_text(errors="replace"), targets)
+    return problems
+
+
+def own_path(root: Path) -> str:
+    """This file, whose self-test is made of wrong citations."""
+    here = Path(__file__).resolve()
+    return str(here.relative_to(root)) if here.is_relative_to(root) else ""
+
+
+def tracked(root: Path) -> list[str]:
+    """What git tracks or would; without git every file outside folders that are built or hidden."""
+    try:
+        listed = subprocess.run(
+            ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout.split("\0")
+        files = [path for path in listed if path and (root / path).is_file()]
+    except (OSError, subprocess.CalledProcessError):
+        files = []
+    if not files:
+        files = [
+            str(path.relative_to(root))
+            for path in root.rglob("*")
+            if path.is_file() and not re.match(r"(?:build|\.venv|\.git/|dist)", str(path.relative_to(root)))
+        ]
+    return sorted(files)
+
+
+GOOD = {
+    "Makefile": "test: build\nbuild:\n\ttrue\n",
+    "docs/page.md": "# Page\n\n## The `first` heading\n\n[here](#the-first-heading), [there](sub/other.md#other), `rtl/a.sv`,\n"
+    "`a.sv`, `rtl/<unit>.sv`, `docs/{page,sub/other}.md`, `make test`\n\n```\n[not a link](nowhere.md)\n```\n",
+    "docs/sub/other.md": "# Other\n\n[back](../page.md), docs/page.md, The first heading. build/bin/x is built.\n",
+    "rtl/a.sv": "// docs/page.md, The first\n// heading: see a.sv and docs/page.md, which says more.\nmodule a;\nendmodule\n",
+    "tool.py": '"""Reads rtl/a.sv."""\nPATH = "rtl/%s.sv"\n',
+}
+# What is put into a file of the good tree, and what must be said of it.
+FAULTS = [
+    ("docs/page.md", "[x](gone.md)", "no docs/gone.md"),
+    ("docs/page.md", "[x](sub/other.md#gone)", "no such heading"),
+    ("docs/page.md", "[x](#gone)", "no such heading"),
+    ("docs/page.md", "`gone.sv`", "no file is called 'gone.sv'"),
+    ("docs/page.md", "`make gone`", "no target 'gone'"),
+    ("docs/page.md", "see rtl/gone.sv.", "'rtl/gone.sv' does not exist"),
+    ("docs/page.md", "`rtl/gone/`", "'rtl/gone/' does not exist"),
+    ("docs/page.md", "`rtl/<unit>.cpp`", "'rtl/<unit>.cpp' does not exist"),
+    ("docs/page.md", "as `spec/numerics` says", "which no reader has"),
+    ("rtl/a.sv", "// design section 2", "which no reader has"),
+    ("rtl/a.sv", "// docs/page.md, Another heading", "no heading with which 'Another heading"),
+    ("rtl/a.sv", "// docs/gone.md, The first heading", "'docs/gone.md' does not exist"),
+    ("rtl/a.sv", "/* as in gone.cpp */", "no file is called 'gone.cpp'"),
+    ("tool.py", 'X = "rtl/gone.sv"', "'rtl/gone.sv' does not exist"),
+    ("tool.py", "# see gone.py", "no file is called 'gone.py'"),
+    ("tool.py", '"""As gone.hpp has it."""', "no file is called 'gone.hpp'"),
+]
+
+
+def selftest() -> int:
+    def problems_of(change: tuple[str, str] | None) -> list[Problem]:
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            for name, text in GOOD.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text + (f"{change[1]}\n" if change and change[0] == name else ""))
+            return check(root, tracked(root))
+
+    failures = [f"the good tree: {problem}" for problem in problems_of(None)]
+    for path, text, said in FAULTS:
+        found = problems_of((path, text))
+        if len(found) != 1 or found[0].path != path or said not in found[0].text:
+            failures.append(f"'{text}' in {path}: expected '{said}', got {[str(problem) for problem in found]}")
+    for failure in failures:
+        print(f"citations: {failure}")
+    if not failures:
+        print(f"citations: the good tree has no wrong citation, {len(FAULTS)} faults were found")
+    return bool(failures)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--selftest", action="store_true", help="check the checker")
+    args = parser.parse_args()
+    if args.selftest:
+        return selftest()
+    files = tracked(ROOT)
+    problems = check(ROOT, files)
+    for problem in problems:
+        print(problem)
+    if not problems:
+        print(f"citations: in {len(files)} files, nothing is cited that is not there")
+    return bool(problems)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
