@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fits the coefficients of rungs L0 and L1 to L3, and measures every rung on units that the fit has not seen.
 
-Energy per cycle = sum over the features of power/include/narrowgauge/power/features.hpp of count x coefficient. The
+Energy per cycle = sum over the features of power/features/include/narrowgauge/power/features.hpp of count x coefficient. The
 coefficients, joules and not negative, are those of about the least sum of absolute relative errors over the samples of
 units whose "set" in power/units.json is "fit" (each unit weighs the same), L0's expected and L1's counted features
 alike, so that one vector serves both rungs. Samples: power/records/<technology>. The stimuli are made again and must have the

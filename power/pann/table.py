@@ -5,7 +5,7 @@
   power/pann/table.py --doc           write docs/pann.md
   power/pann/table.py --check-doc     docs/pann.md is what comes out now (ctest -R power.pann_page)
 
-Rungs: the paper's closed forms (power/include/narrowgauge/power/paper.hpp) and L1, counted in the golden flip models and in
+Rungs: the paper's closed forms (power/features/internal/features/paper.hpp) and L1, counted in the golden flip models and in
 the Verilated units, come from the program ng_pann_flips; L2 (transitions and energy of mapped netlists, zero delay) and L3
 (with delays) from the records of power/flow/characterize.py.
 """

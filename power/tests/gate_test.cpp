@@ -6,8 +6,8 @@
 #include <fstream>
 #include <random>
 
+#include "gatesim/gate_energy.hpp"
 #include "narrowgauge/error.hpp"
-#include "narrowgauge/power/gate_energy.hpp"
 
 namespace narrowgauge::power::gate {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every number of the tables that follow from the formulas (docs/pann.md, Formulas), to the digits printed.
-#include "narrowgauge/power/paper.hpp"
+#include "features/paper.hpp"
 
 #include <gtest/gtest.h>
 

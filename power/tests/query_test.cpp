@@ -9,9 +9,9 @@
 #include <sstream>
 #include <thread>
 
+#include "features/paper.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
-#include "narrowgauge/power/paper.hpp"
 
 namespace narrowgauge::power {
 namespace {

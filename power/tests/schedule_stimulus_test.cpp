@@ -9,8 +9,8 @@
 #include <sstream>
 #include <vector>
 
+#include "features/stimulus.hpp"
 #include "narrowgauge/error.hpp"
-#include "narrowgauge/power/stimulus.hpp"
 
 namespace narrowgauge::power {
 namespace {

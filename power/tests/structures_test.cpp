@@ -3,7 +3,7 @@
 // another program (docs/pann.md, Against an independent simulation). A table's figure came from one run of 1e5 operands
 // and was rounded: tolerated is half its last digit plus four standard deviations of such a run, which ten runs of ours
 // estimate. Where more is tolerated, the reason stands there.
-#include "narrowgauge/power/structures.hpp"
+#include "features/structures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_pann_flips: rung L1 of docs/pann.md, as JSON. The flips that the paper counts, per multiply-accumulate: from the
-// golden flip models (narrowgauge/power/structures.hpp) and counted in the Verilated units, on the stimuli of power/units.json;
-// beside them the paper's closed forms. power/pann/table.py makes the page of it.
+// golden flip models (features/structures.hpp) and counted in the Verilated units, on the stimuli of
+// power/units.json; beside them the paper's closed forms. power/pann/table.py makes the page of it.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -46,12 +46,12 @@
 #include "Vsplit8_dual___024root.h"
 #include "Vsplit8_muxed.h"
 #include "Vsplit8_muxed___024root.h"
+#include "features/paper.hpp"
+#include "features/stimulus.hpp"
+#include "features/structures.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/pann/pann.hpp"
 #include "narrowgauge/power/json.hpp"
-#include "narrowgauge/power/paper.hpp"
-#include "narrowgauge/power/stimulus.hpp"
-#include "narrowgauge/power/structures.hpp"
 
 namespace {
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network as the list of matrix products that it makes of a tile.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "narrowgauge/power/explore/timing.hpp"
+
+namespace narrowgauge::power {
+
+/// `count` equal products of activations (A) and weights (B), or of two activations.
+struct Layer {
+  std::string name;
+  GemmShape gemm;
+  std::int64_t count = 1;
+  bool weights = true;  ///< B is weights: can be pruned ahead
+
+  double macs() const {
+    return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) *
+           static_cast<double>(count);
+  }
+};
+
+struct Workload {
+  std::string name, what;
+  std::map<std::string, std::int64_t> parameters;  ///< as set
+  std::vector<Layer> layers;
+
+  double macs() const {
+    double sum = 0;
+    for (const Layer& layer : layers) sum += layer.macs();
+    return sum;
+  }
+};
+
+/// Reads power/workloads/*.json and what `python -m narrowgauge.workload` writes (docs/explore.md has the keys):
+///   {"op": "gemm", "name", "m", "n", "k", "batch": 1, "count": 1, "weights": true}
+///   {"op": "conv", "name", "in_channels", "out_channels", "height", "width", "kernel": [h, w], "stride": [1, 1],
+///    "padding": [0, 0], "dilation": [1, 1], "groups": 1, "images": 1, "count": 1}
+/// A size is a number or the name of one of the workload's "parameters", whose values `set` replaces. A convolution is
+/// `groups` products: m = images x pixels of the result, n = outputs of a group, k = window x inputs of a group.
+/// Throws Error naming layer, key, value and what is allowed.
+Workload workload_from_json(const nlohmann::json& json, const std::map<std::string, std::int64_t>& set = {});
+/// A file, or, where there is none of that name, one of power/workloads, which the library carries.
+Workload load_workload(const std::filesystem::path& file, const std::map<std::string, std::int64_t>& set = {});
+/// The names of those.
+std::vector<std::string> workload_names();
+
+}  // namespace narrowgauge::power

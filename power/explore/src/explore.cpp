@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/power/explore/explore.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "gauge/data.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view fallback_technology = "horowitz_45nm";
+constexpr double no_area = std::numeric_limits<double>::quiet_NaN();
+
+// Places of the axes in Space::sizes().
+enum Axis { rows, cols, lanes, a_depth, b_depth, stream_width, sparsity, format, technology, compression, frequency };
+
+/// Equal products of the workload, once.
+struct Product {
+  GemmShape gemm;
+  double count = 0;
+  bool weights = true;
+};
+
+/// What the whole workload keeps one array busy with; bits of streams are whole words.
+struct ArrayWork {
+  bool possible = true;
+  double cycles = 0, macs = 0;
+  double maps_in = 0, weights_in = 0, out = 0;                  // bits that come and go
+  double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
+
+  void add(const Product& product, const TileShape& tile, int lanes_of_products) {
+    const GemmWork work = gemm_work(tile, product.gemm);
+    const double word = tile.stream_width, count = product.count;
+    const double a_in = static_cast<double>(work.a_images * tile.a_words()) * word * count;
+    const double b_in = static_cast<double>(work.b_images * tile.b_words()) * word * count;
+    cycles += static_cast<double>(work.cycles) * count;
+    // Rows and columns not in use are isolated; lanes that fill up the last beat multiply zeros.
+    const std::int64_t beats = (product.gemm.k + tile.lanes - 1) / tile.lanes;
+    macs += static_cast<double>(product.gemm.m) * static_cast<double>(product.gemm.n) *
+            static_cast<double>(beats * lanes_of_products) * count;
+    maps_in += a_in + (product.weights ? 0 : b_in);
+    weights_in += product.weights ? b_in : 0;
+    out += static_cast<double>(work.words_out) * word * count;
+    a_written += a_in;
+    b_written += b_in;
+    a_read += static_cast<double>(work.beats) * tile.rows * tile.a_row_bits * count;
+    b_read += static_cast<double>(work.beats) * tile.cols * tile.b_col_bits * count;
+  }
+};
+
+/// A processing element in squares of the node, without registers for its operands: base + lanes x lane.
+struct ElementArea {
+  double base = 0, lane = 0;
+};
+using AreaTable = std::map<std::string, ElementArea, std::less<>>;
+
+// Of a column: rounding its sums (synth/records/fixed_to_fp32.json).
+constexpr double column_gates = 616;
+
+Json embedded_json(std::string_view path) {
+  for (const DataFile& file : embedded_data())
+    if (file.path == path) return Json::parse(file.text);
+  return {};
+}
+
+MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
+  MacQuestion question;
+  question.mac.format = numbers.mac;
+  question.mac.lanes = numbers.unit_lanes ? numbers.unit_lanes : lanes;
+  if (numbers.mac == MacFormat::integer) question.mac.a_width = question.mac.b_width = numbers.width;
+  question.a.distribution = question.b.distribution = Distribution::gauss;
+  return question;
+}
+
+/// What the recorded units of osu018 (power/records) take, each a multiply-accumulate of so many lanes behind
+/// registers: a line through those of the fewest and the most lanes; of one unit alone, its share a lane.
+AreaTable area_table(const AreaAssumptions& area) {
+  constexpr double node = 180e-9;
+  AreaTable table;
+  const Json units = embedded_json("units.json");
+  for (const NumberFormat& numbers : number_formats()) {
+    std::map<int, double> found;
+    for (const Json& unit : units["units"]) {
+      if (!unit.contains("mac")) continue;
+      MacSpec mac = mac_spec_from_json(unit["mac"]);
+      const int lanes = std::exchange(mac.lanes, 1);
+      const MacSpec wanted = mac_question(numbers, 1).mac;
+      if (numbers.mac == MacFormat::integer ? mac != wanted : mac.format != wanted.format || !mac.accumulator) continue;
+      const Json record = embedded_json("records/osu018/" + unit["name"].get<std::string>() + ".json");
+      if (record.is_null()) continue;
+      const int scales = numbers.scale_block ? (lanes + numbers.scale_block - 1) / numbers.scale_block : 0;
+      const double operand_bits = 2 * (lanes * numbers.bits + 8 * scales);
+      found[lanes] = record["area_m2"].get<double>() / (node * node) - operand_bits * area.flip_flop;
+    }
+    if (found.empty()) continue;
+    const auto [fewest, least] = *found.begin();
+    const auto [most, largest] = *found.rbegin();
+    const double lane = found.size() == 1 ? least / fewest : (largest - least) / (most - fewest);
+    table[std::string(numbers.name)] = {least - lane * fewest, lane};
+  }
+  return table;
+}
+
+/// Feature size of a technology, or nothing.
+std::optional<double> node_of(const std::string& technology) {
+  for (const DataFile& file : embedded_data()) {
+    if (file.path != "technologies/" + technology + ".json") continue;
+    const Json json = Json::parse(file.text);
+    if (json.contains("node_m")) return json["node_m"].get<double>();
+  }
+  static const std::map<std::string, double> qflow{{"osu018", 180e-9}, {"osu035", 350e-9}, {"osu050", 500e-9}};
+  const auto found = qflow.find(technology);
+  return found == qflow.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::uint64_t hash_of(std::string_view text) {  // FNV-1a
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+  return hash;
+}
+
+std::string hexadecimal(std::uint64_t x) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(x));
+  return text;
+}
+
+using Values = std::array<double, objective_count>;
+
+/// The points that no other beats, as they are found. A point is beaten by one that is nowhere worse, if that is better
+/// somewhere or came first. Those that beat many are asked first.
+class Best {
+ public:
+  explicit Best(std::size_t objectives) : size_(objectives) {}
+
+  void offer(std::uint64_t point, const Values& values) {
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!beats(entries_[i], point, values)) continue;
+      if (i != 0) std::swap(entries_[i], entries_[i / 2]);
+      return;
+    }
+    const Entry entry{point, values};
+    std::erase_if(entries_, [&](const Entry& other) { return beats(entry, other.point, other.values); });
+    entries_.push_back(entry);
+  }
+
+  struct Entry {
+    std::uint64_t point;
+    Values values;
+  };
+  /// In the order of the points.
+  std::vector<Entry> take() {
+    std::sort(entries_.begin(), entries_.end(), [](const Entry& x, const Entry& y) { return x.point < y.point; });
+    return std::move(entries_);
+  }
+
+ private:
+  bool beats(const Entry& entry, std::uint64_t point, const Values& values) const {
+    bool better = entry.point < point;
+    for (std::size_t i = 0; i < size_; ++i) {
+      if (entry.values[i] > values[i]) return false;
+      better |= entry.values[i] < values[i];
+    }
+    return better;
+  }
+
+  std::size_t size_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace
+
+struct Explorer::Data {
+  Workload workload;
+  Space space;
+  std::shared_ptr<const Prices> prices;
+  std::vector<Product> products;
+  AreaTable areas;
+  std::string id;
+
+  struct Technology {
+    std::string name, sram, dram_memory, dram;  // whose tables
+    bool sram_assumed = false, dram_assumed = false;
+    double dram_read_j = 0, dram_write_j = 0, node = no_area;
+  };
+  std::vector<Technology> technologies;
+  std::vector<double> mac_j;  // format x lanes x technology
+  std::vector<double> sqnr;   // format x sparsity
+  nlohmann::ordered_json sources;
+
+  std::size_t mac_index(std::size_t format_at, std::size_t lanes_at, std::size_t technology_at) const {
+    return (format_at * space.lanes.size() + lanes_at) * space.technology.size() + technology_at;
+  }
+
+  void ask_prices();
+  void ask_accuracy(const Tensors& tensors);
+  void check_areas() const;
+
+  // ---- a point
+
+  TileShape tile(const std::array<std::size_t, Space::axes>& at, Sparsity how) const {
+    return tile_shape(*space.format[at[format]], how, space.rows[at[rows]], space.cols[at[cols]],
+                      space.lanes[at[lanes]], space.a_depth[at[a_depth]], space.b_depth[at[b_depth]],
+                      space.stream_width[at[stream_width]]);
+  }
+
+  ArrayWork work_of(const std::array<std::size_t, Space::axes>& at) const {
+    const NumberFormat& numbers = *space.format[at[format]];
+    const int products_a_beat = space.lanes[at[lanes]];
+    ArrayWork work;
+    if (numbers.scale_block != 0 && products_a_beat % numbers.scale_block != 0) {
+      work.possible = false;
+      return work;
+    }
+    const TileShape dense = tile(at, Sparsity::none), pruned = tile(at, space.sparsity[at[sparsity]]);
+    for (const Product& product : products) {
+      const TileShape& shape = product.weights ? pruned : dense;
+      if ((product.gemm.k + shape.lanes - 1) / shape.lanes > shape.max_beats) {
+        work.possible = false;
+        return work;
+      }
+      work.add(product, shape, products_a_beat);
+    }
+    return work;
+  }
+
+  // In squares of the node.
+  double area_of(const std::array<std::size_t, Space::axes>& at, const TileShape& shape) const {
+    const auto found = areas.find(space.format[at[format]]->name);
+    if (found == areas.end()) return no_area;
+    const double cells = static_cast<double>(shape.rows) * shape.cols;
+    return cells * (found->second.base + space.lanes[at[lanes]] * found->second.lane) +
+           cells * space.format[at[format]]->accumulator_bits * space.area.flip_flop +  // shadow registers
+           shape.cols * column_gates * space.area.gate + buffer_bits(shape) * space.area.sram_bit;
+  }
+  static double a_buffer_bits(const TileShape& shape) { return 2.0 * shape.a_depth * shape.rows * shape.a_row_bits; }
+  static double b_buffer_bits(const TileShape& shape) { return 2.0 * shape.b_depth * shape.cols * shape.b_col_bits; }
+  static double buffer_bits(const TileShape& shape) { return a_buffer_bits(shape) + b_buffer_bits(shape); }
+
+  // The SRAM energies of a bit, kept for the last sizes: those of an array come again with each technology.
+  class SramPrices {
+   public:
+    explicit SramPrices(const Data& data) : data_(data), kept_(data.technologies.size()) {}
+    double operator()(std::size_t technology_at, double bytes, bool write) {
+      auto& kept = kept_[technology_at];
+      const auto [place, missing] = kept.try_emplace({bytes, write}, 0.0);
+      if (missing)
+        place->second = data_.prices->sram_bit(data_.technologies[technology_at].sram, bytes, write).energy_j;
+      return place->second;
+    }
+
+   private:
+    const Data& data_;
+    std::vector<std::map<std::pair<double, bool>, double>> kept_;
+  };
+
+  void evaluate(std::uint64_t first, std::span<Point> out) const {
+    if (out.empty()) return;
+    SramPrices sram_bit(*this);
+    std::array<std::size_t, Space::axes> at = space.place(first);
+    const std::array<std::size_t, Space::axes> sizes = space.sizes();
+    ArrayWork work;
+    Point array;  // what the array makes the same
+    double area = 0, maps_j = 0, fixed_dram_j = 0, array_work = 0;
+    bool new_array = true, new_technology = true;
+    // Formats of the same bits make the same tile.
+    std::vector<std::pair<TileShape, ArrayWork>> alike;
+    for (Point& point : out) {
+      if (new_array) {
+        const TileShape shape = tile(at, space.sparsity[at[sparsity]]);
+        const NumberFormat& numbers = *space.format[at[format]];
+        const bool keep = numbers.scale_block == 0;  // whose blocks leave nothing to check
+        const auto found =
+            std::find_if(alike.begin(), alike.end(), [&](const auto& one) { return one.first == shape; });
+        if (keep && found != alike.end()) {
+          work = found->second;
+        } else {
+          work = work_of(at);
+          if (keep) {
+            if (alike.size() == number_formats().size()) alike.clear();
+            alike.emplace_back(shape, work);
+          }
+        }
+        area = area_of(at, shape);
+        array_work = work.cycles;
+        new_technology = true;
+        new_array = false;
+      }
+      if (new_technology && work.possible) {
+        const TileShape shape = tile(at, space.sparsity[at[sparsity]]);
+        const Technology& tech = technologies[at[technology]];
+        const double a_bytes = a_buffer_bits(shape) / 8, b_bytes = b_buffer_bits(shape) / 8;
+        const std::size_t t = at[technology];
+        array.mac_j = work.macs * mac_j[mac_index(at[format], at[lanes], t)];
+        array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
+                       work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
+        maps_j = work.maps_in * tech.dram_read_j + work.out * tech.dram_write_j;
+        fixed_dram_j = work.weights_in * tech.dram_read_j;
+        array.possible = true;
+        array.cycles = array_work;
+        array.area_m2 = area * tech.node * tech.node;
+        array.sqnr_db = sqnr[at[format] * space.sparsity.size() + at[sparsity]];
+        new_technology = false;
+      }
+      if (work.possible) {
+        point = array;
+        point.dram_j = fixed_dram_j + maps_j / space.compression[at[compression]];
+        point.time_s = array.cycles / space.frequency_hz[at[frequency]];
+      } else {
+        point = Point{};
+      }
+      for (std::size_t axis = Space::axes; axis-- > 0;) {
+        if (axis == technology) new_technology = true;
+        if (axis < technology) new_array = true;
+        if (++at[axis] < sizes[axis]) break;
+        at[axis] = 0;
+      }
+    }
+  }
+
+  Values values_of(const Point& point) const {
+    Values values{};
+    for (std::size_t i = 0; i < space.objectives.size(); ++i) {
+      switch (space.objectives[i]) {
+        case Objective::energy:
+          values[i] = point.energy_j();
+          break;
+        case Objective::cycles:
+          values[i] = point.cycles;
+          break;
+        case Objective::time:
+          values[i] = point.time_s;
+          break;
+        case Objective::area:
+          values[i] = point.area_m2;
+          break;
+        case Objective::sqnr:
+          values[i] = -point.sqnr_db;
+          break;
+        case Objective::energy_delay:
+          values[i] = point.energy_j() * point.time_s;
+          break;
+      }
+    }
+    return values;
+  }
+
+  bool judged_by(Objective objective) const {
+    return std::find(space.objectives.begin(), space.objectives.end(), objective) != space.objectives.end();
+  }
+};
+
+void Explorer::Data::ask_prices() {
+  for (const std::string& name : space.technology) {
+    Technology tech{.name = name, .sram = space.sram, .dram_memory = space.dram_memory, .dram = space.dram};
+    const auto known = [](const auto& ask) {
+      try {
+        ask();
+        return true;
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    const std::string fallback(fallback_technology);
+    if (tech.sram.empty()) {
+      tech.sram_assumed = !known([&] { (void)prices->sram_bit(name, 32768, false); });
+      tech.sram = tech.sram_assumed ? fallback : name;
+    }
+    if (tech.dram.empty()) {
+      tech.dram = name;
+      for (const char* memory : {"dram", "hbm2"}) {
+        if (!known([&] { (void)prices->dram_bit(memory, name, false); })) continue;
+        tech.dram_memory = memory;
+        break;
+      }
+      tech.dram_assumed = tech.dram_memory.empty();
+      if (tech.dram_assumed) {
+        tech.dram_memory = "dram";
+        tech.dram = fallback;
+      }
+    }
+    const Price sram = prices->sram_bit(tech.sram, 32768, false);
+    const Price read = prices->dram_bit(tech.dram_memory, tech.dram, false);
+    const Price write = prices->dram_bit(tech.dram_memory, tech.dram, true);
+    tech.dram_read_j = read.energy_j;
+    tech.dram_write_j = write.energy_j;
+    tech.node = node_of(name).value_or(no_area);
+    sources.push_back({{"of", "SRAM, a bit of 32768 bytes read"},
+                       {"technology", name},
+                       {"energy_j", sram.energy_j},
+                       {"source", sram.source}});
+    sources.push_back({{"of", tech.dram_memory + ", a bit read"},
+                       {"technology", name},
+                       {"energy_j", read.energy_j},
+                       {"source", read.source}});
+    sources.push_back({{"of", tech.dram_memory + ", a bit written"},
+                       {"technology", name},
+                       {"energy_j", write.energy_j},
+                       {"source", write.source}});
+    technologies.push_back(tech);
+  }
+  for (const NumberFormat* numbers : space.format) {
+    for (const int count : space.lanes) {
+      for (const std::string& name : space.technology) {
+        double energy_j = 0;
+        if (numbers->scale_block == 0 || count % numbers->scale_block == 0) {
+          const auto own = space.mac_energy_j.find(std::string(numbers->name));
+          const Price price = own == space.mac_energy_j.end() ? prices->mac(mac_question(*numbers, count), name)
+                                                              : Price{own->second, "given by the space"};
+          energy_j = price.energy_j;
+          sources.push_back(
+              {{"of", std::string(numbers->name) + ", a multiply-accumulate of " + std::to_string(count) + " lanes"},
+               {"technology", name},
+               {"energy_j", price.energy_j},
+               {"source", price.source}});
+        }
+        mac_j.push_back(energy_j);
+      }
+    }
+  }
+}
+
+void Explorer::Data::ask_accuracy(const Tensors& tensors) {
+  for (const NumberFormat* numbers : space.format)
+    for (const Sparsity how : space.sparsity) sqnr.push_back(power::sqnr_db(tensors, *numbers, how));
+}
+
+void Explorer::Data::check_areas() const {
+  if (!judged_by(Objective::area)) return;
+  const std::string advice = "; leave area out of the space's objectives, or";
+  for (const NumberFormat* numbers : space.format) {
+    if (areas.contains(numbers->name)) continue;
+    std::string names;
+    for (const auto& [name, unused] : areas) names += (names.empty() ? "" : ", ") + name;
+    throw Error("the area of a multiply-accumulate in " + std::string(numbers->name) + " is not known" + advice +
+                " take formats of " + names);
+  }
+  for (const Technology& tech : technologies) {
+    if (!std::isnan(tech.node)) continue;
+    throw Error("the feature size of technology " + tech.name + " is not known, and so no area" + advice +
+                " take another technology");
+  }
+}
+
+Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices> prices, const Tensors& tensors) {
+  auto data = std::make_unique<Data>();
+  data->workload = std::move(workload);
+  data->space = std::move(space);
+  data->prices = std::move(prices);
+  data->areas = area_table(data->space.area);
+  for (const Layer& layer : data->workload.layers) {
+    const auto same = std::find_if(data->products.begin(), data->products.end(), [&](const Product& product) {
+      return product.gemm == layer.gemm && product.weights == layer.weights;
+    });
+    if (same == data->products.end()) {
+      data->products.push_back({layer.gemm, static_cast<double>(layer.count), layer.weights});
+    } else {
+      same->count += static_cast<double>(layer.count);
+    }
+  }
+  data->ask_prices();
+  data->ask_accuracy(tensors);
+  data->check_areas();
+  std::string text = to_json(data->space).dump() + data->sources.dump();
+  for (const Product& p : data->products) text += Json{p.gemm.m, p.gemm.n, p.gemm.k, p.count, p.weights}.dump();
+  for (const double db : data->sqnr) text += Json(std::bit_cast<std::uint64_t>(db)).dump() + " ";
+  data->id = hexadecimal(hash_of(text));
+  data_ = std::move(data);
+}
+
+Explorer::~Explorer() = default;
+Explorer::Explorer(Explorer&&) noexcept = default;
+Explorer& Explorer::operator=(Explorer&&) noexcept = default;
+
+std::uint64_t Explorer::points() const { return data_->space.points(); }
+const Space& Explorer::space() const { return data_->space; }
+const Workload& Explorer::workload() const { return data_->workload; }
+const std::string& Explorer::id() const { return data_->id; }
+nlohmann::ordered_json Explorer::sources() const { return data_->sources; }
+
+void Explorer::evaluate(std::uint64_t first, std::span<Point> out) const {
+  if (first > points() || out.size() > points() - first)
+    throw Error("points " + std::to_string(first) + " to " + std::to_string(first + out.size()) +
+                " are beyond the space's " + std::to_string(points()));
+  data_->evaluate(first, out);
+}
+
+Front Explorer::front_of(std::uint64_t begin, std::uint64_t end) const {
+  if (begin > end || end > points())
+    throw Error("points " + std::to_string(begin) + " to " + std::to_string(end) + " are not a part of the space's " +
+                std::to_string(points()));
+  constexpr std::uint64_t block = 4096;
+  std::vector<Point> out(std::min(block, end - begin));
+  Best best(data_->space.objectives.size());
+  Front front;
+  front.evaluated = end - begin;
+  for (; begin < end; begin += block) {
+    const std::size_t count = std::min(block, end - begin);
+    data_->evaluate(begin, std::span(out).first(count));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (out[i].possible) {
+        best.offer(begin + i, data_->values_of(out[i]));
+      } else {
+        ++front.impossible;
+      }
+    }
+  }
+  for (const auto& entry : best.take()) {
+    front.points.push_back(entry.point);
+    front.values.push_back(entry.values);
+  }
+  return front;
+}
+
+Front Explorer::merge(std::span<const Front> fronts) const {
+  Best best(data_->space.objectives.size());
+  Front front;
+  for (const Front& part : fronts) {
+    front.evaluated += part.evaluated;
+    front.impossible += part.impossible;
+    for (std::size_t i = 0; i < part.points.size(); ++i) best.offer(part.points[i], part.values[i]);
+  }
+  for (const auto& entry : best.take()) {
+    front.points.push_back(entry.point);
+    front.values.push_back(entry.values);
+  }
+  return front;
+}
+
+namespace {
+
+/// Which chunks are done, a line of JSON each, after a line that says of what. A last line that is cut off is not
+/// there.
+class Checkpoint {
+ public:
+  Checkpoint(const Explorer& explorer, const Explorer::Run& run, std::vector<std::optional<Front>>& done)
+      : file_(run.checkpoint) {
+    if (file_.empty()) return;
+    const Json head{{"exploration", explorer.id()}, {"points", explorer.points()}, {"chunk", run.chunk}};
+    const bool there = std::filesystem::exists(file_);
+    if (there && !run.resume) {
+      throw Error("The checkpoint " + file_.string() +
+                  " exists already: go on with it (--resume), or remove it to start anew");
+    }
+    std::vector<std::string> lines;
+    if (there) {
+      std::ifstream in(file_);
+      for (std::string line; std::getline(in, line) && !in.eof();) lines.push_back(line);
+      if (lines.empty() || !(Json::parse(lines[0], nullptr, false) == head)) {
+        throw Error("The checkpoint " + file_.string() + " is of another exploration (it begins " +
+                    (lines.empty() ? "with nothing" : lines[0].substr(0, 100)) + "; this one is " + head.dump() +
+                    "): workload, space, prices, tensors or chunk are not the same");
+      }
+      for (std::size_t i = 1; i < lines.size(); ++i) read(lines[i], done);
+    }
+    // Written anew, without what was cut off.
+    out_.open(file_, std::ios::trunc);
+    if (lines.empty()) lines.push_back(head.dump());
+    for (const std::string& line : lines) out_ << line << '\n';
+    check();
+  }
+
+  void write(std::size_t chunk, const Front& front) {
+    if (file_.empty()) return;
+    Json values = Json::array();
+    for (const Values& one : front.values) values.push_back(one);  // JSON has no infinity: it becomes null
+    const std::scoped_lock lock(mutex_);
+    out_ << Json{{"chunk", chunk},
+                 {"evaluated", front.evaluated},
+                 {"impossible", front.impossible},
+                 {"points", front.points},
+                 {"values", values}}
+                .dump()
+         << '\n';
+    check();
+  }
+
+ private:
+  void check() {
+    if (!out_.flush())
+      throw Error("The checkpoint " + file_.string() + " cannot be written; check path and free space");
+  }
+  void read(const std::string& line, std::vector<std::optional<Front>>& done) const {
+    try {
+      const Json json = Json::parse(line);
+      Front front;
+      front.evaluated = json.at("evaluated");
+      front.impossible = json.at("impossible");
+      front.points = json.at("points").get<std::vector<std::uint64_t>>();
+      for (const Json& values : json.at("values")) {
+        Values one{};
+        for (std::size_t i = 0; i < one.size(); ++i)
+          one[i] = values.at(i).is_null() ? -std::numeric_limits<double>::infinity() : values[i].get<double>();
+        front.values.push_back(one);
+      }
+      done.at(json.at("chunk")) = std::move(front);
+    } catch (const std::exception& error) {
+      throw Error("The checkpoint " + file_.string() + " is damaged (" + error.what() + "): remove it to start anew");
+    }
+  }
+
+  std::filesystem::path file_;
+  std::ofstream out_;
+  std::mutex mutex_;
+};
+
+}  // namespace
+
+Front Explorer::run(const Run& run) const {
+  if (run.chunk == 0) throw Error("a chunk of 0 points is none; expected 1 or more");
+  const std::uint64_t all = points(), chunks = (all + run.chunk - 1) / run.chunk;
+  std::vector<std::optional<Front>> done(chunks);
+  Checkpoint checkpoint(*this, run, done);
+  std::vector<std::uint64_t> open;
+  for (std::uint64_t i = 0; i < chunks; ++i)
+    if (!done[i]) open.push_back(i);
+
+  std::atomic<std::size_t> next = 0, finished = chunks - open.size();
+  std::mutex mutex;
+  std::exception_ptr fault;
+  const auto work = [&](bool reports) {
+    try {
+      for (std::size_t at; (at = next.fetch_add(1)) < open.size();) {
+        const std::uint64_t chunk = open[at];
+        done[chunk] = front_of(chunk * run.chunk, std::min(all, (chunk + 1) * run.chunk));
+        checkpoint.write(chunk, *done[chunk]);
+        ++finished;
+        if (reports && run.progress) run.progress(std::min(all, finished * run.chunk), all);
+      }
+    } catch (...) {
+      next = open.size();
+      const std::scoped_lock lock(mutex);
+      if (!fault) fault = std::current_exception();
+    }
+  };
+  const std::size_t asked = run.threads != 0 ? run.threads : std::max(1U, std::thread::hardware_concurrency());
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(asked, open.size()); ++i) threads.emplace_back(work, false);
+    work(true);
+  }
+  if (fault) std::rethrow_exception(fault);
+  std::vector<Front> fronts;
+  for (auto& front : done) fronts.push_back(std::move(*front));
+  return merge(fronts);
+}
+
+nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
+  Point point;
+  evaluate(index, {&point, 1});
+  const auto at = data_->space.place(index);
+  const Space& space = data_->space;
+  const NumberFormat& numbers = *space.format[at[format]];
+  const Sparsity how = space.sparsity[at[sparsity]];
+  const Data::Technology& tech = data_->technologies[at[technology]];
+  nlohmann::ordered_json json{{"point", index},
+                              {"format", numbers.name},
+                              {"sparsity", name(how)},
+                              {"rows", space.rows[at[rows]]},
+                              {"cols", space.cols[at[cols]]},
+                              {"lanes", space.lanes[at[lanes]]},
+                              {"a_depth", space.a_depth[at[a_depth]]},
+                              {"b_depth", space.b_depth[at[b_depth]]},
+                              {"stream_width", space.stream_width[at[stream_width]]},
+                              {"technology", tech.name},
+                              {"compression", space.compression[at[compression]]},
+                              {"frequency_hz", space.frequency_hz[at[frequency]]},
+                              {"possible", point.possible}};
+  if (!point.possible) return json;
+  const auto number = [](double x) {
+    return std::isfinite(x) ? Json(x) : std::isnan(x) ? Json() : Json(x > 0 ? "inf" : "-inf");
+  };
+  const double array = static_cast<double>(space.rows[at[rows]]) * space.cols[at[cols]] * space.lanes[at[lanes]];
+  json["energy_j"] = point.energy_j();
+  json["mac_j"] = point.mac_j;
+  json["sram_j"] = point.sram_j;
+  json["dram_j"] = point.dram_j;
+  json["cycles"] = point.cycles;
+  json["time_s"] = point.time_s;
+  json["utilization"] = data_->workload.macs() / (point.cycles * array);
+  json["area_m2"] = number(point.area_m2);
+  json["sqnr_db"] = number(point.sqnr_db);
+  json["assumed"] = Json::array();
+  const auto assume = [&](const std::string& text) { json["assumed"].push_back(text); };
+  if (!numbers.tile)
+    assume("format: no tile takes " + std::string(numbers.name) + "; timed as one of " + std::to_string(numbers.bits) +
+           "-bit elements");
+  if (how == Sparsity::two_four)
+    assume("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, selection free");
+  if (space.compression[at[compression]] != 1)
+    assume("compression: feature maps take that much less of memory's energy; the codec is free and keeps pace");
+  if (space.mac_energy_j.contains(std::string(numbers.name)))
+    assume("mac_energy_j: of " + std::string(numbers.name) + " as the space gives it, in every technology");
+  if (tech.sram_assumed) assume("sram: " + tech.name + " has no table, that of " + tech.sram + " is taken");
+  if (tech.dram_assumed) assume("dram: " + tech.name + " has no table, that of " + tech.dram + " is taken");
+  return json;
+}
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is priced: one multiply-accumulate unit, described by the parameters that the closed forms know, and the
+// statistics of its operands. The same description is the JSON of a query and of an entry of power/units.json.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <vector>
+
+namespace narrowgauge::power {
+
+/// Numbers that a unit multiplies. `integer` has free widths; the others bring their own.
+enum class MacFormat : std::uint8_t { integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32, tf32 };
+
+/// How a product is made. `none`: repeated additions (PANN), no multiplier.
+enum class Structure : std::uint8_t { array, booth, wallace, serial, none };
+
+/// In which order products meet the accumulator (docs/pann.md, Formulas). `plain`: two's complement, as they come;
+/// the others are the unsigned split: positive weights first, two isolated adders, one adder between two registers.
+enum class Schedule : std::uint8_t { plain, sorted, dual, muxed };
+
+struct MacSpec {
+  MacFormat format = MacFormat::integer;
+  int a_width = 8;  ///< bits of operand a (activations), 1 to 16; integer only
+  int b_width = 8;  ///< bits of operand b (weights), 1 to 16; integer only
+  bool a_signed = true;
+  bool b_signed = true;
+  Structure structure = Structure::array;  ///< integer only
+  int lanes = 1;                           ///< products a cycle, 1 to 1024: a dot-product unit
+  bool accumulator = true;                 ///< with the accumulator, or the products (their sum over lanes) alone
+  int acc_width = 32;                      ///< bits, 1 to 128; integer only, the others have the width of the tile's
+  Schedule schedule = Schedule::plain;     ///< integer only
+  double additions = 0;                    ///< R, mean additions per weight, above 0; structure none only
+
+  bool operator==(const MacSpec&) const = default;
+};
+
+/// How the values of one operand are distributed.
+enum class Distribution : std::uint8_t {
+  uniform,      ///< every finite code equally likely
+  gauss,        ///< N(0, 1), quantized as the format's quantizer does; integers: clipped at 3 sigma
+  half_normal,  ///< |N(0, 1)|, the same: activations after a ReLU without its zeros
+  histogram,    ///< as counted on a tensor
+};
+
+struct OperandStatistics {
+  Distribution distribution = Distribution::uniform;
+  /// histogram: how often each code occurs, 2^width entries, any scale; the code is the index (two's complement
+  /// pattern for integers; weights of the unsigned split have a sign beside b_width bits). Successive values are taken
+  /// as independent.
+  std::shared_ptr<const std::vector<double>> histogram;
+};
+
+/// A unit and its operands: what the closed forms (L0) need.
+struct MacQuestion {
+  MacSpec mac;
+  OperandStatistics a, b;
+};
+
+/// Throws FieldError for the first field that is out of its range, or does not go with the others.
+void validate(const MacQuestion& question);
+
+/// The names that questions, units.json and answers use: "integer", "fp8_e4m3"; "array"; "plain"; "uniform".
+std::string_view name(MacFormat format);
+std::string_view name(Structure structure);
+std::string_view name(Schedule schedule);
+std::string_view name(Distribution distribution);
+
+/// The unit of a question or of an entry of power/units.json. "format" may also be int1 to int16 or uint1 to uint16,
+/// which set both widths and signs; nvfp4 and mxfp4 bring the lanes of one block, 16 and 32, unless "lanes" is given.
+/// Throws FieldError naming field, value and range.
+MacSpec mac_spec_from_json(const nlohmann::json& json);
+nlohmann::ordered_json to_json(const MacSpec& mac);
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/power/export.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "features/text.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Exported {
+  const char* name;
+  int exponent, mantissa;  // 0, 0: integer
+  int bits;
+};
+constexpr Exported formats[] = {{"int8", 0, 0, 8},   {"int4", 0, 0, 4},  {"int2", 0, 0, 2},     {"int16", 0, 0, 16},
+                                {"uint8", 0, 0, 8},  {"uint4", 0, 0, 4}, {"fp8_e4m3", 4, 3, 8}, {"fp8_e5m2", 5, 2, 8},
+                                {"nvfp4", 2, 1, 4},  {"mxfp4", 2, 1, 4}, {"bf16", 8, 7, 16},    {"fp16", 5, 10, 16},
+                                {"tf32", 8, 10, 19}, {"fp32", 8, 23, 32}};
+
+struct Row {
+  Exported format;
+  Answer answer;
+};
+
+struct Tables {
+  const Gauge& gauge;
+  std::string technology;
+  fs::path folder;
+  std::vector<Row> rows;
+  std::vector<fs::path> written;
+
+  void write(const fs::path& name, const std::string& text) {
+    const fs::path path = folder / name;
+    std::error_code fault;
+    fs::create_directories(path.parent_path(), fault);
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) throw Error(path.string() + " cannot be written; check the folder's permissions and free space");
+    written.push_back(path);
+  }
+
+  /// Asks for every format: one product a cycle if that is priced, else a unit of 16 or 32.
+  void price() {
+    Json provenance = Json::array();
+    for (const Exported& format : formats) {
+      Json said;
+      for (const int lanes : {1, 16, 32}) {
+        const Json question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
+        try {
+          Answer answer = gauge.energy(std::get<Question>(question_from_json(question.dump())));
+          said = {{"name", format.name}, {"question", question}, {"answer", Json::parse(to_json(answer))}};
+          rows.push_back({format, std::move(answer)});
+          break;
+        } catch (const FieldError& error) {
+          if (said.empty())
+            said = {{"name", format.name}, {"question", question}, {"error", Json::parse(to_json(error))["error"]}};
+        }
+      }
+      provenance.push_back(std::move(said));
+    }
+    if (rows.empty()) throw Error("Nothing can be exported: technology " + technology + " prices none of the formats");
+    write("provenance.json", provenance.dump(1) + "\n");
+  }
+
+  /// The energy of a 64-bit access, or NaN if the technology has no such memory.
+  double access_j(const char* memory, double size_bytes, MemoryQuestion::Operation operation) const {
+    MemoryQuestion question{memory, technology};
+    question.bits = 64;
+    question.size_bytes = size_bytes;
+    question.operation = operation;
+    question.strict = true;
+    try {
+      return gauge.energy(question).value;
+    } catch (const FieldError&) {
+      return std::nan("");
+    }
+  }
+
+  std::string picojoules(double joules) const { return number_text(joules * 1e12); }
+
+  void accelergy() {
+    double error = 0;
+    bool known = true;
+    for (const Row& row : rows) {
+      known = known && row.answer.error;
+      if (row.answer.error) error = std::max(error, row.answer.error->mean_abs);
+    }
+    const int accuracy = known ? std::clamp(static_cast<int>(std::lround(100 * (1 - error))), 1, 100) : 1;
+    write(
+        "narrowgauge.table.yaml",
+        "# Set of tables for accelergy-table-based-plug-ins: add this folder to the roots in accelergy_config.yaml.\n"
+        "# accuracy: 100 - the largest mean error of the rungs in percent; 1 where it is not known (provenance.json).\n"
+        "name: narrowgauge_" +
+            technology + "\ntechnology: " + technology + "\naccuracy: " + std::to_string(accuracy) +
+            "\npath_to_data_dir: ./data\n");
+    std::string integers = "technology,datawidth,format,action,energy,area\n";
+    std::string floats = "technology,exponent,mantissa,format,action,energy,area\n";
+    std::string ert =
+        "# Energy reference table for Timeloop and Accelergy, picojoules. Rename the tables to the components\n"
+        "# of your architecture.\nERT:\n  version: 0.4\n  tables:\n";
+    for (const Row& row : rows) {
+      const std::string name = row.format.name;
+      const std::string shape = row.format.exponent == 0
+                                    ? std::to_string(row.format.bits)
+                                    : std::to_string(row.format.exponent) + "," + std::to_string(row.format.mantissa);
+      ert += "  - name: system.mac_" + name + "\n    actions:\n";
+      for (const char* action : {"mac_random", "compute"}) {
+        (row.format.exponent == 0 ? integers : floats) +=
+            technology + "," + shape + "," + name + "," + action + "," + picojoules(row.answer.each) + ",nan\n";
+        ert += std::string("    - name: ") + action +
+               "\n      arguments: {}\n      energy: " + picojoules(row.answer.each) + "\n";
+      }
+    }
+    write("data/intmac.csv", integers);
+    write("data/fpmac.csv", floats);
+    write("ERT.yaml", ert);
+  }
+
+  static void zigzag_memory(std::string& out, const char* name, long size_bits, double read_pj, double write_pj,
+                            const std::vector<const char*>& operands, int width, const char* served) {
+    out += std::string("  ") + name + ":\n    size: " + std::to_string(size_bits) +
+           "\n    r_cost: " + number_text(read_pj) + "\n    w_cost: " + number_text(write_pj) +
+           "\n    area: 0\n    latency: 1\n    operands: [";
+    for (std::size_t i = 0; i < operands.size(); ++i) out += (i ? ", " : "") + std::string(operands[i]);
+    out += "]\n    ports:\n";
+    for (const bool reads : {true, false}) {
+      out += std::string("      - name: ") + (reads ? "r_port_1" : "w_port_1") +
+             "\n        type: " + (reads ? "read" : "write") + "\n        bandwidth_min: " + std::to_string(width) +
+             "\n        bandwidth_max: " + std::to_string(width) + "\n        allocation:\n";
+      for (const std::string operand : operands) {
+        out += "          - " + operand + (reads ? ", tl\n" : ", fh\n");
+        if (operand == "O") out += "          - O" + std::string(reads ? ", th\n" : ", fl\n");
+      }
+    }
+    out += std::string("    served_dimensions: ") + served + "\n";
+  }
+
+  void zigzag() {
+    using Op = MemoryQuestion::Operation;
+    const char* const drams[] = {"dram", "hbm2", "gddr6"};
+    const char* const* dram = std::find_if(std::begin(drams), std::end(drams), [&](const char* memory) {
+      return !std::isnan(access_j(memory, 0, Op::read));
+    });
+    const bool whole = dram != std::end(drams) && !std::isnan(access_j("sram", 1 << 20, Op::read));
+    for (const Row& row : rows) {
+      const std::string name = row.format.name;
+      std::string out =
+          "# ZigZag hardware, picojoules: an 8 x 8 array of " + name + " multiply-accumulates in " + technology +
+          ".\n# unit_energy contains the accumulator, so acc costs nothing more; areas are not known and 0.\n";
+      if (whole) {
+        out += "name: narrowgauge_" + name + "\n\nmemories:\n";
+        zigzag_memory(out, "acc", 32, 0, 0, {"O"}, 32, "[]");
+        zigzag_memory(out, "sram_1MB", 8L << 20, access_j("sram", 1 << 20, Op::read) * 1e12,
+                      access_j("sram", 1 << 20, Op::write) * 1e12, {"I1", "I2", "O"}, 64, "[D1, D2]");
+        zigzag_memory(out, *dram, 80000000000L, access_j(*dram, 0, Op::read) * 1e12,
+                      access_j(*dram, 0, Op::write) * 1e12, {"I1", "I2", "O"}, 64, "[D1, D2]");
+        out += "\n";
+      } else {
+        out += "# " + technology + " has no memories: put this part into a hardware file that has some.\n";
+      }
+      out += "operational_array:\n  input_precision: [" + std::to_string(row.format.bits) + ", " +
+             std::to_string(row.format.bits) + "]\n  unit_energy: " + picojoules(row.answer.each) +
+             "\n  unit_area: 0\n  dimensions: [D1, D2]\n  sizes: [8, 8]\n";
+      write("narrowgauge_" + name + ".yaml", out);
+    }
+  }
+
+  void hwcomponents() {
+    std::string out =
+        "# SPDX-License-Identifier: Apache-2.0\n"
+        "\"\"\"Multiply-accumulate units of Narrowgauge as a component of HWComponents, in " +
+        technology +
+        ".\n\nEnergies in joules; provenance.json has rung, calibration and error of each. Area, leakage and latency "
+        "are\n"
+        "not modelled: they are 0 here.\n\"\"\"\n\n"
+        "from hwcomponents import ComponentModel, action\n\n"
+        "ENERGY = {\n";
+    for (const Row& row : rows)
+      out += std::string("    \"") + row.format.name + "\": " + number_text(row.answer.each) + ",\n";
+    out +=
+        "}\n\n\n"
+        "class NarrowgaugeMac(ComponentModel):\n"
+        "    \"\"\"One multiply-accumulate of a number format.\n\n"
+        "    Parameters\n    ----------\n"
+        "    number_format : str\n        A key of ENERGY: int8, nvfp4, ...\n"
+        "    \"\"\"\n\n"
+        "    component_name = [\"narrowgauge_mac\", \"NarrowgaugeMac\"]\n"
+        "    priority = 0.5\n\n"
+        "    def __init__(self, number_format: str = \"int8\"):\n"
+        "        assert number_format in ENERGY, f\"number_format {number_format} is not one of {', '.join(ENERGY)}\"\n"
+        "        super().__init__(area=0.0, leak_power=0.0)\n"
+        "        self.number_format = number_format\n\n"
+        "    @action\n"
+        "    def compute(self) -> tuple[float, float]:\n"
+        "        \"\"\"One multiply-accumulate: (energy in joules, latency in seconds).\"\"\"\n"
+        "        return ENERGY[self.number_format], 0.0\n";
+    write("narrowgauge_mac.py", out);
+  }
+};
+
+}  // namespace
+
+std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
+                                    const fs::path& folder) {
+  if (kind != "accelergy" && kind != "zigzag" && kind != "hwcomponents")
+    throw FieldError("export", std::string(kind), "accelergy, zigzag or hwcomponents");
+  Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}};
+  // Tables for accelerators on chips of one's own: not what an FPGA was measured at.
+  std::vector<TechnologyInfo> known = gauge.technologies();
+  std::erase_if(known, [](const TechnologyInfo& one) { return one.kind == "measured"; });
+  if (std::none_of(known.begin(), known.end(), [&](const auto& one) { return one.name == tables.technology; })) {
+    std::vector<std::string_view> names(known.size());
+    std::transform(known.begin(), known.end(), names.begin(),
+                   [](const auto& one) { return std::string_view(one.name); });
+    throw FieldError("technology", tables.technology, "one of " + joined(names));
+  }
+  tables.price();
+  if (kind == "accelergy") {
+    tables.accelergy();
+  } else if (kind == "zigzag") {
+    tables.zigzag();
+  } else {
+    tables.hwcomponents();
+  }
+  return tables.written;
+}
+
+}  // namespace narrowgauge::power

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers about units: closed forms, records, the paper's formulas.
+#include "narrowgauge/power/gauge.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "features/paper.hpp"
+#include "features/text.hpp"
+#include "gauge_data.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+
+using namespace data;
+
+namespace {
+
+constexpr const char* reference_technology = "osu018";
+
+/// What an operand is distributed like under a stimulus of the flow.
+bool stimulus_is(std::string_view stimulus, const OperandStatistics& operand, bool is_signed) {
+  switch (operand.distribution) {
+    case Distribution::uniform:
+      return stimulus == "uniform";
+    case Distribution::gauss:
+      return stimulus == "gauss" || (stimulus == "half_normal" && is_signed);
+    case Distribution::half_normal:
+      return stimulus == "half_normal" && !is_signed;
+    case Distribution::histogram:
+      return false;
+  }
+  return false;
+}
+
+bool is_signed(const MacSpec& mac, bool operand_signed) { return mac.format != MacFormat::integer || operand_signed; }
+
+std::string shown(bool value) { return value ? "true" : "false"; }
+template <class Enumeration>
+std::string shown(Enumeration value) {
+  return std::string(name(value));
+}
+
+}  // namespace
+
+bool data::stimulus_fits(const Question& question, std::string_view stimulus) {
+  if (!question.stimulus.empty()) return stimulus == question.stimulus;
+  const MacSpec& mac = question.unit.mac;
+  if (!stimulus_is(stimulus, question.unit.a, is_signed(mac, mac.a_signed))) return false;
+  // Of repeated additions a stimulus is the activations'; weights are Gaussian.
+  if (mac.structure == Structure::none) return question.unit.b.distribution == Distribution::gauss;
+  return stimulus_is(stimulus, question.unit.b, is_signed(mac, mac.b_signed));
+}
+
+void Gauge::Data::check_range(const Technology& technology, const Question& question, Answer& answer) const {
+  const MacSpec asked = canonical(question.unit.mac);
+  const auto outside = [&](const char* field, const std::string& value, const std::string& range) {
+    const std::string expected = range + ", which was characterized in " + technology.name;
+    if (question.strict) throw FieldError(field, value, expected + " (strict)");
+    answer.in_range = false;
+    answer.notes.push_back(std::string(field) + " is " + value + ", an extrapolation; expected " + expected + ".");
+  };
+  std::vector<const MacSpec*> alike;
+  for (const MacSpec& mac : technology.calibration->characterized) alike.push_back(&mac);
+  if (alike.empty()) return outside("technology", technology.name, "one whose calibration lists fitted_units");
+  // From coarse to fine: keeps what is like the question in the next field too, if anything is.
+  std::vector<const MacSpec*> same;
+  const auto narrow = [&](const char* field, auto member) {
+    same.clear();
+    for (const MacSpec* mac : alike)
+      if (mac->*member == asked.*member) same.push_back(mac);
+    if (!same.empty()) {
+      alike.swap(same);
+      return true;
+    }
+    std::vector<std::string> values;
+    for (const MacSpec* mac : alike) values.push_back(shown(mac->*member));
+    std::sort(values.begin(), values.end());
+    const auto last = std::unique(values.begin(), values.end());
+    outside(field, shown(asked.*member), joined(std::vector<std::string_view>(values.begin(), last)));
+    return false;
+  };
+  const auto between = [&](const char* field, auto member) {
+    const auto [low, high] = std::minmax_element(
+        alike.begin(), alike.end(), [&](const MacSpec* x, const MacSpec* y) { return x->*member < y->*member; });
+    const double least = (*low)->*member, most = (*high)->*member;
+    if (asked.*member < least || asked.*member > most)
+      outside(field, rounded(asked.*member), rounded(least) + (most > least ? " to " + rounded(most) : ""));
+  };
+  if (!narrow("format", &MacSpec::format)) return;
+  narrow("accumulator", &MacSpec::accumulator);
+  if (asked.format == MacFormat::integer) {
+    narrow("structure", &MacSpec::structure);
+    narrow("schedule", &MacSpec::schedule);
+    narrow("a_signed", &MacSpec::a_signed);
+    narrow("b_signed", &MacSpec::b_signed);
+    between("a_width", &MacSpec::a_width);
+    between("b_width", &MacSpec::b_width);
+    if (asked.accumulator) between("acc_width", &MacSpec::acc_width);
+    if (asked.structure == Structure::none) between("additions", &MacSpec::additions);
+  }
+  between("lanes", &MacSpec::lanes);
+}
+
+Answer Gauge::Data::closed_form(const Technology& technology, const Question& question) const {
+  try {
+    check_priceable(question.unit.mac);
+  } catch (const FieldError& error) {
+    throw FieldError(
+        error.field(), error.value(),
+        error.expected() + ", for L0; L2 and L3 answer for the units that `narrowgauge energy --units` lists");
+  }
+  return of_features(technology, question, Rung::L0, features(question.unit), cycles_per_mac(question.unit));
+}
+
+Answer Gauge::Data::of_features(const Technology& technology, const Question& question, Rung rung,
+                                const Features& features, double cycles) const {
+  if (!technology.calibration) {
+    throw FieldError("technology", technology.name, "one with a calibration: " + names_of([](const Technology& one) {
+                                                      return one.calibration.has_value();
+                                                    }));
+  }
+  const Calibration& calibration = *technology.calibration;
+  Answer answer;
+  answer.unit = "J";
+  const double cycle_j = dot(features, calibration.coefficients);
+  answer.each = cycle_j * cycles;
+  answer.rung = rung;
+  answer.technology = technology.name;
+  answer.calibration = calibration.id;
+  answer.error = calibration.error(rung, question.unit.mac);
+  check_range(technology, question, answer);
+  const int lanes = question.unit.mac.lanes;
+  Term each{"one multiply-accumulate",
+            answer.each,
+            "J",
+            cycles * lanes == 1 ? "energy of a cycle / lanes" : "energy of a cycle x " + rounded(cycles) + " cycles",
+            {}};
+  if (question.explain) {
+    Term cycle{"one cycle of the unit", cycle_j, "J", "sum of feature x coefficient", {}};
+    for (std::size_t i = 0; i < feature_count; ++i) {
+      if (features[i] == 0) continue;
+      cycle.parts.push_back({std::string(feature_names[i]),
+                             features[i] * calibration.coefficients[i],
+                             "J",
+                             rounded(features[i]) + " a cycle x " + quantity_text(calibration.coefficients[i], "J"),
+                             {{"count",
+                               features[i],
+                               "1",
+                               rung == Rung::L0 ? "expected from the operands' statistics" : "counted on the operands",
+                               {}},
+                              {"coefficient", calibration.coefficients[i], "J", "calibration " + calibration.id, {}}}});
+    }
+    each.parts.push_back(std::move(cycle));
+  }
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+std::optional<Answer> Gauge::Data::recorded(const Technology& technology, const Question& question, Rung rung) const {
+  const MacSpec asked = canonical(question.unit.mac);
+  for (const Record& record : records) {
+    if (record.technology != technology.name || !record.operation.empty() || !(canonical(record.mac) == asked))
+      continue;
+    for (const Sample& sample : record.samples) {
+      if (stimulus_fits(question, sample.stimulus) && sample.json.contains(std::string(name(rung))))
+        return sampled(technology, question, record, sample, rung);
+    }
+  }
+  return std::nullopt;
+}
+
+Answer Gauge::Data::sampled(const Technology& technology, const Question& question, const Record& record,
+                            const Sample& sample, Rung rung) const {
+  const Json& of = sample.json[std::string(name(rung))];
+  Answer answer;
+  answer.unit = "J";
+  const double cycle = of.at("energy_j");
+  answer.each = cycle / record.macs_per_cycle;
+  answer.rung = rung;
+  answer.technology = technology.name;
+  answer.record = record.unit;
+  answer.netlist_sha256 = record.netlist_sha256;
+  answer.stimulus = sample.stimulus;
+  answer.stimulus_sha256 = sample.stimulus_sha256;
+  answer.leakage_w = of.value("leakage_w", not_known);
+  if (!record.operation.empty())
+    answer.notes.push_back("How far " + std::string(name(rung)) + " is off was measured on multiply-accumulates only.");
+  else if (technology.calibration)
+    answer.error = technology.calibration->error(rung, canonical(record.mac));
+  if (of.contains("standard_error"))
+    answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
+                           " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");
+  if (rung == Rung::L2 && technology.calibration && technology.calibration->l2_scale) {
+    answer.notes.push_back("L2 has no glitches: times " + rounded(*technology.calibration->l2_scale) +
+                           ", a factor fitted for " + technology.name + ", it comes nearer to L3 (" +
+                           percent_text(technology.calibration->errors.at("L2_scaled").mean_abs) +
+                           " mean error on held-out units); the value is without it.");
+  }
+  if (rung == Rung::L3)
+    answer.notes.push_back(
+        "L3 is the rung that the others are held against; what it leaves out (wires, the library's own error) is "
+        "in "
+        "docs/energy_ladder.md.");
+  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  if (question.explain) {
+    Term whole{"one cycle of the unit",
+               cycle,
+               "J",
+               "mean of the record's cycles of " + record.unit + " in " + technology.name,
+               {}};
+    const auto part = [&](const char* field, const char* label, const char* how) {
+      if (of.contains(field) && of[field].is_number())
+        whole.parts.push_back({label, of[field].get<double>(), "J", how, {}});
+    };
+    part("internal_j", "internal", "cells' internal energy, each transition x the Liberty table at its slew and load");
+    part("switching_j", "switching", "toggles of each net x C V^2 / 2");
+    part("clock_j", "clock", "clock pins of the flip-flops");
+    if (of.contains("toggles") && of["toggles"].is_number()) {
+      const double toggles = of["toggles"];
+      whole.parts.push_back({"toggles",
+                             toggles,
+                             "1",
+                             "of nets in a cycle: " + quantity_text(cycle / toggles, "J") + " each on average",
+                             {}});
+    }
+    each.parts.push_back(std::move(whole));
+  }
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::Data::of_rtl_flips(const Technology& technology, const Question& question, const Record& record,
+                                 const RtlSample& sample) const {
+  const RtlCalibration& rtl = *technology.rtl;
+  Answer answer;
+  answer.unit = "J";
+  answer.rung = Rung::L1;
+  answer.technology = technology.name;
+  answer.calibration = rtl.id;
+  answer.record = record.unit;
+  answer.netlist_sha256 = record.netlist_sha256;
+  answer.stimulus = sample.stimulus;
+  answer.stimulus_sha256 = sample.stimulus_sha256;
+  answer.error = rtl.error;
+  answer.notes.push_back("Flips counted in the Verilated unit (docs/energy_rtl.md).");
+  Term cycle{"one cycle of the unit", 0, "J", "sum of feature x coefficient", {}};
+  for (const auto& [feature, count] : sample.features) {
+    const double joules = rtl.coefficients.at(feature);
+    cycle.value += count * joules;
+    cycle.parts.push_back(
+        {feature, count * joules, "J", rounded(count) + " a cycle x " + quantity_text(joules, "J"), {}});
+  }
+  answer.each = cycle.value / record.macs_per_cycle;
+  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  each.parts.push_back(std::move(cycle));
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::Data::named(const Technology& technology, const Question& question) const {
+  std::string there, units;
+  for (const Record& record : records) {
+    if (record.technology != technology.name) continue;
+    units += (units.empty() ? "" : ", ") + record.unit;
+    if (record.unit != question.record) continue;
+    for (const Sample& sample : record.samples) {
+      there += (there.empty() ? "" : ", ") + sample.stimulus;
+      if (!question.stimulus.empty() && sample.stimulus != question.stimulus) continue;
+      for (const Rung rung : {Rung::L3, Rung::L2}) {
+        if ((question.rung == rung || question.rung == Rung::best) && sample.json.contains(std::string(name(rung))))
+          return sampled(technology, question, record, sample, rung);
+      }
+      if (question.rung == Rung::L1 && technology.rtl) {
+        for (const RtlSample& of : technology.rtl->samples)
+          if (of.unit == record.unit && of.stimulus == sample.stimulus && of.stimulus_sha256 == sample.stimulus_sha256)
+            return of_rtl_flips(technology, question, record, of);
+      }
+    }
+    if (question.rung == Rung::L0)
+      throw FieldError("rung", "L0", "best, L1, L2 or L3: closed forms are asked by format, not by a unit's name");
+    if (question.rung == Rung::L1)
+      throw FieldError("rung", "L1",
+                       "best, L2 or L3: the flips of " + record.unit + " under " +
+                           (question.stimulus.empty() ? "its stimuli" : question.stimulus) + " are not in power/rtl");
+    throw FieldError("stimulus", question.stimulus, "one that " + record.unit + " is recorded on: " + there);
+  }
+  throw FieldError("unit", question.record,
+                   units.empty() ? "a unit recorded in " + technology.name + "; there is none"
+                                 : "one recorded in " + technology.name + ": " + units);
+}
+
+Answer Gauge::Data::refined(const Question& question) const {
+  const std::string wanted = question.technology.empty() ? reference_technology : question.technology;
+  const Technology& technology = this->technology(wanted);
+  if (!question.record.empty()) return named(technology, question);
+  if (technology.kind == "cited") return cited(technology, question);
+  if (technology.measured) return estimated(technology, question);
+  switch (question.rung) {
+    case Rung::L0:
+    case Rung::best:
+      if (question.rung == Rung::best || !question.stimulus.empty()) {
+        if (!question.stimulus.empty() && question.rung == Rung::L0)
+          throw FieldError("stimulus", question.stimulus, "left out, or rung L2, L3 or best: L0 takes distributions");
+        for (const Rung rung : {Rung::L3, Rung::L2}) {
+          if (auto answer = recorded(technology, question, rung)) return *answer;
+        }
+        if (!question.stimulus.empty()) break;
+      }
+      return closed_form(technology, question);
+    case Rung::L1:
+      throw FieldError(
+          "rung", "L1",
+          "operands to count on: Gauge::energy_counted, or `narrowgauge energy --rung L1 --a A.npy --b B.npy`");
+    case Rung::L2:
+    case Rung::L3:
+      if (auto answer = recorded(technology, question, question.rung)) return *answer;
+      break;
+    case Rung::L4:
+    case Rung::L5:
+    case Rung::cited:
+      throw FieldError("rung", std::string(name(question.rung)), "best, L0, L1, L2 or L3 in " + technology.name);
+  }
+  std::string there;
+  for (const Record& record : records) {
+    if (record.technology == technology.name && record.operation.empty() &&
+        canonical(record.mac) == canonical(question.unit.mac)) {
+      for (const Sample& sample : record.samples) there += (there.empty() ? "" : ", ") + sample.stimulus;
+    }
+  }
+  const std::string what = described(question.unit.mac);
+  const bool by_stimulus = !there.empty() && !question.stimulus.empty();
+  throw FieldError(
+      by_stimulus ? "stimulus" : "rung", by_stimulus ? question.stimulus : std::string(name(question.rung)),
+      there.empty() ? "L0, for there is no record of " + what + " in " + technology.name +
+                          " (`narrowgauge energy --units` lists the records; docs/energy_ladder.md says how "
+                          "to characterize a unit)"
+                    : "another stimulus: " + what + " is recorded in " + technology.name + " on " + there);
+}
+
+Answer Gauge::Data::paper(const Question& question) const {
+  const MacSpec& mac = question.unit.mac;
+  if (mac.format != MacFormat::integer)
+    throw FieldError("format", std::string(name(mac.format)),
+                     "integer (int1 to int16): mode pann_paper knows no other");
+  if (mac.lanes != 1) throw FieldError("lanes", std::to_string(mac.lanes), "1 in mode pann_paper");
+  if (question.rung != Rung::best && question.rung != Rung::L0)
+    throw FieldError("rung", std::string(name(question.rung)), "L0, or left out: mode pann_paper is a closed form");
+  if (!question.stimulus.empty())
+    throw FieldError("stimulus", question.stimulus, "left out: mode pann_paper does not depend on operands");
+  Answer answer;
+  answer.mode = Mode::pann_paper;
+  answer.unit = "flip";
+  Term each{"one multiply-accumulate", 0, "flip", "arXiv 2202.02783", {}};
+  const auto part = [&](const char* place, double flips, const char* how) {
+    each.parts.push_back({place, flips, "flip", how, {}});
+    each.value += flips;
+  };
+  if (mac.structure == Structure::none) {
+    each.name = "one weight element";
+    part("adder input", 0.5 * mac.a_width, "0.5 b_x, once an element");
+    part("adder output and register", mac.additions * mac.a_width, "R additions x (0.5 + 0.5) b_x");
+  } else {
+    const bool is_unsigned = (!mac.a_signed && !mac.b_signed) || mac.schedule != Schedule::plain;
+    const paper::MacFlips flips = is_unsigned ? paper::unsigned_mac(mac.b_width, mac.a_width)
+                                              : paper::signed_mac(mac.b_width, mac.a_width, mac.acc_width);
+    part("multiplier inputs", flips.multiplier_inputs, "0.5 b_w + 0.5 b_x");
+    part("multiplier internal", flips.multiplier_internal, "0.5 max(b_w, b_x)^2");
+    if (mac.accumulator) {
+      part("accumulator input", flips.accumulator_input,
+           is_unsigned ? "0.5 (b_w + b_x): unsigned" : "0.5 B: the product sign-extended to the accumulator's width");
+      part("accumulator sum", flips.accumulator_sum, "0.5 (b_w + b_x)");
+      part("accumulator register", flips.accumulator_register, "0.5 (b_w + b_x)");
+    }
+  }
+  answer.each = each.value;
+  answer.notes.push_back("The paper's formulas; their error against gates is in docs/pann.md.");
+  if (question.unit.a.distribution != Distribution::uniform || question.unit.b.distribution != Distribution::uniform)
+    answer.notes.push_back("The paper's formulas do not depend on the operands' distribution.");
+  std::optional<double> flip_j = question.energy_per_flip;
+  std::string from = "as given in the question";
+  if (!flip_j && !question.technology.empty()) {
+    Question int8;
+    int8.technology = question.technology;
+    int8.rung = technology(question.technology).kind == "cited" ? Rung::best : Rung::L0;
+    const Answer of = refined(int8);
+    const double flips = paper::signed_mac(8, 8, 32).total();
+    flip_j = of.each / flips;
+    answer.technology = of.technology;
+    answer.calibration = of.calibration;
+    answer.verified = of.verified;
+    from = "INT8 multiply-accumulate of " + of.technology + " (" + quantity_text(of.each, "J") + ") / its " +
+           rounded(flips) + " flips";
+  }
+  if (flip_j) {
+    answer.notes.push_back("Energy per flip " + quantity_text(*flip_j, "J") + ", " + from +
+                           ". One value for all flips is this mode's simplification.");
+    Term flips = std::move(each);
+    answer.unit = "J";
+    answer.each *= *flip_j;
+    each = {"one multiply-accumulate", answer.each, "J", "flips x energy per flip", {}};
+    each.parts.push_back(std::move(flips));
+    each.parts.push_back({"energy per flip", *flip_j, "J", from, {}});
+  }
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::energy(const Question& question) const {
+  validate(question);
+  return question.mode == Mode::pann_paper ? data_->paper(question) : data_->refined(question);
+}
+
+Answer Gauge::energy_counted(const Question& question, const Features& counted, std::optional<double> cycles) const {
+  validate(question);
+  if (question.mode == Mode::pann_paper)
+    throw FieldError("mode", "pann_paper", "refined: the paper's formulas do not depend on operands");
+  if (!question.record.empty())
+    throw FieldError("unit", question.record, "left out, and a format: operands are counted on in the golden model");
+  const Technology& technology =
+      data_->technology(question.technology.empty() ? reference_technology : question.technology);
+  return data_->of_features(technology, question, Rung::L1, counted, cycles ? *cycles : cycles_per_mac(question.unit));
+}
+
+Gauge::Fast Gauge::prepare(std::string_view technology) const {
+  const Technology& found = data_->technology(std::string(technology.empty() ? reference_technology : technology));
+  if (!found.calibration) throw FieldError("technology", found.name, "one with a calibration of its own");
+  Fast fast;
+  fast.coefficients_ = found.calibration->coefficients;
+  return fast;
+}
+
+}  // namespace narrowgauge::power

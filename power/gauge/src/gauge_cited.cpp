@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers from published constants: units anchored to them, memories, events on measured chips.
+#include <algorithm>
+#include <cmath>
+
+#include "features/text.hpp"
+#include "gauge_data.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+
+using namespace data;
+
+Answer Gauge::Data::cited(const Technology& technology, const Question& question) const {
+  const MacSpec asked = canonical(question.unit.mac);
+  if (question.rung != Rung::best && question.rung != Rung::L0 && question.rung != Rung::L2 &&
+      question.rung != Rung::L3)
+    throw FieldError("rung", std::string(name(question.rung)), "best, L0, L2 or L3 in " + technology.name);
+  const auto constant = [&](const char* op, std::string_view format) -> const Operation* {
+    for (const Operation& operation : technology.operations)
+      if (operation.op == op && operation.format == format) return &operation;
+    return nullptr;
+  };
+  // The listed multiply-accumulate to start from: the format's own, or INT8's.
+  MacSpec reference;  // int8 x int8
+  std::string_view reference_name = "int8", sum_name = "int32";
+  if (asked.format != MacFormat::integer && constant("mul", name(asked.format))) {
+    reference.format = asked.format;
+    reference_name = name(asked.format);
+    sum_name = "fp32";
+  }
+  reference.accumulator = asked.accumulator;
+  reference = canonical(reference);
+  const Operation* product = constant("mul", reference_name);
+  const Operation* sum = constant("add", sum_name);
+  if (!product || !sum)
+    throw Error("Technology " + technology.name + " lists no " + std::string(product ? sum_name : reference_name) +
+                (product ? " addition" : " multiplication") + "; correct power/technologies/" + technology.name +
+                ".json");
+  const double constant_j = product->energy_j + (reference.accumulator ? sum->energy_j : 0);
+
+  Answer answer;
+  const bool direct = asked == reference && question.stimulus.empty() &&
+                      question.unit.a.distribution == Distribution::uniform &&
+                      question.unit.b.distribution == Distribution::uniform;
+  Anchor anchor{std::string(reference_name) + (reference.accumulator ? " multiply-accumulate" : " multiplication"),
+                constant_j, 1, technology.anchor};
+  std::optional<Answer> of_asked, of_reference;
+  if (direct) {
+    answer.rung = Rung::cited;
+    answer.notes.push_back("A published constant as it stands (" + technology.citation +
+                           "): its source states neither operands nor an error.");
+  } else {
+    Question here = question, there = question;
+    here.technology = there.technology = technology.anchor;
+    here.count = there.count = 1;
+    here.explain = there.explain = question.explain;
+    there.unit = {reference, {}, {}};
+    there.stimulus.clear();
+    if (question.rung == Rung::best) {  // the same rung for both
+      const Technology& flow = this->technology(technology.anchor);
+      of_asked = recorded(flow, here, Rung::L3);
+      of_reference = recorded(flow, there, Rung::L3);
+      here.rung = there.rung = Rung::L0;
+    }
+    if (!of_asked || !of_reference) {
+      of_asked = refined(here);
+      of_reference = refined(there);
+    }
+    anchor.ratio = of_asked->each / of_reference->each;
+    answer = *of_asked;
+    answer.leakage_w = not_known;
+    answer.notes.push_back("Anchored: the cited " + anchor.to + " times the ratio of the two units in " + anchor.flow +
+                           "; the error of carrying a ratio to " + technology.name + " is not known" +
+                           (answer.error ? ", the one given is that of the rung in " + anchor.flow : "") + ".");
+  }
+  answer.unit = "J";
+  answer.technology = technology.name;
+  answer.each = constant_j * anchor.ratio;
+  for (const Operation* operation : {product, reference.accumulator ? sum : product}) {
+    if (operation->verified) continue;
+    answer.verified = false;
+    answer.notes.push_back("Unverified: " + operation->format + " " + operation->op + " " +
+                           quantity_text(operation->energy_j, "J") + " of " + technology.name + " (" +
+                           operation->source + "); check it against " + technology.citation + " before quoting.");
+    if (operation == sum || !reference.accumulator) break;
+  }
+  Term each{"one multiply-accumulate", answer.each, "J", direct ? "" : "cited constant x ratio", {}};
+  if (question.explain) {
+    Term cited{"cited " + anchor.to, constant_j, "J", technology.citation, {}};
+    cited.parts.push_back({product->format + " multiplication", product->energy_j, "J", product->source, {}});
+    if (reference.accumulator) cited.parts.push_back({sum->format + " addition", sum->energy_j, "J", sum->source, {}});
+    each.parts.push_back(std::move(cited));
+    if (!direct) {
+      Term ratio{"ratio", anchor.ratio, "1", "unit asked for / the cited one, in " + anchor.flow, {}};
+      ratio.parts.push_back(*of_asked->explanation);
+      ratio.parts.push_back(*of_reference->explanation);
+      each.parts.push_back(std::move(ratio));
+    }
+    answer.explanation.reset();
+  }
+  answer.anchor = std::move(anchor);
+  Term all = scaled(answer, question.count, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::energy(const MemoryQuestion& question) const {
+  if (!(question.bits >= 0) || std::isinf(question.bits))
+    throw FieldError("bits", number_text(question.bits), "a finite number, not negative");
+  const Memory* memory = nullptr;
+  std::string there;
+  for (const Memory& candidate : data_->memories) {
+    there += (there.empty() ? "" : ", ") + candidate.memory + " of " + candidate.technology;
+    if (candidate.memory == question.memory && candidate.technology == question.technology) memory = &candidate;
+  }
+  if (!memory)
+    throw FieldError("memory",
+                     question.memory + " of technology " + (question.technology.empty() ? "none" : question.technology),
+                     "one of " + there);
+  Answer answer;
+  answer.unit = "J";
+  answer.rung = Rung::cited;
+  answer.technology = memory->technology;
+  answer.verified = memory->verified;
+  using Op = MemoryQuestion::Operation;
+  Term each{"one bit", 0, "J", std::string(name(question.operation)) + "; " + memory->citation, {}};
+  if (!memory->points.empty()) {
+    const auto& points = memory->points;
+    const double low = points.front().first, high = points.back().first;
+    if (!(question.size_bytes > 0) || std::isinf(question.size_bytes))
+      throw FieldError("size_bytes", number_text(question.size_bytes), "a finite size above 0 of the SRAM");
+    std::size_t at = 0;
+    while (at + 2 < points.size() && question.size_bytes > points[at + 1].first) ++at;
+    if (question.size_bytes < low || question.size_bytes > high) {
+      const std::string range = number_text(low) + " to " + number_text(high) + " bytes";
+      if (question.strict)
+        throw FieldError("size_bytes", number_text(question.size_bytes), range + ", the sizes that are cited (strict)");
+      answer.in_range = false;
+      answer.notes.push_back("size_bytes is " + number_text(question.size_bytes) + ", outside the cited " + range +
+                             ": extrapolated along the last two.");
+    }
+    const double slope =
+        std::log(points[at + 1].second / points[at].second) / std::log(points[at + 1].first / points[at].first);
+    answer.each = points[at].second * std::pow(question.size_bytes / points[at].first, slope);
+    for (const auto& [size, joules] : points)
+      if (size == question.size_bytes) answer.each = joules;
+    if (question.operation == Op::store_and_fetch) answer.each *= 2;
+    if (question.operation != Op::read)
+      answer.notes.push_back("The source gives one energy for an access; a write is taken to cost the same as a read.");
+    for (const std::size_t i : {at, at + 1})
+      each.parts.push_back({number_text(points[i].first) + " bytes",
+                            points[i].second,
+                            "J",
+                            "cited, a bit; between points a power law",
+                            {}});
+  } else {
+    if (question.size_bytes != 0)
+      throw FieldError("size_bytes", number_text(question.size_bytes), "left out: it goes with sram only");
+    double low = 0, high = 0;
+    const auto add = [&](const char* what, double from, double to) {
+      low += from;
+      high += to;
+      each.parts.push_back({what,
+                            0.5 * (from + to),
+                            "J",
+                            memory->formula.empty()
+                                ? "middle of " + quantity_text(from, "J") + " to " + quantity_text(to, "J")
+                                : memory->formula,
+                            {}});
+    };
+    if (question.operation != Op::write) add("read", memory->low_j, memory->high_j);
+    if (question.operation != Op::read) add("write", memory->write_low_j, memory->write_high_j);
+    answer.each = 0.5 * (low + high);
+    if (high > low) {
+      answer.notes.push_back("The source gives a range, " + quantity_text(low, "J") + " to " +
+                             quantity_text(high, "J") + " a bit; the value is its middle, +- " +
+                             percent_text((high - low) / (high + low)) + ".");
+    }
+  }
+  answer.notes.push_back("Cited: " + memory->citation + ".");
+  if (!memory->verified) answer.notes.push_back("Unverified: check it against its source before quoting.");
+  each.value = answer.each;
+  Term all = scaled(answer, question.bits, std::move(each));
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+Answer Gauge::Data::estimated(const Technology& technology, const Question& question) const {
+  const Measured& measured = *technology.measured;
+  if (question.rung != Rung::best && question.rung != Rung::L5)
+    throw FieldError("rung", std::string(name(question.rung)), "best or L5 in " + technology.name);
+  const MacSpec asked = canonical(question.unit.mac);
+  std::string there;
+  for (const Estimate& estimate : measured.estimates) {
+    there += (there.empty() ? "" : "; ") + described(estimate.mac) + " on " + estimate.stimulus;
+    if (!(canonical(estimate.mac) == asked) || !stimulus_fits(question, estimate.stimulus)) continue;
+    Answer answer;
+    answer.unit = "J";
+    answer.each = estimate.cycle_j / estimate.macs_per_cycle;
+    answer.rung = Rung::L5;
+    answer.technology = technology.name;
+    answer.calibration = measured.id;
+    answer.record = estimate.unit;
+    answer.netlist_sha256 = estimate.netlist_sha256;
+    answer.stimulus = estimate.stimulus;
+    answer.stimulus_sha256 = estimate.stimulus_sha256;
+    answer.notes.push_back(
+        "An estimate, not a measurement of this unit: events counted on its placed netlist x energies fitted to "
+        "published board currents, which says nothing of the error here. The rules by which pulses count move the "
+        "number from " +
+        quantity_text(estimate.low_j / estimate.macs_per_cycle, "J") + " to " +
+        quantity_text(estimate.high_j / estimate.macs_per_cycle, "J") + ". docs/energy_fpga.md.");
+    Term each{"one multiply-accumulate",
+              answer.each,
+              "J",
+              "energy of a cycle / " + rounded(estimate.macs_per_cycle) + " a cycle",
+              {}};
+    each.parts.push_back({"one cycle of the unit",
+                          estimate.cycle_j,
+                          "J",
+                          "events of " + estimate.unit + " placed on the chip x their energies",
+                          {{"nets", estimate.nets_j, "J", "transitions of routed nets", {}},
+                           {"flip-flops", estimate.flip_flops_j, "J", "flip-flops clocked", {}},
+                           {"dsp", estimate.dsp_j, "J", "products of DSP blocks", {}}}});
+    Term all = scaled(answer, question.count, std::move(each));
+    if (question.explain) answer.explanation = std::move(all);
+    return answer;
+  }
+  throw FieldError("technology", technology.name,
+                   R"(a unit that was estimated there ()" + there + R"() or events on the chip, {"technology": ")" +
+                       technology.name + R"(", "events": {")" + measured.events.back().name + R"(": 1}})");
+}
+
+Answer Gauge::energy(const EventQuestion& question) const {
+  const Technology& technology = data_->technology(question.technology);
+  if (!technology.measured) {
+    throw FieldError(
+        "technology", technology.name,
+        "one that prices events: " + data_->names_of([](const Technology& one) { return one.measured.has_value(); }));
+  }
+  const Measured& measured = *technology.measured;
+  Answer answer;
+  answer.unit = "J";
+  answer.rung = Rung::L5;
+  answer.technology = technology.name;
+  answer.calibration = measured.id;
+  answer.error = measured.error;
+  Term all{"all events", 0, "J", "sum of count x coefficient", {}};
+  double low = 0, high = 0;
+  for (const auto& [name, count] : question.events) {
+    if (!(count >= 0) || std::isinf(count))
+      throw FieldError("events", name + ": " + number_text(count), "finite counts, none negative");
+    const auto event = std::find_if(measured.events.begin(), measured.events.end(),
+                                    [&name = name](const Event& candidate) { return candidate.name == name; });
+    if (event == measured.events.end()) {
+      std::string names;
+      for (const Event& known : measured.events) names += (names.empty() ? "" : ", ") + known.name;
+      throw FieldError("events", name, "events of " + technology.name + ": " + names);
+    }
+    all.value += count * event->value;
+    low += count * event->low;
+    high += count * event->high;
+    all.parts.push_back({name,
+                         count * event->value,
+                         "J",
+                         rounded(count) + (event->unit == "W" ? " seconds x " : " x ") +
+                             quantity_text(event->value, event->unit) + ": " + event->of,
+                         {}});
+  }
+  answer.value = answer.each = all.value;
+  answer.notes.push_back("The error is that of predicting a whole board current; a single event is known to " +
+                         quantity_text(low, "J") + " ... " + quantity_text(high, "J") +
+                         " over placements and pulse models.");
+  if (question.explain) answer.explanation = std::move(all);
+  return answer;
+}
+
+}  // namespace narrowgauge::power

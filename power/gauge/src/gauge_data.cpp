@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// The data files into a Gauge.
+#include "gauge_data.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <tuple>
+
+#include "gauge/data.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+namespace data {
+namespace {
+
+Calibration calibration_from_json(const Json& json, const Units& units) {
+  Calibration calibration;
+  calibration.id = json.at("id");
+  const Json& coefficients = json.at("coefficients");
+  if (coefficients.size() != feature_count)
+    throw Error("has " + std::to_string(coefficients.size()) + " coefficients, the features are " +
+                std::to_string(feature_count) + "; fit it again with this version");
+  for (std::size_t i = 0; i < feature_count; ++i) {
+    calibration.coefficients[i] = coefficients.is_object()
+                                      ? coefficients.at(std::string(feature_names[i])).get<double>()
+                                      : coefficients[i].get<double>();
+  }
+  const auto characterized = [&](const std::string& unit) {
+    if (const auto found = units.find(unit); found != units.end())
+      calibration.characterized.push_back(canonical(found->second.first));
+  };
+  for (const Json& unit : json.value("fitted_units", Json::array())) characterized(unit);
+  if (json.contains("l2_scale")) calibration.l2_scale = json["l2_scale"];
+  // Records have L2 as simulated: its error is that before scaling.
+  for (const auto& [rung, key] : {std::pair{"L0", "L0"}, {"L1", "L1"}, {"L2", "L2_raw"}, {"L2_scaled", "L2"}}) {
+    if (!json.contains(key)) continue;
+    const Json& of = json[key];
+    calibration.errors[rung] = {of.at("error_mean_abs"), of.at("error_max"), static_cast<int>(of.at("held_out").size()),
+                                "L3", "all formats"};
+    for (const Json& sample : of["held_out"]) {
+      const auto unit = units.find(sample.at("unit"));
+      if (unit == units.end()) continue;
+      characterized(unit->first);
+      const std::string family = Calibration::family(unit->second.first);
+      RungError& error = calibration.family_errors[{rung, family}];
+      const double size = std::abs(sample.at("error").get<double>());
+      error.mean_abs = (error.mean_abs * error.samples + size) / (error.samples + 1);
+      error.max_abs = std::max(error.max_abs, size);
+      ++error.samples;
+      error.against = "L3";
+      error.of = family;
+    }
+  }
+  std::vector<MacSpec> once;
+  for (const MacSpec& mac : calibration.characterized)
+    if (std::find(once.begin(), once.end(), mac) == once.end()) once.push_back(mac);
+  calibration.characterized = std::move(once);
+  return calibration;
+}
+
+Measured measured_from_json(const Json& json) {
+  Measured measured{json.at("id"), {}, {}};
+  for (const Json& event : json.at("event_energies")) {
+    measured.events.push_back({event.at("name"), event.at("unit"), event.at("of"), event.at("value"),
+                               event.at("range").at(0), event.at("range").at(1)});
+  }
+  const Json& left_out = json.at("left_out");
+  measured.error = {left_out.at("error_mean_abs"), left_out.at("error_max"), left_out.at("rows"),
+                    "the measurements, each left out of the fit in turn", "board currents"};
+  return measured;
+}
+
+Memory memory_from_json(const Json& json) {
+  Memory memory{json.at("memory"), json.at("technology"), json.at("citation"), json.at("verified")};
+  if (json.contains("points")) {
+    for (const Json& point : json["points"])
+      memory.points.emplace_back(point.at("size_bytes"),
+                                 point.at("energy_j").get<double>() / json.at("access_bits").get<double>());
+  } else if (json.contains("transfer_bits")) {
+    const auto per_bit = [&](const char* current) {
+      return json.at(current).get<double>() * json.at("voltage_v").get<double>() * json.at("cycles").get<double>() /
+             json.at("clock_hz").get<double>() / json.at("transfer_bits").get<double>();
+    };
+    memory.low_j = memory.high_j = per_bit("read_current_a");
+    memory.write_low_j = memory.write_high_j = per_bit("write_current_a");
+    memory.formula = "current x voltage x cycles / clock / bits of a transfer";
+  } else {
+    const double bits = json.at("access_bits");
+    memory.low_j = memory.write_low_j = json.at("energy_low_j").get<double>() / bits;
+    memory.high_j = memory.write_high_j = json.at("energy_high_j").get<double>() / bits;
+  }
+  return memory;
+}
+
+}  // namespace
+
+std::string described(const MacSpec& mac) {
+  std::string text(name(mac.format));
+  if (mac.format == MacFormat::integer) {
+    text = std::string(mac.a_signed ? "int" : "uint") + std::to_string(mac.a_width) + " x " +
+           (mac.b_signed ? "int" : "uint") + std::to_string(mac.b_width) + " " + std::string(name(mac.structure));
+  }
+  if (mac.lanes != 1) text += ", " + std::to_string(mac.lanes) + " lanes";
+  if (!mac.accumulator) {
+    text += ", products only";
+  } else if (mac.format == MacFormat::integer) {
+    text += ", " + std::to_string(mac.acc_width) + "-bit accumulator";
+  }
+  return text;
+}
+
+MacSpec canonical(MacSpec mac) {
+  const MacSpec defaults;
+  if (mac.format != MacFormat::integer) {
+    MacSpec plain;
+    plain.format = mac.format;
+    plain.lanes = mac.lanes;
+    plain.accumulator = mac.accumulator;
+    return plain;
+  }
+  if (!mac.accumulator) mac.acc_width = defaults.acc_width;
+  if (mac.structure == Structure::none) {  // weights have a sign beside their width, and are sorted
+    mac.b_signed = true;
+    if (mac.schedule == Schedule::plain) mac.schedule = Schedule::sorted;
+  }
+  return mac;
+}
+
+std::string rounded(double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.4g", value);
+  return buffer;
+}
+
+Term scaled(Answer& answer, double count, Term each) {
+  answer.value = count * answer.each;
+  if (count == 1) return each;
+  Term whole{"all", answer.value, answer.unit, rounded(count) + " x each", {}};
+  whole.parts.push_back(std::move(each));
+  return whole;
+}
+
+}  // namespace data
+
+using namespace data;
+
+void Gauge::Data::add_technology(const Json& json) {
+  Technology& technology = technologies[json.at("name")];
+  technology.name = json.at("name");
+  technology.kind = json.at("kind");
+  technology.what = json.at("what");
+  technology.citation = json.value("citation", "");
+  technology.anchor = json.value("anchor", "");
+  for (const Json& op : json.value("operations", Json::array())) {
+    technology.operations.push_back(
+        {op.at("op"), op.at("format"), op.at("source"), op.at("energy_j"), op.at("verified")});
+  }
+}
+
+void Gauge::Data::add_calibration(const Json& json, const Units& units) {
+  const std::string name = json.at("technology");
+  Technology& technology = technologies[name];
+  if (technology.name.empty()) {
+    technology.name = name;
+    technology.kind = "liberty";
+    technology.what = "a calibration of the user's";
+  }
+  if (json.contains("event_energies")) {
+    technology.measured = measured_from_json(json);
+  } else {
+    technology.calibration = calibration_from_json(json, units);
+  }
+}
+
+void Gauge::Data::add_record(const Json& json, const Units& units) {
+  Record record{
+      json.at("unit"), json.at("technology"), json.at("netlist_sha256"), {}, 1, {}, json.value("operation", "")};
+  if (!record.operation.empty()) {
+    record.macs_per_cycle = json.at("operations_per_cycle");
+  } else {
+    const auto unit = units.find(record.unit);
+    if (unit == units.end()) return;  // a record of a unit that is no more: power/flow's check tells of it
+    std::tie(record.mac, record.macs_per_cycle) = unit->second;
+  }
+  for (const Json& sample : json.at("samples")) {
+    record.samples.push_back({sample.at("stimulus"), sample.at("stimulus_sha256"), sample});
+  }
+  records.push_back(std::move(record));
+}
+
+void Gauge::Data::add_rtl(const Json& json) {
+  const Json& error = json.at("L1");
+  RtlCalibration rtl{json.at("id"),
+                     json.at("coefficients"),
+                     {error.at("error_mean_abs"), error.at("error_max"), static_cast<int>(error.at("held_out").size()),
+                      "L3", "units of all kinds"},
+                     {}};
+  for (const Json& sample : json.at("samples"))
+    rtl.samples.push_back(
+        {sample.at("unit"), sample.at("stimulus"), sample.at("stimulus_sha256"), sample.at("features")});
+  technologies[json.at("technology")].rtl = std::move(rtl);
+}
+
+void Gauge::Data::add_estimate(const Json& json, const Units& units) {
+  const auto unit = units.find(json.at("unit"));
+  std::optional<Measured>& measured = technologies[json.at("technology")].measured;
+  if (unit == units.end() || !measured || json.at("calibration") != measured->id) return;  // stale: its check tells
+  const Json& parts = json.at("parts");
+  const Json& range = json.at("energy_per_cycle_range_j");
+  measured->estimates.push_back({unit->first, json.at("stimulus"), json.at("stimulus_sha256"),
+                                 json.at("netlist_sha256"), unit->second.first, unit->second.second,
+                                 json.at("energy_per_cycle_j"), range.at(0), range.at(1), parts.at("flip_flops_j"),
+                                 parts.at("nets_j"), parts.at("dsp_j")});
+}
+
+const Technology& Gauge::Data::technology(const std::string& name) const {
+  const auto found = technologies.find(name);
+  if (found == technologies.end())
+    throw FieldError("technology", name.empty() ? "missing" : name,
+                     "one of " + names_of([](const Technology&) { return true; }));
+  if (!found->second.fault.empty())
+    throw Error("The calibration of technology " + name + " is broken: " + found->second.fault);
+  return found->second;
+}
+
+std::string Gauge::Data::names_of(bool (*wanted)(const Technology&)) const {
+  std::string names;
+  for (const auto& [name, technology] : technologies)
+    if (wanted(technology)) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "none here" : names;
+}
+
+Gauge::Gauge() : Gauge(std::span<const std::filesystem::path>()) {}
+
+Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
+  auto data = std::make_unique<Data>();
+  Units units;
+  const auto each_file = [](std::string_view folder, auto&& take) {
+    for (const DataFile& file : embedded_data()) {
+      if (!file.path.starts_with(folder)) continue;
+      try {
+        take(Json::parse(file.text));
+      } catch (const std::exception& error) {
+        throw Error("power/" + std::string(file.path) + ": " + error.what());
+      }
+    }
+  };
+  each_file("units.json", [&](const Json& json) {
+    for (const Json& unit : json.at("units"))
+      if (unit.contains("mac"))
+        units[unit.at("name")] = {mac_spec_from_json(unit.at("mac")), unit.at("macs_per_cycle")};
+  });
+  each_file("technologies/", [&](const Json& json) { data->add_technology(json); });
+  each_file("calibration/", [&](const Json& json) {
+    try {
+      data->add_calibration(json, units);
+    } catch (const std::exception& error) {  // of this technology only: the others go on answering
+      data->technologies[json.value("technology", "")].fault = error.what();
+    }
+  });
+  each_file("records/", [&](const Json& json) { data->add_record(json, units); });
+  each_file("rtl/", [&](const Json& json) { data->add_rtl(json); });
+  each_file("ice40up/estimates.json", [&](const Json& json) {
+    for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
+  });
+  each_file("memory.json", [&](const Json& json) {
+    for (const Json& memory : json.at("memories")) data->memories.push_back(memory_from_json(memory));
+  });
+  for (const auto& path : calibrations) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) throw Error("Calibration " + path.string() + " cannot be read; check the path and its permissions");
+    try {
+      data->add_calibration(Json::parse(text.str()), units);
+    } catch (const std::exception& error) {
+      throw Error("Calibration " + path.string() + " is not one (" + error.what() +
+                  "); docs/energy_ladder.md says how to make it");
+    }
+  }
+  data_ = std::move(data);
+}
+
+Gauge::~Gauge() = default;
+Gauge::Gauge(Gauge&&) noexcept = default;
+Gauge& Gauge::operator=(Gauge&&) noexcept = default;
+
+const Gauge& gauge() {
+  static const Gauge built_in;
+  return built_in;
+}
+
+std::vector<TechnologyInfo> Gauge::technologies() const {
+  std::vector<TechnologyInfo> list;
+  for (const auto& [name, technology] : data_->technologies) {
+    const bool recorded = std::any_of(data_->records.begin(), data_->records.end(),
+                                      [&](const Record& record) { return record.technology == technology.name; });
+    TechnologyInfo info{name,
+                        technology.kind,
+                        technology.what,
+                        technology.citation,
+                        technology.calibration ? technology.calibration->id : "",
+                        technology.kind == "cited" || technology.calibration || technology.measured || recorded,
+                        ""};
+    const auto flow = data_->technologies.find(technology.anchor);
+    if (!technology.fault.empty()) {
+      info.limit = "its calibration is broken: " + technology.fault;
+    } else if (technology.kind == "cited") {
+      if (flow == data_->technologies.end() || !flow->second.calibration)
+        info.limit = "no calibration of " + technology.anchor + " for ratios: listed and recorded operations only";
+    } else if (!info.can_answer) {
+      info.limit = "neither calibration nor records in this build";
+    } else if (!technology.calibration) {
+      info.limit = technology.measured ? "events on the chip and a few units"
+                                       : "no calibration in this build: recorded units only";
+    }
+    list.push_back(std::move(info));
+  }
+  return list;
+}
+
+std::vector<RecordInfo> Gauge::records() const {
+  std::vector<RecordInfo> list;
+  for (const Record& record : data_->records) {
+    for (const Sample& sample : record.samples) {
+      const auto joules = [&](const char* rung) {
+        return sample.json.contains(rung) ? sample.json[rung].at("energy_j").get<double>() / record.macs_per_cycle
+                                          : not_known;
+      };
+      list.push_back(
+          {record.unit, record.technology, sample.stimulus, record.mac, joules("L2"), joules("L3"), record.operation});
+    }
+  }
+  return list;
+}
+
+std::vector<MemoryQuestion> Gauge::memories() const {
+  std::vector<MemoryQuestion> list;
+  for (const Memory& memory : data_->memories) {
+    MemoryQuestion question{memory.memory, memory.technology};
+    if (!memory.points.empty()) question.size_bytes = memory.points.front().first;
+    list.push_back(std::move(question));
+  }
+  return list;
+}
+
+}  // namespace narrowgauge::power

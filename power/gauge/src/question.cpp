@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a question may say: names, ranges, JSON in.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "features/fields.hpp"
+#include "features/text.hpp"
+#include "narrowgauge/power/json.hpp"
+
+namespace narrowgauge::power {
+namespace {
+
+using namespace fields;
+
+constexpr std::string_view rungs[] = {"best", "L0", "L1", "L2", "L3", "L4", "L5", "cited"};
+constexpr std::string_view modes[] = {"refined", "pann_paper"};
+constexpr std::string_view operations[] = {"read", "write", "store_and_fetch"};
+
+/// Takes the keys that all questions have.
+template <class AnyKind>
+bool take_common(const std::string& key, const Json& value, AnyKind& question) {
+  if (key == "technology") {
+    question.technology = word("technology", value);
+  } else if (key == "explain") {
+    question.explain = flag("explain", value);
+  } else {
+    return key == "id";
+  }
+  return true;
+}
+
+/// Takes those that the questions about units have, the first `usable_rungs` of the rungs.
+bool take_of_unit(const std::string& key, const Json& value, Question& question, std::size_t usable_rungs) {
+  if (key == "rung") {
+    question.rung = choice<Rung>("rung", value, rungs, usable_rungs);
+  } else if (key == "stimulus") {
+    question.stimulus = word("stimulus", value);
+  } else if (key == "count") {
+    question.count = real("count", value);
+  } else if (key == "strict") {
+    question.strict = flag("strict", value);
+  } else {
+    return take_common(key, value, question);
+  }
+  return true;
+}
+
+MemoryQuestion memory_question(const Json& json) {
+  MemoryQuestion question;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "memory") {
+      question.memory = word("memory", value);
+    } else if (key == "bits") {
+      question.bits = real("bits", value);
+    } else if (key == "size_bytes") {
+      question.size_bytes = real("size_bytes", value);
+    } else if (key == "operation") {
+      question.operation = choice<MemoryQuestion::Operation>("operation", value, operations);
+    } else if (key == "strict") {
+      question.strict = flag("strict", value);
+    } else if (!take_common(key, value, question)) {
+      throw FieldError(key, brief(value),
+                       "left out: a question about a memory has memory, technology, bits, size_bytes, operation, "
+                       "strict, explain, id");
+    }
+  }
+  return question;
+}
+
+EventQuestion event_question(const Json& json) {
+  EventQuestion question;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "events") {
+      if (!value.is_object())
+        throw FieldError("events", brief(value), R"(an object such as {"net": 63.4, "clock": 1})");
+      for (const auto& [event, count] : value.items()) question.events.emplace_back(event, real("events", count));
+    } else if (!take_common(key, value, question)) {
+      throw FieldError(key, brief(value), "left out: a question about events has events, technology, explain, id");
+    }
+  }
+  return question;
+}
+
+/// About a recorded unit by its name.
+Question record_question(const Json& json) {
+  Question question;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "unit") {
+      question.record = word("unit", value);
+      if (question.record.empty()) throw FieldError("unit", brief(value), "the name of a recorded unit");
+    } else if (!take_of_unit(key, value, question, 5)) {
+      throw FieldError(key, brief(value),
+                       "left out: a question about a unit by its name has unit, technology, rung, stimulus, count, "
+                       "strict, explain, id");
+    }
+  }
+  return question;
+}
+
+Question unit_question(const Json& json) {
+  Question question;
+  MacSpec& mac = question.unit.mac;
+  const auto format = json.find("format");
+  if (format == json.end())
+    throw FieldError("format", "missing", "one of " + joined(formats) + ", int1 to int16, uint1 to uint16");
+  set_format(*format, mac);
+  for (const auto& [key, value] : json.items()) {
+    if (take_mac(key, value, mac)) {
+    } else if (key == "a") {
+      question.unit.a = statistics("a", value);
+    } else if (key == "b") {
+      question.unit.b = statistics("b", value);
+    } else if (key == "mode") {
+      question.mode = choice<Mode>("mode", value, modes);
+    } else if (key == "energy_per_flip") {
+      question.energy_per_flip = real("energy_per_flip", value);
+    } else if (!take_of_unit(key, value, question, 7)) {
+      throw FieldError(key, brief(value),
+                       "left out: a question has " + std::string(mac_keys) +
+                           ", a, b, technology, rung, mode, stimulus, count, strict, explain, energy_per_flip, id");
+    }
+  }
+  return question;
+}
+
+}  // namespace
+
+std::string_view name(Rung rung) { return rungs[static_cast<std::size_t>(rung)]; }
+std::string_view name(Mode mode) { return modes[static_cast<std::size_t>(mode)]; }
+std::string_view name(MemoryQuestion::Operation operation) { return operations[static_cast<std::size_t>(operation)]; }
+
+nlohmann::ordered_json vocabulary(const Gauge& gauge) {
+  nlohmann::ordered_json words{{"format", formats},
+                               {"structure", structures},
+                               {"schedule", schedules},
+                               {"a, b", std::span(distributions).first(3)},
+                               {"rung", std::span(rungs).first(5)},
+                               {"mode", modes}};
+  words["rung"].push_back(name(Rung::L5));
+  words["format"].insert(words["format"].end(), {"int1 ... int16", "uint1 ... uint16"});
+  for (const TechnologyInfo& technology : gauge.technologies()) words["technology"].push_back(technology.name);
+  for (const MemoryQuestion& memory : gauge.memories())
+    words["memory"].push_back(memory.memory + " of " + memory.technology);
+  words["operation"] = operations;
+  return words;
+}
+
+AnyQuestion question_from_json(std::string_view text) {
+  Json json;
+  try {
+    json = Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw Error("The question is not JSON (at byte " + std::to_string(error.byte) +
+                R"(); write one object a line, such as {"format": "int8"})");
+  } catch (const Json::out_of_range& error) {
+    throw Error(
+        R"(The question has a number beyond double's range; write one object a line, such as {"format": "int8"})");
+  }
+  if (deeper_than(json, deepest_question))
+    throw Error("The question has more than " + std::to_string(deepest_question) +
+                R"( lists or objects in each other; write it flat, such as {"format": "int8"})");
+  if (!json.is_object())
+    throw Error("The question is " + brief(json) + R"(; expected an object such as {"format": "int8"})");
+  if (json.contains("memory")) return memory_question(json);
+  if (json.contains("events")) return event_question(json);
+  if (json.contains("unit")) return record_question(json);
+  return unit_question(json);
+}
+
+void validate(const Question& question) {
+  validate(question.unit);
+  if (!(question.count >= 0) || std::isinf(question.count))
+    throw FieldError("count", number_text(question.count), "a finite number, not negative");
+  if (!question.record.empty() && question.mode == Mode::pann_paper)
+    throw FieldError("unit", question.record, "left out in mode pann_paper, whose formulas are of formats");
+  if (question.energy_per_flip) {
+    if (question.mode != Mode::pann_paper)
+      throw FieldError("energy_per_flip", number_text(*question.energy_per_flip), "left out, or mode pann_paper");
+    if (!(*question.energy_per_flip > 0) || std::isinf(*question.energy_per_flip))
+      throw FieldError("energy_per_flip", number_text(*question.energy_per_flip), "finite joules above 0");
+  }
+}
+
+}  // namespace narrowgauge::power
