@@ -8,6 +8,9 @@ right if it is the end of some file's path; <name>, * and {a,b} stand for anythi
 the repository does not have (spec/..., "design section 2") may not be cited at all.
 
     verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
+    verif/lint/citations.py --tests CTEST BUILD
+                                         also the names of tests in pages and after "ctest -R" or "-L" anywhere; the build
+                                         folder's configuration must have all tests
     verif/lint/citations.py --selftest   a small tree with one fault of each kind, each of which must be found
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import json
 import re
 import subprocess
 import sys
@@ -29,14 +33,14 @@ SLASH = {".c", ".cpp", ".h", ".hpp", ".inc", ".S", ".ld", ".sv", ".v", ".vlt", "
 HASH = {".py", ".pyi", ".cmake", ".txt", ".toml", ".yaml", ".yml", ".sh", ""}  # "": the Makefile
 TEXT = SLASH | HASH | {".md", ".json", ".in", ".f", ".core"}
 # Endings of names that are looked for in backticks and comments.
-NAMED = "md|py|c|cpp|h|hpp|inc|sv|vlt|rdl|cmake|json|toml|yaml|yml|in|sh"
+NAMED = "md|py|c|cpp|h|hpp|inc|sv|v|vlt|rdl|cmake|json|toml|yaml|yml|in|sh"
 
 # Names of files that are not in the repository and may be written all the same.
 ELSEWHERE = {
     "made by the build": "V*.h tile_configurations.inc",
-    "written for a user": "netlist.json narrowgauge.table.yaml ERT.yaml narrowgauge_mac.py provenance.json",
+    "written for a user": "netlist.json netlist.v narrowgauge.table.yaml ERT.yaml narrowgauge_mac.py provenance.json",
     "a user's own, or stands for any": "?.json my.json model.json f.sv x.sv bench.cpp result.c",
-    "of another project": "cutlass/float8.h core_nvfp4.cuh",
+    "of another project": "cutlass/float8.h core_nvfp4.cuh ice40/ff_map.v cells_sim.v",
 }
 # Documents that a reader of the repository does not have.
 FORBIDDEN = re.compile(r"(?<![\w./-])(?:\.\./)*(?:shared/)?spec/\w+|\b(?:design|spec(?:ification)?) section \d", re.I)
@@ -208,14 +212,59 @@ def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[
             yield Problem(path, at(m.start()), f"the Makefile has no target '{m.group(1)}'")
 
 
-def check(root: Path, files: list[str]) -> list[Problem]:
+@dataclass(frozen=True)
+class Tests:
+    """What ctest knows."""
+
+    names: list[str]
+    labels: set[str]
+
+    @staticmethod
+    def of(ctest: str, build: str) -> Tests:
+        listing = subprocess.run(
+            [ctest, "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True
+        )
+        tests = json.loads(listing.stdout)["tests"]
+        return Tests(
+            [test["name"] for test in tests],
+            {
+                label
+                for test in tests
+                for item in test.get("properties", [])
+                if item["name"] == "LABELS"
+                for label in item["value"]
+            },
+        )
+
+
+def check_tests(path: str, text: str, tests: Tests) -> Iterator[Problem]:
+    def problem(offset: int, name: str) -> Problem:
+        return Problem(path, text.count("\n", 0, offset) + 1, f"ctest has no test '{name}'")
+
+    for m in re.finditer(r"\bctest\b[^\n`]*?\s-([RL])\s+(?:'([^'\n]+)'|([^\s`'\"),;{}]+))", text):
+        pattern = m.group(2) or m.group(3).rstrip(".")
+        among = tests.names if m.group(1) == "R" else tests.labels
+        if not any(re.search(pattern, name) for name in among):
+            yield problem(m.start(), pattern)
+    if path.endswith(".md"):
+        first = "|".join(sorted({re.escape(name.split(".")[0]) for name in tests.names if "." in name}))
+        for m in re.finditer(rf"`((?:{first})\.[\w.*<>{{}},]+)`", text):
+            if re.search(rf"\.(?:{NAMED})$", m.group(1)):
+                continue
+            if not any(Tree.fits(m.group(1), name) for name in tests.names):
+                yield problem(m.start(), m.group(1))
+
+
+def check(root: Path, files: list[str], tests: Tests | None = None) -> list[Problem]:
     tree = Tree(root, files)
     makefile = (root / "Makefile").read_text() if "Makefile" in tree.paths else ""
     targets = {name for line in re.findall(r"^([a-z][\w -]*):(?!=)", makefile, re.M) for name in line.split()}
     problems = []
     for path in files:
         if Path(path).suffix in TEXT and path != own_path(root):
-            problems += check_file(tree, path, (root / path).read_text(errors="replace"), targets)
+            text = (root / path).read_text(errors="replace")
+            problems += check_file(tree, path, text, targets)
+            problems += check_tests(path, text, tests) if tests else ()
     return problems
 
 
@@ -249,7 +298,8 @@ def tracked(root: Path) -> list[str]:
 GOOD = {
     "Makefile": "test: build\nbuild:\n\ttrue\n",
     "docs/page.md": "# Page\n\n## The `first` heading\n\n[here](#the-first-heading), [there](sub/other.md#other), `rtl/a.sv`,\n"
-    "`a.sv`, `rtl/<unit>.sv`, `docs/{page,sub/other}.md`, `make test`\n\n```\n[not a link](nowhere.md)\n```\n",
+    "`a.sv`, `rtl/<unit>.sv`, `docs/{page,sub/other}.md`, `make test`,\n"
+    "`ctest -R '^rtl.(a|b)'`, `rtl.*`, `rtl.{a,b_<width>}`\n\n```\n[not a link](nowhere.md)\n```\n",
     "docs/sub/other.md": "# Other\n\n[back](../page.md), docs/page.md, The first heading. build/bin/x is built.\n",
     "rtl/a.sv": "// docs/page.md, The first\n// heading: see a.sv and docs/page.md, which says more.\nmodule a;\nendmodule\n",
     "tool.py": '"""Reads rtl/a.sv."""\nPATH = "rtl/%s.sv"\n',
@@ -261,6 +311,9 @@ FAULTS = [
     ("docs/page.md", "[x](#gone)", "no such heading"),
     ("docs/page.md", "`gone.sv`", "no file is called 'gone.sv'"),
     ("docs/page.md", "`make gone`", "no target 'gone'"),
+    ("docs/page.md", "`rtl.gone`", "no test 'rtl.gone'"),
+    ("docs/page.md", "`ctest -R gone`", "no test 'gone'"),
+    ("tool.py", "# ctest -L gone", "no test 'gone'"),
     ("docs/page.md", "see rtl/gone.sv.", "'rtl/gone.sv' does not exist"),
     ("docs/page.md", "`rtl/gone/`", "'rtl/gone/' does not exist"),
     ("docs/page.md", "`rtl/<unit>.cpp`", "'rtl/<unit>.cpp' does not exist"),
@@ -276,13 +329,15 @@ FAULTS = [
 
 
 def selftest() -> int:
+    tests = Tests(["rtl.a", "rtl.b_8", "plan"], {"lint"})
+
     def problems_of(change: tuple[str, str] | None) -> list[Problem]:
         with tempfile.TemporaryDirectory() as folder:
             root = Path(folder)
             for name, text in GOOD.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text + (f"{change[1]}\n" if change and change[0] == name else ""))
-            return check(root, tracked(root))
+            return check(root, tracked(root), tests)
 
     failures = [f"the good tree: {problem}" for problem in problems_of(None)]
     for path, text, said in FAULTS:
@@ -299,11 +354,12 @@ def selftest() -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--selftest", action="store_true", help="check the checker")
+    parser.add_argument("--tests", nargs=2, metavar=("CTEST", "BUILD"), help="look for the names of tests too")
     args = parser.parse_args()
     if args.selftest:
         return selftest()
     files = tracked(ROOT)
-    problems = check(ROOT, files)
+    problems = check(ROOT, files, Tests.of(*args.tests) if args.tests else None)
     for problem in problems:
         print(problem)
     if not problems:
