@@ -4,6 +4,7 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 VENV = $(CURDIR)/.venv
 PYTHON = $(VENV)/bin/python
+export PYTHONPATH = $(CURDIR)/tools
 
 .PHONY: help setup configure build demo test sanitize bench wheel oracle area power ladder mutants formats style clean
 
@@ -34,7 +35,7 @@ sanitize: setup ## all C and C++ tests under ASan and UBSan
 	@ctest --preset sanitize -j $(JOBS)
 
 bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array, questions and design points
-	@PYTHONPATH=$(BUILD)/python $(PYTHON) python/bench/bench.py
+	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) python/bench/bench.py
 	@$(BUILD)/verif/cosim/engine/ng_bench_tile_engine
 	@$(BUILD)/power/bench/ng_bench_power
 	@$(BUILD)/power/bench/ng_bench_explore
@@ -49,14 +50,14 @@ area: setup ## area and speed of every unit again: synth/records and docs/area.m
 	@$(PYTHON) synth/synth.py --record
 
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
-	@$(PYTHON) power/fit/ladder.py
+	@$(PYTHON) tools/ngtools/power/ladder.py
 
 power: build ## energy of every unit again: netlists, power/records, calibrations and their pages (hours)
-	@for technology in osu018 osu035 osu050; do $(PYTHON) power/flow/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
-	@$(PYTHON) power/fit/fit.py --record --technology osu018,osu035,osu050 --programs $(BUILD)/bin
-	@$(PYTHON) power/fit/ladder.py --doc
-	@$(PYTHON) power/fit/fit_rtl.py --record --programs $(BUILD)/bin
-	@$(PYTHON) power/fit/fit_rtl.py --doc
+	@for technology in osu018 osu035 osu050; do $(PYTHON) tools/ngtools/power/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
+	@$(PYTHON) tools/ngtools/power/fit.py --record --technology osu018,osu035,osu050 --programs $(BUILD)/bin
+	@$(PYTHON) tools/ngtools/power/ladder.py --doc
+	@$(PYTHON) tools/ngtools/power/fit_rtl.py --record --programs $(BUILD)/bin
+	@$(PYTHON) tools/ngtools/power/fit_rtl.py --doc
 	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
 
 mutants: build ## injected faults again: verif/records and the README's status table

@@ -24,15 +24,14 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import re
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import ngflow
-from ngflow import FlowError
+from ngtools import ngflow
+from ngtools.ngflow import FlowError
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
@@ -103,38 +102,6 @@ def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> di
     return {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
 
 
-def wrapper(top: str, ports: dict[str, dict]) -> str:
-    """Verilog: input shift register -> unit -> output register -> output shift register; four pins for any unit."""
-    inputs = [
-        (name, len(port["bits"]))
-        for name, port in ports.items()
-        if port["direction"] == "input" and name not in ("clk_i", "rst_ni")
-    ]
-    outputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "output"]
-    connections, lsb = [], 0
-    for name, width in inputs:
-        connections.append(f".{name}(in_q[{lsb + width - 1}:{lsb}])")
-        lsb += width
-    in_width, lsb = lsb, 0
-    for name, width in outputs:
-        connections.append(f".{name}(result[{lsb + width - 1}:{lsb}])")
-        lsb += width
-    connections += [f".{name}({name})" for name in ("clk_i", "rst_ni") if name in ports]
-    return f"""module pnr_top(input clk_i, input rst_ni, input serial_i, input load_i, output serial_o);
-  reg [{in_width - 1}:0] in_q;
-  reg [{lsb - 1}:0] out_q, shift_q;
-  wire [{lsb - 1}:0] result;
-  {top} u_unit ({", ".join(connections)});
-  always @(posedge clk_i) begin
-    in_q <= {{in_q, serial_i}};
-    out_q <= result;
-    shift_q <= load_i ? out_q : {{shift_q, 1'b0}};
-  end
-  assign serial_o = shift_q[{lsb - 1}];
-endmodule
-"""
-
-
 def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) -> dict:
     """Critical path of the unit between registers."""
     recipe = target["place_and_route"]
@@ -144,7 +111,7 @@ def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) 
         work / name for name in ("ports.json", "wrapper.v", "pnr.json", "report.json")
     )
     ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log")
-    wrapper_file.write_text(wrapper(top, json.loads(ports_file.read_text())["modules"][top]["ports"]))
+    wrapper_file.write_text(ngflow.wrapper(top, json.loads(ports_file.read_text())["modules"][top]["ports"]))
     ngflow.run_yosys(
         [
             *load,
@@ -175,12 +142,6 @@ def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) 
     }
 
 
-def tool_version(command: str) -> str:
-    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
-    found = re.search(r"Version ([^)\s]+)", done.stdout + done.stderr)
-    return f"{command} {found.group(1) if found else 'unknown'}"
-
-
 def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_pnr: bool) -> dict:
     record = {
         "unit": unit["name"],
@@ -195,7 +156,7 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_p
             result = synthesize(unit["top"], params, target, Path(folder))
             if with_pnr and "place_and_route" in target:
                 result["place_and_route"] = place_and_route(unit["top"], params, target, Path(folder))
-                record["tools"].append(tool_version(target["place_and_route"]["command"].split()[0]))
+                record["tools"].append(ngflow.tool_version(target["place_and_route"]["command"].split()[0]))
         record["targets"][name] = result
     return record
 
@@ -308,7 +269,7 @@ Whole designs, with DSP and block RAM (parameters in the table above; cells and 
 |---|---|---|---|---|---|---|
 {chr(10).join(whole)}
 
-Reproduce: `make area` redoes every record and this page; `python3 synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
+Reproduce: `make area` redoes every record and this page; `.venv/bin/python synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
 The tests redo the iCE40 counts and compare them with the records (`ctest -R synth.area`).
 Tools of these records: {", ".join(sorted(tools)) or "none"}.
 

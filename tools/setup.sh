@@ -43,6 +43,7 @@ if ! cmp -s python/requirements.txt "$stamp"; then
   say "making .venv and installing $(grep -cE '^[a-zA-Z]' python/requirements.txt) Python packages"
   "$python" -m venv --clear .venv
   .venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
+  .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e tools
   cp python/requirements.txt "$stamp"
 fi
 say "Python packages are in .venv"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts how often each bit of each signal of a Verilated unit flips on a .stim file: values compared in the program,
-// without a trace. power/flow/rtl_flips.py builds it for a unit with all signals public; then Verilator's own table of
-// variables names them, and nothing here depends on the unit.
+// without a trace. tools/ngtools/power/rtl_flips.py builds it for a unit with all signals public; then Verilator's own
+// table of variables names them, and nothing here depends on the unit.
 //
 //   flips FILE.stim WARM_UP     {"cycles": n, "signals": {"u_unit.acc_o": [[flips of bit 0, of bit 1, ...]], ...}}
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What power/flow/rtl_flips.py links with a Verilated unit.
+// What tools/ngtools/power/rtl_flips.py links with a Verilated unit.
 #pragma once
 
 #include <verilated.h>

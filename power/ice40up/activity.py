@@ -12,15 +12,11 @@ import json
 import random
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
-from ngflow import FlowError
-
-import synth
+from ngtools import ngflow
+from ngtools.ngflow import FlowError
 
 FOLDER = Path(__file__).resolve().parent
 CIRCUIT = FOLDER / "ng_ice40up_circuit.v"
@@ -112,7 +108,7 @@ def place_unit(top: str, params: dict[str, int], dsp: bool, seed: int, work: Pat
     ports_file, wrapper = work / "ports.json", work / "wrapper.v"
     ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log")
     ports = json.loads(ports_file.read_text())["modules"][top]["ports"]
-    wrapper.write_text(synth.wrapper(top, ports))
+    wrapper.write_text(ngflow.wrapper(top, ports))
     inputs = [
         {"name": name, "width": len(port["bits"])}
         for name, port in ports.items()

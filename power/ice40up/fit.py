@@ -33,10 +33,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import activity
-import ngflow
-from ngflow import FlowError
 
-import synth
+from ngtools import ngflow
+from ngtools.ngflow import FlowError
 
 FOLDER = Path(__file__).resolve().parent
 POWER = FOLDER.parent
@@ -254,7 +253,7 @@ def tools() -> list[str]:
     found = re.search(r"version (\S+)", done.stdout + done.stderr)
     return [
         ngflow.yosys_version(),
-        synth.tool_version("nextpnr-ice40"),
+        ngflow.tool_version("nextpnr-ice40"),
         f"Icarus Verilog {found.group(1) if found else 'unknown'}",
     ]
 

@@ -7,7 +7,7 @@
 
 Rungs: the paper's closed forms (power/features/internal/features/paper.hpp) and L1, counted in the golden flip models and in
 the Verilated units, come from the program ng_pann_flips; L2 (transitions and energy of mapped netlists, zero delay) and L3
-(with delays) from the records of power/flow/characterize.py.
+(with delays) from the records of tools/ngtools/power/characterize.py.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Figures:
             path = RECORDS / f"{unit}.json"
             if not path.exists():
                 sys.exit(
-                    f"table.py: {path.relative_to(ROOT)} is missing; run power/flow/characterize.py --record --units {unit}"
+                    f"table.py: {path.relative_to(ROOT)} is missing; run tools/ngtools/power/characterize.py --record --units {unit}"
                 )
             self.records[unit] = json.loads(path.read_text())
         record = self.records[unit]

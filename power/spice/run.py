@@ -28,12 +28,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parent
-ROOT = FOLDER.parents[1]
-sys.path[:0] = [str(ROOT / "synth"), str(FOLDER.parent / "flow")]
+from ngtools import ngflow
+from ngtools.ngflow import ROOT, FlowError
 
-import ngflow  # noqa: E402
-from ngflow import FlowError  # noqa: E402
+FOLDER = Path(__file__).resolve().parent
 
 TRANSISTORS = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.sp")
 CARDS = FOLDER / "cards.json"
@@ -344,7 +342,7 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace):
         try:
-            import characterize
+            from ngtools.power import characterize
         except ModuleNotFoundError as error:
             raise FlowError(f"{error}; run this with .venv/bin/python, which tools/setup.sh makes") from None
         names = {

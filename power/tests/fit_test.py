@@ -3,17 +3,12 @@
 
 from __future__ import annotations
 
-import sys
 import unittest
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "fit"))
-
-import fit
-import ladder
 import pytest
+
+from ngtools.power import fit, ladder
 
 TRUE = np.zeros(len(fit.NAMES))
 TRUE[:4] = [200e-15, 50e-15, 150e-15, 120e-15]

@@ -16,15 +16,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-FLOW = ROOT / "power" / "flow"
+import pytest
+
+from ngtools.ngflow import ROOT
+from ngtools.power import characterize, technology
+
+FLOW = Path(characterize.__file__).parent
+
 PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
-sys.path[:0] = [str(FLOW), str(ROOT / "synth")]
-
-import characterize  # noqa: E402
-import pytest  # noqa: E402
-import technology  # noqa: E402
-
 E2M1 = (0, 1, 2, 3, 4, 6, 8, 12)  # in units of 1/2
 WARM_UP = characterize.WARM_UP
 

@@ -253,7 +253,8 @@ TEST_F(GateHazard, RefusesWhatItCannotSimulate) {
            "line 3");
   contains([&] { read_vectors(file("b.stim", "{\"cycles\": 1, \"ports\": [{\"name\": \"x\", \"width\": 1}]}\ng\n")); },
            "not a hexadecimal number");
-  contains([&] { read_technology(file("b.json", R"({"schema": 9})")); }, "make it anew with power/flow/technology.py");
+  contains([&] { read_technology(file("b.json", R"({"schema": 9})")); },
+           "make it anew with tools/ngtools/power/technology.py");
   contains([&] { read_slews(file("b.slews", "nothing/A 1 2\n"), n, technology_); }, "line 1");
 }
 

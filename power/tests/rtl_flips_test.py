@@ -12,15 +12,11 @@ import sys
 import unittest
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+import numpy as np
+
+from ngtools.power import characterize, fit_rtl, rtl_flips
+
 PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
-sys.path[:0] = [str(ROOT / "power" / "flow"), str(ROOT / "power" / "fit"), str(ROOT / "synth")]
-
-import characterize  # noqa: E402
-import fit_rtl  # noqa: E402
-import numpy as np  # noqa: E402
-import rtl_flips  # noqa: E402
-
 CYCLES = 600
 
 

@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 DESIGN = """// A comment.
 `define NG_MUX(s, a, b) ((s) ? (a) : (b))

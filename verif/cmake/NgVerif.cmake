@@ -31,7 +31,6 @@ option(NG_NETLIST "Build and run the benches on synthesized netlists" ON)
 
 find_program(VERILATOR verilator REQUIRED)
 find_program(YOSYS yosys REQUIRED)
-find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT OUTPUT_VARIABLE NG_VERILATOR_ROOT
@@ -39,7 +38,7 @@ execute_process(COMMAND ${VERILATOR} --getenv VERILATOR_ROOT OUTPUT_VARIABLE NG_
 
 set(NG_ROOT ${CMAKE_CURRENT_LIST_DIR}/../..)
 cmake_path(NORMAL_PATH NG_ROOT)
-set(NG_FLOW ${NG_ROOT}synth/ngflow.py)
+set(NG_FLOW ${NG_ROOT}tools/ngtools/ngflow.py)
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS ng_tools=2)
 
 # The Verilator run-time, compiled once for all models.
@@ -53,7 +52,7 @@ endif()
 
 # Files that `top` needs, packages first; also makes CMake look again when one of them changes.
 function(ng_rtl_sources out top)
-  execute_process(COMMAND ${Python3_EXECUTABLE} ${NG_FLOW} sources ${top} ${ARGN}
+  execute_process(COMMAND ${NG_TOOL} ${NG_FLOW} sources ${top} ${ARGN}
                   OUTPUT_VARIABLE files RESULT_VARIABLE failed ERROR_VARIABLE why)
   if(failed)
     message(FATAL_ERROR "${why}")
@@ -151,7 +150,7 @@ function(ng_add_bench)
     set(netlist ${work}/netlist_${arg_NAME}.v)
     add_custom_command(
       OUTPUT ${netlist}
-      COMMAND ${Python3_EXECUTABLE} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --out ${netlist} ${arg_SOURCES}
+      COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --out ${netlist} ${arg_SOURCES}
       DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${NG_ROOT}verif/netlist/ice40_cells.v
       JOB_POOL ng_tools
       COMMENT "Yosys synth_ice40: ${arg_TOP} ${arg_PARAMS}"
@@ -167,7 +166,7 @@ function(ng_add_bench)
     set(faults ${work}/mutants_${arg_NAME}_faults)
     add_custom_command(
       OUTPUT ${faults}.v ${faults}.txt ${faults}.il
-      COMMAND ${Python3_EXECUTABLE} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${arg_MUTANTS}
+      COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${arg_MUTANTS}
               --seed ${arg_MUTANT_SEED} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
       DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW}
       JOB_POOL ng_tools
@@ -176,7 +175,7 @@ function(ng_add_bench)
     ng_verilate(TARGET mutants_${arg_NAME}_dut TOP ${arg_TOP} SOURCES ${faults}.v NO_LINT OPTIMIZE -O1)
     ng_bench_program(mutants_${arg_NAME} mutants_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
     add_test(NAME mutants.${arg_NAME}
-             COMMAND ${Python3_EXECUTABLE} ${NG_ROOT}verif/mutants/run_mutants.py --name ${arg_NAME} --top ${arg_TOP}
+             COMMAND ${NG_TOOL} ${NG_ROOT}verif/mutants/run_mutants.py --name ${arg_NAME} --top ${arg_TOP}
                      "--params=${arg_PARAMS}" --bench $<TARGET_FILE:mutants_${arg_NAME}> --faults ${faults}
                      --vectors ${arg_MUTANT_VECTORS} --out ${work}/mutants_${arg_NAME}.json)
     math(EXPR timeout "3 * ${arg_TIMEOUT}")
@@ -200,7 +199,7 @@ function(ng_add_proof)
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/ REGEX "^[^/]")
   ng_rtl_sources(sources ${arg_TOP} ${arg_SOURCES})
   string(REPLACE ";" "," arg_PARAMS "${arg_PARAMS}")  # one item of the list below
-  set(common ${Python3_EXECUTABLE} ${NG_ROOT}verif/formal/prove.py --top ${arg_TOP} "--params=${arg_PARAMS}" --solver ${arg_SOLVER}
+  set(common ${NG_TOOL} ${NG_ROOT}verif/formal/prove.py --top ${arg_TOP} "--params=${arg_PARAMS}" --solver ${arg_SOLVER}
              --depth ${arg_DEPTH} --seconds ${arg_SECONDS} --statement "${arg_STATEMENT}")
   if(arg_LEMMAS)
     list(APPEND common --lemmas)
@@ -222,7 +221,7 @@ function(ng_add_elab_error)
   endif()
   string(REPLACE ";" "," label "${arg_PARAMS}")
   add_test(NAME elab.${arg_TOP}.${label}
-           COMMAND ${Python3_EXECUTABLE} ${NG_ROOT}verif/lint/elab_error.py --top ${arg_TOP} "--params=${arg_PARAMS}"
+           COMMAND ${NG_TOOL} ${NG_ROOT}verif/lint/elab_error.py --top ${arg_TOP} "--params=${arg_PARAMS}"
                    "--expect=${arg_EXPECT}" ${arg_SOURCES})
   set_tests_properties(elab.${arg_TOP}.${label} PROPERTIES TIMEOUT 120 LABELS lint)
 endfunction()

@@ -21,12 +21,10 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 PROVEN, REFUTED, UNDECIDED = "proven", "refuted", "undecided"
 

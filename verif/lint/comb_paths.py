@@ -14,13 +14,11 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 REGISTER = re.compile(r"\$_?(a|s|al)?(dff|ff)", re.I)  # not latches, which let through
 MEMORY = re.compile(r"\$mem(_v2)?$")

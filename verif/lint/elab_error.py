@@ -7,12 +7,10 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 
 def main() -> int:

@@ -11,11 +11,9 @@ from __future__ import annotations
 import argparse
 import re
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 # (what it is, pattern on text without comments and strings, an example that must be found)
 FORBIDDEN = [

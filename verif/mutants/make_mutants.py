@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 
 def in_scope(fault: str, scope: str) -> bool:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies the results of the last `ctest -R mutants` from a build folder to verif/records, the data of the status table.
 
-python3 verif/mutants/record.py BUILD_FOLDER
+.venv/bin/python verif/mutants/record.py BUILD_FOLDER
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 
 def main() -> int:

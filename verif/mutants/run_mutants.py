@@ -13,13 +13,11 @@ import argparse
 import json
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Collection
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 
 def run_bench(bench: Path, fault: int, vectors: int, seed: int, timeout: float | None) -> tuple[str, str]:

@@ -8,11 +8,9 @@ function (ice40_cells.v beside this file); logic is not optimized again.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "synth"))
-import ngflow
+from ngtools import ngflow
 
 
 def main() -> int:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_gatesim: energy of a mapped netlist on a stimulus, rungs L2 and L3. power/flow/characterize.py drives it.
+// ng_gatesim: energy of a mapped netlist on a stimulus, rungs L2 and L3. tools/ngtools/power/characterize.py drives it.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cmath>
@@ -236,7 +236,8 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Energy of a mapped netlist on a stimulus: settled transitions (L2), and with --sdf those with delays (L3).\n"
       "Prints JSON in SI units: joules per clock cycle, leakage in watts."};
-  app.add_option("--technology", arguments.technology, "technology JSON, from power/flow/technology.py")->required();
+  app.add_option("--technology", arguments.technology, "technology JSON, from tools/ngtools/power/technology.py")
+      ->required();
   app.add_option("--netlist", arguments.netlist, "flat netlist, from Yosys' write_json")->required();
   auto* const stimulus = app.add_option("--stimulus", arguments.stimulus, ".stim file, from ng_stimulus");
   app.add_option("--sdf", arguments.sdf, "delays of the netlist; needs --period");

@@ -209,7 +209,7 @@ Technology read_technology(const std::filesystem::path& path) {
     return technology;
   } catch (const std::exception& error) {
     throw Error("technology file " + path.string() + " is not usable: " + error.what() +
-                "; make it anew with power/flow/technology.py");
+                "; make it anew with tools/ngtools/power/technology.py");
   }
 }
 

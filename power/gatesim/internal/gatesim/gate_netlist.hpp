@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cell library (technology JSON, written by power/flow/technology.py from Liberty) and a mapped netlist (Yosys JSON).
+// A cell library (technology JSON, written by tools/ngtools/power/technology.py from Liberty) and a mapped netlist
+// (Yosys JSON).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every Yosys and Verilator step of the project shares: which files a module needs, how parameters are passed,
-how Yosys is run. Used by synth.py, verif/netlist, verif/mutants, verif/formal and CMake. Standard library only.
+how Yosys is run. Standard library only.
 
-    python3 synth/ngflow.py sources ng_dot_nvfp4      prints the files of that module, packages first
+    .venv/bin/python tools/ngtools/ngflow.py sources ng_dot_nvfp4      prints the files of that module, packages first
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 RTL = ROOT / "rtl"
 
 
@@ -155,6 +155,44 @@ def run_yosys(commands: list[str], log: Path) -> str:
 def yosys_version() -> str:
     done = subprocess.run(["yosys", "-V"], capture_output=True, text=True, check=True)
     return " ".join(done.stdout.split()[:2])
+
+
+def tool_version(command: str) -> str:
+    done = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+    found = re.search(r"Version ([^)\s]+)", done.stdout + done.stderr)
+    return f"{command} {found.group(1) if found else 'unknown'}"
+
+
+def wrapper(top: str, ports: dict[str, dict]) -> str:
+    """Verilog: input shift register -> unit -> output register -> output shift register; four pins for any unit."""
+    inputs = [
+        (name, len(port["bits"]))
+        for name, port in ports.items()
+        if port["direction"] == "input" and name not in ("clk_i", "rst_ni")
+    ]
+    outputs = [(name, len(port["bits"])) for name, port in ports.items() if port["direction"] == "output"]
+    connections, lsb = [], 0
+    for name, width in inputs:
+        connections.append(f".{name}(in_q[{lsb + width - 1}:{lsb}])")
+        lsb += width
+    in_width, lsb = lsb, 0
+    for name, width in outputs:
+        connections.append(f".{name}(result[{lsb + width - 1}:{lsb}])")
+        lsb += width
+    connections += [f".{name}({name})" for name in ("clk_i", "rst_ni") if name in ports]
+    return f"""module pnr_top(input clk_i, input rst_ni, input serial_i, input load_i, output serial_o);
+  reg [{in_width - 1}:0] in_q;
+  reg [{lsb - 1}:0] out_q, shift_q;
+  wire [{lsb - 1}:0] result;
+  {top} u_unit ({", ".join(connections)});
+  always @(posedge clk_i) begin
+    in_q <= {{in_q, serial_i}};
+    out_q <= result;
+    shift_q <= load_i ? out_q : {{shift_q, 1'b0}};
+  end
+  assign serial_o = shift_q[{lsb - 1}];
+endmodule
+"""
 
 
 def run_main(main) -> None:

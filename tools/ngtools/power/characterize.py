@@ -5,14 +5,14 @@ For each unit: register wrapper -> Yosys and ABC onto the cells of a Liberty lib
 times -> ng_stimulus -> ng_gatesim -> a record of joules and transitions per clock cycle. docs/energy_flow.md explains.
 
 examples
-  power/flow/characterize.py --list                          the units, and which are recorded
-  power/flow/characterize.py --units int8_mac_array          one unit now, printed (osu018)
-  power/flow/characterize.py --units 'fp8*' --stimuli gauss --json
-  power/flow/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
-  power/flow/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
-  power/flow/characterize.py --record                        redo all records of osu018 (make power)
-  power/flow/characterize.py --record --technology osu035 --units 'int8_*'
-  power/flow/characterize.py --check --units int8_mac_array  recompute a slice: netlist, stimulus, transitions equal the record
+  tools/ngtools/power/characterize.py --list                          the units, and which are recorded
+  tools/ngtools/power/characterize.py --units int8_mac_array          one unit now, printed (osu018)
+  tools/ngtools/power/characterize.py --units 'fp8*' --stimuli gauss --json
+  tools/ngtools/power/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
+  tools/ngtools/power/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
+  tools/ngtools/power/characterize.py --record                        redo all records of osu018 (make power)
+  tools/ngtools/power/characterize.py --record --technology osu035 --units 'int8_*'
+  tools/ngtools/power/characterize.py --check --units int8_mac_array  recompute a slice: netlist, stimulus, transitions equal the record
 
 Output: text in pJ; --json and the records are SI (joules per clock cycle, seconds, watts, square metres).
 Exit code: 0 fine, 1 --check found a difference, 2 error.
@@ -32,12 +32,9 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "synth"))
-
-import ngflow  # noqa: E402
-from ngflow import FlowError  # noqa: E402
-from technology import LibertyError, liberty_file, read_technology  # noqa: E402
+from ngtools import ngflow
+from ngtools.ngflow import ROOT, FlowError
+from ngtools.power.technology import LibertyError, liberty_file, read_technology
 
 UNITS = ROOT / "power" / "units.json"
 RECORDS = ROOT / "power" / "records"
@@ -252,20 +249,8 @@ def digits_tensors(work: Path) -> list[str]:
     """Operands of the digits network's second convolution on its test images, as arguments of ng_stimulus."""
     a, b = work / "digits_a.npy", work / "digits_b.npy"
     if not (a.exists() and b.exists()):
-        sys.path.insert(0, str(ROOT / "examples" / "digits"))
-        import network
-        import numpy as np
-
-        images, _ = network.load_data()
-        operands: dict[str, tuple] = {}
-
-        def matmul(layer: str, left, right):
-            operands[layer] = (left, right)
-            return left @ right
-
-        network.forward(images[network.TRAINING :], network.load_weights(), matmul)
-        for path, tensor in zip((a, b), operands["conv2"], strict=True):
-            np.save(path, tensor.astype(np.float32))
+        script = ROOT / "examples" / "digits" / "operands.py"
+        run([sys.executable, str(script), "conv2", str(a), str(b)], "the digits network")
     return ["--a", str(a), "--b", str(b)]
 
 
@@ -352,7 +337,7 @@ class Flow:
         path = self.record_path(unit["name"])
         if not path.exists():
             return [
-                f"{ngflow.from_root(path)} is missing; run power/flow/characterize.py --record --units {unit['name']}"
+                f"{ngflow.from_root(path)} is missing; run tools/ngtools/power/characterize.py --record --units {unit['name']}"
             ]
         record = json.loads(path.read_text())
         problems = [

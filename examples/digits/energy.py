@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One matrix product, from numbers to joules: quantized, multiplied on the simulated tile, and priced on the same operands.
 
-python3 examples/python/digits_energy.py [--images 10] [--technology osu018] [--formats nvfp4 fp8_e4m3 int8]
+python3 examples/digits/energy.py [--images 10] [--technology osu018] [--formats nvfp4 fp8_e4m3 int8]
 
 The product is the second convolution of the digits network (examples/digits). Needs the narrowgauge package: docs/python.md.
 """
@@ -10,16 +10,12 @@ The product is the second convolution of the digits network (examples/digits). N
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
 
+import network
 import numpy as np
 from numpy.typing import NDArray
 
 import narrowgauge as ng
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "digits"))
-import network
 
 Array = NDArray[np.float32]
 LANES = 16  # products a cycle of the unit that is priced, as the tile's

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flip counters in the Verilated units: how often each bit of each signal of a unit's RTL flips on a stimulus.
 
-Any unit of power/units.json, in the registers that power/flow/characterize.py puts around it: Verilator makes it a C++
+Any unit of power/units.json, in the registers that tools/ngtools/power/characterize.py puts around it: Verilator makes it a C++
 program with all signals visible, power/flow/flips.cpp runs the stimulus in it and compares values once a clock cycle,
 when they have settled. No trace file, nothing written for the unit. docs/energy_rtl.md explains.
 
 With --words it is not the signals that have a name, but the words of all operations that Yosys reads in the RTL (nothing
 mapped, no gates), each with one tick of time: settled flips, and with them the flips on the way there. These are the
-features of rung L1 (power/fit/fit_rtl.py).
+features of rung L1 (tools/ngtools/power/fit_rtl.py).
 
 examples
-  power/flow/rtl_flips.py --unit int8_mac_array                        flips a cycle of its signals, most first
-  power/flow/rtl_flips.py --unit fifo_32x4 --stimulus gauss --json     counts of each bit
-  power/flow/rtl_flips.py --unit int8_mac_array --words                features: flips by kind of operation
-  power/flow/rtl_flips.py --unit int8_mac_array --check                equal to the netlist's nets and to the words'
+  tools/ngtools/power/rtl_flips.py --unit int8_mac_array                        flips a cycle of its signals, most first
+  tools/ngtools/power/rtl_flips.py --unit fifo_32x4 --stimulus gauss --json     counts of each bit
+  tools/ngtools/power/rtl_flips.py --unit int8_mac_array --words                features: flips by kind of operation
+  tools/ngtools/power/rtl_flips.py --unit int8_mac_array --check                equal to the netlist's nets and to the words'
 
 Exit code: 0 fine, 1 --check found a difference, 2 error.
 """
@@ -25,15 +25,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "synth"), str(ROOT / "power" / "flow")]
-
-import characterize  # noqa: E402
-import ngflow  # noqa: E402
-from ngflow import FlowError  # noqa: E402
+from ngtools import ngflow
+from ngtools.ngflow import ROOT, FlowError
+from ngtools.power import characterize
 
 FLIPS = ROOT / "power" / "flow" / "flips.cpp"
 MAIN = """#include "Vunit.h"

@@ -8,10 +8,10 @@ alike, so that one vector serves both rungs. Samples: power/records/<technology>
 recorded hashes; power/calibration/<technology>.json is the result. What the fields of that file mean: docs/energy_ladder.md.
 
 examples
-  power/fit/fit.py                          fit osu018 and print the errors
-  power/fit/fit.py --record                 and write power/calibration/osu018.json
-  power/fit/fit.py --technology osu018,osu035,osu050     each of its own records; flips are counted once
-  power/fit/fit.py --check                  the file is what the records give; no error has grown
+  tools/ngtools/power/fit.py                          fit osu018 and print the errors
+  tools/ngtools/power/fit.py --record                 and write power/calibration/osu018.json
+  tools/ngtools/power/fit.py --technology osu018,osu035,osu050     each of its own records; flips are counted once
+  tools/ngtools/power/fit.py --check                  the file is what the records give; no error has grown
 """
 
 from __future__ import annotations
@@ -28,12 +28,9 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import nnls
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "synth"), str(ROOT / "power" / "flow")]
-
-import characterize  # noqa: E402
-import ngflow  # noqa: E402
-from ngflow import FlowError  # noqa: E402
+from ngtools import ngflow
+from ngtools.ngflow import ROOT, FlowError
+from ngtools.power import characterize
 
 RECORDS = ROOT / "power" / "records"
 CALIBRATIONS = ROOT / "power" / "calibration"
@@ -106,7 +103,7 @@ def make_stimuli(records: dict[str, dict], known: Features, programs: Path, work
             if digest != sample["stimulus_sha256"]:
                 raise FlowError(
                     f"stimulus {sample['stimulus']} of {name} has SHA-256 {digest}, its record {sample['stimulus_sha256']}; "
-                    "record the unit again (power/flow/characterize.py --record)"
+                    "record the unit again (tools/ngtools/power/characterize.py --record)"
                 )
             paths.append(path)
     return paths
@@ -242,7 +239,9 @@ def calibrate(technology: str, samples: list[Sample]) -> dict:
 def load_calibration(technology: str) -> tuple[dict, Calibration]:
     path = CALIBRATIONS / f"{technology}.json"
     if not path.exists():
-        raise FlowError(f"{ngflow.from_root(path)} is missing; run power/fit/fit.py --record --technology {technology}")
+        raise FlowError(
+            f"{ngflow.from_root(path)} is missing; run tools/ngtools/power/fit.py --record --technology {technology}"
+        )
     content = json.loads(path.read_text())
     return content, Calibration(np.array([content["coefficients"][name] for name in NAMES]), content["l2_scale"])
 

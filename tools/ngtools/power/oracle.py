@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Third-party checks of the gate simulator: Icarus Verilog counts the same transitions, OpenSTA computes the same power.
 
-    power/flow/oracle.py icarus --unit int4_mult_array    every net's transitions: settled, and with the SDF's delays
-    power/flow/oracle.py sta --unit int4_mult_array       area, and power by cell type at a given activity
+    tools/ngtools/power/oracle.py icarus --unit int4_mult_array    every net's transitions: settled, and with the SDF's delays
+    tools/ngtools/power/oracle.py sta --unit int4_mult_array       area, and power by cell type at a given activity
 
 Icarus runs the library's own Verilog models (osu018 and so on) with the same SDF on the same stimulus and writes a VCD; its
 transitions are counted here, by other code than the simulator's. Exit code 0: agreement, 1: not, 2: error.
@@ -16,9 +16,9 @@ import re
 import resource
 from pathlib import Path
 
-import characterize
-from characterize import ROOT, TOP, WARM_UP, Flow, run
-from ngflow import FlowError, run_main, run_yosys
+from ngtools.ngflow import FlowError, run_main, run_yosys
+from ngtools.power import characterize
+from ngtools.power.characterize import ROOT, TOP, WARM_UP, Flow, run
 
 # How often OpenSTA 2.0.17 counts a transition's combinational internal energy: rise and fall are added instead of averaged
 # (docs/energy_flow.md, What is counted), and in AOI22 and OAI22 each of the four inputs has weight 1/2. The types that
