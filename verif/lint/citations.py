@@ -2,10 +2,11 @@
 """Finds citations of what is not in the repository.
 
 In every text file: paths that begin with a folder of the repository (rtl/mac/ng_fp_mac.sv, verif/cosim/<family>/), and
-"docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file names in
-backticks, and `make TARGET`. In comments and docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is
-right if it is the end of some file's path; <name>, * and {a,b} stand for anything that fits at least one. Documents that
-the repository does not have (spec/..., "design section 2") may not be cited at all.
+"docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file
+names in backticks, `make TARGET`, and scripts that stand first in a line, which must be executable. In comments and
+docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is right if it is the end of some file's path;
+<name>, * and {a,b} stand for anything that fits at least one. Documents that the repository does not have (spec/...,
+"design section 2") may not be cited at all.
 
     verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
     verif/lint/citations.py --tests CTEST BUILD
@@ -207,6 +208,9 @@ def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[
             yield Problem(path, at(m.start()), f"link to '{m.group(1)}', and there is no {page}")
         elif anchor and page.endswith(".md") and anchor not in tree.anchors(page):
             yield Problem(path, at(m.start()), f"link to '{m.group(1)}', and {page} has no such heading")
+    for m in re.finditer(r"^(?: {4})?([\w/]+\.(?:py|sh))(?= |$)", text, re.M):
+        if m.group(1) in tree.paths and not (tree.root / m.group(1)).stat().st_mode & 0o100:
+            yield Problem(path, at(m.start(1)), f"'{m.group(1)}' cannot be run like that: it is not executable")
     for m in re.finditer(r"(?:^|`|&& )make ([a-z][\w-]*)", text, re.M):
         if m.group(1) not in targets:
             yield Problem(path, at(m.start()), f"the Makefile has no target '{m.group(1)}'")
@@ -310,6 +314,7 @@ FAULTS = [
     ("docs/page.md", "[x](sub/other.md#gone)", "no such heading"),
     ("docs/page.md", "[x](#gone)", "no such heading"),
     ("docs/page.md", "`gone.sv`", "no file is called 'gone.sv'"),
+    ("docs/page.md", "    tool.py --flag", "'tool.py' cannot be run like that"),
     ("docs/page.md", "`make gone`", "no target 'gone'"),
     ("docs/page.md", "`rtl.gone`", "no test 'rtl.gone'"),
     ("docs/page.md", "`ctest -R gone`", "no test 'gone'"),
