@@ -6,7 +6,7 @@ In every text file: paths that begin with a folder of the repository (rtl/mac/ng
 names in backticks, `make TARGET`, and scripts that stand first in a line, which must be executable. In comments and
 docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is right if it is the end of some file's path;
 <name>, * and {a,b} stand for anything that fits at least one. Documents that the repository does not have (spec/...,
-"design section 2") may not be cited at all.
+"design section 2") may not be cited at all. Every page of docs/ must be linked to by another.
 
     verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
     verif/lint/citations.py --tests CTEST BUILD
@@ -69,6 +69,7 @@ class Tree:
         for path in [*files, *self.folders]:
             self.ends.setdefault(Path(path).name, []).append(path)
         self._headings: dict[str, list[str]] = {}
+        self.linked: set[str] = set()  # pages that a page links to, as far as pages were looked at
 
     def exists(self, name: str, citing: str) -> bool:
         """`name` from the root, or from the citing file's folder or one above it."""
@@ -204,6 +205,8 @@ def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[
         if re.match(r"\w+:", target):
             continue
         page = normal(str(Path(path).parent / target)) if target else path
+        if page != path:
+            tree.linked.add(page)
         if page not in tree.paths and page not in tree.folders:
             yield Problem(path, at(m.start()), f"link to '{m.group(1)}', and there is no {page}")
         elif anchor and page.endswith(".md") and anchor not in tree.anchors(page):
@@ -269,6 +272,9 @@ def check(root: Path, files: list[str], tests: Tests | None = None) -> list[Prob
             text = (root / path).read_text(errors="replace")
             problems += check_file(tree, path, text, targets)
             problems += check_tests(path, text, tests) if tests else ()
+    for path in files:
+        if re.match(r"docs/.*\.md$", path) and path not in tree.linked:
+            problems.append(Problem(path, 1, "no page links to this one"))
     return problems
 
 
@@ -316,6 +322,7 @@ FAULTS = [
     ("docs/page.md", "`gone.sv`", "no file is called 'gone.sv'"),
     ("docs/page.md", "    tool.py --flag", "'tool.py' cannot be run like that"),
     ("docs/page.md", "`make gone`", "no target 'gone'"),
+    ("docs/alone.md", "# Alone", "no page links to this one"),
     ("docs/page.md", "`rtl.gone`", "no test 'rtl.gone'"),
     ("docs/page.md", "`ctest -R gone`", "no test 'gone'"),
     ("tool.py", "# ctest -L gone", "no test 'gone'"),
@@ -342,6 +349,8 @@ def selftest() -> int:
             for name, text in GOOD.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / name).write_text(text + (f"{change[1]}\n" if change and change[0] == name else ""))
+            if change and change[0] not in GOOD:
+                (root / change[0]).write_text(f"{change[1]}\n")
             return check(root, tracked(root), tests)
 
     failures = [f"the good tree: {problem}" for problem in problems_of(None)]
