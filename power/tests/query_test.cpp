@@ -194,6 +194,8 @@ void expect_flips_add_up(const Json& term) {
 
 TEST(PaperMode, ExplanationDerivesTheNumber) {
   const Json answer = ask(R"({"mode": "pann_paper", "format": "int4", "explain": true})");
+  EXPECT_FALSE(answer["verified"]);  // docs/pann.md says what the formulas rest on
+  EXPECT_NE(answer["notes"].dump().find("Unverified"), std::string::npos);
   ASSERT_EQ(answer["explanation"]["parts"].size(), 5U);
   EXPECT_EQ(answer["explanation"]["value"], 36);
   expect_flips_add_up(answer["explanation"]);

@@ -377,7 +377,10 @@ Answer Gauge::Data::paper(const Question& question) const {
     }
   }
   answer.each = each.value;
-  answer.notes.push_back("The paper's formulas; their error against gates is in docs/pann.md.");
+  answer.verified = false;
+  answer.notes.push_back(
+      "Unverified: nobody has compared the formulas with the paper's tables (docs/pann.md, Formulas). What gates do "
+      "instead is on that page too.");
   if (question.unit.a.distribution != Distribution::uniform || question.unit.b.distribution != Distribution::uniform)
     answer.notes.push_back("The paper's formulas do not depend on the operands' distribution.");
   std::optional<double> flip_j = question.energy_per_flip;
@@ -391,7 +394,6 @@ Answer Gauge::Data::paper(const Question& question) const {
     flip_j = of.each / flips;
     answer.technology = of.technology;
     answer.calibration = of.calibration;
-    answer.verified = of.verified;
     from = "INT8 multiply-accumulate of " + of.technology + " (" + quantity_text(of.each, "J") + ") / its " +
            rounded(flips) + " flips";
   }

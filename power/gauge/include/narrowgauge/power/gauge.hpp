@@ -82,8 +82,8 @@ struct Answer {
   std::string record;              ///< unit of power/units.json, where the answer is its record
   std::string stimulus;
   std::string netlist_sha256, stimulus_sha256;
-  bool in_range = true;            ///< within what the calibration was checked on
-  bool verified = true;            ///< false: rests on a cited constant that nobody has checked against its source
+  bool in_range = true;  ///< within what the calibration was checked on
+  bool verified = true;  ///< false: rests on a cited constant or formula that nobody has checked at its source
   std::vector<std::string> notes;  ///< sentences: extrapolations, anchors, unverified constants
   std::optional<Term> explanation;
 };
