@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import exact
 import numpy as np
@@ -229,3 +232,26 @@ def test_long_contractions_of_largest_values(format: str, k: int) -> None:
     a = ng.QuantizedMatrix(scheme, left, codes, a.scales)
     b = operand(rng, scheme, right, 1, k, FILLS["all max"])
     assert_bits_equal(ng.gemm(a, b), exact.gemm(a, b), format)
+
+
+def test_units_and_widths_of_the_rules_page() -> None:
+    """The table of docs/numerics.md, Exact sums, against the largest and least magnitudes of the formats."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "numerics.md").read_text()
+    section = page.split("\n## Exact sums\n")[1].split("\n#")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")][2:]
+    met = 0
+    for term, unit, *_, width in rows:
+        if not unit.startswith("2^"):
+            continue  # n terms
+        if match := re.match(r"(\d+) of these", term):
+            factors, products = ["e2m1", "e2m1"], int(match.group(1))
+        else:
+            products = 16 if term.startswith("NVFP4 block") else 1
+            factors = term.lower().replace("nvfp4 block", "e2m1 x e2m1").split(" x ")
+        ladders = [exact.ladder(name)[0] for name in factors]
+        least = math.prod(values[1] for values in ladders)
+        largest = products * math.prod(values[-1] for values in ladders)
+        assert least == exact.power(int(re.match(r"2\^(-\d+)", unit).group(1))), term
+        assert int(largest / least).bit_length() + 1 == int(width.split()[-1]), term
+        met += 1
+    assert met == 7
