@@ -10,8 +10,8 @@ docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is right 
 
     verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
     verif/lint/citations.py --tests CTEST BUILD
-                                         also the names of tests in pages and after "ctest -R" or "-L" anywhere; the build
-                                         folder's configuration must have all tests
+                                         also the names of tests in pages and after "ctest -R" or "-L" anywhere, and in
+                                         pages paths of build/; the build folder must be configured with all tests
     verif/lint/citations.py --selftest   a small tree with one fault of each kind, each of which must be found
 """
 
@@ -221,10 +221,11 @@ def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[
 
 @dataclass(frozen=True)
 class Tests:
-    """What ctest knows."""
+    """What ctest knows, and what the build makes."""
 
     names: list[str]
     labels: set[str]
+    made: str  # the outputs of build.ninja, one a line; empty with another generator
 
     @staticmethod
     def of(ctest: str, build: str) -> Tests:
@@ -232,6 +233,8 @@ class Tests:
             [ctest, "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True
         )
         tests = json.loads(listing.stdout)["tests"]
+        ninja = Path(build) / "build.ninja"
+        outputs = re.findall(r"^build ((?:[^:$\n]|\$.)+):", ninja.read_text(), re.M) if ninja.exists() else []
         return Tests(
             [test["name"] for test in tests],
             {
@@ -241,6 +244,7 @@ class Tests:
                 if item["name"] == "LABELS"
                 for label in item["value"]
             },
+            "".join(f"\n{output}" for line in outputs for output in line.replace(" | ", " ").split()),
         )
 
 
@@ -254,6 +258,13 @@ def check_tests(path: str, text: str, tests: Tests) -> Iterator[Problem]:
         if not any(re.search(pattern, name) for name in among):
             yield problem(m.start(), pattern)
     if path.endswith(".md"):
+        for m in re.finditer(r"(?<![\w./-])build/(?:waves/)?([a-z][\w./-]*\w)", text):
+            if (
+                tests.made
+                and not re.search(rf"\n{re.escape(m.group(1))}(?![\w.-])", tests.made)
+                and m.group(1) != "waves"
+            ):
+                yield Problem(path, text.count("\n", 0, m.start()) + 1, f"the build makes no '{m.group(1)}'")
         first = "|".join(sorted({re.escape(name.split(".")[0]) for name in tests.names if "." in name}))
         for m in re.finditer(rf"`((?:{first})\.[\w.*<>{{}},]+)`", text):
             if re.search(rf"\.(?:{NAMED})$", m.group(1)):
@@ -310,7 +321,7 @@ GOOD = {
     "docs/page.md": "# Page\n\n## The `first` heading\n\n[here](#the-first-heading), [there](sub/other.md#other), `rtl/a.sv`,\n"
     "`a.sv`, `rtl/<unit>.sv`, `docs/{page,sub/other}.md`, `make test`,\n"
     "`ctest -R '^rtl.(a|b)'`, `rtl.*`, `rtl.{a,b_<width>}`\n\n```\n[not a link](nowhere.md)\n```\n",
-    "docs/sub/other.md": "# Other\n\n[back](../page.md), docs/page.md, The first heading. build/bin/x is built.\n",
+    "docs/sub/other.md": "# Other\n\n[back](../page.md), docs/page.md, The first heading. build/bin/x is built, build/waves/lib/y.so too.\n",
     "rtl/a.sv": "// docs/page.md, The first\n// heading: see a.sv and docs/page.md, which says more.\nmodule a;\nendmodule\n",
     "tool.py": '"""Reads rtl/a.sv."""\nPATH = "rtl/%s.sv"\n',
 }
@@ -323,6 +334,7 @@ FAULTS = [
     ("docs/page.md", "    tool.py --flag", "'tool.py' cannot be run like that"),
     ("docs/page.md", "`make gone`", "no target 'gone'"),
     ("docs/alone.md", "# Alone", "no page links to this one"),
+    ("docs/page.md", "build/bin/gone --help", "the build makes no 'bin/gone'"),
     ("docs/page.md", "`rtl.gone`", "no test 'rtl.gone'"),
     ("docs/page.md", "`ctest -R gone`", "no test 'gone'"),
     ("tool.py", "# ctest -L gone", "no test 'gone'"),
@@ -341,7 +353,7 @@ FAULTS = [
 
 
 def selftest() -> int:
-    tests = Tests(["rtl.a", "rtl.b_8", "plan"], {"lint"})
+    tests = Tests(["rtl.a", "rtl.b_8", "plan"], {"lint"}, "\nbin/x\nlib/y.so")
 
     def problems_of(change: tuple[str, str] | None) -> list[Problem]:
         with tempfile.TemporaryDirectory() as folder:
