@@ -67,7 +67,7 @@ power::Answer answer_counted(const Gauge& gauge, const power::Question& question
   }
   power::validate(question);
   const auto is_integer = [](const Matrix& matrix) { return matrix.dtype.find("int") != std::string::npos; };
-  const bool as_they_are = question.unit.mac.format == power::MacFormat::integer && is_integer(a) && is_integer(b);
+  const bool as_they_are = question.unit.mac.is(power::MacFormat::integer) && is_integer(a) && is_integer(b);
   const power::ProductOperands operands =
       power::product_operands(question.unit.mac, to_float32(a), a.rows, a.cols, to_float32(b), b.cols, as_they_are);
   power::Answer answer = gauge.energy_counted(question, power::features_counted(question.unit.mac, operands.stream),
@@ -188,6 +188,9 @@ void add_energy(CLI::App& app, int& exit_code) {
   const std::string unit = "Unit", operands = "Operands", answer = "Answer", other = "Other questions";
   field("--format", "format", "int1 ... uint16, integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, tf32, fp32",
         "NAME", Field::text, unit);
+  field("--a-format", "a_format", "Instead of --format: that of operand a (activations); fp4_e2m1, fp4_e3m0 too",
+        "NAME", Field::text, unit);
+  field("--b-format", "b_format", "And that of operand b (weights)", "NAME", Field::text, unit);
   field("--unit", "unit", "Instead of a format: a recorded unit by its name (--units), L1 to L3", "NAME", Field::text,
         unit);
   field("--a-width", "a_width", "Bits of activations, 1 to 16; integer only", "BITS", Field::number, unit);

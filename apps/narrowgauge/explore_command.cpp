@@ -387,8 +387,8 @@ int validate_cycles(const ExploreArguments& arguments) {
         const QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k, one.scheme, one.element, random);
         const QuantizedMatrix b = random_operand(static_cast<std::size_t>(s.n), k, one.scheme, one.element, random);
         const auto real = static_cast<double>(engine->gemm(a, b).cycles);
-        const auto model = static_cast<double>(power::gemm_work(shape, s).cycles);
-        const double error = std::abs(model - real) / real;
+        const auto estimate = static_cast<double>(power::estimate_gemm(shape, s).cycles);
+        const double error = std::abs(estimate - real) / real;
         cycles += static_cast<std::uint64_t>(real);
         equal += error == 0;
         tile_sum += error;
@@ -428,7 +428,7 @@ int validate_cycles(const ExploreArguments& arguments) {
                 {"tiles", all}});
   } else {
     print_table({"tile", "format", "shapes", "equal", "mean error %", "max error %", "of M x N x K", "cycles"}, rows);
-    std::printf("\n%s of the cycle model against engine %s: %llu equal, mean error %s %%, largest %s %%%s\n",
+    std::printf("\n%s of the timing model against engine %s: %llu equal, mean error %s %%, largest %s %%%s\n",
                 counted(compared, "product").c_str(), arguments.engine.c_str(),
                 static_cast<unsigned long long>(equal_in_all),
                 number(100 * sum / static_cast<double>(compared)).c_str(), number(100 * worst).c_str(),
@@ -482,7 +482,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   command.add_flag("--resume", arguments->resume, "Go on from the checkpoint, if there is one");
   command.add_option("--chunk", arguments->chunk, "Points of a job")->capture_default_str();
   auto* validate = command.add_flag("--validate-cycles", arguments->validate_cycles,
-                                    "Compare the cycle model with simulated tiles; exit code 1 above 1 %");
+                                    "Compare the timing model with simulated tiles; exit code 1 above 1 %");
   command.add_option("--engine", arguments->engine, "Of --validate-cycles: systemc or rtl")->capture_default_str();
   command.add_option("--shapes", arguments->shapes, "Of --validate-cycles: products a tile and format")
       ->capture_default_str();

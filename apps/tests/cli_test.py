@@ -526,6 +526,16 @@ class Energy(Program):
         self.assertEqual(events["rung"], "L5")
         self.assertEqual(len(events["explanation"]["parts"]), 2)
 
+    def test_formats_of_each_operand(self) -> None:
+        both = self.json("energy", "--format", "int4", "--rung", "L0")
+        self.assertEqual(self.json("energy", "--a-format", "int4", "--b-format", "int4", "--rung", "L0"), both)
+        pair = ("energy", "--a-format", "int4", "--b-format", "fp4_e3m0")
+        for rest in ((), ("--rung", "L0"), ("--technology", "horowitz_45nm"), ("--technology", "ice40up")):
+            self.refused([*pair, *rest], "of int4 x fp4_e3m0 there is neither a unit nor a calibration yet")
+        self.refused([*pair], "osu018 has units of, in both operands: bf16, fp16, fp32, fp8_e4m3")
+        self.refused(["energy", "--a-format", "int4"], "b_format is missing")
+        self.refused([*pair, "--format", "int4"], 'a_format is "int4"; expected left out, or format')
+
     def test_counted_on_matrices(self) -> None:
         rng = random.Random(1)
         self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(64)] for _ in range(8)]))

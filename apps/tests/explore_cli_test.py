@@ -199,7 +199,7 @@ class Explore(Program):
 
 
 class ExploreCycles(Program):
-    """The cycle model against simulated tiles: every tile and format, and a slice of that on the RTL."""
+    """The timing model against simulated tiles: every tile and format, and a slice of that on the RTL."""
 
     def validate(self, *args: str) -> dict[str, Any]:
         result = self.json("--validate-cycles", *args)

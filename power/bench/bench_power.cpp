@@ -31,7 +31,7 @@ std::vector<MacQuestion> questions() {
     }
     for (const MacFormat format : {MacFormat::fp8_e4m3, MacFormat::fp8_e5m2, MacFormat::nvfp4}) {
       MacSpec mac;
-      mac.format = format;
+      mac.set_format(format);
       mac.lanes = 16;
       list.push_back({mac, operand, operand});
     }

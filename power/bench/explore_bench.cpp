@@ -13,7 +13,7 @@ namespace {
 class ConstantPrices : public Prices {
  public:
   Price mac(const MacQuestion& q, const std::string&) const override {
-    return {q.mac.format == MacFormat::nvfp4 ? 1e-13 : 2e-13, ""};
+    return {q.mac.format() == MacFormat::nvfp4 ? 1e-13 : 2e-13, ""};
   }
   Price sram_bit(const std::string&, double size_bytes, bool) const override { return {1e-16 * size_bytes, ""}; }
   Price dram_bit(const std::string&, const std::string&, bool) const override { return {2e-11, ""}; }
@@ -62,7 +62,7 @@ void gemm(benchmark::State& state) {
   const TileShape tile = TileShape::of(8, 8, 16, 1, 128, 512, 128);
   const Workload workload = load_workload("resnet50");
   for (auto _ : state)
-    for (const Layer& layer : workload.layers) benchmark::DoNotOptimize(gemm_work(tile, layer.gemm));
+    for (const Layer& layer : workload.layers) benchmark::DoNotOptimize(estimate_gemm(tile, layer.gemm));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(workload.layers.size()));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Design-space exploration: workloads, spaces, points, fronts, checkpoints. What the cycle model's numbers are worth is
-// tested against the simulated tiles: cli.ExploreCycles.
+// Design-space exploration: workloads, spaces, points, fronts, checkpoints. What the timing model's numbers are worth
+// is tested against the simulated tiles: cli.ExploreCycles.
 #include "narrowgauge/power/explore/explore.hpp"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,9 @@ class PlainPrices : public Prices {
  public:
   Price mac(const MacQuestion& q, const std::string& technology) const override {
     if (technology == "unpriced") throw Error("technology unpriced has no prices");
-    const double bits = q.mac.format == MacFormat::integer ? q.mac.a_width : q.mac.format == MacFormat::nvfp4 ? 4 : 8;
+    const double bits = q.mac.format() == MacFormat::integer ? q.mac.a_width
+                        : q.mac.format() == MacFormat::nvfp4 ? 4
+                                                             : 8;
     return {1e-12 * bits, "plain"};
   }
   Price sram_bit(const std::string& technology, double, bool) const override {
@@ -69,7 +71,7 @@ Json with(Json json, const char* key, const Json& value) {
 TEST(Cycles, FollowTheTilesFormula) {
   // docs/units/tile.md: N + S + Rows x G + 8 cycles from COMPUTE to the last word. Before: 7 accesses, STATUS, two
   // LOADs, PANELS, EDGE, COMPUTE of three cycles each; after: the round in which the last word is seen.
-  const GemmWork work = gemm_work(TileShape::of(1, 1, 16, 1, 32, 64, 64), {1, 1, 1});
+  const GemmWork work = estimate_gemm(TileShape::of(1, 1, 16, 1, 32, 64, 64), {1, 1, 1});
   EXPECT_EQ(work.beats, 1);
   EXPECT_EQ(work.words_in, 6);
   EXPECT_EQ(work.words_out, 1);
@@ -79,13 +81,13 @@ TEST(Cycles, FollowTheTilesFormula) {
 TEST(Cycles, CountWhatIsMoved) {
   const TileShape tile = TileShape::of(8, 8, 16, 1, 128, 512, 128);
   EXPECT_EQ(tile.a_words(), 5);
-  const GemmWork one = gemm_work(tile, {16, 16, 64});
+  const GemmWork one = estimate_gemm(tile, {16, 16, 64});
   EXPECT_EQ(one.beats, 2 * 2 * 4);
   EXPECT_EQ(one.a_images, 2 * 4);
   EXPECT_EQ(one.b_images, 2 * 4);
   EXPECT_EQ(one.words_out, 2 * 2 * 8 * 2);
   // Twice the longest k of a bank: every tile of results loads its B, and half of the parts of A are kept.
-  const GemmWork two = gemm_work(tile, {16, 32, 2 * 128 * 16});
+  const GemmWork two = estimate_gemm(tile, {16, 32, 2 * 128 * 16});
   EXPECT_EQ(two.beats, 2 * 4 * 256);
   EXPECT_EQ(two.b_images, 2 * 4 * 256);
   EXPECT_EQ(two.a_images, 2 * (256 + 3 * 128));
@@ -98,7 +100,7 @@ TEST(Cycles, ShortcutsCostLittle) {
   for (int i = 0; i < 200; ++i) {
     const GemmShape s{1 + static_cast<int>(random() % 2000), 1 + static_cast<int>(random() % 2000),
                       1 + static_cast<int>(random() % 4000)};
-    const GemmWork work = gemm_work(tile, s), more = gemm_work(tile, {s.m, s.n, s.k + 4000});
+    const GemmWork work = estimate_gemm(tile, s), more = estimate_gemm(tile, {s.m, s.n, s.k + 4000});
     const std::int64_t least = std::max({work.beats, work.words_in, work.words_out});
     EXPECT_GE(work.cycles, least) << s.m << " x " << s.n << " x " << s.k;
     EXPECT_GT(more.cycles, work.cycles) << s.m << " x " << s.n << " x " << s.k;
@@ -107,13 +109,13 @@ TEST(Cycles, ShortcutsCostLittle) {
 
 TEST(Cycles, RefuseWhatNoTileIs) {
   const TileShape tile;
-  EXPECT_SAYS(gemm_work(tile, {0, 1, 1}), "m is 0", "1 to 2147483647");
-  EXPECT_SAYS(gemm_work(tile, {1, -4, 1}), "n is -4");
-  EXPECT_SAYS(gemm_work(tile, {1, 1, 16 * 65536 + 1}), "k is 1048577", "65537 beats", "at most max_beats, 65536");
-  EXPECT_SAYS(gemm_work(tile, {1 << 30, 1 << 30, 1}), "more than 2^50");
+  EXPECT_SAYS(estimate_gemm(tile, {0, 1, 1}), "m is 0", "1 to 2147483647");
+  EXPECT_SAYS(estimate_gemm(tile, {1, -4, 1}), "n is -4");
+  EXPECT_SAYS(estimate_gemm(tile, {1, 1, 16 * 65536 + 1}), "k is 1048577", "65537 beats", "at most max_beats, 65536");
+  EXPECT_SAYS(estimate_gemm(tile, {1 << 30, 1 << 30, 1}), "more than 2^50");
   TileShape odd = tile;
   odd.a_depth = 100;
-  EXPECT_SAYS(gemm_work(odd, {1, 1, 1}), "a_depth is 100", "power of two");
+  EXPECT_SAYS(estimate_gemm(odd, {1, 1, 1}), "a_depth is 100", "power of two");
 }
 
 // ---- workloads
@@ -245,7 +247,7 @@ TEST(Points, AddUp) {
                                       d["a_depth"], d["b_depth"], d["stream_width"]);
     double cycles = 0, macs = 0, maps = 0, weights = 0, out = 0;
     for (const Layer& layer : digits.layers) {
-      const GemmWork work = gemm_work(tile, layer.gemm);
+      const GemmWork work = estimate_gemm(tile, layer.gemm);
       cycles += static_cast<double>(work.cycles);
       macs += static_cast<double>(layer.gemm.m * layer.gemm.n * ((layer.gemm.k + tile.lanes - 1) / tile.lanes) * 16);
       maps += static_cast<double>(work.a_images * tile.a_words() * tile.stream_width);

@@ -361,22 +361,22 @@ Stream random_stream(const MacQuestion& q, std::size_t cycles, unsigned seed) {
       out.push_back(static_cast<typename std::decay_t<decltype(out)>::value_type>(distribution(engine)));
   };
   const std::size_t codes = cycles * static_cast<std::size_t>(q.mac.lanes);
-  if (q.mac.format == MacFormat::fp32)
+  if (q.mac.format() == MacFormat::fp32)
     return {float_codes(q.a.distribution, codes, engine), float_codes(q.b.distribution, codes, engine), {}, {}};
   draw(code_probabilities(q.mac, false, q.a), codes, s.a);
   draw(code_probabilities(q.mac, true, q.b), codes, s.b);
   order_products(q.mac, 256, s.a, s.b);
   if (block_lanes(q.mac) > 1) {
     const std::size_t scales = codes / block_lanes(q.mac);
-    draw(scale_probabilities(q.mac.format, q.a.distribution), scales, s.a_scale);
-    draw(scale_probabilities(q.mac.format, q.b.distribution), scales, s.b_scale);
+    draw(scale_probabilities(q.mac.format(), q.a.distribution), scales, s.a_scale);
+    draw(scale_probabilities(q.mac.format(), q.b.distribution), scales, s.b_scale);
   }
   return s;
 }
 
 std::string name(const MacQuestion& q) {
   const MacSpec& m = q.mac;
-  return "format " + std::to_string(static_cast<int>(m.format)) + ", " + std::to_string(m.a_width) + " x " +
+  return "format " + std::to_string(static_cast<int>(m.format())) + ", " + std::to_string(m.a_width) + " x " +
          std::to_string(m.b_width) + " bits, signed " + std::to_string(m.a_signed) + std::to_string(m.b_signed) +
          ", structure " + std::to_string(static_cast<int>(m.structure)) + ", lanes " + std::to_string(m.lanes) +
          ", accumulator " + std::to_string(m.accumulator) + " of " + std::to_string(m.acc_width) + ", distributions " +
@@ -504,26 +504,29 @@ TEST(Features, ExpectedNarrowFloatsAreCounted) {
     for (const Distribution distribution : named) {
       for (const MacFormat format : {MacFormat::fp8_e4m3, MacFormat::fp8_e5m2})
         for (const int lanes : {1, 4})
-          expect_agree(
-              {{.format = format, .lanes = lanes, .accumulator = accumulator}, {distribution, {}}, {distribution, {}}},
-              4000, 0.05, 0.7);
+          expect_agree({{.a_format = format, .b_format = format, .lanes = lanes, .accumulator = accumulator},
+                        {distribution, {}},
+                        {distribution, {}}},
+                       4000, 0.05, 0.7);
       for (const int lanes : {16, 48})
-        expect_agree({{.format = MacFormat::nvfp4, .lanes = lanes, .accumulator = accumulator},
-                      {distribution, {}},
-                      {distribution, {}}},
-                     3000, 0.05, 0.7);
+        expect_agree(
+            {{.a_format = MacFormat::nvfp4, .b_format = MacFormat::nvfp4, .lanes = lanes, .accumulator = accumulator},
+             {distribution, {}},
+             {distribution, {}}},
+            3000, 0.05, 0.7);
     }
 }
 
 TEST(Features, ExpectedFloatsAreCounted) {
   for (const MacFormat format : {MacFormat::bf16, MacFormat::fp16, MacFormat::tf32, MacFormat::fp32})
     for (const Distribution distribution : named)
-      expect_agree({{.format = format}, {distribution, {}}, {distribution, {}}}, 10000, 0.05, 0.5);
+      expect_agree({{.a_format = format, .b_format = format}, {distribution, {}}, {distribution, {}}}, 10000, 0.05,
+                   0.5);
 }
 
 TEST(Features, ExpectedMxfp4IsCounted) {
   for (const bool accumulator : {true, false})
-    expect_agree({{.format = MacFormat::mxfp4, .lanes = 32, .accumulator = accumulator},
+    expect_agree({{.a_format = MacFormat::mxfp4, .b_format = MacFormat::mxfp4, .lanes = 32, .accumulator = accumulator},
                   {Distribution::gauss, {}},
                   {Distribution::gauss, {}}},
                  3000, 0.05, 0.7);
@@ -572,7 +575,7 @@ TEST(Features, KnownFlips) {
 }
 
 TEST(Features, ThreadsAndChunksDoNotMatter) {
-  const MacQuestion q{{.format = MacFormat::fp8_e5m2, .lanes = 4}, {}, {}};
+  const MacQuestion q{{.a_format = MacFormat::fp8_e5m2, .b_format = MacFormat::fp8_e5m2, .lanes = 4}, {}, {}};
   const std::size_t cycles = 5000;
   const Stream s = random_stream(q, cycles, 5);
   const Features one = features_counted(q.mac, s.view(cycles), 1);
@@ -600,7 +603,11 @@ TEST(Features, RefusesWhatItCannotPrice) {
   expect_error([] { features({{.a_width = 17}, {}, {}}); }, "a_width is 17; expected 1 to 16");
   expect_error([] { features({{.lanes = 0}, {}, {}}); }, "lanes is 0; expected 1 to 1024");
   expect_error([] { features({{.acc_width = 12}, {}, {}}); }, "acc_width is 12; expected 16 to 128");
-  expect_error([] { features({{.format = MacFormat::nvfp4, .lanes = 8}, {}, {}}); }, "multiple of 16");
+  expect_error(
+      [] {
+        features({{.a_format = MacFormat::nvfp4, .b_format = MacFormat::nvfp4, .lanes = 8}, {}, {}});
+      },
+      "multiple of 16");
   MacSpec split{.a_signed = false, .schedule = Schedule::dual};
   EXPECT_NO_THROW(check_priceable(split));
   split.b_width = 16;

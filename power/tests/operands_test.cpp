@@ -61,7 +61,7 @@ TEST(Operands, SplitSortsWeightsBySign) {
 
 TEST(Operands, BlocksBringTheirScales) {
   MacSpec mac;
-  mac.format = MacFormat::nvfp4;
+  mac.set_format(MacFormat::nvfp4);
   mac.lanes = 16;
   std::vector<float> a(3 * 40), b(40 * 2);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = std::sin(static_cast<float>(i));
@@ -98,7 +98,7 @@ TEST(Operands, BadMatricesNameTheElement) {
   mac.a_signed = false;
   EXPECT_NE(message(mac, {1, -2, 3, 4}).find("A has -2.000000 in row 0, column 1"), std::string::npos);
   EXPECT_NE(message(mac, {1, 2, 3}).find("not 2 x 2"), std::string::npos);
-  mac.format = MacFormat::fp8_e4m3;
+  mac.set_format(MacFormat::fp8_e4m3);
   EXPECT_NE(message(mac, {1, 2, std::numeric_limits<float>::infinity(), 4}), "taken");
   mac = {};
   mac.a_width = 1;

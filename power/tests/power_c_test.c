@@ -64,6 +64,20 @@ int main(void) {
   EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_BAD_QUESTION);
   EXPECT(strstr(message, "3 entries") != NULL);
   question = ng_power_question_default();
+  question.b_format = NG_POWER_FP4_E3M0;
+  question.a_width = 4;
+  EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_BAD_QUESTION);
+  EXPECT(strstr(message, "b_format is fp4_e3m0") != NULL && strstr(message, "int4 x fp4_e3m0") != NULL);
+  question.b_format = 11;
+  EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_BAD_QUESTION);
+  question.b_format = NG_POWER_INTEGER;
+  EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_OK);
+  question.version = 1; /* which has no b_format: it is not read */
+  question.b_format = 99;
+  EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_OK);
+  EXPECT(answer.version == 1);
+  question.version = NG_POWER_VERSION + 1;
+  EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_BAD_ARGUMENT);
   question.version = 0;
   EXPECT(ng_power_energy(gauge, &question, &answer, message, sizeof message) == NG_POWER_BAD_ARGUMENT);
   EXPECT(ng_power_energy(NULL, &question, &answer, message, sizeof message) == NG_POWER_BAD_ARGUMENT);

@@ -12,6 +12,7 @@
 #include "features/paper.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
+#include "narrowgauge/power/operands.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -85,6 +86,51 @@ TEST(Questions, BadFieldsNameFieldValueAndRange) {
   expect_refused(R"({"format": "int8", "mode": "pann_paper", "rung": "L3"})", "rung", "L3", "L0");
 }
 
+TEST(Questions, FormatsOfEachOperand) {
+  // One format for both, said twice, is the same question.
+  const auto same = [](const std::string& one, const std::string& each, const std::string& rest) {
+    EXPECT_EQ(ask("{" + one + rest + "}").dump(), ask("{" + each + rest + "}").dump()) << one;
+  };
+  same(R"("format": "int4")", R"("a_format": "int4", "b_format": "int4")", R"(, "rung": "L0")");
+  same(R"("format": "int4")", R"("a_format": "int", "a_width": 4, "b_format": "int4")", "");
+  same(R"("format": "int", "a_width": 8, "b_width": 4, "b_signed": false)",
+       R"("a_format": "int8", "b_format": "uint4")", R"(, "rung": "L0")");
+  same(R"("format": "nvfp4")", R"("a_format": "nvfp4", "b_format": "nvfp4")", "");
+  same(R"("format": "fp16")", R"("a_format": "fp16", "b_format": "fp16")", R"(, "technology": "horowitz_45nm")");
+
+  expect_refused(R"({"a_format": "int4"})", "b_format", "missing", "fp4_e3m0");
+  expect_refused(R"({"b_format": "int4"})", "a_format", "missing", "fp4_e3m0");
+  expect_refused(R"({"format": "int4", "b_format": "int4"})", "b_format", "int4", "of both operands");
+  expect_refused(R"({"a_format": "int4", "b_format": "fp5"})", "b_format", "fp5", "fp4_e2m1");
+  expect_refused(R"({"a_format": "int4", "b_format": "fp4_e3m0", "b_width": 4})", "b_width", "4", "fp4_e3m0 brings");
+  expect_refused(R"({"a_format": "int4", "b_format": "fp4_e3m0", "structure": "booth"})", "structure", "booth",
+                 "integer only");
+  expect_refused(R"({"a_format": "int4", "b_format": "fp4_e3m0", "a_width": 17})", "a_width", "17", "1 to 16");
+  expect_refused(R"({"a_format": "int4", "b_format": "fp4_e3m0", "b": {"histogram": [1]}})", "b", "1 entries",
+                 "16 entries");
+}
+
+TEST(Questions, PairsThatNothingMultipliesAreRefusedByName) {
+  const std::string int4_fp4 = R"({"a_format": "int4", "b_format": "fp4_e3m0")";
+  for (const std::string rest :
+       {"", R"(, "rung": "L0")", R"(, "rung": "L1")", R"(, "rung": "L3")", R"(, "strict": true)",
+        R"(, "technology": "osu050")", R"(, "technology": "horowitz_45nm")"}) {
+    const std::string technology = rest.find("osu050") == std::string::npos ? "" : "osu050 has units of";
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0", technology);
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0",
+                   "of int4 x fp4_e3m0 there is neither a unit nor a calibration yet");
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0", "fp8_e4m3, fp8_e5m2, integer, mxfp4, nvfp4");
+  }
+  expect_refused(int4_fp4 + R"(, "technology": "ice40up"})", "b_format", "fp4_e3m0", "ice40up has units of");
+  expect_refused(int4_fp4 + R"(, "mode": "pann_paper"})", "b_format", "fp4_e3m0", "integer");
+  expect_refused(R"({"format": "fp4_e2m1"})", "format", "fp4_e2m1", "neither a unit nor a calibration");
+  Question question;
+  question.unit.mac.b_format = MacFormat::fp4_e3m0;
+  EXPECT_THROW(gauge().energy_counted(question, {}), FieldError);
+  EXPECT_THROW(gauge().prepare("osu018")(question.unit), FieldError);
+  EXPECT_THROW(product_operands(question.unit.mac, std::vector<float>(4), 2, 2, std::vector<float>(4), 2), FieldError);
+}
+
 TEST(Questions, NotJson) {
   for (const char* text : {"", "{", "[1]", "12", "nonsense", R"({"format": NaN})", R"({"count": 1e999})"}) {
     const Json error = refused(text);
@@ -135,6 +181,8 @@ TEST(Questions, UnitsReadAndWriteTheSame) {
        {R"({"format": "integer", "a_width": 8, "b_width": 4, "a_signed": false, "b_signed": true, "structure": "booth",
             "lanes": 4, "accumulator": true, "acc_width": 24, "schedule": "dual"})",
         R"({"format": "nvfp4", "lanes": 16, "accumulator": false})",
+        R"({"a_format": "int4", "b_format": "fp4_e3m0", "lanes": 4})",
+        R"({"a_format": "nvfp4", "b_format": "uint5", "accumulator": false})",
         R"({"format": "uint6", "structure": "none", "additions": 1.17})"}) {
     const MacSpec mac = mac_spec_from_json(Json::parse(text));
     EXPECT_EQ(mac_spec_from_json(Json(to_json(mac))), mac) << text;

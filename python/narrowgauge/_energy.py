@@ -38,7 +38,7 @@ def _text(question: Mapping[str, Any]) -> str:
 
 
 def energy(
-    format: str,
+    format: str | None = None,
     *,
     operands: Operands | None = None,
     max_products: int = 1 << 22,
@@ -49,7 +49,8 @@ def energy(
     """Energy of multiply-accumulates.
 
     format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'bf16', 'fp16', 'tf32', 'fp32', 'int1' to 'int16', 'uint1' to
-        'uint16', or 'integer' with a_width, b_width, a_signed, b_signed.
+        'uint16', or 'integer' with a_width, b_width, a_signed, b_signed; left out where a_format and b_format say it
+        of each operand.
     fields: the unit, its operands' statistics, technology and rung, as docs/energy.md lists them. Statistics `a` and `b`
         are 'uniform', 'gauss', 'half_normal' or an array: how often each code occurs.
     operands: (A, B), M x K and K x N, for rung L1: flips are counted in the golden model of the unit as the product passes

@@ -30,6 +30,8 @@ class Activity(TypedDict):
 class UnitFields(TypedDict, total=False):
     """A question about a multiply-accumulate, but for its format; docs/energy.md has ranges and defaults."""
 
+    a_format: str
+    b_format: str
     a_width: int
     b_width: int
     a_signed: bool

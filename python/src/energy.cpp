@@ -87,7 +87,7 @@ struct Operands {
 
   /// What happens in a unit that multiplies them. Runs without Python.
   Counted count(const power::MacSpec& mac, std::size_t max_products, unsigned threads) const {
-    const bool integers = codes && mac.format == power::MacFormat::integer;
+    const bool integers = codes && mac.is(power::MacFormat::integer);
     const power::ProductOperands product =
         power::product_operands(mac, a_values, rows, k, b_values, columns, integers, max_products);
     if (product.stream.cycles < 2) {

@@ -42,7 +42,7 @@ struct ArrayWork {
   double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
 
   void add(const Product& product, const TileShape& tile, int lanes_of_products) {
-    const GemmWork work = gemm_work(tile, product.gemm);
+    const GemmWork work = estimate_gemm(tile, product.gemm);
     const double word = tile.stream_width, count = product.count;
     const double a_in = static_cast<double>(work.a_images * tile.a_words()) * word * count;
     const double b_in = static_cast<double>(work.b_images * tile.b_words()) * word * count;
@@ -78,7 +78,7 @@ Json embedded_json(std::string_view path) {
 
 MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
-  question.mac.format = numbers.mac;
+  question.mac.set_format(numbers.mac);
   question.mac.lanes = numbers.unit_lanes ? numbers.unit_lanes : lanes;
   if (numbers.mac == MacFormat::integer) question.mac.a_width = question.mac.b_width = numbers.width;
   question.a.distribution = question.b.distribution = Distribution::gauss;
@@ -98,7 +98,10 @@ AreaTable area_table(const AreaAssumptions& area) {
       MacSpec mac = mac_spec_from_json(unit["mac"]);
       const int lanes = std::exchange(mac.lanes, 1);
       const MacSpec wanted = mac_question(numbers, 1).mac;
-      if (numbers.mac == MacFormat::integer ? mac != wanted : mac.format != wanted.format || !mac.accumulator) continue;
+      if (numbers.mac == MacFormat::integer
+              ? mac != wanted
+              : mac.a_format != wanted.a_format || mac.b_format != wanted.b_format || !mac.accumulator)
+        continue;
       const Json record = embedded_json("records/osu018/" + unit["name"].get<std::string>() + ".json");
       if (record.is_null()) continue;
       const int scales = numbers.scale_block ? (lanes + numbers.scale_block - 1) / numbers.scale_block : 0;

@@ -40,7 +40,7 @@ Price GaugePrices::mac(const MacQuestion& unit, const std::string& technology) c
   try {
     return price_of(gauge_.energy(question));
   } catch (const Error& error) {
-    throw Error("the energy of a multiply-accumulate in " + std::string(name(unit.mac.format)) + " of " +
+    throw Error("the energy of a multiply-accumulate in " + describe_formats(unit.mac) + " of " +
                 std::to_string(unit.mac.lanes) + " lanes in " + technology +
                 " is not known: leave it out of the space, or give its mac_energy_j (" + error.what() + ")");
   }

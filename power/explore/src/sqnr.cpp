@@ -89,6 +89,8 @@ double sqnr_db(const Tensors& t, const NumberFormat& format, Sparsity sparsity) 
     case MacFormat::bf16:
     case MacFormat::fp16:
     case MacFormat::tf32:
+    case MacFormat::fp4_e2m1:
+    case MacFormat::fp4_e3m0:
       for (auto* x : {&a, &b}) round_to(*x, find_format(format.name));
       c = product(t, a, b);
       break;

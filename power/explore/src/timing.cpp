@@ -550,7 +550,7 @@ void validate(const TileShape& tile) {
   check("max_beats", tile.max_beats, 1, 0x7FFFFFFF);
 }
 
-GemmWork gemm_work(const TileShape& tile, const GemmShape& gemm) {
+GemmWork estimate_gemm(const TileShape& tile, const GemmShape& gemm) {
   validate(tile);
   check("m", gemm.m, 1, 0x7FFFFFFF);
   check("n", gemm.n, 1, 0x7FFFFFFF);

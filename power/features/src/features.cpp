@@ -58,7 +58,7 @@ using Draw = std::function<std::vector<std::uint32_t>(bool b, std::size_t n, std
 template <class W>
 std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& stream) {
   auto entry = std::make_unique<Entry>();
-  const bool by_bit = mac.accumulator && mac.format == MacFormat::integer;
+  const bool by_bit = mac.accumulator && mac.is(MacFormat::integer);
   std::array<std::array<std::int64_t, max_bits>, 3> bits{};  // nets, glitches, registers
   std::array<std::int64_t, feature_count> counts{};
   const std::size_t cycles = run_unit<W>(
@@ -112,7 +112,7 @@ std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& strea
 class Table {
  public:
   Table(const MacSpec& mac, const OperandStatistics& a, const OperandStatistics& b) : a_(a), b_(b) {
-    if (mac.format == MacFormat::fp32) {
+    if (mac.is(MacFormat::fp32)) {
       std::mt19937_64 engine(6);
       float_codes(a.distribution, 1, engine);  // refuses histograms
       float_codes(b.distribution, 1, engine);
@@ -134,7 +134,7 @@ class Table {
   double cycles_per_mac() const { return cycles_per_mac_; }
 
   Features features(const MacSpec& mac) const {
-    const std::size_t variant = !mac.accumulator ? 0 : mac.format == MacFormat::integer && mac.acc_width > 64 ? 2 : 1;
+    const std::size_t variant = !mac.accumulator ? 0 : mac.is(MacFormat::integer) && mac.acc_width > 64 ? 2 : 1;
     const Entry& entry = this->entry(mac, variant);
     Features f = entry.rest;
     at(f, Feature::flip_flops) = flip_flops(mac);
@@ -157,7 +157,7 @@ class Table {
   }
 
   std::unique_ptr<Entry> make(MacSpec mac, std::size_t variant) const {
-    if (mac.format == MacFormat::integer && mac.accumulator) mac.acc_width = variant == 2 ? max_bits : 64;
+    if (mac.is(MacFormat::integer) && mac.accumulator) mac.acc_width = variant == 2 ? max_bits : 64;
     std::mt19937_64 engine(5);
     const auto lanes = static_cast<std::size_t>(mac.lanes);
     std::size_t cycles = std::max(sums * walk, products / lanes);
@@ -172,7 +172,7 @@ class Table {
       std::vector<std::uint8_t> out;
       if (block_lanes(mac) > 1)
         for (const auto code :
-             draw(scale_probabilities(mac.format, statistics.distribution), codes / block_lanes(mac), engine))
+             draw(scale_probabilities(mac.format(), statistics.distribution), codes / block_lanes(mac), engine))
           out.push_back(static_cast<std::uint8_t>(code));
       return out;
     };
@@ -198,13 +198,13 @@ std::size_t kind_of(const MacSpec& mac) {
 /// Where the table of named distributions is kept: by the fields that it depends on.
 std::size_t slot_of(const MacSpec& mac, Distribution a, Distribution b) {
   std::size_t key = 0;
-  if (mac.format == MacFormat::integer)
+  if (mac.is(MacFormat::integer))
     key =
         16 +
         (((kind_of(mac) * 2 + mac.a_signed) * 2 + mac.b_signed) * 16 + static_cast<std::size_t>(mac.a_width - 1)) * 16 +
         static_cast<std::size_t>(mac.b_width - 1);
   else
-    key = static_cast<std::size_t>(mac.format);
+    key = static_cast<std::size_t>(mac.format());
   return key * 9 + static_cast<std::size_t>(a) * 3 + static_cast<std::size_t>(b);
 }
 constexpr std::size_t slots = (16 + 7 * 4 * 256) * 9;
@@ -254,8 +254,8 @@ void range(const char* field, int value, int low, int high) {
 }  // namespace
 
 int flip_flops(const MacSpec& mac) {
-  if (is_float(mac.format)) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum
-  if (mac.format == MacFormat::mxfp4) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0);
+  if (is_float(mac.format())) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum
+  if (mac.is(MacFormat::mxfp4)) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0);
   // Elements, sign, valid, first, last and ready as they are offered; the same but ready as taken, busy; sum, flag,
   // valid.
   if (is_repeated(mac)) return 2 * (mac.a_width + mac.b_width) + 5 + 4 + mac.acc_width + 2;
@@ -267,20 +267,29 @@ int flip_flops(const MacSpec& mac) {
     return 3 * mac.a_width + 2 * mac.b_width + 2 +
            static_cast<int>(std::bit_width(static_cast<unsigned>(mac.b_width - 1)));
   const int term = term_width(mac);
-  int count = mac.lanes * (code_bits(mac, false) + code_bits(mac, true));        // operands
-  if (mac.format == MacFormat::nvfp4) count += 16 * leaves(mac);                 // scales
-  if (!mac.accumulator) return count + term + (mac.format == MacFormat::nvfp4);  // and NaN
+  int count = mac.lanes * (code_bits(mac, false) + code_bits(mac, true));  // operands
+  if (mac.is(MacFormat::nvfp4)) count += 16 * leaves(mac);                 // scales
+  if (!mac.accumulator) return count + term + (mac.is(MacFormat::nvfp4));  // and NaN
   const int sum = accumulator_width(mac);
-  if (mac.format == MacFormat::integer) return count + 2 + sum;  // valid, first
+  if (mac.is(MacFormat::integer)) return count + 2 + sum;  // valid, first
   // ng_mac_pe: controls, dot or term register, accumulator and shadow, each with its flags.
-  const int flags = mac.format == MacFormat::fp8_e5m2 ? 3 : 1;
+  const int flags = mac.is(MacFormat::fp8_e5m2) ? 3 : 1;
   count += 5 + term + flags + 2 * (sum + flags);
-  return mac.format == MacFormat::nvfp4 ? count + 1 + 13 * leaves(mac) : count;
+  return mac.is(MacFormat::nvfp4) ? count + 1 + 13 * leaves(mac) : count;
+}
+
+bool has_closed_form(const MacSpec& mac) {
+  return mac.one_format() && !mac.is(MacFormat::fp4_e2m1) && !mac.is(MacFormat::fp4_e3m0);
 }
 
 void check_priceable(const MacSpec& mac) {
+  if (!has_closed_form(mac))
+    throw FieldError(mac.one_format() ? "format" : "b_format", std::string(name(mac.b_format)),
+                     mac.one_format()
+                         ? "nvfp4 or mxfp4: no unit of FP4 without block scales has a closed form"
+                         : std::string(name(mac.a_format)) + ", as a_format: no unit of two formats has a closed form");
   range("lanes", mac.lanes, 1, 1024);
-  if (mac.format == MacFormat::integer) {
+  if (mac.is(MacFormat::integer)) {
     range("a_width", mac.a_width, 1, 16);
     range("b_width", mac.b_width, 1, has_magnitudes(mac) ? 15 : 16);
     if (mac.accumulator) range("acc_width", mac.acc_width, term_width(mac), 128);
@@ -302,14 +311,14 @@ void check_priceable(const MacSpec& mac) {
     if (!mac.accumulator) throw FieldError("accumulator", "false", "true with a schedule");
     return;
   }
-  if (mac.format == MacFormat::nvfp4 && mac.lanes % 16 != 0)
+  if (mac.is(MacFormat::nvfp4) && mac.lanes % 16 != 0)
     throw FieldError("lanes", std::to_string(mac.lanes), "a multiple of 16 for nvfp4, its block");
-  if (is_float(mac.format)) {
+  if (is_float(mac.format())) {
     range("lanes", mac.lanes, 1, 1);
     if (!mac.accumulator)
       throw FieldError("accumulator", "false", "true: bf16, fp16, tf32 and fp32 are priced with their sum");
   }
-  if (mac.format == MacFormat::mxfp4) range("lanes", mac.lanes, 32, 32);
+  if (mac.is(MacFormat::mxfp4)) range("lanes", mac.lanes, 32, 32);
 }
 
 Features features(const MacQuestion& question) {

@@ -8,7 +8,7 @@ namespace narrowgauge::power::words {
 
 /// Whether some word of the unit has more than 64 bits.
 inline bool needs_wide(const MacSpec& mac) {
-  return !is_rounded(mac.format) && std::max(term_width(mac), mac.accumulator ? accumulator_width(mac) : 0) > 64;
+  return !is_rounded(mac.format()) && std::max(term_width(mac), mac.accumulator ? accumulator_width(mac) : 0) > 64;
 }
 
 /// What a unit is offered in a cycle.

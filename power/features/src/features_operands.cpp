@@ -139,6 +139,8 @@ Format element_format(MacFormat format) {
       return Format::tf32;
     case MacFormat::fp32:
       return Format::fp32;
+    case MacFormat::fp4_e3m0:
+      return Format::e3m0;
     default:
       return Format::e2m1;
   }
@@ -147,20 +149,24 @@ Format element_format(MacFormat format) {
 }  // namespace
 
 int code_bits(const MacSpec& mac, bool b) {
-  if (mac.format == MacFormat::integer) return b ? mac.b_width + has_magnitudes(mac) : mac.a_width;
-  return desc(element_format(mac.format)).bits;
+  const MacFormat format = mac.format_of(b);
+  if (format == MacFormat::integer) return b ? mac.b_width + has_magnitudes(mac) : mac.a_width;
+  return desc(element_format(format)).bits;
 }
 
 std::size_t block_lanes(const MacSpec& mac) {
-  return mac.format == MacFormat::nvfp4 ? 16 : mac.format == MacFormat::mxfp4 ? 32 : 1;
+  const auto block = [](MacFormat format) -> std::size_t {
+    return format == MacFormat::nvfp4 ? 16 : format == MacFormat::mxfp4 ? 32 : 1;
+  };
+  return std::max(block(mac.a_format), block(mac.b_format));
 }
 
 std::vector<double> code_probabilities(const MacSpec& mac, bool b, const OperandStatistics& statistics) {
   const int bits = code_bits(mac, b);
   const std::size_t size = std::size_t{1} << bits;
   const bool half = statistics.distribution == Distribution::half_normal;
-  const bool integer = mac.format == MacFormat::integer;
-  const FormatDesc& f = desc(element_format(mac.format));
+  const bool integer = mac.is(MacFormat::integer);
+  const FormatDesc& f = desc(element_format(mac.format()));
   if (b && is_repeated(mac) && statistics.distribution != Distribution::histogram)
     return repeated_additions(mac, statistics.distribution);
   switch (statistics.distribution) {
@@ -196,8 +202,8 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
         const bool is_signed = b ? mac.b_signed || is_split(mac) : mac.a_signed;
         return normal_integers(bits, is_signed, half || !is_signed);
       }
-      if (mac.format == MacFormat::nvfp4 || mac.format == MacFormat::mxfp4)
-        return histogram(quantized_normal(scheme_of(mac.format), half).codes, size);
+      if (mac.is(MacFormat::nvfp4) || mac.is(MacFormat::mxfp4))
+        return histogram(quantized_normal(scheme_of(mac.format()), half).codes, size);
       // FP8: the tensor's largest value becomes the largest code; wider formats have no scale.
       return normal_floats(f, bits == 8 ? tensor_largest / decode(f, f.max_code()) : 1.0, half);
   }

@@ -11,16 +11,12 @@
 namespace narrowgauge::power {
 
 /// Repeated additions (ng_pann_mac).
-inline bool is_repeated(const MacSpec& mac) {
-  return mac.format == MacFormat::integer && mac.structure == Structure::none;
-}
+inline bool is_repeated(const MacSpec& mac) { return mac.is(MacFormat::integer) && mac.structure == Structure::none; }
 /// Shift and add (ng_int_mult_serial), b_width cycles a product.
-inline bool is_serial(const MacSpec& mac) {
-  return mac.format == MacFormat::integer && mac.structure == Structure::serial;
-}
+inline bool is_serial(const MacSpec& mac) { return mac.is(MacFormat::integer) && mac.structure == Structure::serial; }
 /// The unsigned split (ng_unsigned_mac).
 inline bool is_split(const MacSpec& mac) {
-  return mac.format == MacFormat::integer && mac.schedule != Schedule::plain && !is_repeated(mac);
+  return mac.is(MacFormat::integer) && mac.schedule != Schedule::plain && !is_repeated(mac);
 }
 /// Of both, weights are a sign and b_width bits of magnitude; their codes are two's complement of b_width + 1 bits,
 /// without the least one.

@@ -11,7 +11,6 @@
 
 namespace narrowgauge::power::words {
 
-inline bool is_fp8(MacFormat format) { return format == MacFormat::fp8_e4m3 || format == MacFormat::fp8_e5m2; }
 /// Numbers that ng_fp_mac takes, one pair a cycle.
 inline bool is_float(MacFormat format) {
   return format == MacFormat::bf16 || format == MacFormat::fp16 || format == MacFormat::tf32 ||
@@ -30,16 +29,16 @@ inline int fp8_lane_width(MacFormat format) { return format == MacFormat::fp8_e4
 inline int leaf_width(const MacSpec& mac) {
   if (is_repeated(mac)) return mac.a_width;
   if (is_split(mac)) return mac.a_width + mac.b_width;
-  if (mac.format == MacFormat::integer) return mac.a_width + mac.b_width + (!mac.a_signed && !mac.b_signed);
-  return mac.format == MacFormat::nvfp4 ? 48 : fp8_lane_width(mac.format);
+  if (mac.is(MacFormat::integer)) return mac.a_width + mac.b_width + (!mac.a_signed && !mac.b_signed);
+  return mac.is(MacFormat::nvfp4) ? 48 : fp8_lane_width(mac.format());
 }
 inline int leaves(const MacSpec& mac) {
-  return mac.format == MacFormat::nvfp4 || mac.format == MacFormat::mxfp4 ? mac.lanes / 16 : mac.lanes;
+  return mac.is(MacFormat::nvfp4) || mac.is(MacFormat::mxfp4) ? mac.lanes / 16 : mac.lanes;
 }
 inline int term_width(const MacSpec& mac) { return leaf_width(mac) + tree_levels(leaves(mac)); }
 /// 65536 terms fit the tile's accumulators.
 inline int accumulator_width(const MacSpec& mac) {
-  return mac.format == MacFormat::integer ? mac.acc_width : term_width(mac) + 16;
+  return mac.is(MacFormat::integer) ? mac.acc_width : term_width(mac) + 16;
 }
 
 /// A small IEEE format by its bits.
@@ -771,7 +770,7 @@ struct UnitGraph {
       accumulate_split(g, mac.schedule, term, mac.acc_width, negative, first);
       return;
     }
-    const bool nvfp4 = mac.format == MacFormat::nvfp4, fp4 = nvfp4 || mac.format == MacFormat::mxfp4;
+    const bool nvfp4 = mac.is(MacFormat::nvfp4), fp4 = nvfp4 || mac.is(MacFormat::mxfp4);
     const int width_a = fp4 ? 64 : code_bits(mac, false), width_b = fp4 ? 64 : code_bits(mac, true);
     for (int i = 0; i < leaves(mac); ++i) {
       a.push_back(g.input(registers, width_a));
@@ -781,11 +780,11 @@ struct UnitGraph {
       b_scale.push_back(g.input(registers, 8));
     }
     if (mac.accumulator) first = g.input(wire, 1);
-    if (is_float(mac.format)) {
-      fp_mac(g, mac.format, a[0], b[0], first);
+    if (is_float(mac.format())) {
+      fp_mac(g, mac.format(), a[0], b[0], first);
       return;
     }
-    if (mac.format == MacFormat::mxfp4) {
+    if (mac.is(MacFormat::mxfp4)) {
       const int code = dot_mxfp4(g, a, b, a_scale[0], b_scale[0]);
       if (mac.accumulator)
         mxfp4_mac(g, code, first);
@@ -796,7 +795,7 @@ struct UnitGraph {
     const auto copy = [](std::size_t n, W* out, const W* const* in) { std::copy_n(in[0], n, out); };
     std::vector<int> leaf, owed;
     for (std::size_t i = 0; i < a.size(); ++i) {
-      if (mac.format == MacFormat::integer) {
+      if (mac.is(MacFormat::integer)) {
         const int product = multiply(g, mac, a[i], b[i]);
         leaf.push_back(product);
       } else if (nvfp4) {
@@ -804,7 +803,7 @@ struct UnitGraph {
         if (mac.accumulator) dot = g.reg(registers, 13, {dot}, copy);
         leaf.push_back(scale_nvfp4(g, dot, a_scale[i], b_scale[i]));
       } else {
-        const Fp8Product product = multiply_fp8(g, mac.format, i == 0, a[i], b[i]);
+        const Fp8Product product = multiply_fp8(g, mac.format(), i == 0, a[i], b[i]);
         leaf.push_back(product.term);
         owed.push_back(product.owed);
       }
@@ -812,7 +811,7 @@ struct UnitGraph {
     term = sum_tree(g, leaf_width(mac), leaf, owed);
     const int width = term_width(mac);
     // A register where the flow or ng_mac_pe has one.
-    if (!mac.accumulator || mac.format != MacFormat::integer) term = g.reg(registers, width, {term}, copy);
+    if (!mac.accumulator || !mac.is(MacFormat::integer)) term = g.reg(registers, width, {term}, copy);
     if (mac.accumulator) accumulate(g, term, width, accumulator_width(mac), first);
   }
 };

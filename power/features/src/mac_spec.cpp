@@ -8,12 +8,13 @@
 
 #include "features/fields.hpp"
 #include "features/text.hpp"
+#include "narrowgauge/power/features.hpp"
 #include "narrowgauge/power/field_error.hpp"
 
 namespace narrowgauge::power {
 namespace fields {
 
-int whole(const char* field, const Json& value, int low, int high) {
+int read_whole(const char* field, const Json& value, int low, int high) {
   if (value.is_number_integer()) {
     const bool below = value.is_number_unsigned() ? false : value.get<std::int64_t>() < low;
     const bool above = value.is_number_unsigned() ? value.get<std::uint64_t>() > static_cast<std::uint64_t>(high)
@@ -23,94 +24,110 @@ int whole(const char* field, const Json& value, int low, int high) {
   throw FieldError(field, brief(value), "a whole number from " + std::to_string(low) + " to " + std::to_string(high));
 }
 
-bool flag(const char* field, const Json& value) {
+bool read_flag(const char* field, const Json& value) {
   if (value.is_boolean()) return value.get<bool>();
   throw FieldError(field, brief(value), "true or false");
 }
 
-double real(const char* field, const Json& value) {
+double read_real(const char* field, const Json& value) {
   if (value.is_number()) return value.get<double>();
   throw FieldError(field, brief(value), "a number");
 }
 
-const std::string& word(const char* field, const Json& value) {
+const std::string& read_word(const char* field, const Json& value) {
   if (value.is_string()) return value.get_ref<const std::string&>();
   throw FieldError(field, brief(value), "a string");
 }
 
 namespace {
 
-/// "int8", "uint4": widths and signs of integers. False if it is not such a name.
-bool integer_name(std::string_view text, MacSpec& mac) {
+std::string format_words() { return "one of " + join(formats) + ", int1 to int16, uint1 to uint16"; }
+
+/// "int8", "uint4": width and sign of an integer. False if it is not such a name.
+bool read_integer_name(std::string_view text, int& width, bool& is_signed) {
   const bool is_unsigned = text.starts_with('u');
   if (is_unsigned) text.remove_prefix(1);
   if (!text.starts_with("int")) return false;
-  int width = 0;
-  const auto [end, fault] = std::from_chars(text.data() + 3, text.data() + text.size(), width);
-  if (fault != std::errc() || end != text.data() + text.size() || width < 1 || width > 16) return false;
-  mac.format = MacFormat::integer;
-  mac.a_width = mac.b_width = width;
-  mac.a_signed = mac.b_signed = !is_unsigned;
+  int bits = 0;
+  const auto [end, fault] = std::from_chars(text.data() + 3, text.data() + text.size(), bits);
+  if (fault != std::errc() || end != text.data() + text.size() || bits < 1 || bits > 16) return false;
+  width = bits;
+  is_signed = !is_unsigned;
   return true;
+}
+
+MacFormat read_format(const char* field, const Json& value, int& width, bool& is_signed) {
+  if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    if (text == "int" || read_integer_name(text, width, is_signed)) return MacFormat::integer;
+    for (std::size_t i = 0; i < std::size(formats); ++i)
+      if (formats[i] == text) return static_cast<MacFormat>(i);
+  }
+  throw FieldError(field, brief(value), format_words());
 }
 
 }  // namespace
 
-void set_format(const Json& value, MacSpec& mac) {
-  if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    if (integer_name(text, mac)) return;
-    for (std::size_t i = 0; i < std::size(formats); ++i) {
-      if (formats[i] == text || (i == 0 && text == "int")) {
-        mac.format = static_cast<MacFormat>(i);
-        mac.lanes = mac.format == MacFormat::nvfp4 ? 16 : mac.format == MacFormat::mxfp4 ? 32 : 1;  // a block
-        return;
-      }
+void read_formats(const Json& object, MacSpec& mac) {
+  const bool both = object.contains("format");
+  for (const bool b : {false, true}) {
+    const char* own = b ? "b_format" : "a_format";
+    const auto found = object.find(own);
+    if (both && found != object.end())
+      throw FieldError(own, brief(*found), "left out, or format: that is of both operands");
+    if (!both && found == object.end()) {
+      const bool other = object.contains(b ? "a_format" : "b_format");
+      throw FieldError(other ? own : "format", "missing", format_words());
     }
+    (b ? mac.b_format : mac.a_format) = read_format(both ? "format" : own, both ? object["format"] : *found,
+                                                    b ? mac.b_width : mac.a_width, b ? mac.b_signed : mac.a_signed);
   }
-  throw FieldError("format", brief(value), "one of " + joined(formats) + ", int1 to int16, uint1 to uint16");
+  mac.lanes = static_cast<int>(block_lanes(mac));
 }
 
 bool take_mac(const std::string& key, const Json& value, MacSpec& mac) {
-  const auto integers_only = [&] {
-    if (mac.format != MacFormat::integer)
-      throw FieldError(
-          key, brief(value),
-          "left out: it goes with format integer only, " + std::string(name(mac.format)) + " brings its own");
+  const auto wants_integer = [&](MacFormat format) {
+    if (format != MacFormat::integer)
+      throw FieldError(key, brief(value),
+                       "left out: it goes with format integer only, " + std::string(name(format)) + " brings its own");
   };
-  if (key == "format") return true;
+  const auto wants_integers = [&] {
+    wants_integer(mac.a_format);
+    wants_integer(mac.b_format);
+  };
+  if (key == "format" || key == "a_format" || key == "b_format") return true;
   if (key == "a_width" || key == "b_width") {
-    integers_only();
-    (key[0] == 'a' ? mac.a_width : mac.b_width) = whole(key.c_str(), value, 1, 16);
+    wants_integer(mac.format_of(key[0] == 'b'));
+    (key[0] == 'a' ? mac.a_width : mac.b_width) = read_whole(key.c_str(), value, 1, 16);
   } else if (key == "a_signed" || key == "b_signed") {
-    integers_only();
-    (key[0] == 'a' ? mac.a_signed : mac.b_signed) = flag(key.c_str(), value);
+    wants_integer(mac.format_of(key[0] == 'b'));
+    (key[0] == 'a' ? mac.a_signed : mac.b_signed) = read_flag(key.c_str(), value);
   } else if (key == "structure") {
-    integers_only();
-    mac.structure = choice<Structure>("structure", value, structures);
+    wants_integers();
+    mac.structure = read_choice<Structure>("structure", value, structures);
   } else if (key == "lanes") {
-    mac.lanes = whole("lanes", value, 1, 1024);
+    mac.lanes = read_whole("lanes", value, 1, 1024);
   } else if (key == "accumulator") {
-    mac.accumulator = flag("accumulator", value);
+    mac.accumulator = read_flag("accumulator", value);
   } else if (key == "acc_width") {
-    integers_only();
-    mac.acc_width = whole("acc_width", value, 1, 128);
+    wants_integers();
+    mac.acc_width = read_whole("acc_width", value, 1, 128);
   } else if (key == "schedule") {
-    integers_only();
-    mac.schedule = choice<Schedule>("schedule", value, schedules);
+    wants_integers();
+    mac.schedule = read_choice<Schedule>("schedule", value, schedules);
   } else if (key == "additions") {
-    integers_only();
-    mac.additions = real("additions", value);
+    wants_integers();
+    mac.additions = read_real("additions", value);
   } else {
     return false;
   }
   return true;
 }
 
-OperandStatistics statistics(const char* field, const Json& value) {
+OperandStatistics read_statistics(const char* field, const Json& value) {
   OperandStatistics statistics;
   if (value.is_string()) {
-    statistics.distribution = choice<Distribution>(field, value, distributions, 3);
+    statistics.distribution = read_choice<Distribution>(field, value, distributions, 3);
     return statistics;
   }
   if (!value.is_object() || value.size() != 1)
@@ -118,11 +135,11 @@ OperandStatistics statistics(const char* field, const Json& value) {
   const std::string& key = value.begin().key();
   const Json& content = *value.begin();
   if (key == "distribution") {
-    statistics.distribution = choice<Distribution>(field, content, distributions, 3);
+    statistics.distribution = read_choice<Distribution>(field, content, distributions, 3);
   } else if (key == "histogram" && content.is_array()) {
     auto counts = std::make_shared<std::vector<double>>();
     counts->reserve(content.size());
-    for (const Json& count : content) counts->push_back(real(field, count));
+    for (const Json& count : content) counts->push_back(read_real(field, count));
     statistics.distribution = Distribution::histogram;
     statistics.histogram = std::move(counts);
   } else {
@@ -175,12 +192,19 @@ FieldError::FieldError(std::string field, std::string value, std::string expecte
       value_(std::move(value)),
       expected_(std::move(expected)) {}
 
+std::string describe_formats(const MacSpec& mac) {
+  const auto one = [&](bool b) {
+    if (mac.format_of(b) != MacFormat::integer) return std::string(name(mac.format_of(b)));
+    return ((b ? mac.b_signed : mac.a_signed) ? "int" : "uint") + std::to_string(b ? mac.b_width : mac.a_width);
+  };
+  const std::string a = one(false), b = one(true);
+  return a == b ? a : a + " x " + b;
+}
+
 MacSpec mac_spec_from_json(const Json& json) {
   MacSpec mac;
   if (!json.is_object()) throw FieldError("mac", brief(json), "an object with the keys " + std::string(mac_keys));
-  const auto format = json.find("format");
-  if (format == json.end()) throw FieldError("format", "missing", "one of " + joined(formats));
-  set_format(*format, mac);
+  read_formats(json, mac);
   for (const auto& [key, value] : json.items()) {
     if (!take_mac(key, value, mac)) throw FieldError(key, brief(value), "one of the keys " + std::string(mac_keys));
   }
@@ -189,17 +213,20 @@ MacSpec mac_spec_from_json(const Json& json) {
 }
 
 nlohmann::ordered_json to_json(const MacSpec& mac) {
-  nlohmann::ordered_json json{{"format", name(mac.format)}};
-  if (mac.format == MacFormat::integer) {
-    json.update({{"a_width", mac.a_width},
-                 {"b_width", mac.b_width},
-                 {"a_signed", mac.a_signed},
-                 {"b_signed", mac.b_signed},
-                 {"structure", name(mac.structure)}});
-  }
+  nlohmann::ordered_json json;
+  if (mac.one_format())
+    json["format"] = name(mac.format());
+  else
+    json.update({{"a_format", name(mac.a_format)}, {"b_format", name(mac.b_format)}});
+  const bool a = mac.a_format == MacFormat::integer, b = mac.b_format == MacFormat::integer;
+  if (a) json["a_width"] = mac.a_width;
+  if (b) json["b_width"] = mac.b_width;
+  if (a) json["a_signed"] = mac.a_signed;
+  if (b) json["b_signed"] = mac.b_signed;
+  if (a && b) json["structure"] = name(mac.structure);
   json["lanes"] = mac.lanes;
   json["accumulator"] = mac.accumulator;
-  if (mac.format == MacFormat::integer) {
+  if (a && b) {
     if (mac.accumulator) json["acc_width"] = mac.acc_width;
     json["schedule"] = name(mac.schedule);
     if (mac.structure == Structure::none) json["additions"] = mac.additions;
@@ -209,41 +236,21 @@ nlohmann::ordered_json to_json(const MacSpec& mac) {
 
 void validate(const MacQuestion& question) {
   const MacSpec& mac = question.mac;
-  if (static_cast<std::size_t>(mac.format) >= std::size(formats))
-    throw FieldError("format", std::to_string(static_cast<int>(mac.format)), "one of " + joined(formats));
-  check_width("lanes", mac.lanes, 1024);
-  int a_bits = 0, b_bits = 0;
-  switch (mac.format) {
-    case MacFormat::integer:
-      check_width("a_width", mac.a_width, 16);
-      check_width("b_width", mac.b_width, 16);
-      a_bits = mac.a_width;
-      b_bits = mac.b_width + (mac.schedule != Schedule::plain || mac.structure == Structure::none);  // a sign beside
-      break;
-    case MacFormat::nvfp4:
-    case MacFormat::mxfp4:
-      a_bits = b_bits = 4;
-      break;
-    case MacFormat::fp8_e4m3:
-    case MacFormat::fp8_e5m2:
-      a_bits = b_bits = 8;
-      break;
-    case MacFormat::bf16:
-    case MacFormat::fp16:
-      a_bits = b_bits = 16;
-      break;
-    case MacFormat::tf32:
-      a_bits = b_bits = 19;
-      break;
-    case MacFormat::fp32:
-      a_bits = b_bits = 32;
-      break;
+  for (const bool b : {false, true}) {
+    const MacFormat format = mac.format_of(b);
+    if (static_cast<std::size_t>(format) >= std::size(formats))
+      throw FieldError(mac.one_format() ? "format"
+                       : b              ? "b_format"
+                                        : "a_format",
+                       std::to_string(static_cast<int>(format)), "one of " + join(formats));
+    if (format == MacFormat::integer) check_width(b ? "b_width" : "a_width", b ? mac.b_width : mac.a_width, 16);
   }
-  if (mac.format == MacFormat::integer) {
+  check_width("lanes", mac.lanes, 1024);
+  if (mac.is(MacFormat::integer)) {
     if (static_cast<std::size_t>(mac.structure) >= std::size(structures))
-      throw FieldError("structure", std::to_string(static_cast<int>(mac.structure)), "one of " + joined(structures));
+      throw FieldError("structure", std::to_string(static_cast<int>(mac.structure)), "one of " + join(structures));
     if (static_cast<std::size_t>(mac.schedule) >= std::size(schedules))
-      throw FieldError("schedule", std::to_string(static_cast<int>(mac.schedule)), "one of " + joined(schedules));
+      throw FieldError("schedule", std::to_string(static_cast<int>(mac.schedule)), "one of " + join(schedules));
     if (mac.accumulator) check_width("acc_width", mac.acc_width, 128);
     if (mac.structure == Structure::none) {
       if (!(mac.additions > 0) || std::isinf(mac.additions))
@@ -263,8 +270,8 @@ void validate(const MacQuestion& question) {
         throw FieldError("schedule", std::string(name(mac.schedule)), "plain where there is no accumulator");
     }
   }
-  check_statistics("a", question.a, a_bits);
-  check_statistics("b", question.b, b_bits);
+  check_statistics("a", question.a, code_bits(mac, false));
+  check_statistics("b", question.b, code_bits(mac, true));
 }
 
 }  // namespace narrowgauge::power

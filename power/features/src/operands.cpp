@@ -116,7 +116,7 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
   const auto lanes = static_cast<std::size_t>(mac.lanes);
   const std::size_t beats = (k + lanes - 1) / lanes, length = beats * lanes;
   const auto vectors = [&](const Side& side, bool is_b) {
-    if (mac.format != MacFormat::integer) return quantized_codes(side, mac.format, length);
+    if (!mac.is(MacFormat::integer)) return quantized_codes(side, mac.format(), length);
     if (is_b && is_repeated(mac) && !integers_as_they_are) return pann_codes(side, mac, length);
     const bool split = is_b && has_magnitudes(mac), is_signed = split || (is_b ? mac.b_signed : mac.a_signed);
     return integer_codes(side, code_bits(mac, is_b), is_signed, split, integers_as_they_are, length);

@@ -42,7 +42,7 @@ struct Number {
 };
 
 Number number(const MacSpec& mac, bool is_a) {
-  switch (mac.format) {
+  switch (mac.format_of(!is_a)) {
     case MacFormat::integer: {
       const int width = is_a ? mac.a_width : mac.b_width;
       const bool is_signed = is_a ? mac.a_signed : mac.b_signed;
@@ -65,6 +65,10 @@ Number number(const MacSpec& mac, bool is_a) {
       return {{}, Format::fp16, 16};
     case MacFormat::tf32:
       return {{}, Format::tf32, 19};
+    case MacFormat::fp4_e2m1:
+      return {{}, Format::e2m1, 4};
+    case MacFormat::fp4_e3m0:
+      return {{}, Format::e3m0, 4};
     case MacFormat::fp32:
       break;
   }

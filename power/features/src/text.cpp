@@ -38,7 +38,7 @@ std::string percent_text(double share) {
   return buffer;
 }
 
-std::string joined(std::span<const std::string_view> words) {
+std::string join(std::span<const std::string_view> words) {
   std::string text;
   for (const std::string_view word : words) text.append(text.empty() ? "" : ", ").append(word);
   return text;

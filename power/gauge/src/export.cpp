@@ -221,7 +221,7 @@ std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, s
     std::vector<std::string_view> names(known.size());
     std::transform(known.begin(), known.end(), names.begin(),
                    [](const auto& one) { return std::string_view(one.name); });
-    throw FieldError("technology", tables.technology, "one of " + joined(names));
+    throw FieldError("technology", tables.technology, "one of " + join(names));
   }
   tables.price();
   if (kind == "accelergy") {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "features/paper.hpp"
 #include "features/text.hpp"
@@ -33,7 +34,9 @@ bool stimulus_is(std::string_view stimulus, const OperandStatistics& operand, bo
   return false;
 }
 
-bool is_signed(const MacSpec& mac, bool operand_signed) { return mac.format != MacFormat::integer || operand_signed; }
+bool is_signed(const MacSpec& mac, bool b) {
+  return mac.format_of(b) != MacFormat::integer || (b ? mac.b_signed : mac.a_signed);
+}
 
 std::string shown(bool value) { return value ? "true" : "false"; }
 template <class Enumeration>
@@ -46,14 +49,33 @@ std::string shown(Enumeration value) {
 bool data::stimulus_fits(const Question& question, std::string_view stimulus) {
   if (!question.stimulus.empty()) return stimulus == question.stimulus;
   const MacSpec& mac = question.unit.mac;
-  if (!stimulus_is(stimulus, question.unit.a, is_signed(mac, mac.a_signed))) return false;
+  if (!stimulus_is(stimulus, question.unit.a, is_signed(mac, false))) return false;
   // Of repeated additions a stimulus is the activations'; weights are Gaussian.
   if (mac.structure == Structure::none) return question.unit.b.distribution == Distribution::gauss;
-  return stimulus_is(stimulus, question.unit.b, is_signed(mac, mac.b_signed));
+  return stimulus_is(stimulus, question.unit.b, is_signed(mac, true));
+}
+
+void Gauge::Data::check_formats(const Technology& technology, const MacSpec& mac) const {
+  if (has_closed_form(mac)) return;
+  std::set<std::string> known;
+  const std::string& flow = technology.anchor.empty() ? technology.name : technology.anchor;
+  for (const Record& record : records)
+    if (record.technology == flow && record.operation.empty()) known.insert(name_pair(record.mac));
+  if (const auto found = technologies.find(flow); found != technologies.end()) {
+    if (found->second.calibration)
+      for (const MacSpec& unit : found->second.calibration->characterized) known.insert(name_pair(unit));
+    if (found->second.measured)
+      for (const Estimate& estimate : found->second.measured->estimates) known.insert(name_pair(estimate.mac));
+  }
+  if (known.contains(name_pair(mac))) return;
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  throw FieldError(mac.one_format() ? "format" : "b_format", std::string(name(mac.b_format)),
+                   "what " + technology.name + " has units of, in both operands: " + join(names) + "; of " +
+                       describe_formats(mac) + " there is neither a unit nor a calibration yet");
 }
 
 void Gauge::Data::check_range(const Technology& technology, const Question& question, Answer& answer) const {
-  const MacSpec asked = canonical(question.unit.mac);
+  const MacSpec asked = canonicalize(question.unit.mac);
   const auto outside = [&](const char* field, const std::string& value, const std::string& range) {
     const std::string expected = range + ", which was characterized in " + technology.name;
     if (question.strict) throw FieldError(field, value, expected + " (strict)");
@@ -77,7 +99,7 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
     for (const MacSpec* mac : alike) values.push_back(shown(mac->*member));
     std::sort(values.begin(), values.end());
     const auto last = std::unique(values.begin(), values.end());
-    outside(field, shown(asked.*member), joined(std::vector<std::string_view>(values.begin(), last)));
+    outside(field, shown(asked.*member), join(std::vector<std::string_view>(values.begin(), last)));
     return false;
   };
   const auto between = [&](const char* field, auto member) {
@@ -87,9 +109,10 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
     if (asked.*member < least || asked.*member > most)
       outside(field, rounded(asked.*member), rounded(least) + (most > least ? " to " + rounded(most) : ""));
   };
-  if (!narrow("format", &MacSpec::format)) return;
+  if (!narrow(asked.one_format() ? "format" : "a_format", &MacSpec::a_format)) return;
+  if (!narrow("b_format", &MacSpec::b_format)) return;
   narrow("accumulator", &MacSpec::accumulator);
-  if (asked.format == MacFormat::integer) {
+  if (asked.is(MacFormat::integer)) {
     narrow("structure", &MacSpec::structure);
     narrow("schedule", &MacSpec::schedule);
     narrow("a_signed", &MacSpec::a_signed);
@@ -102,7 +125,7 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
   between("lanes", &MacSpec::lanes);
 }
 
-Answer Gauge::Data::closed_form(const Technology& technology, const Question& question) const {
+Answer Gauge::Data::answer_from_closed_form(const Technology& technology, const Question& question) const {
   try {
     check_priceable(question.unit.mac);
   } catch (const FieldError& error) {
@@ -110,29 +133,24 @@ Answer Gauge::Data::closed_form(const Technology& technology, const Question& qu
         error.field(), error.value(),
         error.expected() + ", for L0; L2 and L3 answer for the units that `narrowgauge energy --units` lists");
   }
-  return of_features(technology, question, Rung::L0, features(question.unit), cycles_per_mac(question.unit));
+  return answer_from_features(technology, question, Rung::L0, features(question.unit), cycles_per_mac(question.unit));
 }
 
-Answer Gauge::Data::of_features(const Technology& technology, const Question& question, Rung rung,
-                                const Features& features, double cycles) const {
+Answer Gauge::Data::answer_from_features(const Technology& technology, const Question& question, Rung rung,
+                                         const Features& features, double cycles) const {
   if (!technology.calibration) {
-    throw FieldError("technology", technology.name, "one with a calibration: " + names_of([](const Technology& one) {
-                                                      return one.calibration.has_value();
-                                                    }));
+    throw FieldError("technology", technology.name,
+                     "one with a calibration: " +
+                         list_technologies([](const Technology& one) { return one.calibration.has_value(); }));
   }
   const Calibration& calibration = *technology.calibration;
-  Answer answer;
-  answer.unit = "J";
   const double cycle_j = dot(features, calibration.coefficients);
-  answer.each = cycle_j * cycles;
-  answer.rung = rung;
-  answer.technology = technology.name;
-  answer.calibration = calibration.id;
+  Answer answer = begin_answer({.rung = rung, .technology = technology.name, .calibration = calibration.id});
   answer.error = calibration.error(rung, question.unit.mac);
   check_range(technology, question, answer);
   const int lanes = question.unit.mac.lanes;
   Term each{"one multiply-accumulate",
-            answer.each,
+            cycle_j * cycles,
             "J",
             cycles * lanes == 1 ? "energy of a cycle / lanes" : "energy of a cycle x " + rounded(cycles) + " cycles",
             {}};
@@ -153,42 +171,38 @@ Answer Gauge::Data::of_features(const Technology& technology, const Question& qu
     }
     each.parts.push_back(std::move(cycle));
   }
-  Term all = scaled(answer, question.count, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
-std::optional<Answer> Gauge::Data::recorded(const Technology& technology, const Question& question, Rung rung) const {
-  const MacSpec asked = canonical(question.unit.mac);
+std::optional<Answer> Gauge::Data::answer_from_records(const Technology& technology, const Question& question,
+                                                       Rung rung) const {
+  const MacSpec asked = canonicalize(question.unit.mac);
   for (const Record& record : records) {
-    if (record.technology != technology.name || !record.operation.empty() || !(canonical(record.mac) == asked))
+    if (record.technology != technology.name || !record.operation.empty() || !(canonicalize(record.mac) == asked))
       continue;
     for (const Sample& sample : record.samples) {
       if (stimulus_fits(question, sample.stimulus) && sample.json.contains(std::string(name(rung))))
-        return sampled(technology, question, record, sample, rung);
+        return answer_from_record(technology, question, record, sample, rung);
     }
   }
   return std::nullopt;
 }
 
-Answer Gauge::Data::sampled(const Technology& technology, const Question& question, const Record& record,
-                            const Sample& sample, Rung rung) const {
+Answer Gauge::Data::answer_from_record(const Technology& technology, const Question& question, const Record& record,
+                                       const Sample& sample, Rung rung) const {
   const Json& of = sample.json[std::string(name(rung))];
-  Answer answer;
-  answer.unit = "J";
   const double cycle = of.at("energy_j");
-  answer.each = cycle / record.macs_per_cycle;
-  answer.rung = rung;
-  answer.technology = technology.name;
-  answer.record = record.unit;
-  answer.netlist_sha256 = record.netlist_sha256;
-  answer.stimulus = sample.stimulus;
-  answer.stimulus_sha256 = sample.stimulus_sha256;
+  Answer answer = begin_answer({.rung = rung,
+                                .technology = technology.name,
+                                .record = record.unit,
+                                .netlist_sha256 = record.netlist_sha256,
+                                .stimulus = sample.stimulus,
+                                .stimulus_sha256 = sample.stimulus_sha256});
   answer.leakage_w = of.value("leakage_w", not_known);
   if (!record.operation.empty())
     answer.notes.push_back("How far " + std::string(name(rung)) + " is off was measured on multiply-accumulates only.");
   else if (technology.calibration)
-    answer.error = technology.calibration->error(rung, canonical(record.mac));
+    answer.error = technology.calibration->error(rung, canonicalize(record.mac));
   if (of.contains("standard_error"))
     answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
                            " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");
@@ -203,7 +217,11 @@ Answer Gauge::Data::sampled(const Technology& technology, const Question& questi
         "L3 is the rung that the others are held against; what it leaves out (wires, the library's own error) is "
         "in "
         "docs/energy_ladder.md.");
-  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  Term each{record.each(),
+            cycle / record.macs_per_cycle,
+            "J",
+            "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle",
+            {}};
   if (question.explain) {
     Term whole{"one cycle of the unit",
                cycle,
@@ -227,23 +245,19 @@ Answer Gauge::Data::sampled(const Technology& technology, const Question& questi
     }
     each.parts.push_back(std::move(whole));
   }
-  Term all = scaled(answer, question.count, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
-Answer Gauge::Data::of_rtl_flips(const Technology& technology, const Question& question, const Record& record,
-                                 const RtlSample& sample) const {
+Answer Gauge::Data::answer_from_rtl_flips(const Technology& technology, const Question& question, const Record& record,
+                                          const RtlSample& sample) const {
   const RtlCalibration& rtl = *technology.rtl;
-  Answer answer;
-  answer.unit = "J";
-  answer.rung = Rung::L1;
-  answer.technology = technology.name;
-  answer.calibration = rtl.id;
-  answer.record = record.unit;
-  answer.netlist_sha256 = record.netlist_sha256;
-  answer.stimulus = sample.stimulus;
-  answer.stimulus_sha256 = sample.stimulus_sha256;
+  Answer answer = begin_answer({.rung = Rung::L1,
+                                .technology = technology.name,
+                                .calibration = rtl.id,
+                                .record = record.unit,
+                                .netlist_sha256 = record.netlist_sha256,
+                                .stimulus = sample.stimulus,
+                                .stimulus_sha256 = sample.stimulus_sha256});
   answer.error = rtl.error;
   answer.notes.push_back("Flips counted in the Verilated unit (docs/energy_rtl.md).");
   Term cycle{"one cycle of the unit", 0, "J", "sum of feature x coefficient", {}};
@@ -253,15 +267,16 @@ Answer Gauge::Data::of_rtl_flips(const Technology& technology, const Question& q
     cycle.parts.push_back(
         {feature, count * joules, "J", rounded(count) + " a cycle x " + quantity_text(joules, "J"), {}});
   }
-  answer.each = cycle.value / record.macs_per_cycle;
-  Term each{record.each(), answer.each, "J", "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle", {}};
+  Term each{record.each(),
+            cycle.value / record.macs_per_cycle,
+            "J",
+            "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle",
+            {}};
   each.parts.push_back(std::move(cycle));
-  Term all = scaled(answer, question.count, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
-Answer Gauge::Data::named(const Technology& technology, const Question& question) const {
+Answer Gauge::Data::answer_by_name(const Technology& technology, const Question& question) const {
   std::string there, units;
   for (const Record& record : records) {
     if (record.technology != technology.name) continue;
@@ -272,12 +287,12 @@ Answer Gauge::Data::named(const Technology& technology, const Question& question
       if (!question.stimulus.empty() && sample.stimulus != question.stimulus) continue;
       for (const Rung rung : {Rung::L3, Rung::L2}) {
         if ((question.rung == rung || question.rung == Rung::best) && sample.json.contains(std::string(name(rung))))
-          return sampled(technology, question, record, sample, rung);
+          return answer_from_record(technology, question, record, sample, rung);
       }
       if (question.rung == Rung::L1 && technology.rtl) {
         for (const RtlSample& of : technology.rtl->samples)
           if (of.unit == record.unit && of.stimulus == sample.stimulus && of.stimulus_sha256 == sample.stimulus_sha256)
-            return of_rtl_flips(technology, question, record, of);
+            return answer_from_rtl_flips(technology, question, record, of);
       }
     }
     if (question.rung == Rung::L0)
@@ -293,12 +308,13 @@ Answer Gauge::Data::named(const Technology& technology, const Question& question
                                  : "one recorded in " + technology.name + ": " + units);
 }
 
-Answer Gauge::Data::refined(const Question& question) const {
+Answer Gauge::Data::answer_refined(const Question& question) const {
   const std::string wanted = question.technology.empty() ? reference_technology : question.technology;
   const Technology& technology = this->technology(wanted);
-  if (!question.record.empty()) return named(technology, question);
-  if (technology.kind == "cited") return cited(technology, question);
-  if (technology.measured) return estimated(technology, question);
+  if (!question.record.empty()) return answer_by_name(technology, question);
+  check_formats(technology, question.unit.mac);
+  if (technology.kind == "cited") return answer_from_constants(technology, question);
+  if (technology.measured) return answer_from_estimates(technology, question);
   switch (question.rung) {
     case Rung::L0:
     case Rung::best:
@@ -306,18 +322,18 @@ Answer Gauge::Data::refined(const Question& question) const {
         if (!question.stimulus.empty() && question.rung == Rung::L0)
           throw FieldError("stimulus", question.stimulus, "left out, or rung L2, L3 or best: L0 takes distributions");
         for (const Rung rung : {Rung::L3, Rung::L2}) {
-          if (auto answer = recorded(technology, question, rung)) return *answer;
+          if (auto answer = answer_from_records(technology, question, rung)) return *answer;
         }
         if (!question.stimulus.empty()) break;
       }
-      return closed_form(technology, question);
+      return answer_from_closed_form(technology, question);
     case Rung::L1:
       throw FieldError(
           "rung", "L1",
           "operands to count on: Gauge::energy_counted, or `narrowgauge energy --rung L1 --a A.npy --b B.npy`");
     case Rung::L2:
     case Rung::L3:
-      if (auto answer = recorded(technology, question, question.rung)) return *answer;
+      if (auto answer = answer_from_records(technology, question, question.rung)) return *answer;
       break;
     case Rung::L4:
     case Rung::L5:
@@ -327,11 +343,11 @@ Answer Gauge::Data::refined(const Question& question) const {
   std::string there;
   for (const Record& record : records) {
     if (record.technology == technology.name && record.operation.empty() &&
-        canonical(record.mac) == canonical(question.unit.mac)) {
+        canonicalize(record.mac) == canonicalize(question.unit.mac)) {
       for (const Sample& sample : record.samples) there += (there.empty() ? "" : ", ") + sample.stimulus;
     }
   }
-  const std::string what = described(question.unit.mac);
+  const std::string what = describe(question.unit.mac);
   const bool by_stimulus = !there.empty() && !question.stimulus.empty();
   throw FieldError(
       by_stimulus ? "stimulus" : "rung", by_stimulus ? question.stimulus : std::string(name(question.rung)),
@@ -341,10 +357,13 @@ Answer Gauge::Data::refined(const Question& question) const {
                     : "another stimulus: " + what + " is recorded in " + technology.name + " on " + there);
 }
 
-Answer Gauge::Data::paper(const Question& question) const {
+Answer Gauge::Data::answer_by_paper(const Question& question) const {
   const MacSpec& mac = question.unit.mac;
-  if (mac.format != MacFormat::integer)
-    throw FieldError("format", std::string(name(mac.format)),
+  if (!mac.is(MacFormat::integer))
+    throw FieldError(mac.one_format()                     ? "format"
+                     : mac.a_format != MacFormat::integer ? "a_format"
+                                                          : "b_format",
+                     std::string(name(mac.a_format != MacFormat::integer ? mac.a_format : mac.b_format)),
                      "integer (int1 to int16): mode pann_paper knows no other");
   if (mac.lanes != 1) throw FieldError("lanes", std::to_string(mac.lanes), "1 in mode pann_paper");
   if (question.rung != Rung::best && question.rung != Rung::L0)
@@ -376,7 +395,6 @@ Answer Gauge::Data::paper(const Question& question) const {
       part("accumulator register", flips.accumulator_register, "0.5 (b_w + b_x)");
     }
   }
-  answer.each = each.value;
   answer.verified = false;
   answer.notes.push_back(
       "Unverified: nobody has compared the formulas with the paper's tables (docs/pann.md, Formulas). What gates do "
@@ -389,7 +407,7 @@ Answer Gauge::Data::paper(const Question& question) const {
     Question int8;
     int8.technology = question.technology;
     int8.rung = technology(question.technology).kind == "cited" ? Rung::best : Rung::L0;
-    const Answer of = refined(int8);
+    const Answer of = answer_refined(int8);
     const double flips = paper::signed_mac(8, 8, 32).total();
     flip_j = of.each / flips;
     answer.technology = of.technology;
@@ -402,19 +420,16 @@ Answer Gauge::Data::paper(const Question& question) const {
                            ". One value for all flips is this mode's simplification.");
     Term flips = std::move(each);
     answer.unit = "J";
-    answer.each *= *flip_j;
-    each = {"one multiply-accumulate", answer.each, "J", "flips x energy per flip", {}};
+    each = {"one multiply-accumulate", flips.value * *flip_j, "J", "flips x energy per flip", {}};
     each.parts.push_back(std::move(flips));
     each.parts.push_back({"energy per flip", *flip_j, "J", from, {}});
   }
-  Term all = scaled(answer, question.count, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
 Answer Gauge::energy(const Question& question) const {
   validate(question);
-  return question.mode == Mode::pann_paper ? data_->paper(question) : data_->refined(question);
+  return question.mode == Mode::pann_paper ? data_->answer_by_paper(question) : data_->answer_refined(question);
 }
 
 Answer Gauge::energy_counted(const Question& question, const Features& counted, std::optional<double> cycles) const {
@@ -425,7 +440,9 @@ Answer Gauge::energy_counted(const Question& question, const Features& counted, 
     throw FieldError("unit", question.record, "left out, and a format: operands are counted on in the golden model");
   const Technology& technology =
       data_->technology(question.technology.empty() ? reference_technology : question.technology);
-  return data_->of_features(technology, question, Rung::L1, counted, cycles ? *cycles : cycles_per_mac(question.unit));
+  data_->check_formats(technology, question.unit.mac);
+  return data_->answer_from_features(technology, question, Rung::L1, counted,
+                                     cycles ? *cycles : cycles_per_mac(question.unit));
 }
 
 Gauge::Fast Gauge::prepare(std::string_view technology) const {

@@ -11,8 +11,8 @@ namespace narrowgauge::power {
 
 using namespace data;
 
-Answer Gauge::Data::cited(const Technology& technology, const Question& question) const {
-  const MacSpec asked = canonical(question.unit.mac);
+Answer Gauge::Data::answer_from_constants(const Technology& technology, const Question& question) const {
+  const MacSpec asked = canonicalize(question.unit.mac);
   if (question.rung != Rung::best && question.rung != Rung::L0 && question.rung != Rung::L2 &&
       question.rung != Rung::L3)
     throw FieldError("rung", std::string(name(question.rung)), "best, L0, L2 or L3 in " + technology.name);
@@ -24,13 +24,13 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
   // The listed multiply-accumulate to start from: the format's own, or INT8's.
   MacSpec reference;  // int8 x int8
   std::string_view reference_name = "int8", sum_name = "int32";
-  if (asked.format != MacFormat::integer && constant("mul", name(asked.format))) {
-    reference.format = asked.format;
-    reference_name = name(asked.format);
+  if (asked.one_format() && !asked.is(MacFormat::integer) && constant("mul", name(asked.format()))) {
+    reference.set_format(asked.format());
+    reference_name = name(asked.format());
     sum_name = "fp32";
   }
   reference.accumulator = asked.accumulator;
-  reference = canonical(reference);
+  reference = canonicalize(reference);
   const Operation* product = constant("mul", reference_name);
   const Operation* sum = constant("add", sum_name);
   if (!product || !sum)
@@ -39,7 +39,7 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
                 ".json");
   const double constant_j = product->energy_j + (reference.accumulator ? sum->energy_j : 0);
 
-  Answer answer;
+  Answer answer = begin_answer({.rung = Rung::cited, .technology = technology.name});
   const bool direct = asked == reference && question.stimulus.empty() &&
                       question.unit.a.distribution == Distribution::uniform &&
                       question.unit.b.distribution == Distribution::uniform;
@@ -47,7 +47,6 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
                 constant_j, 1, technology.anchor};
   std::optional<Answer> of_asked, of_reference;
   if (direct) {
-    answer.rung = Rung::cited;
     answer.notes.push_back("A published constant as it stands (" + technology.citation +
                            "): its source states neither operands nor an error.");
   } else {
@@ -59,24 +58,22 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
     there.stimulus.clear();
     if (question.rung == Rung::best) {  // the same rung for both
       const Technology& flow = this->technology(technology.anchor);
-      of_asked = recorded(flow, here, Rung::L3);
-      of_reference = recorded(flow, there, Rung::L3);
+      of_asked = answer_from_records(flow, here, Rung::L3);
+      of_reference = answer_from_records(flow, there, Rung::L3);
       here.rung = there.rung = Rung::L0;
     }
     if (!of_asked || !of_reference) {
-      of_asked = refined(here);
-      of_reference = refined(there);
+      of_asked = answer_refined(here);
+      of_reference = answer_refined(there);
     }
     anchor.ratio = of_asked->each / of_reference->each;
     answer = *of_asked;
+    answer.technology = technology.name;
     answer.leakage_w = not_known;
     answer.notes.push_back("Anchored: the cited " + anchor.to + " times the ratio of the two units in " + anchor.flow +
                            "; the error of carrying a ratio to " + technology.name + " is not known" +
                            (answer.error ? ", the one given is that of the rung in " + anchor.flow : "") + ".");
   }
-  answer.unit = "J";
-  answer.technology = technology.name;
-  answer.each = constant_j * anchor.ratio;
   for (const Operation* operation : {product, reference.accumulator ? sum : product}) {
     if (operation->verified) continue;
     answer.verified = false;
@@ -85,7 +82,7 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
                            operation->source + "); check it against " + technology.citation + " before quoting.");
     if (operation == sum || !reference.accumulator) break;
   }
-  Term each{"one multiply-accumulate", answer.each, "J", direct ? "" : "cited constant x ratio", {}};
+  Term each{"one multiply-accumulate", constant_j * anchor.ratio, "J", direct ? "" : "cited constant x ratio", {}};
   if (question.explain) {
     Term cited{"cited " + anchor.to, constant_j, "J", technology.citation, {}};
     cited.parts.push_back({product->format + " multiplication", product->energy_j, "J", product->source, {}});
@@ -97,12 +94,9 @@ Answer Gauge::Data::cited(const Technology& technology, const Question& question
       ratio.parts.push_back(*of_reference->explanation);
       each.parts.push_back(std::move(ratio));
     }
-    answer.explanation.reset();
   }
   answer.anchor = std::move(anchor);
-  Term all = scaled(answer, question.count, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
 Answer Gauge::energy(const MemoryQuestion& question) const {
@@ -118,10 +112,7 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
     throw FieldError("memory",
                      question.memory + " of technology " + (question.technology.empty() ? "none" : question.technology),
                      "one of " + there);
-  Answer answer;
-  answer.unit = "J";
-  answer.rung = Rung::cited;
-  answer.technology = memory->technology;
+  Answer answer = begin_answer({.rung = Rung::cited, .technology = memory->technology});
   answer.verified = memory->verified;
   using Op = MemoryQuestion::Operation;
   Term each{"one bit", 0, "J", std::string(name(question.operation)) + "; " + memory->citation, {}};
@@ -142,10 +133,10 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
     }
     const double slope =
         std::log(points[at + 1].second / points[at].second) / std::log(points[at + 1].first / points[at].first);
-    answer.each = points[at].second * std::pow(question.size_bytes / points[at].first, slope);
+    each.value = points[at].second * std::pow(question.size_bytes / points[at].first, slope);
     for (const auto& [size, joules] : points)
-      if (size == question.size_bytes) answer.each = joules;
-    if (question.operation == Op::store_and_fetch) answer.each *= 2;
+      if (size == question.size_bytes) each.value = joules;
+    if (question.operation == Op::store_and_fetch) each.value *= 2;
     if (question.operation != Op::read)
       answer.notes.push_back("The source gives one energy for an access; a write is taken to cost the same as a read.");
     for (const std::size_t i : {at, at + 1})
@@ -171,7 +162,7 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
     };
     if (question.operation != Op::write) add("read", memory->low_j, memory->high_j);
     if (question.operation != Op::read) add("write", memory->write_low_j, memory->write_high_j);
-    answer.each = 0.5 * (low + high);
+    each.value = 0.5 * (low + high);
     if (high > low) {
       answer.notes.push_back("The source gives a range, " + quantity_text(low, "J") + " to " +
                              quantity_text(high, "J") + " a bit; the value is its middle, +- " +
@@ -180,31 +171,25 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
   }
   answer.notes.push_back("Cited: " + memory->citation + ".");
   if (!memory->verified) answer.notes.push_back("Unverified: check it against its source before quoting.");
-  each.value = answer.each;
-  Term all = scaled(answer, question.bits, std::move(each));
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), question.bits, question.explain, std::move(each));
 }
 
-Answer Gauge::Data::estimated(const Technology& technology, const Question& question) const {
+Answer Gauge::Data::answer_from_estimates(const Technology& technology, const Question& question) const {
   const Measured& measured = *technology.measured;
   if (question.rung != Rung::best && question.rung != Rung::L5)
     throw FieldError("rung", std::string(name(question.rung)), "best or L5 in " + technology.name);
-  const MacSpec asked = canonical(question.unit.mac);
+  const MacSpec asked = canonicalize(question.unit.mac);
   std::string there;
   for (const Estimate& estimate : measured.estimates) {
-    there += (there.empty() ? "" : "; ") + described(estimate.mac) + " on " + estimate.stimulus;
-    if (!(canonical(estimate.mac) == asked) || !stimulus_fits(question, estimate.stimulus)) continue;
-    Answer answer;
-    answer.unit = "J";
-    answer.each = estimate.cycle_j / estimate.macs_per_cycle;
-    answer.rung = Rung::L5;
-    answer.technology = technology.name;
-    answer.calibration = measured.id;
-    answer.record = estimate.unit;
-    answer.netlist_sha256 = estimate.netlist_sha256;
-    answer.stimulus = estimate.stimulus;
-    answer.stimulus_sha256 = estimate.stimulus_sha256;
+    there += (there.empty() ? "" : "; ") + describe(estimate.mac) + " on " + estimate.stimulus;
+    if (!(canonicalize(estimate.mac) == asked) || !stimulus_fits(question, estimate.stimulus)) continue;
+    Answer answer = begin_answer({.rung = Rung::L5,
+                                  .technology = technology.name,
+                                  .calibration = measured.id,
+                                  .record = estimate.unit,
+                                  .netlist_sha256 = estimate.netlist_sha256,
+                                  .stimulus = estimate.stimulus,
+                                  .stimulus_sha256 = estimate.stimulus_sha256});
     answer.notes.push_back(
         "An estimate, not a measurement of this unit: events counted on its placed netlist x energies fitted to "
         "published board currents, which says nothing of the error here. The rules by which pulses count move the "
@@ -212,7 +197,7 @@ Answer Gauge::Data::estimated(const Technology& technology, const Question& ques
         quantity_text(estimate.low_j / estimate.macs_per_cycle, "J") + " to " +
         quantity_text(estimate.high_j / estimate.macs_per_cycle, "J") + ". docs/energy_fpga.md.");
     Term each{"one multiply-accumulate",
-              answer.each,
+              estimate.cycle_j / estimate.macs_per_cycle,
               "J",
               "energy of a cycle / " + rounded(estimate.macs_per_cycle) + " a cycle",
               {}};
@@ -223,9 +208,7 @@ Answer Gauge::Data::estimated(const Technology& technology, const Question& ques
                           {{"nets", estimate.nets_j, "J", "transitions of routed nets", {}},
                            {"flip-flops", estimate.flip_flops_j, "J", "flip-flops clocked", {}},
                            {"dsp", estimate.dsp_j, "J", "products of DSP blocks", {}}}});
-    Term all = scaled(answer, question.count, std::move(each));
-    if (question.explain) answer.explanation = std::move(all);
-    return answer;
+    return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
   }
   throw FieldError("technology", technology.name,
                    R"(a unit that was estimated there ()" + there + R"() or events on the chip, {"technology": ")" +
@@ -235,16 +218,12 @@ Answer Gauge::Data::estimated(const Technology& technology, const Question& ques
 Answer Gauge::energy(const EventQuestion& question) const {
   const Technology& technology = data_->technology(question.technology);
   if (!technology.measured) {
-    throw FieldError(
-        "technology", technology.name,
-        "one that prices events: " + data_->names_of([](const Technology& one) { return one.measured.has_value(); }));
+    throw FieldError("technology", technology.name,
+                     "one that prices events: " +
+                         data_->list_technologies([](const Technology& one) { return one.measured.has_value(); }));
   }
   const Measured& measured = *technology.measured;
-  Answer answer;
-  answer.unit = "J";
-  answer.rung = Rung::L5;
-  answer.technology = technology.name;
-  answer.calibration = measured.id;
+  Answer answer = begin_answer({.rung = Rung::L5, .technology = technology.name, .calibration = measured.id});
   answer.error = measured.error;
   Term all{"all events", 0, "J", "sum of count x coefficient", {}};
   double low = 0, high = 0;
@@ -268,12 +247,10 @@ Answer Gauge::energy(const EventQuestion& question) const {
                              quantity_text(event->value, event->unit) + ": " + event->of,
                          {}});
   }
-  answer.value = answer.each = all.value;
   answer.notes.push_back("The error is that of predicting a whole board current; a single event is known to " +
                          quantity_text(low, "J") + " ... " + quantity_text(high, "J") +
                          " over placements and pulse models.");
-  if (question.explain) answer.explanation = std::move(all);
-  return answer;
+  return finish_answer(std::move(answer), 1, question.explain, std::move(all));
 }
 
 }  // namespace narrowgauge::power

@@ -30,7 +30,7 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
   }
   const auto characterized = [&](const std::string& unit) {
     if (const auto found = units.find(unit); found != units.end())
-      calibration.characterized.push_back(canonical(found->second.first));
+      calibration.characterized.push_back(canonicalize(found->second.first));
   };
   for (const Json& unit : json.value("fitted_units", Json::array())) characterized(unit);
   if (json.contains("l2_scale")) calibration.l2_scale = json["l2_scale"];
@@ -97,26 +97,37 @@ Memory memory_from_json(const Json& json) {
 
 }  // namespace
 
-std::string described(const MacSpec& mac) {
-  std::string text(name(mac.format));
-  if (mac.format == MacFormat::integer) {
+std::string name_pair(const MacSpec& mac) {
+  const std::string a(name(mac.a_format)), b(name(mac.b_format));
+  return a == b ? a : a + " x " + b;
+}
+
+std::string describe(const MacSpec& mac) {
+  std::string text = describe_formats(mac);
+  const bool integers = mac.is(MacFormat::integer);
+  if (integers) {
     text = std::string(mac.a_signed ? "int" : "uint") + std::to_string(mac.a_width) + " x " +
            (mac.b_signed ? "int" : "uint") + std::to_string(mac.b_width) + " " + std::string(name(mac.structure));
   }
   if (mac.lanes != 1) text += ", " + std::to_string(mac.lanes) + " lanes";
   if (!mac.accumulator) {
     text += ", products only";
-  } else if (mac.format == MacFormat::integer) {
+  } else if (integers) {
     text += ", " + std::to_string(mac.acc_width) + "-bit accumulator";
   }
   return text;
 }
 
-MacSpec canonical(MacSpec mac) {
+MacSpec canonicalize(MacSpec mac) {
   const MacSpec defaults;
-  if (mac.format != MacFormat::integer) {
+  if (!mac.is(MacFormat::integer)) {
     MacSpec plain;
-    plain.format = mac.format;
+    plain.a_format = mac.a_format;
+    plain.b_format = mac.b_format;
+    if (mac.a_format == MacFormat::integer)
+      std::tie(plain.a_width, plain.a_signed) = std::tie(mac.a_width, mac.a_signed);
+    if (mac.b_format == MacFormat::integer)
+      std::tie(plain.b_width, plain.b_signed) = std::tie(mac.b_width, mac.b_signed);
     plain.lanes = mac.lanes;
     plain.accumulator = mac.accumulator;
     return plain;
@@ -135,12 +146,30 @@ std::string rounded(double value) {
   return buffer;
 }
 
-Term scaled(Answer& answer, double count, Term each) {
+Answer begin_answer(Source source) {
+  Answer answer;
+  answer.unit = "J";
+  answer.rung = source.rung;
+  answer.technology = std::move(source.technology);
+  answer.calibration = std::move(source.calibration);
+  answer.record = std::move(source.record);
+  answer.netlist_sha256 = std::move(source.netlist_sha256);
+  answer.stimulus = std::move(source.stimulus);
+  answer.stimulus_sha256 = std::move(source.stimulus_sha256);
+  return answer;
+}
+
+Answer finish_answer(Answer answer, double count, bool explain, Term each) {
+  answer.each = each.value;
   answer.value = count * answer.each;
-  if (count == 1) return each;
-  Term whole{"all", answer.value, answer.unit, rounded(count) + " x each", {}};
-  whole.parts.push_back(std::move(each));
-  return whole;
+  if (!explain) return answer;
+  if (count == 1) {
+    answer.explanation = std::move(each);
+  } else {
+    answer.explanation = Term{"all", answer.value, answer.unit, rounded(count) + " x each", {}};
+    answer.explanation->parts.push_back(std::move(each));
+  }
+  return answer;
 }
 
 }  // namespace data
@@ -182,7 +211,7 @@ void Gauge::Data::add_record(const Json& json, const Units& units) {
     record.macs_per_cycle = json.at("operations_per_cycle");
   } else {
     const auto unit = units.find(record.unit);
-    if (unit == units.end()) return;  // a record of a unit that is no more: power/flow's check tells of it
+    if (unit == units.end()) return;  // a record of a unit that is no more: characterize.py --check tells of it
     std::tie(record.mac, record.macs_per_cycle) = unit->second;
   }
   for (const Json& sample : json.at("samples")) {
@@ -220,13 +249,13 @@ const Technology& Gauge::Data::technology(const std::string& name) const {
   const auto found = technologies.find(name);
   if (found == technologies.end())
     throw FieldError("technology", name.empty() ? "missing" : name,
-                     "one of " + names_of([](const Technology&) { return true; }));
+                     "one of " + list_technologies([](const Technology&) { return true; }));
   if (!found->second.fault.empty())
     throw Error("The calibration of technology " + name + " is broken: " + found->second.fault);
   return found->second;
 }
 
-std::string Gauge::Data::names_of(bool (*wanted)(const Technology&)) const {
+std::string Gauge::Data::list_technologies(bool (*wanted)(const Technology&)) const {
   std::string names;
   for (const auto& [name, technology] : technologies)
     if (wanted(technology)) names += (names.empty() ? "" : ", ") + name;

@@ -20,6 +20,9 @@ using Json = nlohmann::json;
 
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
+/// "integer", "integer x fp4_e3m0": the formats that a unit multiplies.
+std::string name_pair(const MacSpec& mac);
+
 struct Calibration {
   std::string id;
   Features coefficients{};
@@ -31,10 +34,10 @@ struct Calibration {
   /// Whose errors are a unit's: its format's; serial multipliers, repeated additions and the unsigned split have their
   /// own.
   static std::string family(const MacSpec& mac) {
-    const std::string format(name(mac.format));
-    if (mac.structure == Structure::none) return format + ", repeated additions";
-    if (mac.structure == Structure::serial) return format + ", serial";
-    return mac.schedule == Schedule::plain ? format : format + ", unsigned split";
+    const std::string formats = name_pair(mac);
+    if (mac.structure == Structure::none) return formats + ", repeated additions";
+    if (mac.structure == Structure::serial) return formats + ", serial";
+    return mac.schedule == Schedule::plain ? formats : formats + ", unsigned split";
   }
   std::optional<RungError> error(Rung rung, const MacSpec& mac) const {
     const std::string key(name(rung));
@@ -122,10 +125,10 @@ struct Memory {
 using Units = std::map<std::string, std::pair<MacSpec, double>>;
 
 /// The parts that do not matter to the unit brought to their defaults, so that == compares what does.
-MacSpec canonical(MacSpec mac);
+MacSpec canonicalize(MacSpec mac);
 
 /// "int8 x int8 array, 32-bit accumulator"
-std::string described(const MacSpec& mac);
+std::string describe(const MacSpec& mac);
 
 /// Whether a sample of that stimulus answers the question: the stimulus it names, or the one like its distributions.
 bool stimulus_fits(const Question& question, std::string_view stimulus);
@@ -133,8 +136,17 @@ bool stimulus_fits(const Question& question, std::string_view stimulus);
 /// Four significant digits.
 std::string rounded(double value);
 
-/// Sets the answer's value to count x each; the derivation of that.
-Term scaled(Answer& answer, double count, Term each);
+/// Where the number of an answer is from.
+struct Source {
+  Rung rung = Rung::L0;
+  std::string technology, calibration = {};
+  /// Of a unit as it was recorded or estimated.
+  std::string record = {}, netlist_sha256 = {}, stimulus = {}, stimulus_sha256 = {};
+};
+/// An answer in joules that says so.
+Answer begin_answer(Source source);
+/// Sets each to that of the term, the value to count x each, and their derivation where it is asked for.
+Answer finish_answer(Answer answer, double count, bool explain, Term each);
 
 }  // namespace data
 
@@ -152,26 +164,30 @@ struct Gauge::Data {
   /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
   const data::Technology& technology(const std::string& name) const;
   /// "osu018, osu035": those that `wanted` takes; "none here" without any.
-  std::string names_of(bool (*wanted)(const data::Technology&)) const;
+  std::string list_technologies(bool (*wanted)(const data::Technology&)) const;
 
   // What answers: gauge.cpp,
-  Answer refined(const Question& question) const;
-  Answer closed_form(const data::Technology& technology, const Question& question) const;
-  Answer of_features(const data::Technology& technology, const Question& question, Rung rung, const Features& features,
-                     double cycles) const;
-  std::optional<Answer> recorded(const data::Technology& technology, const Question& question, Rung rung) const;
-  /// A sample of a record, as the answer of a rung that it has.
-  Answer sampled(const data::Technology& technology, const Question& question, const data::Record& record,
-                 const data::Sample& sample, Rung rung) const;
-  /// Of a unit by its name: L3, L2, or L1 by the flip counters of the Verilated unit.
-  Answer named(const data::Technology& technology, const Question& question) const;
-  Answer of_rtl_flips(const data::Technology& technology, const Question& question, const data::Record& record,
-                      const data::RtlSample& sample) const;
+  Answer answer_refined(const Question& question) const;
+  Answer answer_from_closed_form(const data::Technology& technology, const Question& question) const;
+  Answer answer_from_features(const data::Technology& technology, const Question& question, Rung rung,
+                              const Features& features, double cycles) const;
+  /// From the first record that fits; none if there is none.
+  std::optional<Answer> answer_from_records(const data::Technology& technology, const Question& question,
+                                            Rung rung) const;
+  /// From a sample of a record, at a rung that it has.
+  Answer answer_from_record(const data::Technology& technology, const Question& question, const data::Record& record,
+                            const data::Sample& sample, Rung rung) const;
+  /// About a unit by its name: L3, L2, or L1 by the flip counters of the Verilated unit.
+  Answer answer_by_name(const data::Technology& technology, const Question& question) const;
+  Answer answer_from_rtl_flips(const data::Technology& technology, const Question& question, const data::Record& record,
+                               const data::RtlSample& sample) const;
+  /// Throws FieldError where nothing is known of a unit that multiplies these formats, naming what there is.
+  void check_formats(const data::Technology& technology, const MacSpec& mac) const;
   void check_range(const data::Technology& technology, const Question& question, Answer& answer) const;
-  Answer paper(const Question& question) const;
+  Answer answer_by_paper(const Question& question) const;
   // and gauge_cited.cpp.
-  Answer cited(const data::Technology& technology, const Question& question) const;
-  Answer estimated(const data::Technology& technology, const Question& question) const;
+  Answer answer_from_constants(const data::Technology& technology, const Question& question) const;
+  Answer answer_from_estimates(const data::Technology& technology, const Question& question) const;
 };
 
 }  // namespace narrowgauge::power

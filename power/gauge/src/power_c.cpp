@@ -54,10 +54,12 @@ OperandStatistics operand(const char* field, const ng_power_operand& from) {
   return statistics;
 }
 
-Question question_from(const ng_power_question& from) {
+Question read_question(const ng_power_question& from) {
   Question question;
   MacSpec& mac = question.unit.mac;
-  mac.format = choice<MacFormat>("format", from.format, 9);
+  mac.set_format(choice<MacFormat>("format", from.format, 11));
+  if (from.version >= 2 && from.b_format != NG_POWER_SAME_FORMAT)
+    mac.b_format = choice<MacFormat>("b_format", from.b_format, 11);
   mac.a_width = from.a_width;
   mac.b_width = from.b_width;
   mac.a_signed = from.a_signed != 0;
@@ -104,16 +106,17 @@ void ng_power_close(ng_power* gauge) { delete gauge; }
 
 ng_power_result ng_power_energy(const ng_power* gauge, const ng_power_question* question, ng_power_answer* answer,
                                 char* message, size_t message_size) {
-  if (gauge == nullptr || question == nullptr || answer == nullptr || question->version != NG_POWER_VERSION) {
+  if (gauge == nullptr || question == nullptr || answer == nullptr || question->version < 1 ||
+      question->version > NG_POWER_VERSION) {
     copy("ng_power_energy got a null pointer or a question of another version; start from ng_power_question_default()",
          message, message_size);
     return NG_POWER_BAD_ARGUMENT;
   }
   return guarded(message, message_size, [&] {
-    const Answer from = gauge->gauge.energy(question_from(*question));
+    const Answer from = gauge->gauge.energy(read_question(*question));
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     std::memset(answer, 0, sizeof *answer);
-    answer->version = NG_POWER_VERSION;
+    answer->version = question->version;
     answer->unit = from.unit == "J" ? NG_POWER_JOULE : NG_POWER_FLIP;
     answer->rung = static_cast<int32_t>(from.rung);
     answer->mode = static_cast<int32_t>(from.mode);

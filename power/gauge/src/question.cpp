@@ -20,9 +20,9 @@ constexpr std::string_view operations[] = {"read", "write", "store_and_fetch"};
 template <class AnyKind>
 bool take_common(const std::string& key, const Json& value, AnyKind& question) {
   if (key == "technology") {
-    question.technology = word("technology", value);
+    question.technology = read_word("technology", value);
   } else if (key == "explain") {
-    question.explain = flag("explain", value);
+    question.explain = read_flag("explain", value);
   } else {
     return key == "id";
   }
@@ -32,32 +32,32 @@ bool take_common(const std::string& key, const Json& value, AnyKind& question) {
 /// Takes those that the questions about units have, the first `usable_rungs` of the rungs.
 bool take_of_unit(const std::string& key, const Json& value, Question& question, std::size_t usable_rungs) {
   if (key == "rung") {
-    question.rung = choice<Rung>("rung", value, rungs, usable_rungs);
+    question.rung = read_choice<Rung>("rung", value, rungs, usable_rungs);
   } else if (key == "stimulus") {
-    question.stimulus = word("stimulus", value);
+    question.stimulus = read_word("stimulus", value);
   } else if (key == "count") {
-    question.count = real("count", value);
+    question.count = read_real("count", value);
   } else if (key == "strict") {
-    question.strict = flag("strict", value);
+    question.strict = read_flag("strict", value);
   } else {
     return take_common(key, value, question);
   }
   return true;
 }
 
-MemoryQuestion memory_question(const Json& json) {
+MemoryQuestion read_memory_question(const Json& json) {
   MemoryQuestion question;
   for (const auto& [key, value] : json.items()) {
     if (key == "memory") {
-      question.memory = word("memory", value);
+      question.memory = read_word("memory", value);
     } else if (key == "bits") {
-      question.bits = real("bits", value);
+      question.bits = read_real("bits", value);
     } else if (key == "size_bytes") {
-      question.size_bytes = real("size_bytes", value);
+      question.size_bytes = read_real("size_bytes", value);
     } else if (key == "operation") {
-      question.operation = choice<MemoryQuestion::Operation>("operation", value, operations);
+      question.operation = read_choice<MemoryQuestion::Operation>("operation", value, operations);
     } else if (key == "strict") {
-      question.strict = flag("strict", value);
+      question.strict = read_flag("strict", value);
     } else if (!take_common(key, value, question)) {
       throw FieldError(key, brief(value),
                        "left out: a question about a memory has memory, technology, bits, size_bytes, operation, "
@@ -67,13 +67,13 @@ MemoryQuestion memory_question(const Json& json) {
   return question;
 }
 
-EventQuestion event_question(const Json& json) {
+EventQuestion read_event_question(const Json& json) {
   EventQuestion question;
   for (const auto& [key, value] : json.items()) {
     if (key == "events") {
       if (!value.is_object())
         throw FieldError("events", brief(value), R"(an object such as {"net": 63.4, "clock": 1})");
-      for (const auto& [event, count] : value.items()) question.events.emplace_back(event, real("events", count));
+      for (const auto& [event, count] : value.items()) question.events.emplace_back(event, read_real("events", count));
     } else if (!take_common(key, value, question)) {
       throw FieldError(key, brief(value), "left out: a question about events has events, technology, explain, id");
     }
@@ -82,11 +82,11 @@ EventQuestion event_question(const Json& json) {
 }
 
 /// About a recorded unit by its name.
-Question record_question(const Json& json) {
+Question read_record_question(const Json& json) {
   Question question;
   for (const auto& [key, value] : json.items()) {
     if (key == "unit") {
-      question.record = word("unit", value);
+      question.record = read_word("unit", value);
       if (question.record.empty()) throw FieldError("unit", brief(value), "the name of a recorded unit");
     } else if (!take_of_unit(key, value, question, 5)) {
       throw FieldError(key, brief(value),
@@ -97,23 +97,20 @@ Question record_question(const Json& json) {
   return question;
 }
 
-Question unit_question(const Json& json) {
+Question read_unit_question(const Json& json) {
   Question question;
   MacSpec& mac = question.unit.mac;
-  const auto format = json.find("format");
-  if (format == json.end())
-    throw FieldError("format", "missing", "one of " + joined(formats) + ", int1 to int16, uint1 to uint16");
-  set_format(*format, mac);
+  read_formats(json, mac);
   for (const auto& [key, value] : json.items()) {
     if (take_mac(key, value, mac)) {
     } else if (key == "a") {
-      question.unit.a = statistics("a", value);
+      question.unit.a = read_statistics("a", value);
     } else if (key == "b") {
-      question.unit.b = statistics("b", value);
+      question.unit.b = read_statistics("b", value);
     } else if (key == "mode") {
-      question.mode = choice<Mode>("mode", value, modes);
+      question.mode = read_choice<Mode>("mode", value, modes);
     } else if (key == "energy_per_flip") {
-      question.energy_per_flip = real("energy_per_flip", value);
+      question.energy_per_flip = read_real("energy_per_flip", value);
     } else if (!take_of_unit(key, value, question, 7)) {
       throw FieldError(key, brief(value),
                        "left out: a question has " + std::string(mac_keys) +
@@ -161,10 +158,10 @@ AnyQuestion question_from_json(std::string_view text) {
                 R"( lists or objects in each other; write it flat, such as {"format": "int8"})");
   if (!json.is_object())
     throw Error("The question is " + brief(json) + R"(; expected an object such as {"format": "int8"})");
-  if (json.contains("memory")) return memory_question(json);
-  if (json.contains("events")) return event_question(json);
-  if (json.contains("unit")) return record_question(json);
-  return unit_question(json);
+  if (json.contains("memory")) return read_memory_question(json);
+  if (json.contains("events")) return read_event_question(json);
+  if (json.contains("unit")) return read_record_question(json);
+  return read_unit_question(json);
 }
 
 void validate(const Question& question) {

@@ -79,7 +79,7 @@ int main() {
   }
 #else
   constexpr std::size_t lanes = 16;
-  const MacSpec mac{.format = MacFormat::nvfp4, .lanes = lanes};
+  const MacSpec mac{.a_format = MacFormat::nvfp4, .b_format = MacFormat::nvfp4, .lanes = lanes};
   const auto a = random(cycles * lanes, 15), b = random(cycles * lanes, 15);
   std::vector<std::uint8_t> a_scale(cycles), b_scale(cycles);
   for (std::size_t t = 0; t < cycles; ++t) {

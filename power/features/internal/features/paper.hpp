@@ -50,11 +50,9 @@ constexpr double unsigned_saving(double bits, double accumulator_bits) {
   return 1 - unsigned_mac(bits, bits).total() / signed_mac(bits, bits, accumulator_bits).total();
 }
 
-/// P_PANN = (R + 0.5) b_x: a weight element as R repeated additions of an activation, no multiplier.
+/// P_PANN = (R + 0.5) b_x: a weight element as R repeated additions of an activation, no multiplier. The R of a budget
+/// is narrowgauge::pann::budget_additions.
 constexpr double pann_flips(double activation_bits, double additions) { return (additions + 0.5) * activation_bits; }
-
-/// The R that spends a budget of `flips` per element: P / b_x - 0.5. Not above 0 where the budget is too small.
-constexpr double pann_additions(double flips, double activation_bits) { return flips / activation_bits - 0.5; }
 
 /// Networks of the paper's tables: multiply-accumulates of one 224 x 224 image.
 struct Network {
@@ -63,8 +61,5 @@ struct Network {
 };
 inline constexpr std::array<Network, 4> networks = {
     {{"resnet50", 4.089e9}, {"resnet18", 1.814e9}, {"mobilenet_v2", 0.3008e9}, {"vgg16", 15.47e9}}};
-
-/// Flips of a whole network after the unsigned split: macs x P_unsigned(b). The tables give them in giga-flips.
-constexpr double network_flips(double macs, double bits) { return macs * unsigned_mac(bits, bits).total(); }
 
 }  // namespace narrowgauge::power::paper

@@ -16,7 +16,7 @@ std::string quantity_text(double value, std::string_view unit);
 /// 0.0834 as "8.3 %".
 std::string percent_text(double share);
 /// "a, b, c"
-std::string joined(std::span<const std::string_view> words);
+std::string join(std::span<const std::string_view> words);
 constexpr int deepest_question = 32;  ///< its id may be any JSON
 /// Whether lists and objects stand in each other more than so many times. What writes or copies JSON recurses.
 bool deeper_than(const nlohmann::json& json, int levels);

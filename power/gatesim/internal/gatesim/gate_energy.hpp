@@ -19,7 +19,7 @@ struct Slew {
 /// slews[instance][input]. Inputs that the file does not name have the technology's input_slew.
 using Slews = std::vector<std::vector<Slew>>;
 
-/// Reads lines "instance/pin rise fall", in nanoseconds, as power/flow writes them with OpenSTA. A path that is empty
+/// Reads lines "instance/pin rise fall", in nanoseconds, as the flow writes them with OpenSTA. A path that is empty
 /// gives every input the technology's input_slew. Throws Error naming the line.
 Slews read_slews(const std::filesystem::path& path, const Netlist& netlist, const Technology& technology);
 

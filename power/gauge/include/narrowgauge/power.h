@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* Of the structs below; a library keeps answering questions of older versions. */
-#define NG_POWER_VERSION 1u
+/* Of the structs below; a library keeps answering questions of older versions. 2: b_format. */
+#define NG_POWER_VERSION 2u
 
 typedef enum ng_power_result {
   NG_POWER_OK = 0,
@@ -33,8 +33,11 @@ enum {
   NG_POWER_BF16,
   NG_POWER_FP16,
   NG_POWER_FP32,
-  NG_POWER_TF32
+  NG_POWER_TF32,
+  NG_POWER_FP4_E2M1, /* without block scales */
+  NG_POWER_FP4_E3M0
 };
+enum { NG_POWER_SAME_FORMAT = -1 }; /* b_format: that of operand a */
 enum { NG_POWER_ARRAY, NG_POWER_BOOTH, NG_POWER_WALLACE, NG_POWER_SERIAL, NG_POWER_NO_MULTIPLIER };
 enum { NG_POWER_PLAIN, NG_POWER_SORTED, NG_POWER_DUAL, NG_POWER_MUXED };
 enum { NG_POWER_UNIFORM, NG_POWER_GAUSS, NG_POWER_HALF_NORMAL, NG_POWER_HISTOGRAM };
@@ -67,6 +70,7 @@ typedef struct ng_power_question {
   int32_t rung, mode, strict;
   double count;
   double energy_per_flip; /* joules; 0: not given */
+  int32_t b_format;       /* since version 2: where operand b has another format than `format`, which is a's then */
 } ng_power_question;
 
 typedef struct ng_power_answer {
@@ -100,7 +104,8 @@ static inline ng_power_question ng_power_question_default(void) {
                                 NG_POWER_REFINED,
                                 0,
                                 1.0,
-                                0.0};
+                                0.0,
+                                NG_POWER_SAME_FORMAT};
   return question;
 }
 

@@ -71,6 +71,9 @@ Features features(const MacQuestion& question);
 /// the mean magnitude of a weight, E|w|, zeros being left out.
 double cycles_per_mac(const MacQuestion& question);
 
+/// Whether a closed form knows units that multiply these formats: one in both operands, which a unit of ours takes.
+bool has_closed_form(const MacSpec& mac);
+
 /// Throws FieldError if no rung of features prices such a unit. Schedules other than plain:
 /// ng_unsigned_mac, whose multiplier is an array. Structure none: ng_pann_mac, sorted whatever the schedule says.
 void check_priceable(const MacSpec& mac);
@@ -95,7 +98,7 @@ double cycles_per_mac(const MacSpec& mac, const OperandStream& stream);
 /// Bits of a code of operand a or b (`b`). Weights of the unsigned split and of repeated additions are two's complement
 /// of b_width + 1 bits.
 int code_bits(const MacSpec& mac, bool b);
-/// Lanes that share a block scale: 16 for nvfp4, 32 for mxfp4, else 1.
+/// Lanes that share a block scale: 16 for nvfp4, 32 for mxfp4, the most of both operands, else 1.
 std::size_t block_lanes(const MacSpec& mac);
 
 /// Flip-flops that the clock reaches, in the unit with the registers that the flow adds (registered operands;

@@ -7,13 +7,27 @@
 #include <cstdint>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace narrowgauge::power {
 
-/// Numbers that a unit multiplies. `integer` has free widths; the others bring their own.
-enum class MacFormat : std::uint8_t { integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, fp32, tf32 };
+/// Numbers that a unit multiplies. `integer` has free widths; the others bring their own. fp4_e2m1 and fp4_e3m0 are
+/// elements without block scales (fp4_e3m0: LUQ's FP4 [1,3,0]).
+enum class MacFormat : std::uint8_t {
+  integer,
+  fp8_e4m3,
+  fp8_e5m2,
+  nvfp4,
+  mxfp4,
+  bf16,
+  fp16,
+  fp32,
+  tf32,
+  fp4_e2m1,
+  fp4_e3m0
+};
 
 /// How a product is made. `none`: repeated additions (PANN), no multiplier.
 enum class Structure : std::uint8_t { array, booth, wallace, serial, none };
@@ -23,19 +37,30 @@ enum class Structure : std::uint8_t { array, booth, wallace, serial, none };
 enum class Schedule : std::uint8_t { plain, sorted, dual, muxed };
 
 struct MacSpec {
-  MacFormat format = MacFormat::integer;
-  int a_width = 8;  ///< bits of operand a (activations), 1 to 16; integer only
-  int b_width = 8;  ///< bits of operand b (weights), 1 to 16; integer only
+  MacFormat a_format = MacFormat::integer;  ///< of operand a (activations)
+  MacFormat b_format = MacFormat::integer;  ///< of operand b (weights)
+  int a_width = 8;                          ///< bits of operand a, 1 to 16; integer only
+  int b_width = 8;                          ///< bits of operand b, 1 to 16; integer only
   bool a_signed = true;
   bool b_signed = true;
-  Structure structure = Structure::array;  ///< integer only
-  int lanes = 1;                           ///< products a cycle, 1 to 1024: a dot-product unit
-  bool accumulator = true;                 ///< with the accumulator, or the products (their sum over lanes) alone
-  int acc_width = 32;                      ///< bits, 1 to 128; integer only, the others have the width of the tile's
-  Schedule schedule = Schedule::plain;     ///< integer only
-  double additions = 0;                    ///< R, mean additions per weight, above 0; structure none only
+  /// This and what is said to be "integer only" below goes with integers in both operands.
+  Structure structure = Structure::array;
+  int lanes = 1;                        ///< products a cycle, 1 to 1024: a dot-product unit
+  bool accumulator = true;              ///< with the accumulator, or the products (their sum over lanes) alone
+  int acc_width = 32;                   ///< bits, 1 to 128; integer only, the others have the width of the tile's
+  Schedule schedule = Schedule::plain;  ///< integer only
+  double additions = 0;                 ///< R, mean additions per weight, above 0; structure none only
 
   bool operator==(const MacSpec&) const = default;
+
+  /// Whether both operands are of one format. Units of two can be described; none is built or calibrated yet.
+  bool one_format() const { return a_format == b_format; }
+  /// Whether both operands are of this one.
+  bool is(MacFormat format) const { return a_format == format && b_format == format; }
+  /// That of both operands. For units that check_priceable has passed.
+  MacFormat format() const { return a_format; }
+  MacFormat format_of(bool b) const { return b ? b_format : a_format; }
+  void set_format(MacFormat format) { a_format = b_format = format; }
 };
 
 /// How the values of one operand are distributed.
@@ -69,8 +94,12 @@ std::string_view name(Structure structure);
 std::string_view name(Schedule schedule);
 std::string_view name(Distribution distribution);
 
-/// The unit of a question or of an entry of power/units.json. "format" may also be int1 to int16 or uint1 to uint16,
-/// which set both widths and signs; nvfp4 and mxfp4 bring the lanes of one block, 16 and 32, unless "lanes" is given.
+/// "int8", "fp4_e3m0", "int4 x fp4_e3m0": the formats of a unit's operands, integers with their widths.
+std::string describe_formats(const MacSpec& mac);
+
+/// The unit of a question or of an entry of power/units.json. "format" is of both operands, "a_format" and "b_format"
+/// in its place are of each. All may also be int1 to int16 or uint1 to uint16, which set width and sign; nvfp4 and
+/// mxfp4 bring the lanes of one block, 16 and 32, unless "lanes" is given.
 /// Throws FieldError naming field, value and range.
 MacSpec mac_spec_from_json(const nlohmann::json& json);
 nlohmann::ordered_json to_json(const MacSpec& mac);

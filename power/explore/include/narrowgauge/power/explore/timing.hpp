@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a matrix product takes on ng_tile under its driver (firmware/src/ng_tile.c), without simulating it.
+// The timing model: how long a matrix product takes on ng_tile under its driver (firmware/src/ng_tile.c), without
+// simulating it. The cycle model, which is the tile in every cycle, is in model/systemc.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,6 @@ struct GemmWork {
 ///
 /// Throws Error for sizes below 1 or above 2^31 - 1, products of more than 2^50 multiplications, and where k is longer
 /// than the tile's longest sum.
-GemmWork gemm_work(const TileShape& tile, const GemmShape& gemm);
+GemmWork estimate_gemm(const TileShape& tile, const GemmShape& gemm);
 
 }  // namespace narrowgauge::power
