@@ -23,7 +23,7 @@ build: configure ## compile everything
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: configure ## handwritten digits through the simulated hardware, bit for bit
-	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli
+	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli ng_tile_large ng_tile_large_e4m3
 	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 
 test: build ## every test
@@ -36,7 +36,7 @@ sanitize: setup ## all C and C++ tests under ASan and UBSan
 
 bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array, questions and design points
 	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) python/bench/bench.py
-	@$(BUILD)/verif/cosim/engine/ng_bench_tile_engine
+	@$(BUILD)/engines/bench/ng_bench_tile_engine
 	@$(BUILD)/power/bench/ng_bench_power
 	@$(BUILD)/power/bench/ng_bench_explore
 

@@ -3,7 +3,7 @@
 
 #include "commands.hpp"
 #include "npy.hpp"
-#include "tile_engine.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 
 namespace narrowgauge::cli {
 namespace {

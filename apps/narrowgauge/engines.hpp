@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/engines/engine.hpp"
 
 namespace narrowgauge::cli {
 

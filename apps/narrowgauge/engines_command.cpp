@@ -8,7 +8,7 @@
 #include "compare.hpp"
 #include "engines.hpp"
 #include "report.hpp"
-#include "tile_engine.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 
 namespace narrowgauge::cli {
 namespace {

@@ -18,7 +18,7 @@
 #include "narrowgauge/power/gauge.hpp"
 #include "npy.hpp"
 #include "report.hpp"
-#include "tile_engine.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 
 extern char** environ;
 

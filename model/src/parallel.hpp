@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <functional>
 
-#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/progress.hpp"
 
 namespace narrowgauge::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/engines/engine.hpp"
 
 #include <memory>
 #include <mutex>
@@ -8,7 +8,7 @@
 
 #include "bindings.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "tile_engine.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 
 namespace narrowgauge::python {
 namespace {

@@ -19,11 +19,11 @@ constexpr Time long_ago = -(Time{1} << 40);
 constexpr Time never = std::numeric_limits<Time>::max() / 4;
 
 // What the driver (firmware/src/ng_tile.c) and its port to a simulated tile (firmware/sim,
-// verif/cosim/engine/pin_tile.hpp) do and wait.
+// engines/include/narrowgauge/engines/tile_bus_on_pins.hpp) do and wait.
 constexpr Time access_cycles = 3;            // a register, read or written
-constexpr Time longest_idle = 64;            // TilePort
+constexpr Time longest_idle = 64;            // TileDriverPort
 constexpr std::int64_t queue_depth = 4;      // commands in a queue of the tile
-constexpr std::int64_t packets_at_once = 4;  // TilePort
+constexpr std::int64_t packets_at_once = 4;  // TileDriverPort
 constexpr std::int64_t command_beats = 64;   // DEFAULT_COMMAND_BEATS
 constexpr Time accesses_before = 7;  // ng_tile_gemm_start: STATUS, LOADS, DONE, FORMAT, SCALE, IRQ_PENDING, IRQ_ENABLE
 constexpr Time load_to_word = 1;     // from the end of the write of LOAD to the first word at the loader

@@ -17,8 +17,8 @@
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
 #include "ng_fifo_port.h"
-#include "tile_gemm.hpp"
-#include "tile_sim.hpp"
+#include "narrowgauge/engines/driver_gemm.hpp"
+#include "narrowgauge/engines/tile_bus.hpp"
 
 namespace {
 
@@ -74,7 +74,7 @@ struct Bus : sc_core::sc_module {
   }
 };
 
-class Processor : public sc_core::sc_module, public TileSim {
+class Processor : public sc_core::sc_module, public TileBus {
  public:
   tlm_utils::simple_initiator_socket<Processor> socket{"socket"};
   sc_core::sc_in<bool> irq_i{"irq_i"};
@@ -168,7 +168,7 @@ class Processor : public sc_core::sc_module, public TileSim {
   void main() {
     wrong_transactions();
     debug_and_time();
-    TilePort bus(*this);
+    TileDriverPort bus(*this);
     const ng_port_t port = bus.port();
     const ng_tile_config_t config{.port = &port, .base = 0, .timeout_ticks = 100'000};
     ng_tile_t tile{};
@@ -194,7 +194,7 @@ class Processor : public sc_core::sc_module, public TileSim {
     };
     const QuantizedMatrix a = quantize(matrix(m, k), m, k, Axis::rows, options);
     const QuantizedMatrix b = quantize(matrix(k, n), k, n, Axis::columns, options);
-    TileGemm gemm(tile, a, b);
+    DriverGemm gemm(tile, a, b);
     gemm.config.interrupts = interrupts;
     const std::uint64_t before = cycles();
     expect_ok(ng_tile_gemm(&tile, &gemm.config), name);

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/progress.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
 
 namespace narrowgauge {

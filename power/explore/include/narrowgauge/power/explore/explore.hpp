@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "narrowgauge/engine/engine.hpp"
+#include "narrowgauge/progress.hpp"
 #include "narrowgauge/power/explore/space.hpp"
 #include "narrowgauge/power/explore/workload.hpp"
 #include "narrowgauge/power/mac_spec.hpp"

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// A matrix product of the C++ model's operands through the C driver.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/ng_tile.h"
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge {
+
+/// Throws Error with the driver's text, unless `result` is NG_OK.
+inline void expect_ok(ng_result_t result, const std::string& what) {
+  if (result != NG_OK) throw Error(what + ": " + ng_result_text(result));
+}
+
+/// The driver's view of `q`, whose vectors must outlive it. Throws Error for mxfp4, which no tile computes.
+inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
+  if (q.scheme == Scheme::mxfp4) {
+    throw Error(
+        "the tile does not compute mxfp4, whose block scales span too far for exact sums: use the model engine, or "
+        "quantize to nvfp4 or fp8");
+  }
+  return {.format = q.scheme == Scheme::nvfp4   ? NG_NVFP4
+                    : q.element == Format::e4m3 ? NG_E4M3
+                                                : NG_E5M2,
+          .rows = static_cast<std::uint32_t>(q.rows),
+          .k = static_cast<std::uint32_t>(q.k),
+          .k_padded = static_cast<std::uint32_t>(q.k_padded),
+          .codes = q.codes.data(),
+          .scales = q.scales.empty() ? nullptr : q.scales.data()};
+}
+
+/// Results as the tile delivers them, BF16 codes as the floats that they are.
+inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool bf16) {
+  const std::size_t size = bf16 ? 2 : 4;
+  std::vector<float> c(bytes.size() / size);
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    std::uint32_t code = 0;
+    std::memcpy(&code, bytes.data() + i * size, size);
+    c[i] = std::bit_cast<float>(bf16 ? code << 16 : code);
+  }
+  return c;
+}
+
+/// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
+/// by step; `config` may be changed before. Throws Error where the driver cannot pack.
+class DriverGemm {
+ public:
+  DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false)
+      : c_(a.rows * b.rows * (bf16 ? 2 : 4)), scratch_(std::size_t{tile.stream_bytes} * 256) {
+    config.a = pack(tile, a, NG_SIDE_A, a_);
+    config.b = pack(tile, b, NG_SIDE_B, b_);
+    config.c = c_.data();
+    config.c_bytes = c_.size();
+    config.scale = std::bit_cast<std::uint32_t>(epilogue_scale(a, b));
+    config.bf16 = bf16;
+    config.scratch = scratch_.data();
+    config.scratch_bytes = scratch_.size();
+  }
+  DriverGemm(const DriverGemm&) = delete;
+  DriverGemm& operator=(const DriverGemm&) = delete;
+
+  /// C, row-major.
+  std::vector<float> result() const { return floats_of(c_, config.bf16); }
+
+  ng_gemm_config_t config{};
+
+ private:
+  static ng_operand_t pack(const ng_tile_t& tile, const QuantizedMatrix& q, ng_side_t side,
+                           std::vector<std::uint8_t>& buffer) {
+    const ng_matrix_t matrix = driver_matrix(q);
+    const std::string name = side == NG_SIDE_A ? "packing A for the tile" : "packing B for the tile";
+    std::size_t bytes = 0;
+    expect_ok(ng_tile_pack_size(&tile, &matrix, side, &bytes), name);
+    buffer.resize(bytes);
+    ng_operand_t operand{};
+    expect_ok(ng_tile_pack(&tile, &matrix, side, buffer.data(), bytes, &operand), name);
+    return operand;
+  }
+
+  std::vector<std::uint8_t> a_, b_, c_, scratch_;
+};
+
+}  // namespace narrowgauge

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// One interface to everything that can multiply two quantized matrices: model, systemc, rtl (and, later, board).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "narrowgauge/progress.hpp"
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge {
+
+/// The activity counters of a tile over one product; docs/units/tile.md defines them.
+struct TileActivity {
+  std::uint64_t cycles, busy, stall_in, stall_out, products, zero_a, zero_b, flips_a, flips_b;
+
+  bool operator==(const TileActivity&) const = default;
+};
+
+/// What a matrix product gave. Engines that simulate hardware fill in the counters; `cycles` is 0 for the others.
+struct EngineResult {
+  std::vector<float> c;        ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
+  std::uint64_t cycles = 0;    ///< clock cycles of the product: loads, commands and results included
+  std::uint64_t products = 0;  ///< M * N * K, the products that the problem asks for
+  std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array
+  std::string tile;                      ///< name of the simulated tile; empty if there is none
+  std::optional<TileActivity> activity;  ///< if the tile has counters
+
+  /// Share of the array's multiply slots that did asked-for work, 0 to 1; 0 without cycles.
+  double utilization() const {
+    return products_possible ? static_cast<double>(products) / static_cast<double>(products_possible) : 0.0;
+  }
+  /// The same over the cycles in which the tile computed or drained with its operands there (busy - stall_in); empty
+  /// without counters.
+  std::optional<double> utilization_computing() const {
+    if (!activity || activity->busy <= activity->stall_in) return std::nullopt;
+    const double share = static_cast<double>(activity->busy - activity->stall_in) / static_cast<double>(cycles);
+    return utilization() / share;
+  }
+};
+
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  /// "model", "rtl", "systemc".
+  virtual std::string_view name() const = 0;
+  /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
+  /// mixed schemes, and operands that this engine cannot take.
+  virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;
+};
+
+/// The golden model, on `threads` threads (0: one per core).
+std::unique_ptr<Engine> make_model_engine(unsigned threads = 0);
+
+}  // namespace narrowgauge

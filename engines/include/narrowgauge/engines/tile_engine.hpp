@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engines rtl and systemc: matrix products on a simulated tile, through the firmware's driver and nothing else.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "narrowgauge/engines/engine.hpp"
+#include "narrowgauge/engines/tile_pin_model.hpp"
+
+namespace narrowgauge {
+
+struct TileEngineOptions {
+  /// Name of a tile of rtl/tile/configurations.json. Empty: the one with the most products a cycle of those that have
+  /// the operands' formats, and of those the one with the fewest formats.
+  std::string tile = {};
+  /// File for an FST wave of the tile (overwritten by each product), rtl only; empty: none. Tracing is much slower.
+  std::string trace = {};
+};
+
+/// The tiles that can be simulated.
+std::span<const TileConfig> tile_configs();
+
+/// A tile of that name, "rtl" or "systemc", for other drivers than the engines'. Throws Error if there is none.
+std::unique_ptr<TilePinModel> make_tile_pin_model(std::string_view engine, std::string_view tile);
+
+/// Whether this build has the engine rtl.
+bool have_rtl_engine();
+
+/// Name "rtl": the Verilated ng_tile, in builds with NG_RTL (others throw Error). Takes nvfp4 and every pair of fp8
+/// formats. Cycles are those of the driver's call, operands packed and tile initialized before. Throws Error for an
+/// unknown tile, for formats that no tile (or not the named one) has, for a contraction longer than its accumulators
+/// hold, for operands that do not fit each other, and with the driver's text if the driver fails. `progress` counts
+/// blocks of results.
+std::unique_ptr<Engine> make_rtl_engine(const TileEngineOptions& options = {});
+
+/// Name "systemc": the tile's cycle model (model/systemc), the same in every cycle; without waves. Its core is called
+/// directly, not through SystemC's kernel.
+std::unique_ptr<Engine> make_systemc_engine(const TileEngineOptions& options = {});
+
+}  // namespace narrowgauge

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/engines/engine.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+
+namespace narrowgauge {
+namespace {
+
+class ModelEngine final : public Engine {
+ public:
+  explicit ModelEngine(unsigned threads) : threads_(threads) {}
+  std::string_view name() const override { return "model"; }
+  EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
+    EngineResult result;
+    result.c = narrowgauge::gemm(a, b, threads_, progress);
+    result.products = std::uint64_t{a.rows} * b.rows * a.k;
+    return result;
+  }
+
+ private:
+  unsigned threads_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_model_engine(unsigned threads) { return std::make_unique<ModelEngine>(threads); }
+
+}  // namespace narrowgauge

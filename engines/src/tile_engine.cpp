@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/engines/tile_engine.hpp"
+
+#include <bit>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "narrowgauge/engines/driver_gemm.hpp"
+#include "narrowgauge/engines/tile_bus_on_pins.hpp"
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+#include "verilated_tiles.hpp"
+
+namespace narrowgauge {
+
+// tile_configurations.inc, generated from rtl/tile/configurations.json: NG_TILE(name, parameters of TileConfig) lines.
+#define NG_TILE(name, ...) std::unique_ptr<TilePinModel> make_systemc_tile_##name();
+#include "tile_configurations.inc"
+#undef NG_TILE
+
+namespace {
+
+constexpr TileConfig configs[] = {
+#define NG_TILE(name, ...) {#name, __VA_ARGS__},
+#include "tile_configurations.inc"
+#undef NG_TILE
+};
+
+constexpr std::unique_ptr<TilePinModel> (*cycle_models[])() = {
+#define NG_TILE(name, ...) make_systemc_tile_##name,
+#include "tile_configurations.inc"
+#undef NG_TILE
+};
+
+/// What simulates the tiles.
+enum class Simulator { verilated, cycle_model };
+
+std::unique_ptr<TilePinModel> make_tile(Simulator simulator, std::size_t index, const std::string& trace) {
+  if (simulator == Simulator::cycle_model) return cycle_models[index]();
+  return make_verilated_tile(configs[index].name, trace);
+}
+
+/// Longest time without progress: several times the longest compute command.
+constexpr std::uint32_t timeout_cycles = 1'000'000;
+
+std::string tile_names() {
+  std::string names;
+  for (const TileConfig& config : configs) names += (names.empty() ? "" : ", ") + std::string(config.name);
+  return names;
+}
+
+/// Index of the tile of that name. Throws Error if there is none.
+std::size_t index_of(std::string_view name) {
+  for (const TileConfig& config : configs)
+    if (config.name == name) return static_cast<std::size_t>(&config - configs);
+  throw Error("there is no tile '" + std::string(name) + "'; expected one of " + tile_names() +
+              " (rtl/tile/configurations.json)");
+}
+
+/// Bit of a driver's format in FormatSet.
+unsigned format_bit(ng_format_t format) { return format == NG_NVFP4 ? 1 : format == NG_E4M3 ? 2 : 4; }
+
+class TileEngine final : public Engine {
+ public:
+  TileEngine(std::string_view name, Simulator simulator, TileEngineOptions options)
+      : name_(name), simulator_(simulator), options_(std::move(options)), models_(std::size(configs)) {
+    if (!options_.tile.empty()) index_of(options_.tile);
+  }
+  std::string_view name() const override { return name_; }
+
+  EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
+    check_product(a, b);
+    const std::size_t index = choose(a, b);
+    const TileConfig& config = configs[index];
+    if (const std::size_t beats = (a.k + config.lanes - 1) / config.lanes; beats > config.max_beats) {
+      throw Error("the contraction of length " + std::to_string(a.k) + " takes " + std::to_string(beats) +
+                  " beats of tile " + std::string(config.name) + ": expected at most " +
+                  std::to_string(config.max_beats) + "; split it and add the parts");
+    }
+
+    TileBusOnPins pins(model(index), config.stream_width / 8);
+    TileDriverPort bridge(pins);
+    const ng_port_t port = bridge.port();
+    const ng_tile_config_t at{.port = &port, .base = 0, .timeout_ticks = timeout_cycles};
+    const std::string what = "tile " + std::string(config.name) + " of engine " + std::string(name_);
+    ng_tile_t tile;
+    expect_ok(ng_tile_init(&tile, &at), what);
+    DriverGemm product(tile, a, b);
+    if (tile.counters) expect_ok(ng_tile_clear_counters(&tile), what);
+
+    const std::uint64_t start = pins.cycles();
+    ng_gemm_t gemm;
+    expect_ok(ng_tile_gemm_start(&gemm, &tile, &product.config), what);
+    const std::uint64_t blocks = std::uint64_t{gemm.blocks} * gemm.chunks;
+    ng_result_t state;
+    while ((state = ng_tile_gemm_step(&gemm)) == NG_BUSY) {
+      port.idle(port.ctx);
+      if (progress) progress(std::uint64_t{gemm.result.block} * gemm.chunks + gemm.result.chunk, blocks);
+    }
+    expect_ok(state, what);
+    if (progress) progress(blocks, blocks);
+
+    EngineResult result;
+    result.cycles = pins.cycles() - start;
+    result.c = product.result();
+    result.products = std::uint64_t{a.rows} * b.rows * a.k;
+    result.products_possible = result.cycles * config.products_a_cycle();
+    result.tile = config.name;
+    if (tile.counters) {
+      ng_counters_t n;
+      expect_ok(ng_tile_counters(&tile, &n), what);
+      result.activity = {n.cycles, n.busy,   n.stall_in, n.stall_out, n.products,
+                         n.zero_a, n.zero_b, n.flips_a,  n.flips_b};
+    }
+    return result;
+  }
+
+ private:
+  /// Index of the tile for these operands.
+  std::size_t choose(const QuantizedMatrix& a, const QuantizedMatrix& b) const {
+    const unsigned needed = format_bit(driver_matrix(a).format) | format_bit(driver_matrix(b).format);
+    const auto has = [&](const TileConfig& config) { return (config.format_set & needed) == needed; };
+    const auto worth = [](const TileConfig& config) {
+      return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
+    };
+    const std::string formats = std::string(desc(a.element).name) + " times " + std::string(desc(b.element).name);
+    if (!options_.tile.empty()) {
+      const std::size_t named = index_of(options_.tile);
+      if (has(configs[named])) return named;
+      throw Error("tile " + options_.tile + " does not have " + formats +
+                  ": leave the choice of the tile to the engine, or take another format");
+    }
+    const TileConfig* best = nullptr;
+    for (const TileConfig& config : configs)
+      if (has(config) && (!best || worth(config) > worth(*best))) best = &config;
+    if (!best) throw Error("no tile has " + formats + ": add one to rtl/tile/configurations.json");
+    return static_cast<std::size_t>(best - configs);
+  }
+
+  /// Models are kept: making one takes longer than a small product. A traced one is made anew, and its file with it.
+  TilePinModel& model(std::size_t index) {
+    std::unique_ptr<TilePinModel>& model = models_[index];
+    if (!model || !options_.trace.empty()) {
+      model.reset();  // the old one's wave is finished before the new one's begins
+      model = make_tile(simulator_, index, options_.trace);
+    }
+    return *model;
+  }
+
+  std::string_view name_;
+  Simulator simulator_;
+  TileEngineOptions options_;
+  std::vector<std::unique_ptr<TilePinModel>> models_;
+};
+
+}  // namespace
+
+std::span<const TileConfig> tile_configs() { return configs; }
+
+std::unique_ptr<TilePinModel> make_tile_pin_model(std::string_view engine, std::string_view tile) {
+  if (engine == "rtl") return make_tile(Simulator::verilated, index_of(tile), {});
+  if (engine == "systemc") return make_tile(Simulator::cycle_model, index_of(tile), {});
+  throw Error("there is no simulated tile of engine '" + std::string(engine) + "'; expected rtl or systemc");
+}
+
+bool have_rtl_engine() { return have_verilated_tiles(); }
+
+std::unique_ptr<Engine> make_rtl_engine(const TileEngineOptions& options) {
+  if (!have_verilated_tiles()) make_verilated_tile({}, {});  // says why
+  return std::make_unique<TileEngine>("rtl", Simulator::verilated, options);
+}
+
+std::unique_ptr<Engine> make_systemc_engine(const TileEngineOptions& options) {
+  if (!options.trace.empty()) throw Error("the systemc engine writes no waves: take the rtl engine");
+  return std::make_unique<TileEngine>("systemc", Simulator::cycle_model, options);
+}
+
+}  // namespace narrowgauge

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verilated_tiles.hpp"
+
+#include "narrowgauge/error.hpp"
+
+#ifdef NG_HAVE_RTL
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#define NG_STRING(x) #x
+#define NG_NAME(x) NG_STRING(x)
+#endif
+
+namespace narrowgauge {
+
+#ifdef NG_HAVE_RTL
+
+bool have_verilated_tiles() { return true; }
+
+std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view name, const std::string& trace) {
+  const std::string target = "ng_tile_" + std::string(name) + (trace.empty() ? "" : "_waves");
+  const char* named = std::getenv("NARROWGAUGE_TILES");
+  const std::string folder = named && *named ? named : NG_TILE_FOLDER;
+  const std::string path = folder + "/" + target + ".so";
+  const std::string build = "build it with: cmake --build <build folder> --target " + target;
+  if (access(path.c_str(), R_OK) != 0) {
+    throw Error("the Verilated tile '" + std::string(name) + "'" + (trace.empty() ? "" : " with waves") +
+                " is not there (" + path + "): " + build);
+  }
+  // Never closed: the models it makes live as long as their owners like.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) throw Error(path + " cannot be loaded (" + dlerror() + "): " + build);
+  const auto make = reinterpret_cast<MakeTile*>(dlsym(library, NG_NAME(NG_TILE_ENTRY)));
+  if (!make) throw Error(path + " is of another build than this program: " + build);
+  return std::unique_ptr<TilePinModel>(make(trace.c_str()));
+}
+
+#else
+
+bool have_verilated_tiles() { return false; }
+
+std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view, const std::string&) {
+  throw Error(
+      "the rtl engine is not in this build: configure with -DNG_RTL=ON (needs Verilator), or use the engine model or "
+      "systemc");
+}
+
+#endif
+
+}  // namespace narrowgauge

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Verilated tiles, each in a shared library that is loaded when it is asked for.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "narrowgauge/engines/tile_pin_model.hpp"
+
+namespace narrowgauge {
+
+/// Whether this build has Verilated tiles.
+bool have_verilated_tiles();
+
+/// The Verilated tile `name` of rtl/tile/configurations.json, with an FST wave to `trace` unless that is empty. Its
+/// library is sought in the folder that the environment variable NARROWGAUGE_TILES names, else where the build puts
+/// it. Throws Error if there is no such library, naming the target that builds it, or if it belongs to another build.
+std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view name, const std::string& trace);
+
+}  // namespace narrowgauge

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long work reports.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace narrowgauge {
+
+/// Called now and then with work done and work in all, in any unit.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+}  // namespace narrowgauge

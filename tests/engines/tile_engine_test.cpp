@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// The engines on simulated tiles against the golden model: every tile; shapes that do and do not fill panels, beats and
+// banks; all formats; special values; counters; refusals; the wave file.
+#include "narrowgauge/engines/tile_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <filesystem>
+#include <random>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
+#include "test_values.hpp"
+
+namespace narrowgauge {
+namespace {
+
+void expect_equal(const std::vector<float>& got, const std::vector<float>& expected) {
+  ASSERT_EQ(got.size(), expected.size());
+  int errors = 0;
+  for (std::size_t i = 0; i < got.size() && errors < 20; ++i) {
+    const auto g = std::bit_cast<std::uint32_t>(got[i]), e = std::bit_cast<std::uint32_t>(expected[i]);
+    EXPECT_EQ(g, e) << "result " << i << ": got " << got[i] << ", expected " << expected[i];
+    errors += g != e;
+  }
+}
+
+struct Shape {
+  std::size_t m, n, k;
+};
+
+/// Operands of a shape give the model's results on `engine`.
+EngineResult expect_model(Engine& engine, const GemmFormat& format, const Shape& s, unsigned seed) {
+  SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
+  const QuantizedMatrix a = test::normal_operand(s.m, s.k, format.scheme, format.a, seed);
+  const QuantizedMatrix b = test::normal_operand(s.n, s.k, format.scheme, format.b, seed + 1);
+  std::uint64_t done = 0, total = 1;
+  EngineResult got = engine.gemm(a, b, [&](std::uint64_t d, std::uint64_t t) { done = d, total = t; });
+  expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
+  EXPECT_EQ(done, total);
+  EXPECT_EQ(got.products, s.m * s.n * s.k);
+  return got;
+}
+
+/// Cycles that every clock engine needs for this product; what the counters say of them.
+void expect_plausible(const EngineResult& got, const TileConfig& tile, const Shape& s) {
+  const std::uint64_t panels = ((s.m + tile.rows - 1) / tile.rows) * ((s.n + tile.cols - 1) / tile.cols);
+  const std::uint64_t beats = panels * ((s.k + tile.lanes - 1) / tile.lanes);
+  EXPECT_EQ(got.tile, tile.name);
+  EXPECT_GT(got.cycles, beats);
+  EXPECT_EQ(got.products_possible, got.cycles * tile.products_a_cycle());
+  ASSERT_EQ(got.activity.has_value(), tile.counters);
+  if (!tile.counters) return;
+  EXPECT_LE(got.activity->busy, got.cycles);
+  EXPECT_GE(got.activity->busy, beats);
+  // Whole beats, but rows and columns in use only.
+  EXPECT_EQ(got.activity->products, std::uint64_t{s.m} * s.n * ((s.k + tile.lanes - 1) / tile.lanes * tile.lanes));
+}
+
+class EveryTile : public testing::TestWithParam<TileConfig> {};
+
+TEST_P(EveryTile, EqualsTheModelForEveryShape) {
+  const TileConfig& tile = GetParam();
+  const auto rtl = make_rtl_engine({.tile = std::string(tile.name)});
+  const auto systemc = make_systemc_engine({.tile = std::string(tile.name)});
+  const std::size_t bank = std::min(tile.a_depth, tile.b_depth) * tile.lanes;  // longest k of one pass
+  unsigned seed = 1;
+  for (const Shape& s : {Shape{1, 1, 1},
+                         {8, 8, 16},
+                         {9, 7, 17},
+                         {17, 33, 65},
+                         {3, 33, 250},
+                         {70, 20, 128},
+                         {2, 3, bank},
+                         {5, 9, bank + 1},
+                         {3, 2, 3 * bank - 5}}) {
+    for (const GemmFormat& format : gemm_formats) {
+      const unsigned needed = format.scheme == Scheme::nvfp4 ? 1
+                              : format.scheme == Scheme::fp8
+                                  ? (format.a == Format::e4m3 ? 2U : 4U) | (format.b == Format::e4m3 ? 2U : 4U)
+                                  : 8;
+      if ((tile.format_set & needed) != needed) continue;
+      const EngineResult got = expect_model(*rtl, format, s, seed += 2);
+      expect_plausible(got, tile, s);
+      const EngineResult same = expect_model(*systemc, format, s, seed);
+      EXPECT_EQ(same.cycles, got.cycles);
+      EXPECT_EQ(same.activity, got.activity);
+      EXPECT_EQ(same.tile, got.tile);
+    }
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Tiles, EveryTile, testing::ValuesIn(tile_configs().begin(), tile_configs().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+class RtlEngineFormats : public testing::TestWithParam<GemmFormat> {};
+
+TEST_P(RtlEngineFormats, SpecialValuesEqualTheModel) {
+  const GemmFormat& format = GetParam();
+  const auto rtl = make_rtl_engine(), model = make_model_engine(1);
+  std::mt19937 generator(7);
+  for (int round = 0; round < 20; ++round) {
+    QuantizedMatrix a = test::normal_operand(9, 40, format.scheme, format.a, generator());
+    QuantizedMatrix b = test::normal_operand(10, 40, format.scheme, format.b, generator());
+    for (QuantizedMatrix* q : {&a, &b}) {  // any code and any scale here and there, within the vectors
+      for (int i = 0; i < 3; ++i) {
+        const std::size_t at = generator() % q->rows * q->k_padded + generator() % q->k;
+        q->codes[at] = static_cast<std::uint8_t>(generator() & ((1U << desc(q->element).bits) - 1));
+      }
+      if (!q->scales.empty()) q->scales[generator() % q->scales.size()] = static_cast<std::uint8_t>(generator() & 0x7F);
+    }
+    expect_equal(rtl->gemm(a, b).c, model->gemm(a, b).c);
+  }
+}
+
+std::vector<GemmFormat> supported() {
+  std::vector<GemmFormat> formats;
+  for (const GemmFormat& f : gemm_formats)
+    if (f.scheme != Scheme::mxfp4) formats.push_back(f);
+  return formats;
+}
+INSTANTIATE_TEST_SUITE_P(AllFormats, RtlEngineFormats, testing::ValuesIn(supported()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(RtlEngine, KeepsTheLargeArrayBusy) {
+  // What the README claims, on a product that fills it: start and end take the rest.
+  const EngineResult got = expect_model(*make_rtl_engine(), find_gemm_format("nvfp4"), {256, 256, 1024}, 1);
+  EXPECT_EQ(got.tile, "large");
+  EXPECT_GT(got.utilization(), 0.95);
+  ASSERT_TRUE(got.utilization_computing());
+  EXPECT_GT(*got.utilization_computing(), 0.99);
+  EXPECT_EQ(got.activity->stall_out, 0U);
+}
+
+TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
+  const auto rtl = make_rtl_engine();
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3"), {3, 4, 20}, 1).tile, "large_e4m3");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3_e5m2"), {3, 4, 20}, 1).tile, "large_fp8");
+}
+
+TEST(RtlEngine, RefusesWhatItCannotMultiply) {
+  const auto rtl = make_rtl_engine();
+  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp4, Format::e2m1, 1);
+  const QuantizedMatrix nv = test::normal_operand(2, 32, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix longer = test::normal_operand(2, 48, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix fp8 = test::normal_operand(1, (1 << 20) + 1, Scheme::fp8, Format::e4m3, 1);
+  EXPECT_THROW(rtl->gemm(mx, mx), Error);
+  EXPECT_THROW(rtl->gemm(nv, mx), Error);
+  EXPECT_THROW(rtl->gemm(nv, longer), Error);
+  EXPECT_THROW(rtl->gemm(fp8, fp8), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "tiny"})->gemm(fp8, fp8), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "huge"}), Error);
+  EXPECT_THROW(make_systemc_engine({.trace = "wave.fst"}), Error);
+  EXPECT_THROW(make_rtl_engine({.trace = "no/such/folder/wave.fst"})->gemm(nv, nv), Error);
+}
+
+TEST(RtlEngine, WritesWaves) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                     ("ng_rtl_engine_test_" + std::to_string(std::random_device{}()) + ".fst");
+  const QuantizedMatrix a = test::normal_operand(9, 40, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix b = test::normal_operand(8, 40, Scheme::nvfp4, Format::e2m1, 2);
+  std::vector<float> traced;
+  traced = make_rtl_engine({.trace = file.string()})->gemm(a, b).c;
+  expect_equal(traced, make_model_engine(1)->gemm(a, b).c);
+  EXPECT_GT(std::filesystem::file_size(file), 1000U);
+  std::filesystem::remove(file);
+}
+
+}  // namespace
+}  // namespace narrowgauge

@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tile that exists as commands, banks, words and golden arithmetic only: what firmware is tested against. It counts
+// cycles as a tile with a one-word stream and a one-beat array would without latencies (a register access takes four),
+// so its times are estimates; everything else is as docs/units/tile.md says.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/mac/dot_nvfp4.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/ng_tile_regs.h"
+#include "narrowgauge/engines/tile_bus.hpp"
+
+namespace narrowgauge {
+
+struct FakeTileConfig {
+  unsigned rows = 2, cols = 2, lanes = 16, format_set = 1;
+  unsigned stream_bytes = 4;
+  unsigned a_depth = 64, b_depth = 64;
+  unsigned max_beats = 4096;
+  bool counters = true;
+};
+
+inline const FakeTileConfig tiny{};
+inline const FakeTileConfig middle{
+    .rows = 4, .cols = 4, .format_set = 3, .stream_bytes = 8, .a_depth = 128, .b_depth = 64};
+inline const FakeTileConfig large{
+    .rows = 8, .cols = 8, .stream_bytes = 16, .a_depth = 512, .b_depth = 128, .max_beats = 65536};
+
+class FakeTile : public TileBus {
+ public:
+  struct Load {
+    unsigned side, count;
+    bool more;
+    friend bool operator==(const Load&, const Load&) = default;
+  };
+  struct Compute {
+    unsigned a_format, b_format, a_panels, b_panels, beats, rows, cols;
+    bool bf16, first, last, release_a, release_b, irq;
+    std::uint32_t scale;
+  };
+
+  explicit FakeTile(const FakeTileConfig& config) : config_(config) { soft_reset(); }
+
+  // ---- what tests look at and break
+  std::vector<Load> loads_seen;        ///< every load command
+  std::vector<Compute> computes_seen;  ///< every compute command
+  std::uint32_t magic = NG_TILE_MAGIC_RESET, version = NG_TILE_VERSION_RESET;
+  std::uint32_t strange_geometry = 0, strange_stream = 0;  ///< or'ed to the capability words
+  bool stuck_busy = false;
+  bool dead = false;                                                               ///< no command ever starts
+  std::uint64_t drop_operand = never, drop_result = never, repeat_result = never;  ///< words, counted from 0
+  std::uint64_t turn_tlast = never;                                                ///< operand word with TLAST inverted
+  bool lose_interrupts = false;                                                    ///< irq stays low
+  std::uint32_t foreign_loads = 0, foreign_results = 0;                            ///< counted beside the driver's own
+  void fail(unsigned error) { set_error(error); }
+  std::uint64_t first_beat() const { return first_beat_; }  ///< cycle, of the beats since the last reset
+  std::uint64_t last_beat() const { return last_beat_; }
+  std::uint64_t operand_words() const { return operand_words_; }
+  std::uint64_t result_words() const { return result_words_; }
+  const FakeTileConfig& config() const { return config_; }
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  // ---- TileBus
+  bool read32(std::uint32_t offset, std::uint32_t& value) override {
+    ticks(4);
+    switch (offset) {
+      case NG_TILE_MAGIC_OFFSET:
+        value = magic;
+        return true;
+      case NG_TILE_VERSION_OFFSET:
+        value = version;
+        return true;
+      case NG_TILE_GEOMETRY_OFFSET:
+        value = config_.rows | config_.cols << NG_TILE_GEOMETRY_COLS_SHIFT |
+                config_.lanes << NG_TILE_GEOMETRY_LANES_SHIFT |
+                config_.format_set << NG_TILE_GEOMETRY_FORMAT_SET_SHIFT | strange_geometry;
+        return true;
+      case NG_TILE_DEPTHS_OFFSET:
+        value = config_.a_depth | config_.b_depth << NG_TILE_DEPTHS_B_SHIFT;
+        return true;
+      case NG_TILE_STREAM_OFFSET:
+        value = config_.stream_bytes | unsigned{config_.counters} << NG_TILE_STREAM_COUNTERS_SHIFT | strange_stream;
+        return true;
+      case NG_TILE_MAX_BEATS_OFFSET:
+        value = config_.max_beats;
+        return true;
+      case NG_TILE_STATUS_OFFSET:
+        value = unsigned{busy()} | static_cast<unsigned>(queue - loads_.size()) << NG_TILE_STATUS_LOAD_SPACE_SHIFT |
+                static_cast<unsigned>(queue - computes_.size()) << NG_TILE_STATUS_COMPUTE_SPACE_SHIFT |
+                error_ << NG_TILE_STATUS_ERROR_SHIFT;
+        return true;
+      case NG_TILE_IRQ_ENABLE_OFFSET:
+        value = irq_enable_;
+        return true;
+      case NG_TILE_IRQ_PENDING_OFFSET:
+        value = irq_pending_;
+        return true;
+      case NG_TILE_FORMAT_OFFSET:
+        value = format_;
+        return true;
+      case NG_TILE_SCALE_OFFSET:
+        value = scale_;
+        return true;
+      case NG_TILE_PANELS_OFFSET:
+        value = panels_;
+        return true;
+      case NG_TILE_EDGE_OFFSET:
+        value = edge_;
+        return true;
+      case NG_TILE_DONE_OFFSET:
+        value = done_count_ + foreign_results;
+        return true;
+      case NG_TILE_LOADS_OFFSET:
+        value = load_count_ + foreign_loads;
+        return true;
+      case NG_TILE_CONTROL_OFFSET:
+      case NG_TILE_LOAD_OFFSET:
+      case NG_TILE_COMPUTE_OFFSET:
+        value = 0;
+        return true;
+      default:
+        break;
+    }
+    if (offset < NG_TILE_CYCLES_OFFSET || offset > NG_TILE_FLIPS_B_HIGH_OFFSET || offset % 4 != 0) return false;
+    const std::size_t counter = (offset - NG_TILE_CYCLES_OFFSET) / 8;
+    if (offset % 8 == 0) {
+      latched_high_ = static_cast<std::uint32_t>(counters_[counter] >> 32);
+      value = static_cast<std::uint32_t>(counters_[counter]);
+    } else {
+      value = latched_high_;
+    }
+    if (!config_.counters) value = 0;
+    return true;
+  }
+
+  bool write32(std::uint32_t offset, std::uint32_t value) override {
+    ticks(4);
+    switch (offset) {
+      case NG_TILE_CONTROL_OFFSET:
+        if (value & NG_TILE_CONTROL_SOFT_RESET_MASK) soft_reset();
+        if (value & NG_TILE_CONTROL_CLEAR_COUNTERS_MASK) counters_ = {};
+        return true;
+      case NG_TILE_IRQ_ENABLE_OFFSET:
+        irq_enable_ = value & 3U;
+        return true;
+      case NG_TILE_IRQ_PENDING_OFFSET:
+        irq_pending_ &= ~value;
+        return true;
+      case NG_TILE_LOAD_OFFSET:
+        push(loads_, loads_seen,
+             Load{value >> 31, value & NG_TILE_LOAD_PANEL_BEATS_MASK, (value & NG_TILE_LOAD_MORE_MASK) != 0});
+        return true;
+      case NG_TILE_FORMAT_OFFSET:
+        format_ = value & 31U;
+        return true;
+      case NG_TILE_SCALE_OFFSET:
+        scale_ = value;
+        return true;
+      case NG_TILE_PANELS_OFFSET:
+        panels_ = value;
+        return true;
+      case NG_TILE_EDGE_OFFSET:
+        edge_ = value & 0xFFFFU;
+        return true;
+      case NG_TILE_COMPUTE_OFFSET: {
+        const auto bit = [value](unsigned at) { return (value >> at & 1U) != 0; };
+        push(computes_, computes_seen,
+             Compute{.a_format = format_ & 3U,
+                     .b_format = format_ >> 2 & 3U,
+                     .a_panels = panels_ & 0xFFFFU,
+                     .b_panels = panels_ >> 16,
+                     .beats = value & 0xFFFFU,
+                     .rows = edge_ & 0xFFU,
+                     .cols = edge_ >> 8,
+                     .bf16 = (format_ >> 4 & 1U) != 0,
+                     .first = bit(NG_TILE_COMPUTE_FIRST_SHIFT),
+                     .last = bit(NG_TILE_COMPUTE_LAST_SHIFT),
+                     .release_a = bit(NG_TILE_COMPUTE_RELEASE_A_SHIFT),
+                     .release_b = bit(NG_TILE_COMPUTE_RELEASE_B_SHIFT),
+                     .irq = bit(NG_TILE_COMPUTE_IRQ_SHIFT),
+                     .scale = scale_});
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  void send(std::span<const std::uint8_t> packet) override { packets_.push_back({packet, 0}); }
+  std::size_t packets_waiting() const override { return packets_.size(); }
+  std::size_t receive(std::span<std::uint8_t> out) override {
+    std::size_t bytes = 0;
+    while (!arrived_.empty() && bytes + config_.stream_bytes <= out.size()) {
+      std::ranges::copy(arrived_.front(), out.begin() + static_cast<std::ptrdiff_t>(bytes));
+      bytes += config_.stream_bytes;
+      arrived_.pop_front();
+    }
+    return bytes;
+  }
+  void reset_streams() override {
+    packets_.clear();
+    arrived_.clear();
+  }
+  void run(std::uint64_t cycles) override {
+    const std::size_t waiting = packets_.size();
+    while (cycles-- != 0 && !irq() && packets_.size() == waiting && arrived_.empty()) tick();
+  }
+  std::uint64_t cycles() const override { return cycle_; }
+  bool irq() const override { return !lose_interrupts && (irq_pending_ & irq_enable_) != 0; }
+
+ private:
+  using Word = std::vector<std::uint8_t>;
+  struct Bank {
+    std::vector<Word> images;
+    bool complete = false;
+  };
+  struct Operand {
+    std::array<Bank, 2> banks;
+    unsigned filling = 0, using_ = 0;
+    Bank& fill() { return banks[filling]; }
+    Bank& use() { return banks[using_]; }
+  };
+  struct Packet {
+    std::span<const std::uint8_t> bytes;
+    std::size_t sent;
+  };
+  struct Result {
+    Word word;
+    bool last, irq;
+  };
+  struct Cell {
+    __extension__ __int128 sum = 0;  // in units of 2^fp8_lsb_exp
+    SumFlags flags;
+  };
+  enum Counter {
+    cycles_,
+    busy_,
+    stall_in_,
+    stall_out_,
+    products_,
+    zero_a_,
+    zero_b_,
+    flips_a_,
+    flips_b_,
+    counters_count
+  };
+  static constexpr std::size_t queue = 4, result_room = 4;  // commands; result tiles
+
+  bool fp4() const { return config_.format_set % 2 != 0; }
+  unsigned element_bits() const { return config_.format_set == 1 ? 4 : 8; }
+  unsigned vectors(unsigned side) const { return side == NG_TILE_OPERAND_A ? config_.rows : config_.cols; }
+  std::size_t scales_at(unsigned side) const { return vectors(side) * config_.lanes * element_bits() / 8; }
+  std::size_t image_bytes(unsigned side) const {
+    const std::size_t bytes = scales_at(side) + (fp4() ? vectors(side) * config_.lanes / 16 : 0);
+    return (bytes + config_.stream_bytes - 1) / config_.stream_bytes * config_.stream_bytes;
+  }
+  bool busy() const {
+    return stuck_busy || (error_ == 0 && (loading_ || !loads_.empty() || !computes_.empty() || !results_.empty()));
+  }
+
+  template <class Queue, class Seen, class Command>
+  void push(Queue& commands, Seen& seen, const Command& command) {
+    seen.push_back(command);
+    if (error_ != 0) return;
+    if (commands.size() == queue) return set_error(NG_TILE_ERROR_QUEUE_FULL);
+    commands.push_back(command);
+  }
+
+  void set_error(unsigned error) {
+    if (error_ != 0) return;
+    error_ = error;
+    irq_pending_ |= NG_TILE_IRQ_PENDING_ERROR_MASK;
+    loads_.clear();
+    computes_.clear();
+    loading_.reset();
+  }
+
+  void soft_reset() {
+    operands_ = {};
+    loads_.clear();
+    computes_.clear();
+    results_.clear();
+    loading_.reset();
+    cells_.assign(std::size_t{config_.rows} * config_.cols, {});
+    a_panel_ = b_panel_ = beat_ = sum_beats_ = 0;
+    error_ = irq_enable_ = irq_pending_ = format_ = panels_ = edge_ = done_count_ = load_count_ = 0;
+    scale_ = 0x3F800000;
+    counters_ = {};
+    last_elements_ = {};
+    first_beat_ = last_beat_ = 0;
+  }
+
+  void ticks(unsigned count) {
+    while (count-- != 0) tick();
+  }
+
+  void tick() {
+    ++cycle_;
+    ++counters_[cycles_];
+    if (dead) return;
+    take_result();
+    compute();
+    load();
+  }
+
+  // ---- operand stream into banks
+
+  struct StreamWord {
+    std::span<const std::uint8_t> bytes;
+    bool last;
+  };
+  std::optional<StreamWord> next_word() {
+    while (!packets_.empty()) {
+      Packet& packet = packets_.front();
+      const StreamWord word{packet.bytes.subspan(packet.sent, config_.stream_bytes),
+                            packet.sent + config_.stream_bytes >= packet.bytes.size()};
+      packet.sent += config_.stream_bytes;
+      if (word.last) packets_.pop_front();
+      // A lost word that was the last one of its packet takes TLAST with it: the packets run together.
+      const std::uint64_t number = operand_words_++;
+      if (number != drop_operand) return StreamWord{word.bytes, word.last != (number == turn_tlast)};
+    }
+    return std::nullopt;
+  }
+
+  void load() {
+    if (error_ != 0) {
+      static_cast<void>(next_word());
+      return;
+    }
+    if (!loading_) {
+      if (loads_.empty()) return;
+      const Load head = loads_.front();
+      Bank& bank = operands_[head.side].fill();
+      const unsigned depth = head.side == NG_TILE_OPERAND_A ? config_.a_depth : config_.b_depth;
+      if (head.count == 0) return set_error(NG_TILE_ERROR_BAD_LOAD);
+      if (bank.complete) return;  // both banks are full or in use
+      if (bank.images.size() + head.count > depth) return set_error(NG_TILE_ERROR_BAD_LOAD);
+      loading_ = head;
+      loads_.pop_front();
+      image_.clear();
+      images_left_ = head.count;
+    }
+    const std::optional<StreamWord> word = next_word();
+    if (!word) return;
+    Operand& operand = operands_[loading_->side];
+    image_.insert(image_.end(), word->bytes.begin(), word->bytes.end());
+    if (image_.size() == image_bytes(loading_->side)) {
+      operand.fill().images.push_back(image_);
+      image_.clear();
+      --images_left_;
+    }
+    if (word->last != (images_left_ == 0)) {
+      return set_error(word->last ? NG_TILE_ERROR_SHORT_STREAM : NG_TILE_ERROR_LONG_STREAM);
+    }
+    if (images_left_ != 0) return;
+    ++load_count_;
+    if (!loading_->more) {
+      operand.fill().complete = true;
+      operand.filling ^= 1;
+    }
+    loading_.reset();
+  }
+
+  // ---- banks into cells
+
+  bool valid(const Compute& c) const {
+    const auto in_set = [this](unsigned format) {
+      return format <= NG_TILE_ELEMENT_NVFP4 && (config_.format_set >> (format + 1) % 3 & 1U) != 0;
+    };
+    const bool single = c.first && c.last;
+    return in_set(c.a_format) && in_set(c.b_format) &&
+           (c.a_format == NG_TILE_ELEMENT_NVFP4) == (c.b_format == NG_TILE_ELEMENT_NVFP4) && c.a_panels != 0 &&
+           c.b_panels != 0 && c.beats != 0 && c.rows != 0 && c.rows <= config_.rows && c.cols != 0 &&
+           c.cols <= config_.cols && (single || (c.a_panels == 1 && c.b_panels == 1)) &&
+           (c.first ? 0 : sum_beats_) + c.beats <= config_.max_beats;
+  }
+
+  void compute() {
+    if (!computes_.empty() || !results_.empty()) ++counters_[busy_];
+    if (computes_.empty()) return;
+    const Compute c = computes_.front();
+    if (!valid(c)) return set_error(NG_TILE_ERROR_BAD_COMPUTE);
+    Bank &a = operands_[0].use(), &b = operands_[1].use();
+    if (!a.complete || !b.complete) {
+      ++counters_[stall_in_];
+      return;
+    }
+    if (a.images.size() != std::size_t{c.a_panels} * c.beats || b.images.size() != std::size_t{c.b_panels} * c.beats) {
+      return set_error(NG_TILE_ERROR_BANK_MISMATCH);
+    }
+    const bool last_beat = beat_ + 1 == c.beats;
+    if (last_beat && c.last && results_.size() >= result_room * result_words(c)) {
+      ++counters_[stall_out_];
+      return;
+    }
+    const unsigned rows = a_panel_ + 1 == c.a_panels ? c.rows : config_.rows;
+    const unsigned cols = b_panel_ + 1 == c.b_panels ? c.cols : config_.cols;
+    const Word &a_image = a.images[a_panel_ * c.beats + beat_], &b_image = b.images[b_panel_ * c.beats + beat_];
+    if (first_beat_ == 0) first_beat_ = cycle_;
+    last_beat_ = cycle_;
+    if (c.first && beat_ == 0) cells_.assign(cells_.size(), {});
+    accumulate(c, a_image, b_image, rows, cols);
+    counters_[products_] += std::uint64_t{rows} * cols * config_.lanes;
+    count_elements(0, a_image, rows, c.a_format == NG_TILE_ELEMENT_NVFP4);
+    count_elements(1, b_image, cols, c.a_format == NG_TILE_ELEMENT_NVFP4);
+    if (!last_beat) {
+      ++beat_;
+      return;
+    }
+    beat_ = 0;
+    if (c.last) drain(c, a_panel_ + 1 == c.a_panels && b_panel_ + 1 == c.b_panels);
+    if (++b_panel_ < c.b_panels) return;
+    b_panel_ = 0;
+    if (++a_panel_ < c.a_panels) return;
+    a_panel_ = 0;
+    sum_beats_ = c.last ? 0 : (c.first ? 0 : sum_beats_) + c.beats;
+    computes_.pop_front();
+    for (Operand& operand : operands_) {
+      if (&operand == &operands_[0] ? !c.release_a : !c.release_b) continue;
+      operand.use() = {};
+      operand.using_ ^= 1;
+    }
+  }
+
+  unsigned element(const Word& image, std::size_t at) const {
+    return element_bits() == 8 ? image[at] : image[at / 2] >> at % 2 * 4 & 0xFU;
+  }
+
+  void accumulate(const Compute& c, const Word& a, const Word& b, unsigned rows, unsigned cols) {
+    const bool nvfp4 = c.a_format == NG_TILE_ELEMENT_NVFP4;
+    const auto unpack = [&](const Word& image, unsigned count) {
+      Word codes(std::size_t{count} * config_.lanes);
+      for (std::size_t i = 0; i < codes.size(); ++i) {
+        codes[i] = static_cast<std::uint8_t>(element(image, i) & (nvfp4 ? 0xFU : 0xFFU));
+      }
+      return codes;
+    };
+    const Word a_codes = unpack(a, rows), b_codes = unpack(b, cols);
+    const auto format = [](unsigned code) { return code == NG_TILE_ELEMENT_E4M3 ? Format::e4m3 : Format::e5m2; };
+    for (unsigned r = 0; r < rows; ++r) {
+      for (unsigned col = 0; col < cols; ++col) {
+        Cell& cell = cells_[std::size_t{r} * config_.cols + col];
+        const auto x = std::span(a_codes).subspan(std::size_t{r} * config_.lanes, config_.lanes);
+        const auto y = std::span(b_codes).subspan(std::size_t{col} * config_.lanes, config_.lanes);
+        if (!nvfp4) {
+          const Fp8Sum term = dot_fp8(x, y, format(c.a_format), format(c.b_format));
+          cell.sum += term.value;
+          cell.flags |= term.flags;
+          continue;
+        }
+        const unsigned blocks = config_.lanes / 16;
+        for (unsigned block = 0; block < blocks; ++block) {
+          const Nvfp4Term term =
+              nvfp4_term(x.subspan(block * 16, 16), y.subspan(block * 16, 16), a[scales_at(0) + r * blocks + block],
+                         b[scales_at(1) + col * blocks + block]);
+          cell.sum += static_cast<decltype(cell.sum)>(term.value) << (nvfp4_lsb_exp - fp8_lsb_exp);
+          cell.flags.nan |= term.nan;
+        }
+      }
+    }
+  }
+
+  /// Zeros among the elements in use, and bits that differ from the image before, unused rows counting as zero.
+  void count_elements(unsigned side, const Word& image, unsigned used, bool nvfp4) {
+    Word masked(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(scales_at(side)));
+    const std::size_t in_use = std::size_t{used} * config_.lanes;
+    std::fill(masked.begin() + static_cast<std::ptrdiff_t>(in_use * element_bits() / 8), masked.end(), 0);
+    const unsigned payload = nvfp4 ? 0x7U : 0x7FU;
+    for (std::size_t i = 0; i < in_use; ++i) {
+      counters_[zero_a_ + side] += (element(image, i) & payload) == 0;
+    }
+    Word& before = last_elements_[side];
+    before.resize(masked.size());
+    for (std::size_t i = 0; i < masked.size(); ++i) {
+      counters_[flips_a_ + side] += static_cast<unsigned>(std::popcount(static_cast<unsigned>(masked[i] ^ before[i])));
+    }
+    before = masked;
+  }
+
+  // ---- cells into the result stream
+
+  std::size_t words_a_row(const Compute& c) const {
+    const std::size_t bytes = std::size_t{config_.cols} * (c.bf16 ? 2 : 4);
+    return (bytes + config_.stream_bytes - 1) / config_.stream_bytes;
+  }
+  std::size_t result_words(const Compute& c) const { return config_.rows * words_a_row(c); }
+
+  void drain(const Compute& c, bool last_tile) {
+    for (unsigned r = 0; r < config_.rows; ++r) {
+      Word row(words_a_row(c) * config_.stream_bytes);
+      for (unsigned col = 0; col < config_.cols; ++col) {
+        const Cell& cell = cells_[std::size_t{r} * config_.cols + col];
+        const float scaled = epilogue(fixed_to_fp32(cell.sum, fp8_lsb_exp, cell.flags), std::bit_cast<float>(c.scale));
+        const std::uint32_t code =
+            c.bf16 ? encode(Format::bf16, scaled, {.overflow = Overflow::ieee}) : std::bit_cast<std::uint32_t>(scaled);
+        const unsigned size = c.bf16 ? 2 : 4;
+        for (unsigned i = 0; i < size; ++i) row[col * size + i] = static_cast<std::uint8_t>(code >> 8 * i);
+      }
+      for (std::size_t at = 0; at < row.size(); at += config_.stream_bytes) {
+        const auto first = row.begin() + static_cast<std::ptrdiff_t>(at);
+        const bool last = last_tile && r + 1 == config_.rows && at + config_.stream_bytes == row.size();
+        results_.push_back({Word(first, first + config_.stream_bytes), last, c.irq});
+      }
+    }
+  }
+
+  void take_result() {
+    if (results_.empty()) return;
+    const Result result = results_.front();
+    results_.pop_front();
+    const std::uint64_t number = result_words_++;
+    if (number != drop_result) arrived_.push_back(result.word);
+    if (number == repeat_result) arrived_.push_back(result.word);
+    if (!result.last) return;
+    ++done_count_;
+    if (result.irq) irq_pending_ |= NG_TILE_IRQ_PENDING_DONE_MASK;
+  }
+
+  const FakeTileConfig config_;
+  std::array<Operand, 2> operands_;
+  std::deque<Load> loads_;
+  std::deque<Compute> computes_;
+  std::deque<Packet> packets_;
+  std::deque<Result> results_;
+  std::deque<Word> arrived_;
+  std::optional<Load> loading_;
+  Word image_;
+  unsigned images_left_ = 0;
+  std::vector<Cell> cells_;
+  unsigned a_panel_ = 0, b_panel_ = 0, beat_ = 0, sum_beats_ = 0;
+  unsigned error_ = 0, irq_enable_ = 0, irq_pending_ = 0, format_ = 0, panels_ = 0, edge_ = 0;
+  std::uint32_t scale_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
+  std::uint64_t cycle_ = 0, first_beat_ = 0, last_beat_ = 0, operand_words_ = 0, result_words_ = 0;
+  std::array<std::uint64_t, counters_count> counters_{};
+  std::array<Word, 2> last_elements_;
+};
+
+}  // namespace narrowgauge
