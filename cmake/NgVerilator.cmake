@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Verilated modules for the engines and for verif/. Two functions:
 #
-#   ng_rtl_sources(out module [harness.sv...])
+#   ng_rtl_sources(out module [files outside rtl/...])
 #       Files that the module needs, packages first.
 #
 #   ng_verilate(TARGET t TOP module [PREFIX Vdut] [PARAMS "K=V;..."] [SOURCES f.sv...] [FST] [FLAGS ...] [OPTIMIZE -O2])

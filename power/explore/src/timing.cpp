@@ -18,8 +18,8 @@ using Time = std::int64_t;  // the number of a clock cycle, counted from the dri
 constexpr Time long_ago = -(Time{1} << 40);
 constexpr Time never = std::numeric_limits<Time>::max() / 4;
 
-// What the driver (firmware/src/ng_tile.c) and its port to a simulated tile (firmware/sim,
-// engines/include/narrowgauge/engines/tile_bus_on_pins.hpp) do and wait.
+// What the driver (firmware/src/ng_tile.c) and its port to a simulated tile (tile_bus.hpp, tile_bus_on_pins.hpp of the
+// engines) do and wait.
 constexpr Time access_cycles = 3;            // a register, read or written
 constexpr Time longest_idle = 64;            // TileDriverPort
 constexpr std::int64_t queue_depth = 4;      // commands in a queue of the tile

@@ -2,7 +2,7 @@
 // Flips of the nets of multipliers and accumulators, counted bit by bit on streams of operands: rung L1 from the golden
 // model, without RTL. Every net has its settled value (zero delay); a flip is a net that differs from its value one
 // operand earlier. The same counts beside the paper's formulas: docs/pann.md. Tables of another simulation:
-// power/tests/structures_test.cpp.
+// tests/power/structures_test.cpp.
 #pragma once
 
 #include <cstddef>
