@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cycle models of the tiles behind TilePinModel: the core that systemc/tile/tile.hpp wraps, without SystemC's kernel.
+#include <memory>
+
 #include "narrowgauge/engines/tile_pin_model.hpp"
 #include "systemc/tile/tile_core.hpp"
 
