@@ -292,9 +292,9 @@ def verdict(f: Figures) -> str:
     e2 = span([f.energy(u, s, "L2") / f.energy(r, s, "L2") for u, r, s in pairs])
     e3 = span([f.energy(u, s, "L3") / f.energy(r, s, "L3") for u, r, s in pairs])
     return (
-        f"The formula gives both the same power. Counted in the paper's own places a PANN element flips {l1} times as many bits as an\n"
-        f"unsigned multiply-accumulate of its budget; of the mapped netlist {l2} times as many nets, for {e2} times the energy\n"
-        f"without glitches and {e3} times with them."
+        "The formula gives both the same power.\n"
+        f"Counted in the paper's own places a PANN element flips {l1} times as many bits as an unsigned multiply-accumulate of its "
+        f"budget; of the mapped netlist {l2} times as many nets, for {e2} times the energy without glitches and {e3} times with them."
     )
 
 
