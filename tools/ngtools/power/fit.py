@@ -36,7 +36,7 @@ RECORDS = ROOT / "power" / "records"
 CALIBRATIONS = ROOT / "power" / "calibration"
 RUNGS = ("L0", "L1", "L2", "L2_raw")
 ROUNDS = 11  # of reweighting
-HEADER = ROOT / "power" / "include" / "narrowgauge" / "power" / "features.hpp"
+HEADER = ROOT / "power" / "features" / "include" / "narrowgauge" / "power" / "features.hpp"
 Features = dict[tuple[str, str, str], dict]  # by unit, stimulus and its hash: what ng_features says
 NAMES = re.findall(r'"(\w+)"', HEADER.read_text().split("feature_names{")[1].split("}")[0])
 
