@@ -77,10 +77,33 @@ def image_shape(layer: Layer, x: Array) -> tuple[int, ...]:
     return (len(x), side, side, layer.outputs)
 
 
+def exact_product(left: Array, right: Array) -> Array:
+    """The product, each result exact and rounded to float32 once: the same bits whatever library sums in whatever order.
+    Refuses operands of which float64 does not hold every possible partial sum: those have to be summed another way."""
+
+    def grid(x: Array) -> int:
+        """Largest e so that every value is a multiple of 2^e."""
+        mantissa, exponent = np.frexp(x[x != 0])
+        whole = (mantissa * 2**24).astype(np.int64)
+        return int((np.log2(whole & -whole).astype(np.int64) + exponent - 24).min(initial=127))
+
+    bound = left.shape[1] * float(np.abs(left).max()) * float(np.abs(right).max())
+    if bound >= 2.0 ** (grid(left) + grid(right) + 53):
+        raise ValueError(
+            f"a sum of {left.shape[1]} products up to {bound:.3g}, multiples of 2^{grid(left) + grid(right)}, "
+            "need not be exact in float64; expected at most 53 bits"
+        )
+    return (left.astype(np.float64) @ right.astype(np.float64)).astype(np.float32)
+
+
+def result(layer: Layer, x: Array, product: Array, weights: dict[str, Array]) -> Array:
+    """The layer's output from its input and its product: bias, and ReLU where it has one."""
+    product = product + weights[f"{layer.name}.bias"]
+    return (np.maximum(product, 0) if layer.relu else product).reshape(image_shape(layer, x))
+
+
 def forward(x: Array, weights: dict[str, Array], matmul: Matmul) -> Array:
     """Scores of each class. `matmul` gets the layer's name and the two matrices."""
     for layer in LAYERS:
-        product = matmul(layer.name, patches(layer, x), weights[f"{layer.name}.weight"])
-        product = product + weights[f"{layer.name}.bias"]
-        x = (np.maximum(product, 0) if layer.relu else product).reshape(image_shape(layer, x))
+        x = result(layer, x, matmul(layer.name, patches(layer, x), weights[f"{layer.name}.weight"]), weights)
     return x

@@ -2,6 +2,8 @@
 #include "narrowgauge/format/random.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <vector>
 
 #include "kernels.hpp"
@@ -24,5 +26,39 @@ void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<
     at += count;
   }
 }
+
+namespace {
+
+/// Natural logarithm of 0 < x <= 1, within 2 units in the last place: 2 artanh((m - 1) / (m + 1)) for sqrt(1/2) <= m < sqrt(2).
+double natural_log(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < std::numbers::sqrt2 / 2) {
+    m *= 2;
+    --exponent;
+  }
+  const double s = (m - 1) / (m + 1), z = s * s;
+  double series = 0;  // z < 0.0295: what is left out is below 2^-55
+  for (int k = 10; k >= 0; --k) series = series * z + 1.0 / (2 * k + 1);
+  return exponent * std::numbers::ln2 + 2 * s * series;
+}
+
+/// cos(2 pi v), 0 <= v <= 1.
+double cosine_of_turns(double v) {
+  const double quarter = std::floor(4 * v + 0.5);
+  const double x = 2 * std::numbers::pi * (v - quarter / 4), z = x * x;  // |x| <= pi / 4
+  const bool odd = static_cast<int>(quarter) % 2 != 0;
+  double series = 0;  // Taylor's: 1 - z/2! + z^2/4! ... of the cosine, 1 - z/3! + z^2/5! ... of sin(x) / x
+  for (int k = 9; k >= 0; --k) {
+    const int n = 2 * k + (odd ? 1 : 0);
+    series = 1 - series * z / ((n + 1) * (n + 2));
+  }
+  const double size = odd ? x * series : series;
+  return static_cast<int>(quarter) % 4 == 1 || static_cast<int>(quarter) % 4 == 2 ? -size : size;
+}
+
+}  // namespace
+
+double standard_normal(double u, double v) { return std::sqrt(-2 * natural_log(u)) * cosine_of_turns(v); }
 
 }  // namespace narrowgauge

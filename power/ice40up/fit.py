@@ -29,6 +29,7 @@ import math
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -81,8 +82,14 @@ def solve(matrix: list[list[float]], right: list[float]) -> list[float] | None:
     return [rows[k][n] / rows[k][k] for k in range(n)]
 
 
+def dot(x: Iterable[float], y: Iterable[float]) -> float:
+    """Exact sums of rounded products: sum() rounds differently before and after Python 3.12."""
+    return math.fsum(a * b for a, b in zip(x, y, strict=True))
+
+
 def normal(design: list[list[float]]) -> list[list[float]]:
-    return [[sum(row[i] * row[j] for row in design) for j in range(len(design[0]))] for i in range(len(design[0]))]
+    columns = list(zip(*design, strict=True))
+    return [[dot(one, other) for other in columns] for one in columns]
 
 
 def least_squares(design: list[list[float]], measured: list[float]) -> dict:
@@ -90,7 +97,7 @@ def least_squares(design: list[list[float]], measured: list[float]) -> dict:
     Columns are scaled to norm 1 first. Returns coefficients, leverages of the rows, and which columns are determined."""
     relative = [[x / y for x in row] for row, y in zip(design, measured, strict=True)]
     columns = len(design[0])
-    norms = [math.sqrt(sum(row[c] ** 2 for row in relative)) for c in range(columns)]
+    norms = [math.sqrt(dot(column, column)) for column in zip(*relative, strict=True)]
     scaled = [[row[c] / norms[c] if norms[c] else 0.0 for c in range(columns)] for row in relative]
     best = None
     # A subset that is singular says nothing about a column, so the largest regular ones are tried first.
@@ -98,16 +105,17 @@ def least_squares(design: list[list[float]], measured: list[float]) -> dict:
         for active in itertools.combinations(range(columns), size):
             part = [[row[c] for c in active] for row in scaled]
             gram = normal(part)
-            found = solve(gram, [sum(row[i] for row in part) for i in range(size)])
+            found = solve(gram, [math.fsum(column) for column in zip(*part, strict=True)])
             if found is None or min(found) < 0:
                 continue
-            error = sum((sum(a * x for a, x in zip(row, found, strict=True)) - 1) ** 2 for row in part)
+            left = [dot(row, found) - 1 for row in part]
+            error = dot(left, left)
             if best is None or error < best[0] * (1 - 1e-9):
                 best = (error, active, found, part, gram)
     if best is None:
         raise FlowError("the measurements determine no coefficient: measurements.json has no usable row")
     _, active, found, part, gram = best
-    leverage = [sum(a * x for a, x in zip(row, solve(gram, row) or [math.nan] * len(row), strict=True)) for row in part]
+    leverage = [dot(row, solve(gram, row) or [math.nan] * len(row)) for row in part]
     values = [0.0] * columns
     for c, x in zip(active, found, strict=True):
         values[c] = x / norms[c]
@@ -135,7 +143,7 @@ def mean_activity(recorded: dict, circuit: str, pulses: str, seed: int | None) -
     if not chosen:
         raise FlowError(f"no activity of circuit '{circuit}' is recorded; run power/ice40up/fit.py --record")
     return {
-        key: sum(run[key] for run in chosen) / len(chosen)
+        key: math.fsum(run[key] for run in chosen) / len(chosen)
         for key in chosen[0]
         if isinstance(chosen[0][key], int | float)
     }
@@ -163,7 +171,7 @@ def fit(measurements: dict, recorded: dict, variant: tuple[str, str] = DEFAULT, 
     whole = least_squares(design, power)
 
     def predict(values: list[float], factors: list[float]) -> float:
-        return sum(a * x for a, x in zip(values, factors, strict=True)) / volt
+        return dot(values, factors) / volt
 
     result = {"values": dict(zip(COEFFICIENTS, whole["values"], strict=True)), "rows": [], "checks": []}
     for i, row in enumerate(rows):
@@ -173,7 +181,8 @@ def fit(measurements: dict, recorded: dict, variant: tuple[str, str] = DEFAULT, 
         left = least_squares([design[k] for k in others], [power[k] for k in others]) if tested else None
         fitted = predict(whole["values"], design[i])
         entry = {"name": row["name"], "measured_a": row["current_a"], "fitted_a": fitted}
-        entry["fit_error"] = fitted / row["current_a"] - 1
+        # Of a row that alone determines a coefficient only rounding would be left (+ 0.0: not -0).
+        entry["fit_error"] = round(fitted / row["current_a"] - 1, 9) + 0.0
         entry["leverage"] = whole["leverage"][i]
         entry["left_out_a"] = predict(left["values"], design[i]) if left else None
         entry["left_out_error"] = entry["left_out_a"] / row["current_a"] - 1 if left else None
@@ -233,7 +242,7 @@ def calibrate(measurements: dict, recorded: dict) -> dict:
         "rows": main["rows"],
         "left_out": {
             "rows": len(tested),
-            "error_mean_abs": sum(tested) / len(tested),
+            "error_mean_abs": math.fsum(tested) / len(tested),
             "error_max": max(tested),
             "note": "nearly all of each of these rows is the clock network: they do not test the coefficients of nets and DSP",
             "not_testable": [row["name"] for row in main["rows"] if row["left_out_error"] is None],
@@ -312,6 +321,8 @@ def check(measurements: dict, again: bool) -> int:
             problems.append(
                 f"{ESTIMATES.name}: {row['unit']} is of calibration {row['calibration']}: fit.py --estimates --record"
             )
+        if row["source_sha256"] != ngflow.design_hash(ngflow.sources(row["top"])):
+            problems.append(f"{ESTIMATES.name}: the RTL of {row['unit']} has changed: fit.py --estimates --record")
     compared = "the fit is the recorded calibration"
     if again:
         with tempfile.TemporaryDirectory() as folder:
@@ -374,8 +385,8 @@ def estimate(unit: dict, dsp: bool, seed: int, cycles: int, stimulus: Path | Non
             "dsp_j": c["dsp"] * n["dsp_ops"],
         }
     parts, events_counted = by_variant[DEFAULT], counted[DEFAULT[1]]
-    totals = [sum(part.values()) for part in by_variant.values()]
-    energy, macs = sum(parts.values()), unit["macs_per_cycle"]
+    totals = [math.fsum(part.values()) for part in by_variant.values()]
+    energy, macs = math.fsum(parts.values()), unit["macs_per_cycle"]
     clock = next(c["value"] for c in calibration["event_energies"] if c["name"] == "clock")
     return significant(
         {

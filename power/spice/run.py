@@ -445,10 +445,15 @@ def text_transistors(cell: str) -> int:
 # ---------------------------------------------------------------- comparison
 
 
+def dot(x: list[float], y: list[float]) -> float:
+    """Exact sums of rounded products: sum() rounds differently before and after Python 3.12."""
+    return math.fsum(a * b for a, b in zip(x, y, strict=True))
+
+
 def pearson(x: list[float], y: list[float]) -> float:
-    mx, my = sum(x) / len(x), sum(y) / len(y)
-    xy = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-    return xy / math.sqrt(sum((a - mx) ** 2 for a in x) * sum((b - my) ** 2 for b in y))
+    mx, my = math.fsum(x) / len(x), math.fsum(y) / len(y)
+    xs, ys = [a - mx for a in x], [b - my for b in y]
+    return dot(xs, ys) / math.sqrt(dot(xs, xs) * dot(ys, ys))
 
 
 def summary(units: list[dict]) -> dict:
@@ -456,7 +461,7 @@ def summary(units: list[dict]) -> dict:
     vectors. error_mean_abs: mean of |scaled model - SPICE| over the vectors, over the mean of SPICE."""
 
     def total(unit: dict, key: str) -> float:
-        return sum(row[key] for row in unit["rows"])
+        return math.fsum(row[key] for row in unit["rows"])
 
     result: dict = {"scaled_on": SCALED_ON, "models": [], "flip_flops": []}
     base = next((unit for unit in units if unit["unit"] == SCALED_ON), None)
@@ -466,11 +471,13 @@ def summary(units: list[dict]) -> dict:
             spice, values = ([row[key] for row in unit["rows"]] for key in ("spice_j", model))
             entry = {"model": model, "unit": unit["unit"], "in_sample": unit is base}
             if not model.endswith("toggles"):
-                entry["mean_ratio"] = sum(values) / sum(spice)
+                entry["mean_ratio"] = math.fsum(values) / math.fsum(spice)
             entry["scale"] = scale
             entry["pearson_r"] = pearson(values, spice)
-            entry["error_of_mean"] = scale * sum(values) / sum(spice) - 1
-            entry["error_mean_abs"] = sum(abs(scale * v - s) for v, s in zip(values, spice, strict=True)) / sum(spice)
+            entry["error_of_mean"] = scale * math.fsum(values) / math.fsum(spice) - 1
+            entry["error_mean_abs"] = math.fsum(
+                abs(scale * v - s) for v, s in zip(values, spice, strict=True)
+            ) / math.fsum(spice)
             result["models"].append(entry)
     for unit in units:
         ratios = {rung: total(unit, f"{rung}_ff_j") / total(unit, "spice_ff_j") for rung in ("L2", "L3")}

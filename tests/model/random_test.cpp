@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <utility>
 #include <vector>
 
 namespace narrowgauge {
@@ -34,6 +38,24 @@ TEST(RandomFields, AreLanesOfPhiloxBlocks) {
       }
     }
   }
+}
+
+TEST(StandardNormal, IsAccurateAndTheSameOnEveryMachine) {
+  std::uint64_t state = 1, hash = 0xCBF29CE484222325;
+  const auto draw = [&] {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return static_cast<double>(state >> 11) * 0x1p-53;
+  };
+  std::vector<std::pair<double, double>> points{{1, 0}, {0x1p-53, 1}, {0.5, 0.25}, {0x1.fffffffffffffp-1, 0.125}};
+  while (points.size() < 100000) points.emplace_back(1 - draw(), draw());
+  for (const auto& [u, v] : points) {
+    const double value = standard_normal(u, v);
+    const long double radius = std::sqrt(-2 * std::log(static_cast<long double>(u)));
+    const long double exact = radius * std::cos(2 * std::numbers::pi_v<long double> * v);
+    ASSERT_NEAR(value, static_cast<double>(exact), 8 * 0x1p-53 * static_cast<double>(radius)) << u << " " << v;
+    hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001B3;
+  }
+  EXPECT_EQ(hash, 0x69EC018D2471F10AU);  // of the bits, as recorded
 }
 
 /// One step as a matrix over GF(2): image of each unit vector.

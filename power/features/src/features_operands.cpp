@@ -14,6 +14,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/format.hpp"
+#include "narrowgauge/format/random.hpp"
 #include "narrowgauge/power/field_error.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/quant/rules.hpp"
@@ -60,11 +61,11 @@ std::vector<double> normal_floats(const FormatDesc& f, double unit, bool half) {
   return p;
 }
 
-/// Box and Muller: the same numbers everywhere, unlike the standard's distributions.
+/// The same numbers everywhere, unlike the standard's distributions.
 float normal(std::mt19937_64& engine, bool half) {
   const auto uniform = [&] { return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53; };
-  const double r = std::sqrt(-2 * std::log(uniform()));
-  const auto value = static_cast<float>(r * std::cos(2 * std::numbers::pi * uniform()));
+  const double u = uniform();
+  const auto value = static_cast<float>(standard_normal(u, uniform()));
   return half ? std::fabs(value) : value;
 }
 

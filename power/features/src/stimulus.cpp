@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <numbers>
 #include <optional>
 #include <random>
 
 #include "features/text.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/format/random.hpp"
 #include "narrowgauge/pann/pann.hpp"
 #include "narrowgauge/power/mac_spec.hpp"
 #include "narrowgauge/quant/quantize.hpp"
@@ -81,9 +81,9 @@ class Random {
   explicit Random(std::uint64_t seed) : engine_(seed) {}
   std::uint64_t bits() { return engine_(); }
   std::size_t below(std::size_t limit) { return static_cast<std::size_t>(bits() % limit); }
-  double normal() {  // Box and Muller
-    const double radius = std::sqrt(-2 * std::log((static_cast<double>(bits() >> 11) + 1) * 0x1p-53));
-    return radius * std::cos(2 * std::numbers::pi * static_cast<double>(bits() >> 11) * 0x1p-53);
+  double normal() {
+    const double u = (static_cast<double>(bits() >> 11) + 1) * 0x1p-53;
+    return standard_normal(u, static_cast<double>(bits() >> 11) * 0x1p-53);
   }
 
  private:

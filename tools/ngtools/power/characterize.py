@@ -246,7 +246,8 @@ def counted_cycles(unit: dict, stimulus: str) -> int:
 
 
 def digits_tensors(work: Path) -> list[str]:
-    """Operands of the digits network's second convolution on its test images, as arguments of ng_stimulus."""
+    """Operands of the digits network's second convolution on its test images, as arguments of ng_stimulus. They are the same
+    bits on every machine: the first convolution is a sum of 25 pixels of 5 bits times float32 weights, exact in float64."""
     a, b = work / "digits_a.npy", work / "digits_b.npy"
     if not (a.exists() and b.exists()):
         script = ROOT / "examples" / "digits" / "operands.py"

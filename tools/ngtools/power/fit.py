@@ -26,11 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ngtools import ngflow
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import characterize
+from ngtools.power import characterize, solve
 
 RECORDS = ROOT / "power" / "records"
 CALIBRATIONS = ROOT / "power" / "calibration"
@@ -63,7 +62,7 @@ class Sample:
         """Joules per cycle."""
         if rung == "L2":
             return self.clock_j + calibration.l2_scale * (self.l2_j - self.clock_j)
-        return self.l2_j if rung == "L2_raw" else float(self.features[rung] @ calibration.coefficients)
+        return self.l2_j if rung == "L2_raw" else solve.dot(self.features[rung], calibration.coefficients)
 
     def error(self, rung: str, calibration: Calibration) -> float:
         """Relative to L3."""
@@ -161,24 +160,24 @@ def fit(samples: list[Sample]) -> Calibration:
             rows.append(weight * sample.features[rung] / sample.l3_j)
             sides.append(weight)
     matrix = np.array(rows)
-    size = np.linalg.norm(matrix, axis=0)
+    size = solve.column_norms(matrix)
     size[size == 0] = 1  # a feature that no sample has keeps the coefficient 0
     matrix, wanted, trust = matrix / size, np.array(sides), np.ones(len(sides))
     for _ in range(ROUNDS):
-        found = nnls(matrix * trust[:, None], wanted * trust)[0]
-        left = np.abs(matrix @ found - wanted)
+        found = solve.nonnegative_least_squares(matrix * trust[:, None], wanted * trust)
+        left = np.abs(solve.times(matrix, found) - wanted)
         trust = np.sqrt(np.minimum(1, (np.median(left) + 1e-9) / np.maximum(left, 1e-9)))
     coefficients = found / size
     weights = np.array([1 / counts[s.unit] for s in samples])
     settled = np.array([(s.l2_j - s.clock_j) / s.l3_j for s in samples])
     rest = np.array([1 - s.clock_j / s.l3_j for s in samples])
-    return Calibration(coefficients, float((weights * settled) @ rest / ((weights * settled) @ settled)))
+    return Calibration(coefficients, solve.dot(weights * settled, rest) / solve.dot(weights * settled, settled))
 
 
 def errors(samples: list[Sample], rung: str, calibration: Calibration) -> dict:
     listed = [{"unit": s.unit, "stimulus": s.stimulus, "error": digits(s.error(rung, calibration), 4)} for s in samples]
     size = [abs(row["error"]) for row in listed]
-    return {"error_mean_abs": digits(float(np.mean(size)), 4), "error_max": max(size), "held_out": listed}
+    return {"error_mean_abs": digits(solve.mean(size), 4), "error_max": max(size), "held_out": listed}
 
 
 def digits(value: float, count: int) -> float:
@@ -193,7 +192,7 @@ def leave_one_out(samples: list[Sample]) -> dict[str, dict]:
         parts = [errors([s for s in samples if s.unit == name], rung, fitted) for name, fitted in without.items()]
         listed = [row for part in parts for row in part["held_out"]]
         size = [abs(row["error"]) for row in listed]
-        found[rung] = {"error_mean_abs": digits(float(np.mean(size)), 4), "error_max": max(size), "held_out": listed}
+        found[rung] = {"error_mean_abs": digits(solve.mean(size), 4), "error_max": max(size), "held_out": listed}
     return found
 
 

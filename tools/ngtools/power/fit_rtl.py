@@ -24,11 +24,10 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from scipy.optimize import nnls
 
 from ngtools import ngflow
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import characterize, rtl_flips
+from ngtools.power import characterize, rtl_flips, solve
 from ngtools.power.fit import digits
 
 STORE = ROOT / "power" / "rtl"
@@ -117,16 +116,16 @@ def fit(samples: list[Sample]) -> tuple[np.ndarray, float]:
     counts = {name: sum(s.unit == name for s in samples) for name in {s.unit for s in samples}}
     weights = np.array([1 / np.sqrt(counts[s.unit]) for s in samples])
     matrix = np.array([w * s.vector / s.l3_j for w, s in zip(weights, samples, strict=True)])
-    size = np.linalg.norm(matrix, axis=0)
+    size = solve.column_norms(matrix)
     size[size == 0] = 1
-    coefficients = nnls(matrix / size, weights)[0] / size
+    coefficients = solve.nonnegative_least_squares(matrix / size, weights) / size
     settled = weights * np.array([(s.l2_j - s.clock_j) / s.l3_j for s in samples])
     rest = weights * np.array([1 - s.clock_j / s.l3_j for s in samples])
-    return coefficients, float(settled @ rest / (settled @ settled))
+    return coefficients, solve.dot(settled, rest) / solve.dot(settled, settled)
 
 
 def relative_error(sample: Sample, rung: str, coefficients: np.ndarray, scale: float) -> float:
-    energy = {"L1": float(sample.vector @ coefficients), "L2_raw": sample.l2_j}
+    energy = {"L1": solve.dot(sample.vector, coefficients), "L2_raw": sample.l2_j}
     energy["L2"] = sample.clock_j + scale * (sample.l2_j - sample.clock_j)
     return energy[rung] / sample.l3_j - 1
 
@@ -137,7 +136,7 @@ def errors(samples: list[Sample], rung: str, coefficients: np.ndarray, scale: fl
         for s in samples
     ]
     size = [abs(row["error"]) for row in rows]
-    return {"error_mean_abs": digits(float(np.mean(size)), 4), "error_max": max(size), "held_out": rows}
+    return {"error_mean_abs": digits(solve.mean(size), 4), "error_max": max(size), "held_out": rows}
 
 
 def calibrate(technology: str, samples: list[Sample]) -> dict:
@@ -204,7 +203,7 @@ def tables(content: dict, samples: list[Sample]) -> str:
         cells = []
         for rung in RUNGS:
             size = [abs(error(s, rung)) for s in held]
-            cells.append(f"{np.mean(size):.1%}, {max(size):.1%}")
+            cells.append(f"{solve.mean(size):.1%}, {max(size):.1%}")
         lines.append(f"| {title} | {' | '.join(cells)} | {len({s.unit for s in held})} |")
     lines += [
         "",
@@ -224,7 +223,7 @@ def tables(content: dict, samples: list[Sample]) -> str:
     for s in samples:
         if s.is_mac:
             continue
-        l1 = float(s.vector @ coefficients)
+        l1 = solve.dot(s.vector, coefficients)
         energies = " | ".join(f"{e / s.per_cycle * 1e12:.3g}" for e in (s.l3_j, s.l2_j, l1))
         held = "held out" if s.held_out else "fit"
         lines.append(

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from ngtools import ngflow
 from ngtools.ngflow import ROOT, FlowError
+from ngtools.power import solve
 
 PAGE = ROOT / "docs" / "energy_ladder.md"
 RUNGS = {"L0": "L0", "L1": "L1", "L2": "L2, scaled", "L2_raw": "L2"}
@@ -77,7 +78,7 @@ class Ladder:
                     found = [s for s in samples if family(self.units[s["unit"]]["mac"]) in families]
                     if found:
                         size = [abs(s["error"]) for s in found]
-                        row[rung] = {"mean_abs": sum(size) / len(size), "max": max(size), "samples": len(size)}
+                        row[rung] = {"mean_abs": solve.mean(size), "max": max(size), "samples": len(size)}
                         row["how"], row["units"] = how, len({s["unit"] for s in found})
                         break
             if "how" in row:
@@ -208,7 +209,7 @@ def by_schedule(ladder: Ladder) -> str:
             and ladder.units[s["unit"]]["mac"]["schedule"] == schedule
         ]
         found, units = [s["error"] for s in samples], len({s["unit"] for s in samples})
-        mean = sum(found) / len(found)
+        mean = solve.mean(found)
         parts.append(f"{schedule} {mean:+.1%} on average, {max(found, key=abs):+.1%} at worst ({units} units)")
     return ", ".join(parts)
 

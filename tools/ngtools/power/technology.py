@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -146,7 +147,7 @@ def unconditional(rows: list[dict]) -> list[dict]:
             if any(axis != axes[0] for axis in axes):
                 raise Unusable("its power tables have conditions on an output, and different axes")
             values = zip(*(row[edge]["values"] for row in group), strict=True)
-            mean[edge] = {**group[0][edge], "values": [sum(value) / len(group) for value in values]}
+            mean[edge] = {**group[0][edge], "values": [math.fsum(value) / len(group) for value in values]}
         result.append(mean)
     return result
 
@@ -335,7 +336,7 @@ class Reader:
         if cell.get("cell_leakage_power") is not None:
             return float(cell["cell_leakage_power"]) * self.leakage
         values = [float(group["value"]) * self.leakage for group in cell.get_groups("leakage_power")]
-        return sum(values) / len(values) if values else 0.0
+        return math.fsum(values) / len(values) if values else 0.0
 
     def technology(self, name: str) -> dict:
         cells, skipped = {}, {}

@@ -10,7 +10,6 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <random>
 #include <sstream>
 #include <string>
@@ -50,6 +49,7 @@
 #include "features/stimulus.hpp"
 #include "features/structures.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/format/random.hpp"
 #include "narrowgauge/pann/pann.hpp"
 #include "narrowgauge/power/json.hpp"
 
@@ -151,9 +151,9 @@ json model(const Stimulus& s, Schedule schedule) {
 class Random {
  public:
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-  double normal() {  // Box and Muller
-    const double radius = std::sqrt(-2 * std::log(1 - uniform()));
-    return radius * std::cos(2 * std::numbers::pi * uniform());
+  double normal() {
+    const double u = 1 - uniform();
+    return standard_normal(u, uniform());
   }
 
  private:

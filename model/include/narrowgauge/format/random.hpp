@@ -41,6 +41,11 @@ constexpr int random_lane_bits(int bits) { return bits <= 8 ? 8 : bits <= 16 ? 1
 /// range is split.
 void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out);
 
+/// A number of N(0, 1) from `u` in (0, 1] and `v` in [0, 1], both uniform (Box and Muller). Built of additions, products,
+/// quotients and square roots in a fixed order: the same bits on every machine, which the logarithms and cosines of
+/// mathematical libraries do not promise.
+double standard_normal(double u, double v);
+
 /// Galois LFSR of maximal length: `width` bits, period 2^width - 1. A step shifts right and, if a 1 fell out, xors
 /// `taps` (bit i-1 of `taps` is the coefficient of x^i). State 0 is a fixed point and must not be loaded.
 struct Lfsr {
