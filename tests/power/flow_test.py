@@ -144,19 +144,17 @@ class Faults(Base):
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             sources = [
-                *sorted((ROOT / "power" / "src").glob("gate_*.cpp")),
-                ROOT / "power" / "programs" / "ng_gatesim.cpp",
+                *sorted((ROOT / "power" / "gatesim" / "src").glob("gate_*.cpp")),
+                ROOT / "power" / "gatesim" / "programs" / "ng_gatesim.cpp",
             ]
             objects = {source.name: self.compile(source, folder) for source in sources}
             for number, (file, old, new, oracle) in enumerate(self.FAULTS):
-                text = (ROOT / "power" / "src" / file).read_text()
+                text = (ROOT / "power" / "gatesim" / "src" / file).read_text()
                 assert text.count(old) == 1, f"{file} no longer has '{old}' once; renew the fault"
                 programs = folder / str(number)
                 programs.mkdir()
                 shutil.copy(PROGRAMS / "ng_stimulus", programs)
-                (programs / file).write_text(
-                    text.replace(old, new).replace("../../model/src", str(ROOT / "model" / "src"))
-                )
+                (programs / file).write_text(text.replace(old, new))
                 faulty = {**objects, file: self.compile(programs / file, programs)}
                 command = ["c++", *map(str, faulty.values()), str(PROGRAMS.parent / "model" / "libnarrowgauge.a")]
                 subprocess.run([*command, "-lpthread", "-o", str(programs / "ng_gatesim")], check=True)
@@ -180,7 +178,7 @@ class Faults(Base):
     @staticmethod
     def compile(source: Path, folder: Path) -> Path:
         target = folder / f"{source.stem}.o"
-        includes = [f"-I{ROOT / part / 'include'}" for part in ("power", "model")]
+        includes = [f"-I{ROOT / part}" for part in ("power/gatesim/internal", "model/include")]
         subprocess.run(["c++", "-std=c++20", "-O0", *includes, "-c", str(source), "-o", str(target)], check=True)
         return target
 

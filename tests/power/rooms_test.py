@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rooms of power/: what the compiler lets each include is what power/README.md says, and users see what they use.
 
-  rooms_test.py BUILD       reads what the build tree BUILD compiles with
+rooms_test.py BUILD       reads what the build tree BUILD compiles with
 """
 
 from __future__ import annotations

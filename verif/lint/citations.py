@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finds citations of what is not in the repository.
 
-In every text file: paths that begin with a folder of the repository (rtl/mac/ng_fp_mac.sv, verif/cosim/<family>/), and
-"docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file
+In every text file: paths that begin with a folder of the repository (rtl/mac/ng_fp_mac.sv, verif/cosim/<family>/), paths
+that Python and CMake put together from its root, and "docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file
 names in backticks, `make TARGET`, and scripts that stand first in a line, which must be executable. In comments and
 docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is right if it is the end of some file's path;
 <name>, * and {a,b} stand for anything that fits at least one. Documents that the repository does not have (spec/...,
@@ -169,6 +169,15 @@ def check_file(tree: Tree, path: str, text: str, targets: set[str]) -> Iterator[
             continue  # part of a name that a program puts together, or words such as model/RTL
         if not tree.exists(name, path) and not elsewhere(name):
             yield Problem(path, at(m.start()), f"'{name}' does not exist")
+
+    # Paths that scripts put together from the root.
+    for m in re.finditer(r'\b(?:ROOT|ngflow\.ROOT)((?:\s*/\s*"[\w./-]+")+)', text) if path.endswith(".py") else ():
+        name = "/".join(re.findall(r'"([^"]+)"', m.group(1)))
+        if not tree.exists(name, ".") and not re.match(r"build|\.venv|\.", name):
+            yield Problem(path, at(m.start()), f"'{name}' does not exist")
+    for m in re.finditer(r"\$\{(?:PROJECT_SOURCE_DIR|CMAKE_SOURCE_DIR|NG_ROOT)\}/?([\w./-]+)(?![$\w*./-])", text):
+        if not tree.exists(m.group(1), ".") and not re.match(r"build|\.", m.group(1)):
+            yield Problem(path, at(m.start()), f"'{m.group(1)}' does not exist")
 
     # A page and one of its headings.
     for m in re.finditer(r"\b(docs/[\w/]+\.md)`?,\s", text):
@@ -347,6 +356,8 @@ FAULTS = [
     ("rtl/a.sv", "// docs/gone.md, The first heading", "'docs/gone.md' does not exist"),
     ("rtl/a.sv", "/* as in gone.cpp */", "no file is called 'gone.cpp'"),
     ("tool.py", 'X = "rtl/gone.sv"', "'rtl/gone.sv' does not exist"),
+    ("tool.py", 'X = ROOT / "rtl" / "gone"', "'rtl/gone' does not exist"),
+    ("list.cmake", "include(${PROJECT_SOURCE_DIR}/rtl/gone.cmake)", "'rtl/gone.cmake' does not exist"),
     ("tool.py", "# see gone.py", "no file is called 'gone.py'"),
     ("tool.py", '"""As gone.hpp has it."""', "no file is called 'gone.hpp'"),
 ]

@@ -120,7 +120,9 @@ def check(root: Path) -> tuple[list[str], Edges]:
     code = {room_of(path) for path in files if "/" in path and (Path(path).suffix in CODE | {".py", ".sv"})}
     problems = [f"{room}/ is not in the table of {PAGE}" for room in sorted(code - set(table))]
     there = {room_of(path) for path in files}
-    problems += [f"{room}/ is in the table of {PAGE}, and there is no such folder" for room in sorted(set(table) - there)]
+    problems += [
+        f"{room}/ is in the table of {PAGE}, and there is no such folder" for room in sorted(set(table) - there)
+    ]
     for (who, whom), where in sorted(edges.items()):
         known = table.get(who, set())
         if ALL not in known and whom not in known:
