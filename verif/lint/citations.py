@@ -2,11 +2,12 @@
 """Finds citations of what is not in the repository.
 
 In every text file: paths that begin with a folder of the repository (rtl/mac/ng_fp_mac.sv, verif/cosim/<family>/), paths
-that Python and CMake put together from its root, and "docs/page.md, Heading", whose heading must stand in the page. In Markdown also relative links with their anchors, file
-names in backticks, `make TARGET`, and scripts that stand first in a line, which must be executable. In comments and
-docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is right if it is the end of some file's path;
-<name>, * and {a,b} stand for anything that fits at least one. Documents that the repository does not have (spec/...,
-"design section 2") may not be cited at all. Every page of docs/ must be linked to by another.
+that Python and CMake put together from its root, and "docs/page.md, Heading", whose heading must stand in the page. In
+Markdown also relative links with their anchors, file names in backticks, `make TARGET`, and scripts that stand first in a
+line, which must be executable. In comments and docstrings of code also file names (gemm.cpp, quant/rules.hpp). A name is
+right if it is the end of some file's path; <name>, * and {a,b} stand for anything that fits at least one. Documents that
+the repository does not have (spec/..., "design section 2") may not be cited at all. Every page of docs/ must be linked to
+by another.
 
     verif/lint/citations.py              exit code 1 and one line for each citation that is wrong
     verif/lint/citations.py --tests CTEST BUILD
