@@ -4,7 +4,6 @@
 #   NG_TILES                               their names
 #   ng_tile_params(name out_params out_defines)
 #       out_params: "Rows=8;..." for PARAMS; out_defines: NG_ROWS=8;... for a source that is compiled for one configuration
-#   ng_tile_defines(params out_defines)    the same of other PARAMS
 #   NG_TILE_SOURCES                        RTL of the tile, and what makes Verilator share the code of the array's cells;
 #                                          with NG_RTL only
 include_guard(DIRECTORY)
@@ -37,12 +36,6 @@ function(ng_tile_params name out_params out_defines)
     string(JSON value GET "${NG_TILE_JSON}" configurations ${i} ${key})
     list(APPEND params ${key}=${value})
   endforeach()
-  ng_tile_defines("${params}" defines)
-  set(${out_params} "${params}" PARENT_SCOPE)
-  set(${out_defines} "${defines}" PARENT_SCOPE)
-endfunction()
-
-function(ng_tile_defines params out_defines)
   set(defines "")
   foreach(param ${params})
     string(REGEX MATCH "^([A-Za-z]+)=(.*)$" param ${param})
@@ -52,5 +45,6 @@ function(ng_tile_defines params out_defines)
     string(TOUPPER ${define} define)
     list(APPEND defines NG_${define}=${value})
   endforeach()
+  set(${out_params} "${params}" PARENT_SCOPE)
   set(${out_defines} "${defines}" PARENT_SCOPE)
 endfunction()

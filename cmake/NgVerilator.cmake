@@ -104,7 +104,6 @@ function(ng_verilate)
     COMMENT "Verilator: ${arg_TOP} ${arg_PARAMS}"
     VERBATIM)
   add_library(${arg_TARGET} STATIC ${fast} ${slow})
-  set_target_properties(${arg_TARGET} PROPERTIES NG_PARAMS "${arg_PARAMS}")
   set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
   target_include_directories(${arg_TARGET} SYSTEM PUBLIC ${dir})
   ng_verilated_definitions(${arg_TARGET} PUBLIC ${trace})

@@ -323,7 +323,9 @@ def sv(top: AddrmapNode, regs: list[Reg]) -> str:
     for p in params:
         tests = [f"{p.name} < {p.least}"] + ([f"{p.name} > {p.most}"] if p.most < INT_MAX else [])
         tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
-        expected = f"{p.least} to {p.most}" if p.most < INT_MAX else f"{p.least} or more"
+        expected = (
+            f"{p.least} {'to' if p.most > p.least + 1 else 'or'} {p.most}" if p.most < INT_MAX else f"{p.least} or more"
+        )
         expected += f", a multiple of {p.multiple_of}" if p.multiple_of > 1 else ""
         block = "gen_check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", p.name).lower()
         fatal = f'$fatal(1, "{module}: {p.name}=%0d; expected {expected}", {p.name});'

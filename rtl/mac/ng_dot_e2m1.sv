@@ -35,7 +35,7 @@ module ng_dot_e2m1 #(
   input  logic        [Lanes*4-1:0]  b_i,
   output logic signed [DotWidth-1:0] dot_o
 );
-  if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_e2m1: Lanes = %0d, expected a power of two", Lanes); end
+  if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes); end
 
   localparam int Levels = $clog2(Lanes);
   localparam logic [Lanes*4-1:0] Ones = {Lanes{4'h1}};

@@ -59,6 +59,16 @@ module ng_tile #(
   output logic                   irq_o
 );
 
+  if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile: Rows=%0d; expected 1 to 255", Rows); end
+  if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile: Cols=%0d; expected 1 to 255", Cols); end
+  if (Lanes < 2 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile: Lanes=%0d; expected 2 to 255", Lanes); end
+  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_tile: FormatSet=%0d; expected 1 to 7", FormatSet); end
+  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
+  if (ADepth < 2 || ADepth > 32768 || (ADepth & (ADepth - 1)) != 0) begin : gen_check_a_depth $fatal(1, "ng_tile: ADepth=%0d; expected 2 to 32768, a power of two", ADepth); end
+  if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth); end
+  if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats); end
+  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters); end
+
   // Codes of STATUS.error.
   localparam logic [2:0] ErrorNone = 3'd0;
   localparam logic [2:0] ErrorLoad = 3'd1;

@@ -89,7 +89,7 @@ module ng_tile_regs #(
   if (ADepth < 1 || ADepth > 65535) begin : gen_check_a_depth $fatal(1, "ng_tile_regs: ADepth=%0d; expected 1 to 65535", ADepth); end
   if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
-  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 to 1", Counters); end
+  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
 
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
