@@ -6,7 +6,7 @@ VENV = $(CURDIR)/.venv
 PYTHON = $(VENV)/bin/python
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup configure build demo test sanitize bench wheel oracle area power ladder mutants formats style clean
+.PHONY: help setup configure build demo test sanitize bench wheel oracle area power ladder mutants generate formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
@@ -63,7 +63,12 @@ power: build ## energy of every unit again: netlists, power/records, calibration
 mutants: build ## injected faults again: verif/records and the README's status table
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L mutants
 	@$(PYTHON) verif/mutants/record.py $(BUILD)
-	@$(PYTHON) verif/status.py --update
+	@$(PYTHON) tools/ngtools/generate.py
+
+generate: setup ## everything that follows from the units' records, the format table and the registers
+	@$(PYTHON) tools/gen_formats.py
+	@$(PYTHON) tools/gen_registers.py
+	@$(PYTHON) tools/ngtools/generate.py
 
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py

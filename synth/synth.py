@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Area and speed of the units, from recipes and into records that are data.
 
-A target (synth/targets/*.json) is a Yosys recipe and what to count. A configuration (the 'synth' entries of
-synth/units.json) is a unit with parameters. A record (synth/records/*.json) holds the counts of one configuration for
-every target, with tool versions, recipe and a hash of the RTL, so that a stale record is noticed.
+A target (synth/targets/*.json) is a Yosys recipe and what to count. A configuration is a unit with parameters: those with the
+face area in the units' records (rtl/<family>/ng_<unit>.toml). A record of area (synth/records/*.json) holds the counts of one
+configuration for every target, with tool versions, recipe and a hash of the RTL, so that a stale one is noticed.
 
 examples
   synth/synth.py --list                                what can be synthesized, for which targets
@@ -32,11 +32,12 @@ from pathlib import Path
 
 from ngtools import ngflow
 from ngtools.ngflow import FlowError
+from ngtools.records import read_units
+from ngtools.status import described
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
-TILES = ngflow.ROOT / "rtl" / "tile" / "configurations.json"
 
 
 # ---------------------------------------------------------------- the data files
@@ -47,13 +48,7 @@ def load_targets() -> dict[str, dict]:
 
 
 def load_units() -> list[dict]:
-    units = json.loads((SYNTH / "units.json").read_text())["units"]
-    tiles = {tile.pop("name"): tile for tile in json.loads(TILES.read_text())["configurations"]}
-    for entry in (entry for unit in units for entry in unit["synth"]):
-        # A named configuration of the tile instead of parameters.
-        if "tile" in entry:
-            entry["params"] = pick(entry["tile"], tiles, "tile")
-    return units
+    return [described(unit) for unit in read_units()]
 
 
 def configurations() -> dict[str, tuple[dict, dict]]:
@@ -175,7 +170,7 @@ def budget_problems(name: str, entry: dict, record: dict) -> list[str]:
             else result.get(figure)
         )
         if value is None or not value <= limit:
-            problems.append(f"{name}: {key} is {value}; the budget in synth/units.json is {limit}")
+            problems.append(f"{name}: {key} is {value}; the budget in the unit's record is {limit}")
     return problems
 
 
@@ -188,7 +183,7 @@ def check(name: str) -> int:
         return 1
     problems = budget_problems(name, entry, record)
     if record["parameters"] != entry["params"]:
-        problems.append(f"{name}: recorded for {record['parameters']}, units.json says {entry['params']}")
+        problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
     if record["source_sha256"] != ngflow.design_hash(ngflow.sources(unit["top"])):
         problems.append(f"{name}: the RTL has changed since the record was made")
     target = load_targets()["ice40"]

@@ -55,7 +55,7 @@ void add_units(CLI::App& app, int& exit_code) {
       "                 are not counted\n"
       "  proof          shown for all inputs by a solver\n"
       "  iCE40 LUT4     as recorded for these parameters; docs/area.md has conditions, recipe and other targets\n"
-      "The data are those of the source tree from which this program was built (verif/status.py).\n"
+      "The data are those of the source tree from which this program was built (tools/ngtools/status.py).\n"
       "\n"
       "Examples:\n"
       "  narrowgauge units\n"

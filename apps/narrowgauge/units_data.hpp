@@ -3,7 +3,7 @@
 
 namespace narrowgauge::cli {
 
-/// What verif/status.py --json printed when the program was built: a list of units.
+/// What tools/ngtools/status.py --json printed when the program was built: a list of units.
 extern const char* const units_json;
 
 }  // namespace narrowgauge::cli

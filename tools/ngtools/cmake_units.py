@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CMake calls for everything that the records of the units ask for: cmake_units.py OUT.cmake
+"""CMake calls for everything that the records of the units ask for: cmake_units.py OUTPUT
 
 Run when CMake configures (verif/cmake/NgUnits.cmake); the functions called are those of NgVerif.cmake.
 """

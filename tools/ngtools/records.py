@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The records of the units: rtl/<family>/ng_<unit>.toml, the only place where a unit is registered. docs/adding_a_unit.md says
-what stands in them; everything that a machine can know of a unit is derived from them (ngtools.generate, ngtools.cmake).
+what stands in them; everything that a machine can know of a unit is derived from them (ngtools.generate, ngtools.cmake_units).
 
     records.py check                 reads all records; an error names file, key, value and what was expected
     records.py units                 names of all units
@@ -586,16 +586,6 @@ def read_units(rtl: Path | None = None) -> list[Unit]:
             if names.count(name) > 1:
                 raise RecordError(f"records of rtl/: {what} '{name}' is there {names.count(name)} times; expected once")
     return units
-
-
-def energy_units() -> list[dict]:
-    return [entry for unit in read_units() for entry in unit.energy]
-
-
-def tiles() -> list[dict]:
-    """The named tiles: configurations of ng_tile with the face engine, whose parameters are all written out."""
-    (tile,) = (unit for unit in read_units() if unit.name == "tile")
-    return [{"name": item.name.removeprefix("tile_"), **item.params} for item in tile.having("engine")]
 
 
 def main() -> int:

@@ -2,7 +2,7 @@
 # What a unit is put to: functions called by what NgUnits.cmake makes of the units' records. SOURCES are the design's files,
 # packages first.
 #
-#   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR f.vlt] [LIBS ...] [DEFINES ...]
+#   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
 #                [VECTORS 100000] [NETLIST_VECTORS 20000 | NO_NETLIST] [MUTANTS 40 | NO_MUTANTS] [MUTANT_VECTORS 5000]
 #                [MUTANT_SEED 1] [MUTANT_SCOPE regex] [TIMEOUT 600] [LABELS ...])
 #       ctest rtl.n       the bench on the RTL
@@ -10,7 +10,7 @@
 #             mutants.n   the same source against MUTANTS injected faults (in cells whose file matches MUTANT_SCOPE); each must be killed or
 #                         proven equivalent
 #
-#   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR f.vlt] [DEFINES ...]
+#   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
 #                   [VECTORS 20000] [FAULT_VECTORS 5000])
 #       ctest systemc.n         RTL and SystemC module under the same stimulus, every output compared in every cycle
 #             systemc.n.faults  the bench must report every fault that it knows to put into the model

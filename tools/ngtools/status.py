@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status table of the units, from data: synth/units.json names each unit's faces, synth/records and verif/records
-hold what was measured. A named file that does not exist is an error, not an empty cell; that the named benches (each on RTL,
-netlist and with injected faults) and proofs exist is checked by verif/check_plan.py, which knows ctest's list.
+"""The status of the units: what their records say, and what was measured (synth/records, verif/records). A record of a
+measurement that does not exist is an error, not an empty cell.
 
-  verif/status.py              print the table (Markdown)
-  verif/status.py --json       the same as data, for `narrowgauge units`
-  verif/status.py --update     put it into README.md between its markers; --check fails if it is not there
+  status.py              print the table (Markdown; tools/ngtools/generate.py puts it into README.md)
+  status.py --json       the same as data, for `narrowgauge units`
 """
 
 from __future__ import annotations
@@ -15,25 +13,39 @@ import json
 import sys
 
 from ngtools import ngflow
+from ngtools.records import Unit, read_units
 
-BEGIN, END = "<!-- status: begin (generated) -->", "<!-- status: end -->"
+
+def described(unit: Unit) -> dict:
+    """A unit and its faces."""
+    row = {
+        "name": unit.name,
+        "family": unit.family,
+        "top": unit.top,
+        "does": unit.does,
+        "rtl": unit.rtl,
+        "golden": unit.golden,
+    }
+    if unit.clocked:
+        row["systemc"] = unit.systemc
+    return row | {
+        "page": unit.page,
+        "benches": [item.name for item in unit.having("mutants")],
+        "proofs": [proof.name for proof in unit.proofs] + unit.proven_by,
+        "synth": [{"record": item.name, "params": item.params} | item.faces["area"] for item in unit.having("area")],
+    }
 
 
 def status() -> tuple[list[dict], list[str]]:
-    units = json.loads((ngflow.ROOT / "synth" / "units.json").read_text())["units"]
     rows, problems = [], []
-    for unit in units:
-        for face in ("rtl", "golden", "systemc", "page"):  # clocked units have a cycle model in SystemC
-            if face in unit and not (ngflow.ROOT / unit[face]).is_file():
-                problems.append(f"{unit['name']}: {face} {unit[face]} does not exist")
-        mutants = []
+    for unit in map(described, read_units()):
+        mutants, area = [], []
         for bench in unit["benches"]:
             path = ngflow.ROOT / "verif" / "records" / f"{bench}.json"
             if path.is_file():
                 mutants.append(json.loads(path.read_text()))
             else:
-                problems.append(f"{unit['name']}: verif/records/{bench}.json does not exist; run make mutants")
-        area = []
+                problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make mutants")
         for entry in unit["synth"]:
             path = ngflow.ROOT / "synth" / "records" / f"{entry['record']}.json"
             if path.is_file():
@@ -47,7 +59,7 @@ def status() -> tuple[list[dict], list[str]]:
                 )
             else:
                 problems.append(
-                    f"{unit['name']}: synth/records/{entry['record']}.json does not exist; run synth/synth.py --record"
+                    f"{unit['name']}: {ngflow.from_root(path)} does not exist; run synth/synth.py --record {entry['record']}"
                 )
         rows.append(
             unit
@@ -84,28 +96,11 @@ def table(rows: list[dict]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true")
-    parser.add_argument("--update", action="store_true")
-    parser.add_argument("--check", action="store_true")
     args = parser.parse_args()
     rows, problems = status()
     for problem in problems:
         print(problem, file=sys.stderr)
-    if args.update or args.check:
-        readme = ngflow.ROOT / "README.md"
-        old = readme.read_text()
-        if BEGIN not in old or END not in old:
-            raise ngflow.FlowError(f"README.md lacks the markers '{BEGIN}' and '{END}'")
-        head, rest = old.split(BEGIN, 1)
-        new = head + BEGIN + "\n" + table(rows) + END + rest.split(END, 1)[1]
-        if args.update:
-            readme.write_text(new)
-        elif new != old:
-            print("README.md's status table is not what the data say; run verif/status.py --update", file=sys.stderr)
-            return 1
-    elif args.json:
-        print(json.dumps(rows, indent=2))
-    else:
-        print(table(rows), end="")
+    print(json.dumps(rows, indent=2) if args.json else table(rows), end="\n" if args.json else "")
     return 1 if problems else 0
 
 
