@@ -51,6 +51,8 @@ std::string scheme_text(Scheme scheme) {
       return "E8M0 scale per 32 elements along K";
     case Scheme::fp8:
       return "FP32 scale per matrix";
+    case Scheme::mxfp8:
+      return "E8M0 scale per 32 elements along K";
   }
   return {};
 }

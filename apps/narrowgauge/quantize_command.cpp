@@ -46,14 +46,13 @@ Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& origi
       }
       double largest = decode(element, element.max_code()) * q.tensor_scale;
       if (!q.scales.empty()) {
-        largest *=
-            decode(q.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0, q.scales[row * q.blocks() + i / block]);
+        largest *= decode(scale_format(q.scheme), q.scales[row * q.blocks() + i / block]);
       }
       result.saturated += std::abs(x) > largest;
     }
   }
-  const std::size_t bits = q.codes.size() * static_cast<std::size_t>(element.bits) + q.scales.size() * 8 +
-                           (q.scheme == Scheme::mxfp4 ? 0 : 32);
+  const std::size_t bits =
+      q.codes.size() * static_cast<std::size_t>(element.bits) + q.scales.size() * 8 + (is_mx(q.scheme) ? 0 : 32);
   result.bits_per_element = static_cast<double>(bits) / static_cast<double>(original.size());
   return result;
 }
@@ -61,9 +60,10 @@ Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& origi
 int run(const QuantizeArguments& arguments) {
   const GemmFormat& format = find_gemm_format(arguments.quantize.format);
   if (format.a != format.b) {
+    const std::string prefix = is_mx(format.scheme) ? "mxfp8_" : "fp8_";
     throw Error("--format " + arguments.quantize.format +
-                " names a format for each of two operands, but there is one matrix; use fp8_" +
-                std::string(desc(format.a).name) + " or fp8_" + std::string(desc(format.b).name));
+                " names a format for each of two operands, but there is one matrix; use " + prefix +
+                std::string(desc(format.a).name) + " or " + prefix + std::string(desc(format.b).name));
   }
   const Axis axis = choose("--axis", arguments.axis, axes);
   QuantizeOptions options = arguments.quantize.options();
@@ -172,7 +172,7 @@ void add_quantize(CLI::App& app, int& exit_code) {
       "  P.codes.npy   uint8, a code a byte, vectors x K (padded with zeros to whole blocks); with --axis columns a "
       "vector is\n"
       "                a column of X\n"
-      "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for mxfp4; none for FP8)\n"
+      "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for MX; none for FP8)\n"
       "  P.json        format, tensor scale and the report\n"
       "value = decode(code) x decode(scale) x tensor scale\n"
       "\n"

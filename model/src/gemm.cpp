@@ -16,6 +16,7 @@
 #include <limits>
 #include <string>
 
+#include "gemm_blocked.hpp"
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
@@ -311,7 +312,14 @@ std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b,
           threads, progress, sums.data());
       break;
     case Scheme::fp8:
-      fp8_sums(a, b, threads, progress, sums.data());
+      if (has_blocked_scales(a, b)) {
+        detail::blocked_sums(a, b, threads, progress, sums.data());
+      } else {
+        fp8_sums(a, b, threads, progress, sums.data());
+      }
+      break;
+    case Scheme::mxfp8:
+      detail::blocked_sums(a, b, threads, progress, sums.data());
       break;
   }
   return sums;
@@ -320,8 +328,13 @@ std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b,
 std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads,
                         const Progress& progress) {
   std::vector<float> c = gemm_sums(a, b, threads, progress);
-  const float alpha = epilogue_scale(a, b);
-  for (float& x : c) x = epilogue(x, alpha);
+  if (has_blocked_scales(a, b)) return c;
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    for (std::size_t j = 0; j < b.rows; ++j) {
+      float& x = c[i * b.rows + j];
+      x = epilogue(x, a.fp32_scale(i, 0) * b.fp32_scale(j, 0));
+    }
+  }
   return c;
 }
 

@@ -4,7 +4,8 @@
 // comparing and counting. FP8: x / scale is rounded to double first. That rounding cannot change the code: a threshold
 // t has at most 5 significant bits, the scale g and x have 24, so if x / g != t then |x - t g| is at least one unit of
 // the last place of a 29-bit product or of x, |x / g - t| > 2^-30 t, far beyond double's 2^-53; and if x / g = t the
-// quotient is exact. The same holds for values themselves in place of thresholds, hence for rounding toward zero.
+// quotient is exact. The same holds for values themselves in place of thresholds, hence for rounding toward zero. MXFP8
+// divides by powers of two.
 #include "narrowgauge/quant/quantize.hpp"
 
 #include <algorithm>
@@ -58,10 +59,7 @@ struct Scratch {
 class VectorQuantizer {
  public:
   VectorQuantizer(const QuantizeOptions& options, float scale, float amax)
-      : options_(options),
-        scale_(scale),
-        element_(desc(options.element)),
-        stochastic_(options.rounding == Rounding::stochastic) {
+      : options_(options), element_(desc(options.element)), stochastic_(options.rounding == Rounding::stochastic) {
     if (stochastic_) {
       for (std::uint32_t code = 0; code <= element_.max_code(); ++code) {
         value_[code] = decode(element_, code);
@@ -69,7 +67,7 @@ class VectorQuantizer {
                                                  : std::numeric_limits<double>::infinity();
       }
     }
-    if (options.scheme == Scheme::fp8) {
+    if (options.scheme == Scheme::fp8 || options.scheme == Scheme::mxfp8) {
       encoding_ = detail::make_encoding(element_, {});
     } else if (options.rule == ScaleRule::vendor) {
       s_enc_ = vendor::encode_scale(options.tensor_scale ? *options.tensor_scale * nvfp4_max : amax);
@@ -91,19 +89,25 @@ class VectorQuantizer {
     }
   }
 
-  /// x has `size` elements, a whole number of blocks; it is vector number `vector`.
-  void operator()(const float* x, std::size_t size, std::size_t vector, std::uint8_t* codes, std::uint8_t* scales,
-                  Scratch& scratch) const {
+  /// x has `size` elements, a whole number of blocks; it is vector number `vector` of `q`, which has its FP32 scales.
+  void operator()(const float* x, std::size_t size, std::size_t vector, const QuantizedMatrix& q, std::uint8_t* codes,
+                  std::uint8_t* scales, Scratch& scratch) const {
     if (stochastic_) {
       scratch.random.resize(size);
       random_fields(options_.seed, std::uint64_t{vector} * size, options_.random_bits, scratch.random);
     }
     if (options_.scheme == Scheme::fp8) {
-      scratch.quotients.resize(size);
-      kernels().divide(x, scale_, size, scratch.quotients.data());
-      const Rounding first = stochastic_ ? Rounding::toward_zero : options_.rounding;
-      kernels().encode_double8(encoding_, first, scratch.quotients.data(), nullptr, size, codes);
-      if (stochastic_) round_up(x, scale_, 0, size, codes, scratch);
+      const std::size_t part = is_blocked(q.scaling) ? fp32_block : size;
+      for (std::size_t i = 0; i < size; i += part) {
+        divided(x + i, q.fp32_scale(vector, i), i, std::min(part, size - i), codes + i, scratch);
+      }
+    } else if (options_.scheme == Scheme::mxfp8) {
+      constexpr std::size_t block = block_size(Scheme::mxfp8);
+      for (std::size_t i = 0; i < size; i += block) {
+        const std::uint8_t scale = mx_block_scale(element_, std::bit_cast<float>(kernels().amax_bits(x + i, block)));
+        divided(x + i, decode(Format::e8m0, scale), i, block, codes + i, scratch);
+        scales[i / block] = scale;
+      }
     } else if (options_.rule == ScaleRule::vendor) {
       vendor_nvfp4(x, size, codes, scales, scratch);
     } else {
@@ -121,6 +125,16 @@ class VectorQuantizer {
   }
 
  private:
+  /// Codes of x / unit; x begins with element `first` of the vector.
+  void divided(const float* x, double unit, std::size_t first, std::size_t size, std::uint8_t* codes,
+               Scratch& scratch) const {
+    scratch.quotients.resize(size);
+    kernels().divide(x, unit, size, scratch.quotients.data());
+    const Rounding rounding = stochastic_ ? Rounding::toward_zero : options_.rounding;
+    kernels().encode_double8(encoding_, rounding, scratch.quotients.data(), nullptr, size, codes);
+    if (stochastic_) round_up(x, unit, first, size, codes, scratch);
+  }
+
   void round_up(const float* x, double unit, std::size_t first, std::size_t size, std::uint8_t* codes,
                 Scratch& scratch) const {
     kernels().round_up(x, unit, value_.data(), step_.data(), element_.payload_mask(), scratch.random.data() + first,
@@ -145,7 +159,6 @@ class VectorQuantizer {
   }
 
   QuantizeOptions options_;
-  float scale_;
   const FormatDesc& element_;
   bool stochastic_;
   float s_enc_ = 1;
@@ -156,19 +169,31 @@ class VectorQuantizer {
   std::vector<Fp4Row> rows_;
 };
 
+bool has_8_bits(Scheme scheme) { return scheme == Scheme::fp8 || scheme == Scheme::mxfp8; }
+
 bool fits(Scheme scheme, Format element) {
-  return scheme == Scheme::fp8 ? element == Format::e4m3 || element == Format::e5m2 : element == Format::e2m1;
+  return has_8_bits(scheme) ? element == Format::e4m3 || element == Format::e5m2 : element == Format::e2m1;
 }
 
 std::string_view name_of(Scheme scheme) {
-  return scheme == Scheme::nvfp4 ? "nvfp4" : scheme == Scheme::mxfp4 ? "mxfp4" : "fp8";
+  switch (scheme) {
+    case Scheme::nvfp4:
+      return "nvfp4";
+    case Scheme::mxfp4:
+      return "mxfp4";
+    case Scheme::fp8:
+      return "fp8";
+    case Scheme::mxfp8:
+      break;
+  }
+  return "mxfp8";
 }
 
 void check_element(Scheme scheme, Format element, const std::string& whose) {
   if (fits(scheme, element)) return;
   throw Error("the element format of " + whose + " is " + std::string(desc(element).name) + ", which scheme " +
               std::string(name_of(scheme)) + " does not have: expected " +
-              (scheme == Scheme::fp8 ? "e4m3 or e5m2" : "e2m1"));
+              (has_8_bits(scheme) ? "e4m3 or e5m2" : "e2m1"));
 }
 
 void check(const QuantizeOptions& options) {
@@ -181,14 +206,23 @@ void check(const QuantizeOptions& options) {
     throw Error("stochastic rounding was asked for with " + std::to_string(options.random_bits) +
                 " random bits: expected 1 to 24");
   }
-  const bool no_scale = options.scheme == Scheme::mxfp4;
+  if (options.scaling != Scaling::tensor && options.scheme != Scheme::fp8) {
+    throw Error("FP32 scales of parts of a tensor were asked for with scheme " + std::string(name_of(options.scheme)) +
+                ": only fp8 has them; take one for the tensor");
+  }
+  const bool no_scale = is_mx(options.scheme);
   if (options.power_of_two_scale && (no_scale || options.rule == ScaleRule::vendor || options.tensor_scale)) {
     throw Error(
         "a power-of-two tensor scale was asked for where the scale is not computed by the exact rule: drop that "
         "option");
   }
   if (!options.tensor_scale) return;
-  if (no_scale) throw Error("a tensor scale was given for mxfp4, which has none: drop it");
+  if (no_scale) {
+    throw Error("a tensor scale was given for " + std::string(name_of(options.scheme)) + ", which has none: drop it");
+  }
+  if (options.scaling != Scaling::tensor) {
+    throw Error("a tensor scale was given where each part of the tensor has a scale of its own: drop one of the two");
+  }
   if (!std::isfinite(*options.tensor_scale) || *options.tensor_scale <= 0) {
     throw Error("the given tensor scale is " + std::to_string(*options.tensor_scale) +
                 ": expected a positive finite number");
@@ -218,7 +252,7 @@ float find_amax(std::span<const float> x, std::size_t cols, unsigned threads) {
 }  // namespace
 
 float tensor_scale(float amax, const QuantizeOptions& options) {
-  if (options.scheme == Scheme::mxfp4) return 1.0F;
+  if (is_mx(options.scheme)) return 1.0F;
   if (options.tensor_scale) return *options.tensor_scale;
   const float largest = options.scheme == Scheme::nvfp4
                             ? nvfp4_max
@@ -244,14 +278,16 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   q.k = along == Axis::rows ? cols : rows;
   const std::size_t block = block_size(q.scheme);
   q.k_padded = (q.k + block - 1) / block * block;
-  q.tensor_scale = tensor_scale(amax, options);
+  q.scaling = options.scaling;
+  q.tensor_scale = q.scaling == Scaling::tensor ? tensor_scale(amax, options) : 1.0F;
   q.codes.resize(q.rows * q.k_padded);
   if (q.scheme != Scheme::fp8) q.scales.resize(q.rows * q.blocks());
 
   const VectorQuantizer quantizer(options, q.tensor_scale, amax);
   const std::size_t scales = q.scales.empty() ? 0 : q.blocks();
   constexpr std::size_t group = 32;  // vectors of one job; columns are gathered by cache lines
-  detail::parallel_for((q.rows + group - 1) / group, options.threads, [&](std::size_t job) {
+  /// Calls f(vector's number, its elements, scratch) for the vectors of one job.
+  const auto each_vector = [&](std::size_t job, const auto& f) {
     const std::size_t first = job * group, count = std::min(group, q.rows - first);
     const bool in_place = along == Axis::rows && q.k == q.k_padded;
     Scratch scratch;
@@ -263,23 +299,47 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
       }
     }
     for (std::size_t v = 0; v < count; ++v) {
-      const float* from = in_place ? x.data() + (first + v) * cols : scratch.padded.data() + v * pitch;
-      quantizer(from, q.k_padded, first + v, q.codes.data() + (first + v) * q.k_padded,
-                q.scales.data() + (first + v) * scales, scratch);
+      f(first + v, in_place ? x.data() + (first + v) * cols : scratch.padded.data() + v * pitch, scratch);
     }
+  };
+  const std::size_t jobs = (q.rows + group - 1) / group;
+  if (q.scaling != Scaling::tensor) {
+    const std::size_t part = is_blocked(q.scaling) ? fp32_block : q.k, parts = q.scale_columns();
+    std::vector<float> largest(q.rows * parts);
+    detail::parallel_for(jobs, options.threads, [&](std::size_t job) {
+      each_vector(job, [&](std::size_t vector, const float* from, Scratch&) {
+        for (std::size_t i = 0; i < parts; ++i) {
+          const std::size_t size = std::min(part, q.k - i * part);
+          largest[vector * parts + i] = std::bit_cast<float>(kernels().amax_bits(from + i * part, size));
+        }
+      });
+    });
+    const std::size_t shared = q.scaling == Scaling::block_128x128 ? fp32_block : 1;
+    q.fp32_scales.assign(q.scale_rows() * parts, 0.0F);
+    for (std::size_t i = 0; i < largest.size(); ++i) {
+      float& scale = q.fp32_scales[i / parts / shared * parts + i % parts];
+      scale = std::max(scale, largest[i]);
+    }
+    for (float& scale : q.fp32_scales) scale = tensor_scale(scale, options);
+  }
+  detail::parallel_for(jobs, options.threads, [&](std::size_t job) {
+    each_vector(job, [&](std::size_t vector, const float* from, Scratch& scratch) {
+      quantizer(from, q.k_padded, vector, q, q.codes.data() + vector * q.k_padded, q.scales.data() + vector * scales,
+                scratch);
+    });
   });
   return q;
 }
 
 std::vector<double> dequantize(const QuantizedMatrix& q) {
   check(q, "the matrix to dequantize");
-  const Format scale_format = q.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0;
+  const Format format = scale_format(q.scheme);
   const std::size_t block = block_size(q.scheme);
   std::vector<double> values(q.rows * q.k);
   for (std::size_t row = 0; row < q.rows; ++row) {
     for (std::size_t i = 0; i < q.k; ++i) {
-      const double scale = q.scales.empty() ? 1.0 : decode(scale_format, q.scales[row * q.blocks() + i / block]);
-      values[row * q.k + i] = decode(q.element, q.codes[row * q.k_padded + i]) * scale * q.tensor_scale;
+      const double scale = q.scales.empty() ? 1.0 : decode(format, q.scales[row * q.blocks() + i / block]);
+      values[row * q.k + i] = decode(q.element, q.codes[row * q.k_padded + i]) * scale * q.fp32_scale(row, i);
     }
   }
   return values;
@@ -300,6 +360,17 @@ void check(const QuantizedMatrix& q, std::string_view name) {
                 std::to_string(q.codes.size()) + " codes and " + std::to_string(q.scales.size()) +
                 " scales: expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
                 " codes and " + std::to_string(q.scheme == Scheme::fp8 ? 0 : q.rows * (padded / block)) + " scales");
+  }
+  if (q.scaling != Scaling::tensor && q.scheme != Scheme::fp8) {
+    throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) +
+                " has FP32 scales of parts: expected one for the tensor");
+  }
+  const std::size_t expected = q.scaling == Scaling::tensor ? 0 : q.scale_rows() * q.scale_columns();
+  if (q.fp32_scales.size() != expected || (expected != 0 && q.tensor_scale != 1.0F)) {
+    throw Error(whose + ", " + std::to_string(q.rows) + " vectors of " + std::to_string(q.k) + ", has " +
+                std::to_string(q.fp32_scales.size()) + " FP32 scales and tensor scale " +
+                std::to_string(q.tensor_scale) + ": expected " + std::to_string(expected) +
+                (expected != 0 ? ", and 1 for the tensor" : ""));
   }
 }
 

@@ -28,8 +28,9 @@ from pathlib import Path
 
 PROGRAM = ""
 RTL = False
-FORMATS = ["nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
-RTL_FORMATS = [name for name in FORMATS if name != "mxfp4"]
+FP8_FORMATS = ["fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
+FORMATS = ["nvfp4", "mxfp4", *FP8_FORMATS, *("mx" + name for name in FP8_FORMATS)]
+RTL_FORMATS = ["nvfp4", *FP8_FORMATS]
 STRUCT = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
           "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}  # fmt: skip
 

@@ -118,7 +118,7 @@ TEST_P(RtlEngineFormats, SpecialValuesEqualTheModel) {
 std::vector<GemmFormat> supported() {
   std::vector<GemmFormat> formats;
   for (const GemmFormat& f : gemm_formats)
-    if (f.scheme != Scheme::mxfp4) formats.push_back(f);
+    if (!is_mx(f.scheme)) formats.push_back(f);
   return formats;
 }
 INSTANTIATE_TEST_SUITE_P(AllFormats, RtlEngineFormats, testing::ValuesIn(supported()),
@@ -148,6 +148,13 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   const QuantizedMatrix fp8 = test::normal_operand(1, (1 << 20) + 1, Scheme::fp8, Format::e4m3, 1);
   EXPECT_THROW(rtl->gemm(mx, mx), Error);
   EXPECT_THROW(rtl->gemm(nv, mx), Error);
+  const QuantizedMatrix mx8 = test::normal_operand(2, 32, Scheme::mxfp8, Format::e4m3, 1);
+  EXPECT_THROW(rtl->gemm(mx8, mx8), Error);
+  QuantizedMatrix scaled = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);
+  scaled.scaling = Scaling::vector;
+  scaled.fp32_scales = {1, 2};
+  scaled.tensor_scale = 1;
+  EXPECT_THROW(rtl->gemm(scaled, scaled), Error);
   EXPECT_THROW(rtl->gemm(nv, longer), Error);
   EXPECT_THROW(rtl->gemm(fp8, fp8), Error);
   EXPECT_THROW(make_rtl_engine({.tile = "tiny"})->gemm(fp8, fp8), Error);

@@ -36,7 +36,7 @@ struct Operands {
 
 bool in_set(const GemmFormat& format, unsigned set) {
   const auto bit = [](Format f) { return f == Format::e2m1 ? 1U : f == Format::e4m3 ? 2U : 4U; };
-  return format.scheme != Scheme::mxfp4 && (set & bit(format.a)) != 0 && (set & bit(format.b)) != 0;
+  return !is_mx(format.scheme) && (set & bit(format.a)) != 0 && (set & bit(format.b)) != 0;
 }
 
 std::vector<std::uint32_t> codes(const std::vector<float>& x) {

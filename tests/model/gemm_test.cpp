@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
@@ -19,6 +20,22 @@ namespace {
 __extension__ using Int128 = __int128;
 
 std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
+
+/// Elements first ... last - 1 of 8-bit vectors in units of 2^-32, and what an integer does not hold.
+Int128 products8(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& b, std::size_t j, std::size_t first,
+                 std::size_t last, SumFlags& flags) {
+  Int128 sum = 0;
+  for (std::size_t k = first; k < last; ++k) {
+    const double u = decode(a.element, a.codes[i * a.k_padded + k]), v = decode(b.element, b.codes[j * b.k_padded + k]);
+    const double product = u * v;
+    if (std::isfinite(u) && std::isfinite(v)) {
+      sum += Int128{static_cast<std::int64_t>(u * 65536)} * static_cast<std::int64_t>(v * 65536);
+    } else {
+      flags |= {std::isnan(product), product == INFINITY, product == -INFINITY};
+    }
+  }
+  return sum;
+}
 
 float reference(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& b, std::size_t j) {
   const std::uint8_t *x = a.codes.data() + i * a.k_padded, *y = b.codes.data() + j * b.k_padded;
@@ -49,16 +66,25 @@ float reference(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& 
       }
       return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
     }
-    case Scheme::fp8:
-      for (std::size_t k = 0; k < a.k; ++k) {
-        const double u = decode(a.element, x[k]), v = decode(b.element, y[k]), product = u * v;
-        if (std::isfinite(u) && std::isfinite(v)) {
-          sum += Int128{static_cast<std::int64_t>(u * 65536)} * static_cast<std::int64_t>(v * 65536);
-        } else {
-          flags |= {std::isnan(product), product == INFINITY, product == -INFINITY};
-        }
+    case Scheme::fp8: {
+      if (!has_blocked_scales(a, b)) return fixed_to_fp32(products8(a, i, b, j, 0, a.k, flags), -32, flags);
+      float total = 0;
+      for (std::size_t first = 0; first < a.k; first += 128) {
+        SumFlags here;
+        const Int128 exact = products8(a, i, b, j, first, std::min(first + 128, a.k), here);
+        total += fixed_to_fp32(exact, -32, here) * (a.fp32_scale(i, first) * b.fp32_scale(j, first));
       }
-      return fixed_to_fp32(sum, -32, flags);
+      return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
+    }
+    case Scheme::mxfp8: {
+      float total = 0;
+      for (std::size_t block = 0; block < a.blocks(); ++block) {
+        SumFlags here{.nan = sx[block] == 0xFF || sy[block] == 0xFF};
+        const Int128 exact = products8(a, i, b, j, block * 32, (block + 1) * 32, here);
+        total += fixed_to_fp32(exact, -32 + sx[block] + sy[block] - 254, here);
+      }
+      return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
+    }
   }
   return 0;
 }
@@ -164,13 +190,13 @@ TEST_P(Gemm, CancelsToPositiveZero) {
   }
   expect_reference(a, b);
   const std::vector<float> sums = gemm_sums(a, b);
-  if (a.scheme != Scheme::mxfp4) {
+  if (!is_mx(a.scheme)) {
     for (const float x : sums) ASSERT_EQ(bits(x), 0U);
   }
 }
 
 TEST_P(Gemm, LargestOperandsAcrossEveryFlush) {
-  const bool nv = GetParam().scheme == Scheme::nvfp4, mx = GetParam().scheme == Scheme::mxfp4;
+  const bool nv = GetParam().scheme == Scheme::nvfp4, mx = is_mx(GetParam().scheme);
   const std::size_t k = nv ? nvfp4_max_k : mx ? 4096 : (1 << 17) * 2 + 300;
   auto a = left(1, k, 81), b = right(2, k, 82);
   const auto fill = [](QuantizedMatrix& q, std::uint8_t scale) {
@@ -188,7 +214,7 @@ TEST_P(Gemm, LargestOperandsAcrossEveryFlush) {
 }
 
 TEST_P(Gemm, NothingIsLostBehindLargePartialSums) {
-  if (GetParam().scheme == Scheme::mxfp4) GTEST_SKIP() << "sums are not exact";
+  if (is_mx(GetParam().scheme)) GTEST_SKIP() << "sums are not exact";
   // The largest products, then a few of the smallest, then the largest with a minus sign: only the smallest remain.
   // Where the smallest ones come, the sum has passed 2^53 units, beyond which double drops them.
   const bool nv = GetParam().scheme == Scheme::nvfp4;
@@ -264,6 +290,76 @@ TEST(GemmMxfp4, AddsBlocksInOrderWithFp32Rounding) {
   EXPECT_EQ(bits(gemm_sums(a, b)[0]), 0x7FC00000U) << "infinity - infinity";
   a.scales = b.scales = {0, 0, 0};
   EXPECT_EQ(gemm_sums(a, b)[0], 0.0F) << "underflow";
+}
+
+TEST(GemmMxfp8, RoundsABlockOnceAndAddsInOrder) {
+  QuantizedMatrix a{.scheme = Scheme::mxfp8,
+                    .element = Format::e5m2,
+                    .rows = 1,
+                    .k = 96,
+                    .k_padded = 96,
+                    .codes = std::vector<std::uint8_t>(96),
+                    .scales = {127, 127, 127}};
+  QuantizedMatrix b = a;
+  const auto set = [&](std::size_t k, std::uint8_t x, std::uint8_t y) {
+    a.codes[k] = x;
+    b.codes[k] = y;
+  };
+  const std::uint8_t one = 0x3C;
+  for (const std::size_t k : {0, 32, 64}) set(k, one, one);
+  a.scales = {127 + 24, 127, 127};
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p24F) << "(2^24 + 1) + 1, each sum to even";
+  a.scales = {127, 127, 127 + 24};
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1.000002p24F) << "(1 + 1) + 2^24";
+  // 57344^2 - 57344^2 + 2^-32: 65 bits within a block.
+  a.scales = {127, 127, 127};
+  a.codes.assign(96, 0);
+  set(3, 0x7B, 0x7B);
+  set(9, 0xFB, 0x7B);
+  set(31, 1, 1);
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p-32F);
+  a.scales = b.scales = {66, 127, 127};  // 2^-32 * 2^-122 is half of the least subnormal: a tie, to even
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p-149F * 0);
+  set(30, 1, 1);
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p-149F * 0);
+  a.scales = b.scales = {69, 127, 127};  // 2 * 2^-32 * 2^-116
+  EXPECT_EQ(gemm_sums(a, b)[0], 0x1p-147F);
+  a.scales[1] = 0xFF;
+  EXPECT_EQ(bits(gemm_sums(a, b)[0]), 0x7FC00000U) << "NaN scale of a block of zeros";
+}
+
+TEST(GemmFp8, ScalesOfVectorsAndBlocks) {
+  const std::array all{Scaling::tensor, Scaling::vector, Scaling::block_1x128, Scaling::block_128x128};
+  unsigned seed = 101;
+  for (const auto& [x, y] :
+       {std::pair{Format::e4m3, Format::e4m3}, {Format::e5m2, Format::e5m2}, {Format::e4m3, Format::e5m2}}) {
+    for (const Scaling left : all) {
+      for (const Scaling right : all) {
+        for (const std::size_t k : {1, 127, 128, 129, 300}) {
+          const bool specials = k == 129;
+          auto a = random_matrix(Scheme::fp8, x, 5, k, seed, specials),
+               b = random_matrix(Scheme::fp8, y, 133, k, seed + 1, specials);
+          std::mt19937 generator(seed += 2);
+          for (auto* q : {&a, &b}) {
+            q->scaling = q == &a ? left : right;
+            q->fp32_scales.resize(q->scale_rows() * q->scale_columns());
+            for (float& scale : q->fp32_scales) {
+              scale = std::ldexp(1.0F + static_cast<float>(generator() % 1000) / 1024,
+                                 static_cast<int>(generator() % 40) - 20);
+            }
+            if (q->scaling == Scaling::tensor) q->tensor_scale = 0.3F;
+          }
+          SCOPED_TRACE("k " + std::to_string(k) + " seed " + std::to_string(seed));
+          expect_reference(a, b);
+          const std::vector<float> c = gemm(a, b), sums = gemm_sums(a, b, 1);
+          for (std::size_t i = 0; i < c.size(); ++i) {
+            const float alpha = a.fp32_scale(i / b.rows, 0) * b.fp32_scale(i % b.rows, 0);
+            ASSERT_EQ(bits(c[i]), bits(is_blocked(left) || is_blocked(right) ? sums[i] : epilogue(sums[i], alpha)));
+          }
+        }
+      }
+    }
+  }
 }
 
 TEST(GemmFp8, SpecialOperands) {

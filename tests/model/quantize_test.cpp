@@ -92,7 +92,7 @@ TEST(Mxfp4Rule, ReproducesReferenceScales) {
   const std::vector<std::pair<float, int>> rows{{6, 0x7f}, {4, 0x7f}, {7.99F, 0x7f},  {8, 0x80},
                                                 {1, 0x7d}, {0, 0x00}, {1e-45F, 0x00}, {3e38F, 0xfc}};
   for (const auto& [amax, scale] : rows) {
-    EXPECT_EQ(mxfp4_block_scale(amax), scale) << amax;
+    EXPECT_EQ(mx_block_scale(desc(Format::e2m1), amax), scale) << amax;
     std::vector<float> x(40);
     x[3] = -amax;
     const auto q = quantize(x, 1, 40, Axis::rows, {.scheme = Scheme::mxfp4});
@@ -260,7 +260,9 @@ std::vector<Case> cases() {
       {"nvfp4", {}},
       {"mxfp4", {.scheme = Scheme::mxfp4}},
       {"e4m3", {.scheme = Scheme::fp8, .element = Format::e4m3}},
-      {"e5m2", {.scheme = Scheme::fp8, .element = Format::e5m2}}};
+      {"e5m2", {.scheme = Scheme::fp8, .element = Format::e5m2}},
+      {"mx_e4m3", {.scheme = Scheme::mxfp8, .element = Format::e4m3}},
+      {"mx_e5m2", {.scheme = Scheme::mxfp8, .element = Format::e5m2}}};
   for (const auto& [name, base] : schemes) {
     for (const auto& [mode, rounding] : {std::pair{"even", Rounding::nearest_even},
                                          {"away", Rounding::nearest_away},
@@ -302,7 +304,7 @@ class Quantizer : public testing::TestWithParam<Case> {
         bool zero = false;
         if (options.scheme != Scheme::fp8) {
           const bool nv = options.scheme == Scheme::nvfp4;
-          const std::uint8_t scale = nv ? nvfp4_block_scale(block_amax, q.tensor_scale) : mxfp4_block_scale(block_amax);
+          const std::uint8_t scale = nv ? nvfp4_block_scale(block_amax, q.tensor_scale) : mx_block_scale(f, block_amax);
           ASSERT_EQ(q.scales[row * q.blocks() + i / block], scale)
               << "row " << row << " element " << i << " amax " << block_amax;
           unit *= decode(nv ? Format::ue4m3 : Format::e8m0, scale);
@@ -337,7 +339,7 @@ TEST_P(Quantizer, EqualsRulesAtThresholds) {
   const QuantizeOptions& base = GetParam().options;
   for (const float g : {1.0F, 0x1.FFFFFEp-3F, 1.0F / 2688, 0x1p-149F, 3e-40F, 0x1.234568p90F}) {
     QuantizeOptions options = base;
-    if (base.scheme != Scheme::mxfp4) options.tensor_scale = g;
+    if (!is_mx(base.scheme)) options.tensor_scale = g;
     const FormatDesc& f = desc(base.element);
     std::vector<float> x;
     if (base.scheme == Scheme::fp8) {
@@ -345,12 +347,13 @@ TEST_P(Quantizer, EqualsRulesAtThresholds) {
     } else {
       const bool nv = base.scheme == Scheme::nvfp4;
       const FormatDesc& scale_format = desc(nv ? Format::ue4m3 : Format::e8m0);
+      const double top = decode(f, f.max_code());
       for (std::uint32_t scale = 1; scale <= scale_format.max_code() - (nv ? 0 : 2); ++scale) {
         const double unit = decode(scale_format, scale) * (nv ? g : 1.0F);
-        if (6 * unit > flt_max) break;
+        if (top * unit > flt_max) break;
         const std::vector<float> values = test::boundary_values(f, unit);
         for (std::size_t i = 0; i < values.size(); ++i) {
-          if (x.size() % block_size(base.scheme) == 0) x.push_back(static_cast<float>(6 * unit));
+          if (x.size() % block_size(base.scheme) == 0) x.push_back(static_cast<float>(top * unit));
           x.push_back(values[i]);
         }
         x.resize((x.size() + 31) / 32 * 32);
@@ -364,6 +367,51 @@ TEST_P(Quantizer, EqualsRulesAtThresholds) {
     }
     SCOPED_TRACE(g);
     expect_rules(x, 1, x.size(), options);
+  }
+}
+
+TEST(Quantizer, ScalesOfVectorsAndBlocks) {
+  // Each part has the codes that it has alone; quantizing the transpose along the other axis is the same.
+  const std::size_t rows = 261, cols = 300;
+  std::vector<float> x = test::normal_values(rows * cols, 47);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] *= std::exp2(static_cast<float>(i / cols % 7) - static_cast<float>(i % cols / 50));
+  std::fill(x.begin(), x.begin() + 2 * cols, 0.0F);
+  for (const Format element : {Format::e4m3, Format::e5m2}) {
+    for (const Scaling scaling : {Scaling::vector, Scaling::block_1x128, Scaling::block_128x128}) {
+      for (const bool power_of_two : {false, true}) {
+        const QuantizeOptions options{
+            .scheme = Scheme::fp8, .element = element, .power_of_two_scale = power_of_two, .scaling = scaling};
+        const QuantizedMatrix q = quantize(x, rows, cols, Axis::rows, options);
+        check(q, "q");
+        const std::size_t tall = scaling == Scaling::block_128x128 ? 128 : 1,
+                          wide = scaling == Scaling::vector ? cols : 128;
+        for (std::size_t row = 0; row < rows; row += tall) {
+          for (std::size_t col = 0; col < cols; col += wide) {
+            std::vector<float> part;
+            const std::size_t height = std::min(tall, rows - row), width = std::min(wide, cols - col);
+            for (std::size_t i = 0; i < height; ++i)
+              for (std::size_t j = 0; j < width; ++j) part.push_back(x[(row + i) * cols + col + j]);
+            const QuantizedMatrix alone =
+                quantize(part, height, width, Axis::rows,
+                         {.scheme = Scheme::fp8, .element = element, .power_of_two_scale = power_of_two});
+            ASSERT_EQ(q.fp32_scale(row, col), alone.tensor_scale) << row << ' ' << col;
+            for (std::size_t i = 0; i < height; ++i)
+              for (std::size_t j = 0; j < width; ++j)
+                ASSERT_EQ(q.codes[(row + i) * cols + col + j], alone.codes[i * width + j]);
+          }
+        }
+        std::vector<float> transposed(x.size());
+        for (std::size_t i = 0; i < rows; ++i)
+          for (std::size_t j = 0; j < cols; ++j) transposed[j * rows + i] = x[i * cols + j];
+        const QuantizedMatrix t = quantize(transposed, cols, rows, Axis::columns, options);
+        EXPECT_EQ(t.codes, q.codes);
+        EXPECT_EQ(t.fp32_scales, q.fp32_scales);
+        const std::vector<double> y = dequantize(q);
+        for (std::size_t i = 0; i < y.size(); ++i)
+          ASSERT_EQ(y[i], decode(element, q.codes[i]) * q.fp32_scale(i / cols, i % cols));
+      }
+    }
   }
 }
 

@@ -20,12 +20,17 @@ inline void expect_ok(ng_result_t result, const std::string& what) {
   if (result != NG_OK) throw Error(what + ": " + ng_result_text(result));
 }
 
-/// The driver's view of `q`, whose vectors must outlive it. Throws Error for mxfp4, which no tile computes.
+/// The driver's view of `q`, whose vectors must outlive it. Throws Error for what no tile computes: the MX schemes, and
+/// FP32 scales of parts of a tensor.
 inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
-  if (q.scheme == Scheme::mxfp4) {
+  if (is_mx(q.scheme)) {
+    throw Error("the tile does not compute " + std::string(q.scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
+                ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4 or fp8");
+  }
+  if (q.scaling != Scaling::tensor) {
     throw Error(
-        "the tile does not compute mxfp4, whose block scales span too far for exact sums: use the model engine, or "
-        "quantize to nvfp4 or fp8");
+        "the tile scales a product by one factor, and this operand has FP32 scales of parts: use the model engine, or "
+        "quantize with one scale for the tensor");
   }
   return {.format = q.scheme == Scheme::nvfp4   ? NG_NVFP4
                     : q.element == Format::e4m3 ? NG_E4M3

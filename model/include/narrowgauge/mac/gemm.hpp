@@ -12,7 +12,12 @@ namespace narrowgauge {
 /// Longest contraction of nvfp4 products: their int64 sums cannot overflow up to here (gemm.cpp has the bound).
 inline constexpr std::size_t nvfp4_max_k = std::size_t{1} << 20;
 
-/// The FP32 factor of a result: fl(a.tensor_scale * b.tensor_scale).
+/// Whether FP32 scales change along the contraction, so that they are part of the sums.
+inline bool has_blocked_scales(const QuantizedMatrix& a, const QuantizedMatrix& b) {
+  return is_blocked(a.scaling) || is_blocked(b.scaling);
+}
+
+/// The FP32 factor of the results of operands with one scale each: fl(a.tensor_scale * b.tensor_scale).
 inline float epilogue_scale(const QuantizedMatrix& a, const QuantizedMatrix& b) {
   return a.tensor_scale * b.tensor_scale;
 }
@@ -24,20 +29,23 @@ float epilogue(float sum, float alpha);
 /// exceeds nvfp4_max_k.
 void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b);
 
-/// sums[i * N + j] = sum over k of a(i, k) * b(j, k) without the tensor scales, M x N, as the array of MACs returns
+/// sums[i * N + j] = sum over k of a(i, k) * b(j, k) without the FP32 scales, M x N, as the array of MACs returns
 /// them:
 ///   nvfp4, fp8: the exact sum, rounded once to FP32 (nearest even); a zero sum is +0.
-///   mxfp4: per block of 32 the exact product sum times both scales, rounded to FP32, added in FP32 to the sum of the
-///   blocks
-///     before it, from +0, in increasing order of k; every rounding to nearest even, with subnormals and overflow to
-///     infinity.
+///   mxfp4, mxfp8: per block of 32 the exact product sum times both scales, rounded to FP32, added in FP32 to the sum
+///   of
+///     the blocks before it, from +0, in increasing order of k; every rounding to nearest even, with subnormals and
+///     overflow to infinity.
+///   fp8 with has_blocked_scales(): per 128 along the contraction the exact sum, rounded once to FP32, times
+///     fl(fp32_scale of a * that of b), rounded to FP32, added as for mxfp4: these sums have their FP32 scales.
 /// NaN (0x7FC00000) if any product is NaN (a NaN operand or block scale, or infinity * 0) or if products of both
 /// infinities occur; otherwise an infinity if one occurs. `threads` 0: one per core. Throws Error as check_product
 /// does.
 std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
                              const Progress& progress = {});
 
-/// C = A x B, M x N: epilogue(gemm_sums(a, b), epilogue_scale(a, b)).
+/// C = A x B, M x N: epilogue(gemm_sums(a, b), fl(fp32_scale of a * that of b)); the sums themselves with
+/// has_blocked_scales().
 std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
                         const Progress& progress = {});
 

@@ -17,13 +17,18 @@ struct GemmFormat {
   std::string_view use;
 };
 
-inline constexpr std::array<GemmFormat, 6> gemm_formats{{
+inline constexpr std::array<GemmFormat, 10> gemm_formats{{
     {"nvfp4", Scheme::nvfp4, Format::e2m1, Format::e2m1, "4-bit training and inference, scale per 16 and per tensor"},
     {"mxfp4", Scheme::mxfp4, Format::e2m1, Format::e2m1, "4-bit inference, power-of-two scale per 32"},
     {"fp8_e4m3", Scheme::fp8, Format::e4m3, Format::e4m3, "8-bit forward products"},
     {"fp8_e5m2", Scheme::fp8, Format::e5m2, Format::e5m2, "8-bit backward and update products"},
     {"fp8_e4m3_e5m2", Scheme::fp8, Format::e4m3, Format::e5m2, "E4M3 weights or activations times E5M2 gradients"},
     {"fp8_e5m2_e4m3", Scheme::fp8, Format::e5m2, Format::e4m3, "E5M2 gradients times E4M3 weights or activations"},
+    {"mxfp8_e4m3", Scheme::mxfp8, Format::e4m3, Format::e4m3,
+     "8-bit training and inference, power-of-two scale per 32"},
+    {"mxfp8_e5m2", Scheme::mxfp8, Format::e5m2, Format::e5m2, "the same with the range of E5M2"},
+    {"mxfp8_e4m3_e5m2", Scheme::mxfp8, Format::e4m3, Format::e5m2, "MXFP8 weights or activations times gradients"},
+    {"mxfp8_e5m2_e4m3", Scheme::mxfp8, Format::e5m2, Format::e4m3, "MXFP8 gradients times weights or activations"},
 }};
 
 /// The row of this name. Throws Error, listing the known names, if there is none.

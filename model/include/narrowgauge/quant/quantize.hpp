@@ -34,21 +34,22 @@ struct QuantizeOptions {
   int random_bits = 8;                         ///< stochastic: 1 to 24
   std::uint64_t seed = 0;  ///< stochastic: element i of the codes takes field i of random_fields(seed)
   std::optional<float> tensor_scale =
-      std::nullopt;                 ///< a given scale instead of the one from the tensor's maximum; not for mxfp4
-  unsigned threads = 0;             ///< 0: one per core
-  bool power_of_two_scale = false;  ///< round the computed tensor scale up to a power of two; not for vendor, mxfp4
+      std::nullopt;      ///< a given scale instead of the one from the tensor's maximum; Scaling::tensor only
+  unsigned threads = 0;  ///< 0: one per core
+  bool power_of_two_scale = false;    ///< round computed FP32 scales up to powers of two; not for vendor, mxfp4, mxfp8
+  Scaling scaling = Scaling::tensor;  ///< which elements share an FP32 scale; others than `tensor` are for fp8
 };
 
 /// Quantizes the row-major matrix `x` of rows x cols. Axis::rows gives `rows` vectors of k = cols, Axis::columns `cols`
 /// vectors of k = rows. Values beyond the largest finite one saturate (only a given tensor scale can bring that about,
-/// and MXFP4's floor rule, which clips up to a quarter off a block's largest value). Blocks with scale code 0 have all
-/// codes 0 under `exact` and keep them under `vendor`. Throws Error, naming row, column and value, on NaN or infinity;
-/// on zero sizes, on a length other than rows * cols, on an element format that the scheme does not have, on options
-/// that contradict each other.
+/// and the floor rule of MXFP4 and MXFP8, which clips up to a quarter (MXFP8: an eighth) off a block's largest value).
+/// Blocks with scale code 0 have all codes 0 under `exact` and keep them under `vendor`. Throws Error, naming row,
+/// column and value, on NaN or infinity; on zero sizes, on a length other than rows * cols, on an element format that
+/// the scheme does not have, on options that contradict each other.
 QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t cols, Axis along,
                          const QuantizeOptions& options);
 
-/// The values, rows x k (padding dropped), exact: code (5 bits at most) * block scale (4) * tensor scale (24) fits a
+/// The values, rows x k (padding dropped), exact: code (5 bits at most) * block scale (4) * FP32 scale (24) fits a
 /// double.
 std::vector<double> dequantize(const QuantizedMatrix& q);
 

@@ -79,11 +79,13 @@ constexpr std::uint8_t nvfp4_block_scale(float block_amax, float tensor_scale) {
       quantize_element(desc(Format::ue4m3), block_amax, 6 * static_cast<double>(tensor_scale)));
 }
 
-/// MXFP4 block scale: OCP's floor rule, code of 2^(floor(log2 block_amax) - 2), at least 2^-127. Subnormal and zero
-/// maxima give code 0. (docs/numerics.md, Block formats)
-constexpr std::uint8_t mxfp4_block_scale(float block_amax) {
+/// Block scale of the MX formats: OCP's floor rule, code of 2^(floor(log2 block_amax) - e), e the exponent of the
+/// element format's largest value (E2M1 2, E4M3 8, E5M2 15), at least 2^-127. Subnormal and zero maxima give code 0.
+/// (docs/numerics.md, Block formats)
+constexpr std::uint8_t mx_block_scale(const FormatDesc& element, float block_amax) {
   const auto exponent = static_cast<int>(std::bit_cast<std::uint32_t>(block_amax) >> 23);
-  return static_cast<std::uint8_t>(std::max(exponent - 2, 0));
+  const int largest = static_cast<int>(element.max_code() >> element.man_bits) - element.bias;
+  return static_cast<std::uint8_t>(std::max(exponent - largest, 0));
 }
 
 /// Transformer Engine's NVFP4 arithmetic (docs/quantizers.md, The vendor rule, whose steps these are): IEEE FP32, every

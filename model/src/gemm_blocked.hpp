@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// 8-bit products whose scales change along the contraction.
+#pragma once
+
+#include "narrowgauge/progress.hpp"
+#include "narrowgauge/quant/quantized_matrix.hpp"
+
+namespace narrowgauge::detail {
+
+/// gemm_sums() of mxfp8, and of fp8 where an operand has FP32 scales of blocks; `out` is M x N.
+void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
+                  float* out);
+
+}  // namespace narrowgauge::detail
