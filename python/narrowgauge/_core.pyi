@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class FormatDesc:
     @property
     def use(self) -> str: ...
 
-class QuantizedMatrix:
+class Vectors:
     def __init__(
         self,
         scheme: str,
@@ -55,12 +56,16 @@ class QuantizedMatrix:
         scales: NDArray[np.uint8] | None = None,
         tensor_scale: float = 1.0,
         *,
+        scaling: str = "tensor",
+        fp32_scales: NDArray[np.float32] | None = None,
         k: int | None = None,
     ) -> None: ...
     @property
     def scheme(self) -> str: ...
     @property
     def element(self) -> str: ...
+    @property
+    def scaling(self) -> str: ...
     @property
     def rows(self) -> int: ...
     @property
@@ -74,8 +79,12 @@ class QuantizedMatrix:
     @property
     def scales(self) -> NDArray[np.uint8] | None: ...
     @property
+    def fp32_scales(self) -> NDArray[np.float32] | None: ...
+    @property
     def tensor_scale(self) -> float: ...
+    def part(self, first: int, count: int) -> Vectors: ...
 
+def from_dlpack(capsule: object) -> tuple[NDArray[Any], str | None]: ...
 def formats() -> dict[str, FormatDesc]: ...
 def encode(
     x: NDArray[np.floating | np.integer],
@@ -89,20 +98,22 @@ def encode(
 def decode(codes: NDArray[np.unsignedinteger], format: str) -> NDArray[np.float32]: ...
 def gemm_formats() -> dict[str, str]: ...
 def quantize(
-    x: NDArray[np.floating],
-    format: str = "nvfp4",
+    x: NDArray[np.float32],
+    format: str,
     *,
-    axis: str = "rows",
-    rule: str = "exact",
-    rounding: str = "nearest_even",
-    random_bits: int = 8,
-    seed: int = 0,
-    tensor_scale: float | None = None,
-    power_of_two_scale: bool = False,
-    threads: int = 0,
-) -> QuantizedMatrix: ...
-def dequantize(q: QuantizedMatrix) -> NDArray[np.float64]: ...
-def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, threads: int = 0) -> NDArray[np.float32]: ...
+    columns: bool,
+    right: bool,
+    rule: str,
+    rounding: str,
+    random_bits: int,
+    seed: int,
+    tensor_scale: float | None,
+    power_of_two_scale: bool,
+    scaling: str,
+    threads: int,
+) -> Vectors: ...
+def dequantize(q: Vectors) -> NDArray[np.float64]: ...
+def gemm(a: Vectors, b: Vectors, *, threads: int = 0) -> NDArray[np.float32]: ...
 
 class Tile:
     @property
@@ -155,9 +166,7 @@ class Engine:
     def name(self) -> str: ...
     @property
     def tile(self) -> str | None: ...
-    def gemm(
-        self, a: QuantizedMatrix, b: QuantizedMatrix, *, progress: Callable[[int, int], object] | None = None
-    ) -> EngineResult: ...
+    def gemm(self, a: Vectors, b: Vectors, *, progress: Callable[[int, int], object] | None = None) -> EngineResult: ...
 
 class RungError:
     @property

@@ -5,17 +5,80 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._core import Answer, Gauge
+from ._arguments import integer, path, shown, text
+from ._arguments import threads as check_threads
+from ._arrays import ArrayLike, real_array
+from ._core import Answer, Error, Technology
 from .types import MemoryFields, UnitFields
 
-Operands = tuple[NDArray[np.floating | np.integer], NDArray[np.floating | np.integer]]
+Operands = tuple[ArrayLike, ArrayLike]
+MAX_PRODUCTS = 2**63 - 1
+
+
+class Gauge(_core.Gauge):
+    """The data that energies come from.
+
+    calibrations: files of one's own, as power/calibration/<technology>.json, besides the package's. Functions that are
+    given no gauge use the package's data. Where a gauge is unpickled, the files are read again.
+    Raises Error for a file that cannot be read.
+    """
+
+    def __init__(self, calibrations: Sequence[str | PathLike[str]] = ()) -> None:
+        if isinstance(calibrations, str | bytes) or not isinstance(calibrations, Iterable):
+            raise Error(f"calibrations is {shown(calibrations)}: expected a list of paths")
+        super().__init__([path("a calibration", file) for file in calibrations])
+
+
+def checked_gauge(gauge: object) -> Gauge | None:
+    if gauge is None or isinstance(gauge, Gauge):
+        return gauge
+    raise Error(f"gauge is {shown(gauge)}: expected a narrowgauge.Gauge, or None for the package's data")
+
+
+def pair(name: str, arrays: object) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two arrays of real numbers; integers stay integers."""
+    if not isinstance(arrays, tuple | list) or len(arrays) != 2:
+        raise Error(f"{name} is {shown(arrays)}: expected a pair of arrays, (A, B)")
+    return real_array(arrays[0], f"A of {name}"), real_array(arrays[1], f"B of {name}")
+
+
+def technologies(*, gauge: Gauge | None = None) -> dict[str, Technology]:
+    """What energies can be asked about, by name."""
+    return _core.technologies(gauge=checked_gauge(gauge))
+
+
+def energy_lines(questions: str, *, gauge: Gauge | None = None) -> str:
+    """JSON Lines in, JSON Lines out, as `narrowgauge energy` does it (docs/energy.md has the keys).
+
+    A bad line gets {"error": ...} as its answer and the others go on.
+    """
+    if not isinstance(questions, str):
+        raise Error(f"questions is {shown(questions)}: expected JSON Lines as one text")
+    return _core.energy_lines(questions, gauge=checked_gauge(gauge))
+
+
+def export_tables(
+    kind: str, folder: str | PathLike[str], *, technology: str = "osu018", gauge: Gauge | None = None
+) -> list[Path]:
+    """Writes the gauge's answers as tables of another tool, and provenance.json, where they come from.
+
+    kind: 'accelergy' (and Timeloop), 'zigzag', 'hwcomponents'. Returns the files written. docs/energy.md.
+    """
+    return _core.export_tables(
+        text("kind", kind),
+        path("folder", folder),
+        technology=text("technology", technology),
+        gauge=checked_gauge(gauge),
+    )
 
 
 def _plain(value: Any) -> Any:
@@ -53,7 +116,7 @@ def energy(
         of each operand.
     fields: the unit, its operands' statistics, technology and rung, as docs/energy.md lists them. Statistics `a` and `b`
         are 'uniform', 'gauss', 'half_normal' or an array: how often each code occurs.
-    operands: (A, B), M x K and K x N, for rung L1: flips are counted in the golden model of the unit as the product passes
+    operands: (A, B), M x K and K x N, array-like, for rung L1: flips are counted in the golden model of the unit as the product passes
         through it. Real numbers are quantized to the format; integers are codes of integer formats as they are.
         The answer is for the whole product, M N K multiply-accumulates, unless `count` says otherwise.
     max_products: of a larger product, evenly spaced rows and columns are counted on.
@@ -62,9 +125,12 @@ def energy(
     Raises FieldError, which names the field, its value and what it may be.
     """
     question: dict[str, Any] = {"format": format, **fields}
+    gauge = checked_gauge(gauge)
     if operands is None:
         return _core.ask(_text(question), gauge=gauge)
-    a, b = (np.asarray(operand) for operand in operands)
+    max_products = integer("max_products", max_products, 1, MAX_PRODUCTS)
+    threads = check_threads(threads)
+    a, b = pair("operands", operands)
     if a.ndim == 2 and b.ndim == 2:
         question.setdefault("count", a.shape[0] * b.shape[1] * a.shape[1])
     return _core.ask_counted(_text(question), a, b, max_products=max_products, threads=threads, gauge=gauge)
@@ -75,7 +141,7 @@ def memory_energy(memory: str, *, gauge: Gauge | None = None, **fields: Unpack[M
 
     Raises FieldError, which names the field, its value and what it may be.
     """
-    return _core.ask(_text({"memory": memory, **fields}), gauge=gauge)
+    return _core.ask(_text({"memory": memory, **fields}), gauge=checked_gauge(gauge))
 
 
 def energy_many(questions: Iterable[Mapping[str, Any]], *, gauge: Gauge | None = None) -> list[Answer | Exception]:
@@ -83,7 +149,9 @@ def energy_many(questions: Iterable[Mapping[str, Any]], *, gauge: Gauge | None =
 
     A question that cannot be answered has its exception in the list, and the others go on.
     """
-    return _core.ask_many([_text(question) for question in questions], gauge=gauge)
+    if isinstance(questions, str | bytes | Mapping) or not isinstance(questions, Iterable):
+        raise Error(f"questions is {shown(questions)}: expected a list of dictionaries")
+    return _core.ask_many([_text(question) for question in questions], gauge=checked_gauge(gauge))
 
 
 def flips(
@@ -98,6 +166,8 @@ def flips(
 
     The arguments are those of `energy`; names and meanings: docs/energy_ladder.md.
     """
-    a, b = (np.asarray(operand) for operand in operands)
+    max_products = integer("max_products", max_products, 1, MAX_PRODUCTS)
+    threads = check_threads(threads)
+    a, b = pair("operands", operands)
     question = _text({"format": format, **fields})
     return _core.count_features(question, a, b, max_products=max_products, threads=threads)

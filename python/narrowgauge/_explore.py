@@ -14,10 +14,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ._core import Error, Explorer, Front, Gauge
+from . import _core
+from ._arguments import MAX_SEED, call, flag, integer, shown, text
+from ._arguments import path as checked_path
+from ._arguments import threads as check_threads
+from ._arrays import ArrayLike
+from ._core import Error, Explorer, Front
+from ._energy import Gauge, checked_gauge, pair
 from .workload import WorkloadError, from_onnx
 
-Tensors = tuple[NDArray[np.floating], NDArray[np.floating]]
+Tensors = tuple[ArrayLike, ArrayLike]
+Arrays = tuple[NDArray[Any], NDArray[Any]]
 
 
 class Client(Protocol):
@@ -103,7 +110,7 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     """A name of workloads(), or JSON that needs no file of this machine."""
     if isinstance(workload, Mapping):
         return _json("the workload", workload)
-    path = Path(workload)
+    path = Path(checked_path("workload", workload))
     if path.suffix == ".onnx":
         try:
             return json.dumps(from_onnx(path))
@@ -121,7 +128,7 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
 def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
     if isinstance(space, Mapping):
         return _json("the space", space)
-    path = Path(space)
+    path = Path(checked_path("space", space))
     try:
         text = path.read_text()
     except OSError as error:
@@ -142,7 +149,7 @@ def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
         raise Error(f"{path} is too deep for a space, or an alias in it has no end") from error
 
 
-def _tensors_of(space: str) -> Tensors | None:
+def _tensors_of(space: str) -> Arrays | None:
     """Those that the space names."""
     try:
         names = json.loads(space)
@@ -160,7 +167,7 @@ def _tensors_of(space: str) -> Tensors | None:
 _explorers: dict[str, Explorer] = {}  # of a worker: the last one
 
 
-Arguments = tuple[str, str, dict[str, int], Tensors | None, Gauge | None]
+Arguments = tuple[str, str, dict[str, int], Arrays | None, Gauge | None]
 
 
 def _explorer(arguments: Arguments) -> Explorer:
@@ -209,18 +216,35 @@ def explore(
     """
     if client is not None and (checkpoint is not None or resume or progress is not None):
         raise Error("a client takes no checkpoint, resume or progress: leave them out, or the client")
-    if chunk < 1:
-        raise Error(f"a chunk of {chunk} points is none: expected 1 or more")
+    chunk = integer("chunk", chunk, 1, MAX_SEED)
+    threads = check_threads(threads)
+    checkpoint_file = None if checkpoint is None else checked_path("checkpoint", checkpoint)
+    call("progress", progress)
     space_text = _space_text(space)
-    if tensors is None:
-        tensors = _tensors_of(space_text)
-    arguments = (_workload_text(workload), space_text, dict(set or {}), tensors, gauge)
+    arrays = _tensors_of(space_text) if tensors is None else pair("tensors", tensors)
+    if set is not None and not isinstance(set, Mapping):
+        raise Error(f"set is {shown(set)}: expected a dictionary of the workload's parameters")
+    settings = {
+        text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
+    }
+    arguments = (_workload_text(workload), space_text, settings, arrays, checked_gauge(gauge))
     explorer = _explorer(arguments)
     if client is None:
-        front = explorer.run(threads=threads, chunk=chunk, checkpoint=checkpoint, resume=resume, progress=progress)
+        front = explorer.run(
+            threads=threads,
+            chunk=chunk,
+            checkpoint=checkpoint_file,
+            resume=flag("resume", resume),
+            progress=progress,
+        )
         return Exploration(explorer, front)
     starts = range(0, explorer.points, chunk)
     jobs = [client.submit(_front_of, explorer.id, arguments, i, min(i + chunk, explorer.points)) for i in starts]
     gather = getattr(client, "gather", None)
     fronts = gather(jobs) if gather else [job.result() for job in jobs]
     return Exploration(explorer, explorer.merge(list(fronts)))
+
+
+def workloads() -> list[str]:
+    """Names of the workloads that come along."""
+    return _core.workloads()

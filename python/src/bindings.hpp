@@ -95,6 +95,7 @@ inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge
 }
 
 void bind_formats(py::module_& module);
+void bind_dlpack(py::module_& module);
 void bind_gemm(py::module_& module);
 void bind_engine(py::module_& module);
 void bind_energy(py::module_& module);

@@ -253,11 +253,7 @@ str() of it is a text for people; explain() derives it.)")
       .def("__repr__", [](const power::TechnologyInfo& t) { return "<technology " + t.name + ">"; });
 
   using Files = std::vector<std::filesystem::path>;
-  py::class_<FileGauge, std::shared_ptr<FileGauge>>(module, "Gauge", R"(The data that energies come from.
-
-calibrations: files of one's own, as power/calibration/<technology>.json, besides the package's. Functions that are given
-no gauge use the package's data. Where a gauge is unpickled, the files are read again.
-Raises Error for a file that cannot be read.)")
+  py::class_<FileGauge, std::shared_ptr<FileGauge>>(module, "Gauge", "What narrowgauge.Gauge has inside.")
       .def(py::init<Files>(), py::arg("calibrations") = Files(), py::call_guard<py::gil_scoped_release>())
       .def(py::pickle([](const FileGauge& gauge) { return py::make_tuple(gauge.files); },
                       [](const py::tuple& state) { return std::make_shared<FileGauge>(state[0].cast<Files>()); }));
@@ -319,9 +315,7 @@ Raises Error for a file that cannot be read.)")
         return out.str();
       },
       py::arg("questions"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<py::gil_scoped_release>(),
-      R"(JSON Lines in, JSON Lines out, as `narrowgauge energy` does it (docs/energy.md has the keys).
-
-A bad line gets {"error": ...} as its answer and the others go on.)");
+      "JSON Lines in, JSON Lines out.");
 }
 
 }  // namespace narrowgauge::python

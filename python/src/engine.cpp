@@ -7,8 +7,8 @@
 #include <span>
 
 #include "bindings.hpp"
-#include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
 
 namespace narrowgauge::python {
 namespace {
@@ -91,7 +91,7 @@ py::tuple formats_of(const TileConfig& tile) {
   const auto bit = [](Format f) { return f == Format::e2m1 ? 1U : f == Format::e4m3 ? 2U : 4U; };
   for (const GemmFormat& f : gemm_formats) {
     const unsigned needed = bit(f.a) | bit(f.b);
-    if (f.scheme != Scheme::mxfp4 && (tile.format_set & needed) == needed) names.append(f.name);
+    if (!is_mx(f.scheme) && (tile.format_set & needed) == needed) names.append(f.name);
   }
   return py::tuple(names);
 }
@@ -159,27 +159,13 @@ void bind_engine(py::module_& module) {
                ">";
       });
 
-  py::class_<NamedEngine>(module, "Engine", R"(What multiplies two quantized matrices.
-
-name: one of engines(). All give the same bits; 'systemc' and 'rtl' the same cycles.
-tile: a name of tiles(); None: the largest that has the operands' formats. Not for 'model'.
-trace: a file for an FST wave of the tile, overwritten by each product; 'rtl' only, and slow.
-threads: of 'model', 0 is one a core; the others simulate on one.
-
-Raises Error for an unknown engine or tile, and for options that the engine does not have.)")
+  py::class_<NamedEngine>(module, "Engine", "What narrowgauge.Engine has inside.")
       .def(py::init(&make_engine), py::arg("name") = "model", py::kw_only(), py::arg("tile") = py::none(),
            py::arg("trace") = py::none(), py::arg("threads") = 0)
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
-      .def_readonly("tile", &NamedEngine::tile, "The tile that was asked for; None: chosen for each product.")
+      .def_readonly("tile", &NamedEngine::tile)
       .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),
-           R"(C = A x B.
-
-a: M vectors of k; b: N vectors of k, as for narrowgauge.gemm. progress: called now and then with the work done and the
-work in all, in any unit. Other threads run meanwhile; calls of one engine wait for each other.
-Raises Error if k or the schemes differ, and for formats or sizes that the tile cannot take.)")
-      .def("__repr__", [](const NamedEngine& self) {
-        return "<Engine " + std::string(self.engine->name()) + (self.tile ? ", tile " + *self.tile : "") + ">";
-      });
+           "C = A x B of M vectors of k and N vectors of k.");
 }
 
 }  // namespace narrowgauge::python

@@ -164,10 +164,7 @@ narrowgauge.explore does all that is below; docs/explore.md is the manual.)")
       [](const std::string& kind, const std::filesystem::path& folder, const std::string& technology,
          const GaugeArgument& gauge) { return power::export_tables(*or_default(gauge), kind, technology, folder); },
       py::arg("kind"), py::arg("folder"), py::kw_only(), py::arg("technology") = "osu018",
-      py::arg("gauge") = py::none(),
-      R"(Writes the gauge's answers as tables of another tool, and provenance.json, where they come from.
-
-kind: 'accelergy' (and Timeloop), 'zigzag', 'hwcomponents'. Returns the files written. docs/energy.md.)");
+      py::arg("gauge") = py::none(), "Writes tables; returns the files.");
 }
 
 }  // namespace narrowgauge::python

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -100,6 +101,12 @@ void decode_into(const py::array& any, Format format, float* out) {
   const auto n = static_cast<std::size_t>(codes.size());
   const std::span<const Code> in(codes.data(), n);
   const py::gil_scoped_release release;
+  const int bits = desc(format).bits;
+  const Code largest = n == 0 ? Code{0} : *std::max_element(in.begin(), in.end());
+  if (std::uint64_t{largest} >> bits != 0) {
+    throw Error("codes hold " + std::to_string(largest) + ": expected codes of " + std::string(desc(format).name) +
+                ", 0 to " + std::to_string((std::uint64_t{1} << bits) - 1));
+  }
   decode_span(format, in, std::span(out, n));
 }
 
@@ -153,25 +160,9 @@ void bind_formats(py::module_& module) {
 
   module.def("encode", &encode, py::arg("x"), py::arg("format"), py::kw_only(), py::arg("rounding") = "nearest_even",
              py::arg("overflow") = py::none(), py::arg("random") = py::none(), py::arg("random_bits") = 8,
-             R"(Codes of the values of x in a number format, each rounded once.
+             "narrowgauge.encode of arrays.");
 
-x: array of any shape; float16, float32, float64 or integers (rounded from float64).
-format: a name of formats().
-rounding: 'nearest_even', 'nearest_away', 'stochastic', 'toward_zero'.
-overflow: 'saturate', 'ieee', 'oracle' (the cast of ml_dtypes), 'oracle_saturate'; None: the format's own rule.
-random: for 'stochastic', integers of the shape of x, each in [0, 2**random_bits). A value moves away from zero
-    if floor(delta * 2**random_bits) + random >= 2**random_bits, delta being its place in the step.
-random_bits: 1 to 32.
-
-Returns uint8, uint16 or uint32 (the smallest that holds the format), the shape of x.
-Raises Error for an unknown name, another dtype, or random words that do not fit.)");
-
-  module.def("decode", &decode, py::arg("codes"), py::arg("format"),
-             R"(Values of codes, as float32, which holds every value of every format exactly.
-
-codes: uint8, uint16 or uint32 of any shape; bits above the format's storage are ignored.
-Returns float32 of the same shape; NaN codes become quiet NaNs of the same sign.
-Raises Error for an unknown format or another dtype.)");
+  module.def("decode", &decode, py::arg("codes"), py::arg("format"), "narrowgauge.decode of arrays.");
 }
 
 }  // namespace narrowgauge::python

@@ -16,11 +16,8 @@ namespace narrowgauge::python {
 namespace {
 
 using Codes = py::array_t<std::uint8_t, py::array::c_style>;
+using Floats = py::array_t<float, py::array::c_style>;
 
-constexpr std::array<std::pair<std::string_view, Axis>, 2> axis_names{{
-    {"rows", Axis::rows},
-    {"columns", Axis::columns},
-}};
 constexpr std::array<std::pair<std::string_view, ScaleRule>, 2> rule_names{{
     {"exact", ScaleRule::exact},
     {"vendor", ScaleRule::vendor},
@@ -32,14 +29,17 @@ std::string extent(std::size_t rows, std::size_t columns) {
 
 /// A matrix from its parts, refused if they do not fit together.
 QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, const Codes& codes,
-                            const std::optional<Codes>& scales, float tensor_scale, std::optional<std::size_t> k) {
+                            const std::optional<Codes>& scales, float tensor_scale, std::string_view scaling,
+                            const std::optional<Floats>& fp32_scales, std::optional<std::size_t> k) {
   QuantizedMatrix q;
   q.scheme = find_name(scheme_names, "scheme", scheme);
   q.element = find_format(element);
+  q.scaling = find_name(scaling_names, "scaling", scaling);
   const bool fp8 = q.scheme == Scheme::fp8;
-  if (fp8 ? q.element != Format::e4m3 && q.element != Format::e5m2 : q.element != Format::e2m1) {
+  if (fp8 || q.scheme == Scheme::mxfp8 ? q.element != Format::e4m3 && q.element != Format::e5m2
+                                       : q.element != Format::e2m1) {
     throw Error("scheme '" + std::string(scheme) + "' has elements '" + std::string(element) + "': expected " +
-                (fp8 ? "e4m3 or e5m2" : "e2m1"));
+                (fp8 || q.scheme == Scheme::mxfp8 ? "e4m3 or e5m2" : "e2m1"));
   }
   if (codes.ndim() != 2 || codes.size() == 0) {
     throw Error("codes have shape " + shape_text(codes) + ": expected two dimensions, both at least 1");
@@ -72,30 +72,58 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
           : !scales || scales->ndim() != 2 || static_cast<std::size_t>(scales->shape(0)) != q.rows ||
                 static_cast<std::size_t>(scales->shape(1)) != q.blocks()) {
     throw Error("scales are " + (scales ? "of shape " + shape_text(*scales) : std::string("missing")) + ": expected " +
-                (fp8 ? "none for fp8" : extent(q.rows, q.blocks())));
+                (fp8 ? "none of a byte for fp8" : extent(q.rows, q.blocks())));
   }
   if (scales) q.scales.assign(scales->data(), scales->data() + scales->size());
   q.tensor_scale = tensor_scale;
+  if (fp32_scales) q.fp32_scales.assign(fp32_scales->data(), fp32_scales->data() + fp32_scales->size());
+  check(q, "the matrix");
   return q;
 }
 
-/// A part of `self`, rows of `columns` bytes, as an array that keeps `self` alive and cannot be written.
-py::array view(const py::object& self, const std::vector<std::uint8_t>& data, std::size_t columns) {
-  const py::array out(py::dtype::of<std::uint8_t>(),
+/// Vectors first ... first + count - 1, whole tiles of them where vectors share scales.
+QuantizedMatrix part(const QuantizedMatrix& q, std::size_t first, std::size_t count) {
+  const std::size_t shared = q.scaling == Scaling::block_128x128 ? fp32_block : 1;
+  if (count == 0 || first + count > q.rows || first % shared != 0 || (count % shared != 0 && first + count != q.rows)) {
+    throw Error("vectors " + std::to_string(first) + " to " + std::to_string(first + count) + " of " +
+                std::to_string(q.rows) + " are no part: expected whole tiles of scales");
+  }
+  const auto cut = [&](const auto& all, std::size_t width, std::size_t rows) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(first / rows * width);
+    return std::decay_t<decltype(all)>(from, from + static_cast<std::ptrdiff_t>((count + rows - 1) / rows * width));
+  };
+  QuantizedMatrix out{.scheme = q.scheme,
+                      .element = q.element,
+                      .rows = count,
+                      .k = q.k,
+                      .k_padded = q.k_padded,
+                      .codes = cut(q.codes, q.k_padded, 1),
+                      .scales = {},
+                      .tensor_scale = q.tensor_scale,
+                      .scaling = q.scaling};
+  if (!q.scales.empty()) out.scales = cut(q.scales, q.blocks(), 1);
+  if (!q.fp32_scales.empty()) out.fp32_scales = cut(q.fp32_scales, q.scale_columns(), shared);
+  return out;
+}
+
+/// A part of `self`, in rows of `columns`, as an array that keeps `self` alive and cannot be written.
+template <class T>
+py::array view(const py::object& self, const std::vector<T>& data, std::size_t columns) {
+  const py::array out(py::dtype::of<T>(),
                       {static_cast<py::ssize_t>(data.size() / columns), static_cast<py::ssize_t>(columns)}, data.data(),
                       self);
   out.attr("flags").attr("writeable") = false;
   return out;
 }
 
-QuantizedMatrix quantize_array(const py::array& x, std::string_view format, std::string_view axis,
+QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool columns, bool right,
                                std::string_view rule, std::string_view rounding, int random_bits, std::uint64_t seed,
-                               std::optional<float> tensor_scale, bool power_of_two_scale, unsigned threads) {
+                               std::optional<float> tensor_scale, bool power_of_two_scale, std::string_view scaling,
+                               unsigned threads) {
   const GemmFormat& gemm_format = find_gemm_format(format);
-  const Axis along = find_name(axis_names, "axis", axis);
   const QuantizeOptions options{
       .scheme = gemm_format.scheme,
-      .element = along == Axis::rows ? gemm_format.a : gemm_format.b,
+      .element = right ? gemm_format.b : gemm_format.a,
       .rule = find_name(rule_names, "scale rule", rule),
       .rounding = find_name(rounding_names, "rounding", rounding),
       .random_bits = random_bits,
@@ -103,19 +131,13 @@ QuantizedMatrix quantize_array(const py::array& x, std::string_view format, std:
       .tensor_scale = tensor_scale,
       .threads = threads,
       .power_of_two_scale = power_of_two_scale,
+      .scaling = find_name(scaling_names, "scaling", scaling),
   };
   if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
-  if (x.dtype().kind() != 'f' || x.itemsize() > 8) {
-    throw Error("x has dtype " + std::string(py::str(x.dtype())) +
-                ": expected float16, float32 or float64; convert it with astype(numpy.float32)");
-  }
-  const auto values = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(x);
-  if (!values) throw py::error_already_set();
-  const std::span<const float> data(values.data(), static_cast<std::size_t>(values.size()));
-  const auto rows = static_cast<std::size_t>(x.shape(0));
-  const auto columns = static_cast<std::size_t>(x.shape(1));
+  const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
+  const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
   const py::gil_scoped_release release;
-  return quantize(data, rows, columns, along, options);
+  return quantize(data, height, width, columns ? Axis::columns : Axis::rows, options);
 }
 
 py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
@@ -130,8 +152,10 @@ py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
 py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
   std::vector<float> c;
   {
+    const std::optional<py::function> nobody;
+    PythonProgress told(nobody);  // hears Ctrl-C
     const py::gil_scoped_release release;
-    c = gemm(a, b, threads);
+    c = gemm(a, b, threads, [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }
   return own(std::move(c), a.rows, b.rows);
 }
@@ -139,46 +163,36 @@ py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix
 }  // namespace
 
 void bind_gemm(py::module_& module) {
-  py::class_<QuantizedMatrix>(module, "QuantizedMatrix", R"(Vectors in a narrow format, as operand of a matrix product.
-
-`rows` vectors of `k` elements along the contraction: the rows of A (M x K), or the columns of B (K x N), which is thus
-stored transposed. Value of element i of vector r:
-decode(codes[r, i], element) * decode(scales[r, i // block], scale format) * tensor_scale.
-The block is 16 with ue4m3 scales for nvfp4, 32 with e8m0 scales for mxfp4; fp8 has no block scales.)")
+  py::class_<QuantizedMatrix>(module, "Vectors", "The vectors of a narrowgauge.QuantizedMatrix, rows x k.")
       .def(py::init(&make_matrix), py::arg("scheme"), py::arg("element"), py::arg("codes"),
-           py::arg("scales") = py::none(), py::arg("tensor_scale") = 1.0F, py::kw_only(), py::arg("k") = py::none(),
-           R"(A matrix from its parts.
-
-scheme: 'nvfp4', 'mxfp4', 'fp8'. element: 'e2m1', or 'e4m3' or 'e5m2' for fp8.
-codes: uint8, rows x k (or x k_padded), one code a byte. scales: uint8, rows x blocks; None for fp8.
-k: logical length if codes are padded. Raises Error if the parts do not fit.)")
+           py::arg("scales") = py::none(), py::arg("tensor_scale") = 1.0F, py::kw_only(), py::arg("scaling") = "tensor",
+           py::arg("fp32_scales") = py::none(), py::arg("k") = py::none())
       .def_property_readonly("scheme", [](const QuantizedMatrix& q) { return name_of(scheme_names, q.scheme); })
       .def_property_readonly("element", [](const QuantizedMatrix& q) { return desc(q.element).name; })
-      .def_readonly("rows", &QuantizedMatrix::rows, "Number of vectors.")
-      .def_readonly("k", &QuantizedMatrix::k, "Logical length of a vector.")
-      .def_readonly("k_padded", &QuantizedMatrix::k_padded, "k rounded up to whole blocks.")
+      .def_property_readonly("scaling", [](const QuantizedMatrix& q) { return name_of(scaling_names, q.scaling); })
+      .def_readonly("rows", &QuantizedMatrix::rows)
+      .def_readonly("k", &QuantizedMatrix::k)
+      .def_readonly("k_padded", &QuantizedMatrix::k_padded)
       .def_property_readonly("block", [](const QuantizedMatrix& q) { return block_size(q.scheme); })
-      .def_property_readonly(
-          "codes",
-          [](const py::object& self) {
-            const auto& q = self.cast<const QuantizedMatrix&>();
-            return view(self, q.codes, q.k_padded);
-          },
-          "uint8, rows x k_padded, read only; the padding is 0.")
-      .def_property_readonly(
-          "scales",
-          [](const py::object& self) -> std::optional<py::array> {
-            const auto& q = self.cast<const QuantizedMatrix&>();
-            if (q.scales.empty()) return std::nullopt;
-            return view(self, q.scales, q.blocks());
-          },
-          "uint8, rows x blocks, read only; None for fp8.")
+      .def_property_readonly("codes",
+                             [](const py::object& self) {
+                               const auto& q = self.cast<const QuantizedMatrix&>();
+                               return view(self, q.codes, q.k_padded);
+                             })
+      .def_property_readonly("scales",
+                             [](const py::object& self) -> std::optional<py::array> {
+                               const auto& q = self.cast<const QuantizedMatrix&>();
+                               if (q.scales.empty()) return std::nullopt;
+                               return view(self, q.scales, q.blocks());
+                             })
+      .def_property_readonly("fp32_scales",
+                             [](const py::object& self) -> std::optional<py::array> {
+                               const auto& q = self.cast<const QuantizedMatrix&>();
+                               if (q.fp32_scales.empty()) return std::nullopt;
+                               return view(self, q.fp32_scales, q.scale_columns());
+                             })
       .def_readonly("tensor_scale", &QuantizedMatrix::tensor_scale)
-      .def("__repr__", [](const QuantizedMatrix& q) {
-        return "<QuantizedMatrix " + std::string(name_of(scheme_names, q.scheme)) + " " +
-               std::string(desc(q.element).name) + ", " + std::to_string(q.rows) + " vectors of " +
-               std::to_string(q.k) + ">";
-      });
+      .def("part", &part, py::arg("first"), py::arg("count"), "A copy of some of the vectors.");
 
   module.def(
       "gemm_formats",
@@ -189,34 +203,13 @@ k: logical length if codes are padded. Raises Error if the parts do not fit.)")
       },
       "Names of the formats of a matrix product, each with its use.");
 
-  module.def("quantize", &quantize_array, py::arg("x"), py::arg("format") = "nvfp4", py::kw_only(),
-             py::arg("axis") = "rows", py::arg("rule") = "exact", py::arg("rounding") = "nearest_even",
-             py::arg("random_bits") = 8, py::arg("seed") = 0, py::arg("tensor_scale") = py::none(),
-             py::arg("power_of_two_scale") = false, py::arg("threads") = 0,
-             R"(Quantizes a matrix as operand of a product.
-
-x: float16, float32 or float64, two dimensions, finite; rounded to float32 first.
-format: a name of gemm_formats(); with axis 'rows' the format of the left operand, with 'columns' that of the right one.
-axis: 'rows' (each row is a vector along the contraction: A of A x B) or 'columns' (B of A x B).
-rule: 'exact' (correctly rounded, without a division: the hardware's) or 'vendor' (NVFP4 only: Transformer Engine's
-    float32 sequence).
-rounding: of the elements, a name as for encode(); 'stochastic' draws `random_bits` (1 to 24) bits a value from `seed`.
-tensor_scale: use this one instead of the one from the largest magnitude.
-power_of_two_scale: round that one up to a power of two.
-threads: 0 is one a core.
-
-Raises Error for other shapes, dtypes or names, empty matrices, and NaN or infinity in x (it names row and column).)");
-
-  module.def("dequantize", &dequantize_matrix, py::arg("q"),
-             "Values of a QuantizedMatrix: float64, rows x k, exact. (B of A x B comes out transposed.)");
-
+  module.def("quantize", &quantize_array, py::arg("x"), py::arg("format"), py::kw_only(), py::arg("columns"),
+             py::arg("right"), py::arg("rule"), py::arg("rounding"), py::arg("random_bits"), py::arg("seed"),
+             py::arg("tensor_scale"), py::arg("power_of_two_scale"), py::arg("scaling"), py::arg("threads"),
+             "narrowgauge.quantize of a float32 matrix: its rows or columns, as the left or right operand.");
+  module.def("dequantize", &dequantize_matrix, py::arg("q"), "The exact values, rows x k.");
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
-             R"(C = A x B by the golden model.
-
-a: M vectors of k; b: N vectors of k; both of one scheme (fp8 may mix e4m3 and e5m2).
-threads: 0 is one a core; the result does not depend on it.
-Returns float32, M x N: sums exact and rounded once (mxfp4: accumulated in float32 block by block, in order), then
-multiplied by the product of the tensor scales. Raises Error if k or the schemes differ.)");
+             "C = A x B of M vectors of k and N vectors of k.");
 }
 
 }  // namespace narrowgauge::python

@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, module) {
   py::register_exception<narrowgauge::Error>(module, "Error", PyExc_ValueError).attr("__doc__") =
       "What cannot be done, in a sentence: the thing, its value, what was expected, what to do.";
   narrowgauge::python::bind_formats(module);
+  narrowgauge::python::bind_dlpack(module);
   narrowgauge::python::bind_gemm(module);
   narrowgauge::python::bind_engine(module);
   narrowgauge::python::bind_energy(module);

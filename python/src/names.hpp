@@ -25,10 +25,18 @@ inline constexpr std::array<std::pair<std::string_view, Overflow>, 4> overflow_n
     {"oracle_saturate", Overflow::oracle_saturate},
 }};
 
-inline constexpr std::array<std::pair<std::string_view, Scheme>, 3> scheme_names{{
+inline constexpr std::array<std::pair<std::string_view, Scaling>, 4> scaling_names{{
+    {"tensor", Scaling::tensor},
+    {"vector", Scaling::vector},
+    {"1x128", Scaling::block_1x128},
+    {"128x128", Scaling::block_128x128},
+}};
+
+inline constexpr std::array<std::pair<std::string_view, Scheme>, 4> scheme_names{{
     {"nvfp4", Scheme::nvfp4},
     {"mxfp4", Scheme::mxfp4},
     {"fp8", Scheme::fp8},
+    {"mxfp8", Scheme::mxfp8},
 }};
 
 }  // namespace narrowgauge::python

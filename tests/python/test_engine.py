@@ -112,6 +112,7 @@ def test_arrays_are_views_that_outlive_their_owner() -> None:
 
 NVFP4 = operands("nvfp4", 2, 2, 16)
 MXFP4 = operands("mxfp4", 2, 2, 32)
+SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
 
 
 @pytest.mark.parametrize(
@@ -122,6 +123,8 @@ MXFP4 = operands("mxfp4", 2, 2, 32)
         (lambda: ng.Engine("model", tile="large"), ["'large'", "systemc"]),
         (lambda: ng.Engine("systemc", trace="w.fst"), ["w.fst", "rtl"]),
         (lambda: ng.Engine("systemc").gemm(*MXFP4), ["mxfp4"]),
+        (lambda: ng.Engine("systemc").gemm(*operands("mxfp8_e4m3", 2, 2, 32)), ["mxfp8", "model"]),
+        (lambda: ng.Engine("systemc").gemm(SCALED, operands("fp8_e4m3", 2, 2, 32)[1]), ["scales", "model"]),
         (lambda: ng.Engine("systemc", tile="large_fp8").gemm(*NVFP4), ["large_fp8", "e2m1"]),
         (lambda: ng.Engine("systemc").gemm(NVFP4[0], operands("nvfp4", 2, 2, 32)[1]), ["16", "32"]),
         *(

@@ -170,7 +170,7 @@ def test_a_worker_with_other_data_is_refused(gauge: ng.Gauge, monkeypatch: pytes
         (lambda: ng.explore("digits", SPACE, client=PickleClient(), resume=True), ["client", "resume"]),
         (lambda: ng.explore("digits", SPACE, tensors=(np.ones((2, 3)), np.ones((2, 3)))), ["(2, 3)", "K x N"]),
         (lambda: ng.explore({"layers": 3}, SPACE), ["layers", "a list"]),
-        (lambda: ng.explore("digits", SPACE, chunk=0), ["chunk", "0", "1 or more"]),
+        (lambda: ng.explore("digits", SPACE, chunk=0), ["chunk", "0", "1 to"]),
         (lambda: ng.export_tables("excel", "x"), ["excel", "zigzag"]),
     ],
 )

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,17 @@ import narrowgauge as ng
 def test_every_public_name_is_documented() -> None:
     for name in ng.__all__:
         assert getattr(ng, name).__doc__ or name == "__version__", name
+
+
+def test_every_public_function_has_a_signature() -> None:
+    functions = [name for name in ng.__all__ if inspect.isfunction(getattr(ng, name))]
+    assert len(functions) > 20
+    made = ["Engine", "Gauge", "QuantizedMatrix"]  # by users
+    for name in [*functions, *made]:
+        parameters = inspect.signature(getattr(ng, name)).parameters
+        assert all(p.annotation is not p.empty for p in parameters.values()), name
+    others = {name for name in ng.__all__ if not inspect.isclass(getattr(ng, name))} - {*functions, "__version__"}
+    assert not others, "compiled functions are not public: they have no signature"
 
 
 def test_formats() -> None:
@@ -68,23 +81,100 @@ X = np.ones((2, 3), np.float32)
         (lambda: ng.encode(X, "e4m3", rounding="stochastic", random=X), ["float32", "integer"]),
         (lambda: ng.encode(X, "e4m3", random_bits=33), ["33", "1 to 32"]),
         (lambda: ng.decode(X, "e4m3"), ["float32", "uint8"]),
+        (lambda: ng.decode(np.uint8([3, 31]), "e2m1"), ["31", "e2m1", "0 to 15"]),
+        (lambda: ng.decode(np.uint32([1 << 19]), "tf32"), ["524288", "tf32"]),
+        (lambda: ng.decode([-1], "e4m3"), ["-1", "e4m3"]),
+        (lambda: ng.decode(np.uint8([3]), 5), ["format", "5", "text"]),
+        (lambda: ng.decode(np.uint8([3]), "e9"), ["'e9'", "e4m3"]),
+        (lambda: ng.pack(np.uint8([1, 2, 3])), ["(3,)", "even"]),
+        (lambda: ng.pack(np.uint8([1, 16])), ["16", "0 to 15"]),
+        (lambda: ng.unpack([1, 2]), ["uint8"]),
+        (lambda: ng.to_ml_dtypes(np.uint8([1]), "e3m0"), ["e3m0", "ml_dtypes"]),
+        (lambda: ng.to_ml_dtypes(np.uint8([16]), "e2m1"), ["16", "e2m1"]),
+        (lambda: ng.to_ml_dtypes(np.uint8([16]), "e99"), ["'e99'", "e2m1"]),
         (lambda: ng.quantize(X, "nvfp3"), ["nvfp3", "mxfp4"]),
-        (lambda: ng.quantize(X[0]), ["(3,)", "two dimensions"]),
-        (lambda: ng.quantize(X.astype(int)), ["int64", "float32"]),
+        (lambda: ng.quantize(X * 1j), ["complex64", "float32"]),
+        (lambda: ng.quantize(X > 0), ["bool", "float32"]),
+        (lambda: ng.quantize([["a"]]), ["x", "float32"]),
+        (lambda: ng.quantize([[1, 2], [3]]), ["x", "list"]),
+        (lambda: ng.quantize(None), ["x", "object"]),
+        (lambda: ng.quantize(np.float32(1)), ["no dimension"]),
+        (lambda: ng.quantize(X, 4), ["format", "4", "text"]),
+        (lambda: ng.quantize(X, seed=-1), ["seed", "-1", "18446744073709551615"]),
+        (lambda: ng.quantize(X, seed=2**64), ["seed", "18446744073709551616"]),
+        (lambda: ng.quantize(X, seed=1.5), ["seed", "1.5", "integer"]),
+        (lambda: ng.quantize(X, seed=True), ["seed", "True", "integer"]),
+        (lambda: ng.quantize(X, threads=-1), ["threads", "-1"]),
+        (lambda: ng.quantize(X, threads=99999999), ["threads", "99999999", "1024"]),
+        (lambda: ng.quantize(X, axis=2), ["axis", "2", "-2 to 1"]),
+        (lambda: ng.quantize(X, axis=1.0), ["axis", "1.0", "integer"]),
+        (lambda: ng.quantize(X[0], axis="columns"), ["axis", "-2"]),
+        (lambda: ng.quantize(X, power_of_two_scale=3), ["power_of_two_scale", "3", "True"]),
+        (lambda: ng.quantize(X, tensor_scale="1"), ["tensor_scale", "'1'", "number"]),
+        (lambda: ng.quantize(X, rule=None), ["rule", "None", "text"]),
+        (lambda: ng.quantize(X, scaling="row"), ["scaling", "'row'", "1x128"]),
+        (lambda: ng.quantize(X, scaling="vector"), ["nvfp4", "fp8"]),
+        (lambda: ng.quantize(X, "fp8_e4m3", scaling="vector", tensor_scale=1.0), ["tensor scale", "drop"]),
+        (lambda: ng.quantize(np.ones((2, 100, 8)), "fp8_e4m3", scaling="128x128"), ["128x128", "(2, 100, 8)"]),
+        (lambda: ng.quantize(np.ones((2, 3, 8)), "fp8_e4m3", axis=0, scaling="128x128"), ["128x128", "axis -3"]),
+        (lambda: ng.quantize(np.float64([[1, 1e39]])), ["1e+39", "[0, 1]", "float32"]),
+        (lambda: ng.quantize(np.float32([[[1], [np.nan]]])), ["[0, 1, 0]", "nan"]),
+        (lambda: ng.quantize(X, "mxfp8_e4m3", tensor_scale=1.0), ["mxfp8", "drop"]),
         (lambda: ng.quantize(X, axis="row"), ["'row'", "columns"]),
         (lambda: ng.quantize(X, rule="fast"), ["'fast'", "vendor"]),
         (lambda: ng.quantize(X, "mxfp4", rule="vendor"), ["vendor", "mxfp4"]),
-        (lambda: ng.quantize(X[:0]), ["0 x 3"]),
+        (lambda: ng.quantize(X[:0]), ["(0, 3)", "at least 1"]),
         (lambda: ng.quantize(np.float32([[1, 2], [3, np.nan]])), ["row 1", "column 1", "NaN"]),
         (lambda: ng.quantize(np.float32([[1, -np.inf], [3, 4]])), ["row 0", "column 1", "-infinity"]),
         (lambda: ng.quantize(X, tensor_scale=-1.0), ["-1"]),
         (lambda: ng.quantize(X, rounding="stochastic", random_bits=25), ["25", "24"]),
         (lambda: ng.matmul(X, X), ["3", "2"]),
-        (lambda: ng.gemm(ng.quantize(X), ng.quantize(X, "mxfp4")), ["scheme"]),
+        (lambda: ng.matmul(X, X.T, seed=-1), ["seed", "-1"]),
+        (lambda: ng.matmul(X, X.T, rounding="up"), ["'up'"]),
+        (lambda: ng.matmul(X, X.T, output="float16"), ["output", "'float16'", "bfloat16"]),
+        (lambda: ng.matmul(np.ones((2, 3, 4)), np.ones((3, 4, 2))), ["(2, 3, 4)", "(3, 4, 2)", "batches"]),
+        (lambda: ng.gemm(ng.quantize(X), ng.quantize(X, "mxfp4").T), ["scheme"]),
+        (lambda: ng.gemm(ng.quantize(X), ng.quantize(X.T)), ["right operand", "axis -2", "mT"]),
+        (lambda: ng.gemm(ng.quantize(X, axis=0), ng.quantize(X, axis=0)), ["left operand", "axis -1"]),
+        (lambda: ng.gemm(X, ng.quantize(X)), ["a", "ndarray", "quantize"]),
+        (lambda: X @ ng.quantize(X, axis=0), ["a", "ndarray", "quantize"]),
+        (lambda: ng.quantize(X) @ X, ["b", "ndarray", "quantize"]),
+        (lambda: ng.dequantize(X), ["q", "ndarray", "quantize"]),
+        (lambda: ng.quantize(np.ones((2, 3, 4))).T, ["(2, 3, 4)", "mT"]),
+        (lambda: ng.quantize(np.ones((2, 3, 4)), axis=0).mT, ["(2, 3, 4)", "transpose"]),
+        (lambda: ng.Engine(3), ["name", "3", "text"]),
+        (lambda: ng.Engine(threads=-1), ["threads", "-1"]),
+        (lambda: ng.Engine().gemm(X, X), ["a", "ndarray"]),
+        (lambda: ng.Engine().gemm(ng.quantize(X), ng.quantize(X).T, progress=3), ["progress", "3"]),
+        (lambda: ng.Engine().gemm(ng.quantize(np.ones((2, 2, 3))), ng.quantize(X).T), ["(2, 2, 3)", "two dimensions"]),
+        (lambda: ng.energy("nvfp4", operands=3), ["operands", "3", "(A, B)"]),
+        (lambda: ng.energy("nvfp4", operands=(X, "b")), ["B of operands"]),
+        (lambda: ng.energy("nvfp4", operands=(X, X.T), max_products=0), ["max_products", "0"]),
+        (lambda: ng.energy("nvfp4", gauge=3), ["gauge", "3"]),
+        (lambda: ng.energy_many(3), ["questions", "3"]),
+        (lambda: ng.energy_lines(3), ["questions", "3"]),
+        (lambda: ng.flips("nvfp4", (X, X.T), threads="2"), ["threads", "'2'"]),
+        (lambda: ng.technologies(gauge="osu018"), ["gauge", "osu018"]),
+        (lambda: ng.Gauge(3), ["calibrations", "3"]),
+        (lambda: ng.Gauge([3]), ["calibration", "3", "path"]),
+        (lambda: ng.export_tables("zigzag", 3), ["folder", "3", "path"]),
+        (lambda: ng.explore(3, {}), ["workload", "3", "path"]),
+        (lambda: ng.explore("resnet18", 3), ["space", "3", "path"]),
+        (lambda: ng.explore("resnet18", {}, chunk=0), ["chunk", "0"]),
+        (lambda: ng.explore("resnet18", {}, tensors=X), ["tensors", "(A, B)"]),
+        (lambda: ng.explore("resnet18", {}, set={"batch": "2"}), ["batch", "'2'"]),
         (lambda: ng.QuantizedMatrix("nvfp5", "e2m1", np.zeros((1, 16), np.uint8)), ["nvfp5", "nvfp4"]),
         (lambda: ng.QuantizedMatrix("nvfp4", "e4m3", np.zeros((1, 16), np.uint8)), ["e4m3", "e2m1"]),
         (lambda: ng.QuantizedMatrix("fp8", "e2m1", np.zeros((1, 16), np.uint8)), ["e2m1", "e5m2"]),
         (lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 16), np.uint8)), ["missing", "(1, 1)"]),
+        (
+            lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((2, 16), np.uint8), scaling="vector"),
+            ["missing", "(2,)", "vector"],
+        ),
+        (
+            lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((2, 16), np.uint8), np.ones((2, 2)), scaling="1x128"),
+            ["(2, 2)", "(2, 1)", "1x128"],
+        ),
         (
             lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 17), np.uint8), np.zeros((1, 1), np.uint8)),
             ["(1, 1)", "(1, 2)"],
@@ -97,8 +187,10 @@ X = np.ones((2, 3), np.float32)
             lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((1, 16), np.uint8), np.zeros((1, 1), np.uint8)),
             ["(1, 1)", "none"],
         ),
-        (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros(16, np.uint8)), ["(16,)", "two dimensions"]),
+        (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.uint8(1)), ["()", "one dimension"]),
         (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((1, 16), np.uint8), k=17), ["17", "16"]),
+        (lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((1, 16), np.float32)), ["float32", "uint8"]),
+        (lambda: ng.QuantizedMatrix(8, "e4m3", np.zeros((1, 16), np.uint8)), ["scheme", "8"]),
     ],
 )
 def test_errors_are_sentences_that_name_the_value(call: object, words: list[str]) -> None:
@@ -117,7 +209,7 @@ def test_quantized_matrix_has_its_parts() -> None:
     assert q.codes.shape == (5, 32)
     assert not q.codes[:, 20:].any()
     assert q.scales.shape == (5, 2)
-    assert repr(q) == "<QuantizedMatrix nvfp4 e2m1, 5 vectors of 20>"
+    assert repr(q) == "<QuantizedMatrix nvfp4 e2m1, shape (5, 20), along axis -1>"
     again = ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, q.tensor_scale, k=q.k)
     np.testing.assert_array_equal(ng.dequantize(again), ng.dequantize(q))
     b = ng.quantize(x, axis="columns")

@@ -156,8 +156,9 @@ def frac(x: float | np.floating) -> Fraction:
 
 # ---------------------------------------------------------------- quantizers (docs/quantizers.md)
 
-BLOCK = {"nvfp4": 16, "mxfp4": 32, "fp8": 1}
-SCALE_FORMAT = {"nvfp4": "ue4m3", "mxfp4": "e8m0"}
+BLOCK = {"nvfp4": 16, "mxfp4": 32, "fp8": 1, "mxfp8": 32}
+SCALE_FORMAT = {"nvfp4": "ue4m3", "mxfp4": "e8m0", "mxfp8": "e8m0"}
+TOP_EXPONENT = {"e2m1": 2, "e4m3": 8, "e5m2": 15}  # of the largest value: OCP MX v1.0, 6.3
 Bytes = NDArray[np.uint8]
 
 
@@ -182,7 +183,7 @@ def random_field(seed: int, index: int, bits: int) -> int:
 
 def tensor_scale(amax: np.float32, scheme: str, element: str, power_of_two: bool = False) -> np.float32:
     """amax over the largest value, in float32; upwards where that is subnormal, and to a power of two on request."""
-    if scheme == "mxfp4" or amax == 0:
+    if scheme in ("mxfp4", "mxfp8") or amax == 0:
         return np.float32(1)
     largest = 448 * 6 if scheme == "nvfp4" else ladder(element)[0][-1]
     wanted = frac(amax) / largest
@@ -229,12 +230,12 @@ def quantize(
                     if scales[r, b] == 0:
                         continue
                 elif top:
-                    exponent = math.floor(math.log2(top)) - 2  # may be one off: mended below
-                    if power(exponent + 3) <= top:
+                    exponent = math.floor(math.log2(top))  # may be one off: mended here
+                    if power(exponent + 1) <= top:
                         exponent += 1
-                    if power(exponent + 2) > top:
+                    if power(exponent) > top:
                         exponent -= 1
-                    scales[r, b] = max(exponent + 127, 0)
+                    scales[r, b] = max(exponent - TOP_EXPONENT[element] + 127, 0)
                 unit *= decode(SCALE_FORMAT[scheme], int(scales[r, b]))
             for i, value in enumerate(here):
                 at = r * x.shape[1] + b * block + i
@@ -276,8 +277,12 @@ def gemm(a: object, b: object) -> NDArray[np.float32]:
         alpha = np.float32(a.tensor_scale) * np.float32(b.tensor_scale)
         for i in range(out.shape[0]):
             for j in range(out.shape[1]):
+                if a.scheme == "mxfp8" or a.scaling.endswith("128") or b.scaling.endswith("128"):
+                    out[i, j] = blocked(a, b, i, j, a_int[i], b_int[j], a_unit + b_unit)
+                    continue
                 if a.scheme == "fp8":
-                    sum_ = fp8_sum(a, b, i, j, int(a_int[i] @ b_int[j]), a_unit + b_unit)
+                    sum_ = fp8_sum(a, b, i, j, slice(None), int(a_int[i] @ b_int[j]), a_unit + b_unit)
+                    alpha = fp32_scale(a, i, 0) * fp32_scale(b, j, 0)
                 else:
                     sum_ = fp4_sum(a, b, i, j, a_int[i], b_int[j], a_unit + b_unit)
                 result = sum_ * alpha
@@ -285,8 +290,39 @@ def gemm(a: object, b: object) -> NDArray[np.float32]:
     return out
 
 
-def fp8_sum(a: object, b: object, i: int, j: int, total: int, unit: int) -> np.float32:
-    products = specials(a.element, a.codes[i]) * specials(b.element, b.codes[j])
+def fp32_scale(q: object, row: int, block: int) -> np.float32:
+    """The FP32 scale of 128 elements of a vector of a matrix of two dimensions."""
+    if q.scaling == "tensor":
+        return np.float32(q.tensor_scale)
+    if q.scaling == "vector":
+        return q.scales[row]
+    return q.scales[row // 128 if q.scaling == "128x128" else row, block]
+
+
+def blocked(
+    a: object, b: object, i: int, j: int, x: NDArray[np.object_], y: NDArray[np.object_], unit: int
+) -> np.float32:
+    """A result as FP32 terms of blocks, added in order."""
+    block = BLOCK[a.scheme] if a.scheme == "mxfp8" else 128
+    result = np.float32(0)
+    for n in range(-(-a.k // block)):
+        part = slice(n * block, (n + 1) * block)
+        total = int(x[part] @ y[part])
+        if a.scheme == "fp8":
+            result = result + fp8_sum(a, b, i, j, part, total, unit) * (fp32_scale(a, i, n) * fp32_scale(b, j, n))
+            continue
+        left, right = decode("e8m0", int(a.scales[i, n])), decode("e8m0", int(b.scales[j, n]))
+        if not isinstance(left, Fraction) or not isinstance(right, Fraction):
+            return NAN
+        factor = left * right
+        result = result + fp8_sum(
+            a, b, i, j, part, total * factor.numerator, unit + factor.denominator.bit_length() - 1
+        )
+    return NAN if np.isnan(result) else result
+
+
+def fp8_sum(a: object, b: object, i: int, j: int, part: slice, total: int, unit: int) -> np.float32:
+    products = specials(a.element, a.codes[i, part]) * specials(b.element, b.codes[j, part])
     if np.isnan(products).any() or (np.isposinf(products).any() and np.isneginf(products).any()):
         return NAN
     if np.isinf(products).any():

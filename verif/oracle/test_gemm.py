@@ -21,6 +21,10 @@ FORMATS = {
     "fp8_e5m2": ("fp8", "e5m2", "e5m2"),
     "fp8_e4m3_e5m2": ("fp8", "e4m3", "e5m2"),
     "fp8_e5m2_e4m3": ("fp8", "e5m2", "e4m3"),
+    "mxfp8_e4m3": ("mxfp8", "e4m3", "e4m3"),
+    "mxfp8_e5m2": ("mxfp8", "e5m2", "e5m2"),
+    "mxfp8_e4m3_e5m2": ("mxfp8", "e4m3", "e5m2"),
+    "mxfp8_e5m2_e4m3": ("mxfp8", "e5m2", "e4m3"),
 }
 SHAPES = [(1, 1, 1), (1, 16, 1), (3, 17, 5), (8, 32, 8), (9, 33, 7), (2, 31, 19), (4, 256, 4), (17, 5, 3), (1, 1000, 2)]
 Fill = Callable[[np.random.Generator, str, tuple[int, int]], np.ndarray]
@@ -115,7 +119,7 @@ def test_products_are_exact(format: str, fill: str) -> None:
     for m, k, n in SHAPES:
         a = operand(rng, scheme, left, m, k, FILLS[fill])
         b = operand(rng, scheme, right, n, k, FILLS[fill])
-        assert_bits_equal(ng.gemm(a, b), exact.gemm(a, b), f"{format}, {fill}, {m} x {k} x {n}")
+        assert_bits_equal(ng.gemm(a, b.T), exact.gemm(a, b), f"{format}, {fill}, {m} x {k} x {n}")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -143,9 +147,9 @@ def test_cancellation(format: str) -> None:
             b_scales = np.concatenate([scales[1:], scales[1:], [[1]]], axis=1).astype(np.uint8)
             a = ng.QuantizedMatrix(scheme, left, a_codes, a_scales)
             b = ng.QuantizedMatrix(scheme, right, b_codes, b_scales)
-        got = ng.gemm(a, b)
+        got = ng.gemm(a, b.T)
         assert_bits_equal(got, exact.gemm(a, b), f"{format}, trial {trial}")
-        if scheme != "mxfp4":
+        if not scheme.startswith("mx"):
             least = ng.decode(np.uint8([1]), left)[0] * ng.decode(np.uint8([1]), right)[0]
             if scheme == "nvfp4":
                 least *= ng.decode(np.uint8([1]), "ue4m3")[0] ** 2
@@ -181,11 +185,11 @@ def test_sums_on_and_next_to_a_tie(format: str) -> None:
         ([8, -4, -4, -4], [0, 0, 0, 0], up),  # 1.5 units: a tie next to an odd value
         ([8, -4, -4, -4, -9], [0, 0, 0, 0, 1], odd),
     ]:
-        if FORMATS[format][0] == "mxfp4":
+        if FORMATS[format][0].startswith("mx"):
             want = tie  # rounded at every addition
         for sign in (False, True):
             a, b = powers(format, exponents, [bool(n) != sign for n in negative])
-            got = ng.gemm(a, b)
+            got = ng.gemm(a, b.T)
             assert_bits_equal(got, exact.gemm(a, b), format)
             assert got[0, 0] == (-want if sign else want)
 
@@ -195,9 +199,9 @@ def test_tensor_scales(format: str) -> None:
     scheme, left, right = FORMATS[format]
     rng = np.random.default_rng(24)
     for a_scale, b_scale in [(0.37, 3.1), (1e-30, 1e-12), (1e-44, 1.0), (3e38, 2.0), (1e-30, 1e-30), (1e30, 1e-30)]:
-        a = operand(rng, scheme, left, 3, 40, FILLS["specials"], 1.0 if scheme == "mxfp4" else a_scale)
-        b = operand(rng, scheme, right, 3, 40, FILLS["specials"], 1.0 if scheme == "mxfp4" else b_scale)
-        assert_bits_equal(ng.gemm(a, b), exact.gemm(a, b), f"{format}, {a_scale} and {b_scale}")
+        a = operand(rng, scheme, left, 3, 40, FILLS["specials"], 1.0 if scheme.startswith("mx") else a_scale)
+        b = operand(rng, scheme, right, 3, 40, FILLS["specials"], 1.0 if scheme.startswith("mx") else b_scale)
+        assert_bits_equal(ng.gemm(a, b.T), exact.gemm(a, b), f"{format}, {a_scale} and {b_scale}")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -208,7 +212,7 @@ def test_quantized_real_matrices(format: str) -> None:
     qa, qb = ng.quantize(a, format, axis="rows"), ng.quantize(b, format, axis="columns")
     got = ng.matmul(a, b, format)
     assert_bits_equal(got, exact.gemm(qa, qb), format)
-    values = ng.dequantize(qa) @ ng.dequantize(qb).T
+    values = ng.dequantize(qa) @ ng.dequantize(qb)
     np.testing.assert_allclose(got, values, rtol=1e-5, atol=1e-5 * np.abs(values).max())
 
 
@@ -218,7 +222,7 @@ def test_the_result_does_not_depend_on_threads(format: str) -> None:
     rng = np.random.default_rng(26)
     a = operand(rng, scheme, left, 90, 300, FILLS["specials"])
     b = operand(rng, scheme, right, 70, 300, FILLS["specials"])
-    assert_bits_equal(ng.gemm(a, b, threads=1), ng.gemm(a, b, threads=3), format)
+    assert_bits_equal(ng.gemm(a, b.T, threads=1), ng.gemm(a, b.T, threads=3), format)
 
 
 @pytest.mark.parametrize(("format", "k"), [("nvfp4", 1 << 20), ("fp8_e4m3", (1 << 17) + 1000), ("fp8_e5m2", 1 << 18)])
@@ -231,7 +235,7 @@ def test_long_contractions_of_largest_values(format: str, k: int) -> None:
     codes[0, k // 3] = 1
     a = ng.QuantizedMatrix(scheme, left, codes, a.scales)
     b = operand(rng, scheme, right, 1, k, FILLS["all max"])
-    assert_bits_equal(ng.gemm(a, b), exact.gemm(a, b), format)
+    assert_bits_equal(ng.gemm(a, b.T), exact.gemm(a, b), format)
 
 
 def test_units_and_widths_of_the_rules_page() -> None:
@@ -255,3 +259,30 @@ def test_units_and_widths_of_the_rules_page() -> None:
         assert int(largest / least).bit_length() + 1 == int(width.split()[-1]), term
         met += 1
     assert met == 7
+
+
+SCALINGS = ("tensor", "vector", "1x128", "128x128")
+
+
+@pytest.mark.parametrize("left", SCALINGS)
+@pytest.mark.parametrize("right", SCALINGS)
+@pytest.mark.parametrize("elements", [("e4m3", "e4m3"), ("e4m3", "e5m2"), ("e5m2", "e5m2")])
+def test_scales_of_vectors_and_blocks(elements: tuple[str, str], left: str, right: str) -> None:
+    """Of either operand, any pair; with specials, edges of blocks, and scales whose products round, overflow, vanish."""
+    rng = np.random.default_rng([28, *elements[0].encode(), *elements[1].encode(), *left.encode(), *right.encode()])
+    for m, k, n in [(1, 1, 1), (3, 128, 2), (130, 129, 2), (2, 300, 3)]:
+        for spread in (3, 60):
+            made = []
+            for element, rows, scaling in ((elements[0], m, left), (elements[1], n, right)):
+                codes = any_fill(rng, element, (rows, k))
+                parts = {"vector": (rows,), "1x128": (rows, -(-k // 128)), "128x128": (-(-rows // 128), -(-k // 128))}
+                scale = (
+                    rng.uniform(1, 2, parts.get(scaling, ()))
+                    * 2.0 ** rng.integers(-spread, spread, parts.get(scaling, ()))
+                ).astype(np.float32)
+                if scaling == "tensor":
+                    made.append(ng.QuantizedMatrix("fp8", element, codes, None, float(scale)))
+                else:
+                    made.append(ng.QuantizedMatrix("fp8", element, codes, scale, scaling=scaling))
+            a, b = made
+            assert_bits_equal(ng.gemm(a, b.T), exact.gemm(a, b), f"{elements}, {left}, {right}, {m} x {k} x {n}")

@@ -17,6 +17,8 @@ FORMATS = {
     "mxfp4": ("mxfp4", "e2m1"),
     "fp8_e4m3": ("fp8", "e4m3"),
     "fp8_e5m2": ("fp8", "e5m2"),
+    "mxfp8_e4m3": ("mxfp8", "e4m3"),
+    "mxfp8_e5m2": ("mxfp8", "e5m2"),
 }
 FLT_MAX = np.finfo(np.float32).max
 
@@ -204,3 +206,70 @@ def test_the_result_does_not_depend_on_threads(format: str) -> None:
     for rounding in ("nearest_even", "stochastic"):
         one, three = (ng.quantize(x, format, axis="columns", rounding=rounding, seed=5, threads=n) for n in (1, 3))
         np.testing.assert_array_equal(one.codes, three.codes)
+
+
+def parts(scaling: str, shape: tuple[int, int]) -> list[tuple[tuple[int, ...], tuple[slice, slice]]]:
+    """Place of a scale in `scales`, and what it scales."""
+    tall = {"vector": 1, "1x128": 1, "128x128": 128}[scaling]
+    wide = shape[1] if scaling == "vector" else 128
+    places = [(i, j) for i in range(-(-shape[0] // tall)) for j in range(-(-shape[1] // wide))]
+    return [
+        ((i,) if scaling == "vector" else (i, j), (slice(i * tall, (i + 1) * tall), slice(j * wide, (j + 1) * wide)))
+        for i, j in places
+    ]
+
+
+@pytest.mark.parametrize("scaling", ["vector", "1x128", "128x128"])
+@pytest.mark.parametrize("axis", [-1, -2])
+@pytest.mark.parametrize("element", ["e4m3", "e5m2"])
+def test_fp8_scales_of_vectors_and_blocks(element: str, axis: int, scaling: str) -> None:
+    """Against ml_dtypes: each part divided by its own scale (float64 does not change a code) and cast."""
+    rng = np.random.default_rng(18)
+    largest, dtype = {"e4m3": (448, ml_dtypes.float8_e4m3fn), "e5m2": (57344, ml_dtypes.float8_e5m2)}[element]
+    for shape in [(1, 1), (5, 300), (129, 128), (260, 131)]:
+        x = (rng.standard_normal(shape) * np.exp2(rng.uniform(-30, 30, (shape[0], 1)))).astype(np.float32)
+        x[0] = 0
+        q = ng.quantize(x if axis == -1 else x.T, f"fp8_{element}", axis=axis, scaling=scaling)
+        assert (q.scaling, q.tensor_scale) == (scaling, 1)
+        assert q.scales.dtype == np.float32
+        for place, part in parts(scaling, shape):
+            amax = np.abs(x[part]).max()
+            scale = np.float32(1) if amax == 0 else amax / np.float32(largest)
+            assert q.scales[place] == scale
+            want = np.clip(x[part] / np.float64(scale), -largest, largest).astype(dtype).view(np.uint8)
+            np.testing.assert_array_equal(q.codes[part], want)
+        values = ng.dequantize(q)
+        assert values.shape == (x if axis == -1 else x.T).shape
+        for place, part in parts(scaling, shape):
+            want = q.codes[part].view(dtype).astype(np.float64) * q.scales[place]
+            np.testing.assert_array_equal((values if axis == -1 else values.T)[part], want)
+
+
+@pytest.mark.parametrize("scaling", ["vector", "1x128", "128x128"])
+@pytest.mark.parametrize("element", ["e4m3", "e5m2"])
+def test_fp8_scales_of_parts_by_fractions(element: str, scaling: str) -> None:
+    """Each part as exact.quantize has it alone: subnormal scales, ties, powers of two."""
+    for what, x in inputs(np.random.default_rng(19)).items():
+        for power_of_two in (False, True):
+            q = ng.quantize(x, f"fp8_{element}", scaling=scaling, power_of_two_scale=power_of_two)
+            for place, part in parts(scaling, x.shape):
+                codes, _, scale = exact.quantize(x[part], "fp8", element, power_of_two=power_of_two)
+                assert q.scales[place] == scale, what
+                np.testing.assert_array_equal(q.codes[part], codes, err_msg=what)
+
+
+@pytest.mark.parametrize("element", ["e4m3", "e5m2"])
+def test_mxfp8_with_ml_dtypes(element: str) -> None:
+    """OCP's floor rule in numpy's float64, casts by ml_dtypes."""
+    rng = np.random.default_rng(20)
+    largest, top, dtype = {
+        "e4m3": (448, 8, ml_dtypes.float8_e4m3fn),
+        "e5m2": (57344, 15, ml_dtypes.float8_e5m2),
+    }[element]
+    x = (rng.standard_normal((200, 640)) * np.exp2(rng.uniform(-120, 120, (200, 1)))).astype(np.float32)
+    q = ng.quantize(x, f"mxfp8_{element}")
+    blocks = x.astype(np.float64).reshape(200, 20, 32)
+    scale = np.exp2(np.maximum(np.floor(np.log2(np.abs(blocks).max(axis=2))) - top, -127))
+    np.testing.assert_array_equal(q.scales, scale.astype(ml_dtypes.float8_e8m0fnu).view(np.uint8))
+    want = np.clip(blocks / scale[..., None], -largest, largest).astype(dtype).view(np.uint8)
+    np.testing.assert_array_equal(q.codes, want.reshape(200, 640))

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Number formats: values to codes and back, and codes as others store them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._arguments import integer, text
+from ._arrays import ArrayLike, any_array, code_array, ml_dtypes_module, ml_names, real_array, unpack_nibbles
+from ._core import Error, FormatDesc
+
+
+def formats() -> dict[str, FormatDesc]:
+    """All number formats, by name."""
+    return _core.formats()
+
+
+def encode(
+    x: ArrayLike,
+    format: str,
+    *,
+    rounding: str = "nearest_even",
+    overflow: str | None = None,
+    random: ArrayLike | None = None,
+    random_bits: int = 8,
+) -> NDArray[np.unsignedinteger]:
+    """Codes of values in a number format, each rounded once.
+
+    x: array-like of any shape; float16, float32, float64, a type of ml_dtypes, or integers (rounded from float64).
+    format: a name of formats().
+    rounding: 'nearest_even', 'nearest_away', 'stochastic', 'toward_zero'.
+    overflow: 'saturate', 'ieee', 'oracle' (the cast of ml_dtypes), 'oracle_saturate'; None: the format's own rule.
+    random: for 'stochastic', integers of the shape of x, each in [0, 2**random_bits). A value moves away from zero
+        if floor(delta * 2**random_bits) + random >= 2**random_bits, delta being its place in the step.
+    random_bits: 1 to 32.
+
+    Returns uint8, uint16 or uint32 (the smallest that holds the format), the shape of x.
+    Raises Error for an unknown name, another dtype, or random words that do not fit.
+    """
+    return _core.encode(
+        real_array(x, "x"),
+        text("format", format),
+        rounding=text("rounding", rounding),
+        overflow=None if overflow is None else text("overflow", overflow),
+        random=None if random is None else any_array(random, "random"),
+        random_bits=integer("random_bits", random_bits, 1, 32),
+    )
+
+
+def decode(codes: ArrayLike, format: str) -> NDArray[np.float32]:
+    """Values of codes, as float32, which holds every value of every format exactly.
+
+    codes: array-like of any shape; uint8, uint16 or uint32, or the ml_dtypes type of the format.
+    Returns float32 of the same shape; NaN codes become quiet NaNs of the same sign. The top bit of ue4m3 is ignored.
+    Raises Error for an unknown format, another dtype, or a code beyond the format's bits.
+    """
+    return _core.decode(code_array(codes, "codes", text("format", format)), format)
+
+
+def pack(codes: ArrayLike) -> NDArray[np.uint8]:
+    """Two 4-bit codes a byte along the last axis, the even element in the low nibble, as PTX, CUTLASS and torch have it.
+
+    codes: uint8, 0 to 15, of shape (..., K), K even; e2m1 also as ml_dtypes.float4_e2m1fn. Returns uint8, (..., K / 2).
+    Raises Error for an odd K and for codes beyond 4 bits.
+    """
+    array = code_array(codes, "codes", "e2m1")
+    if array.ndim == 0 or array.shape[-1] % 2:
+        raise Error(f"codes have shape {array.shape}: expected an even number along the last axis; add a code 0")
+    if array.size and array.max() > 15:
+        raise Error(f"codes hold {array.max()}: expected codes of 4 bits, 0 to 15")
+    narrow = array.astype(np.uint8)
+    packed: NDArray[np.uint8] = narrow[..., 0::2] | narrow[..., 1::2] << np.uint8(4)
+    return packed
+
+
+def unpack(packed: ArrayLike) -> NDArray[np.uint8]:
+    """What `pack` packed: uint8 of shape (..., K / 2) to codes of shape (..., K), the low nibble first."""
+    array = any_array(packed, "packed")
+    if array.dtype != np.uint8 or array.ndim == 0:
+        raise Error(f"packed has dtype {array.dtype} and shape {array.shape}: expected uint8 of one dimension or more")
+    return unpack_nibbles(array)
+
+
+def to_ml_dtypes(codes: ArrayLike, format: str) -> NDArray[Any]:
+    """Codes as an array of the ml_dtypes type of the format, without a copy: e2m1 as float4_e2m1fn, e4m3 and ue4m3 as
+    float8_e4m3fn, e8m0 as float8_e8m0fnu; formats()[format].ml_dtype has the name.
+
+    Such arrays are taken wherever codes or values are. Needs the package ml_dtypes.
+    Raises Error for a format without such a type, and for codes beyond its bits.
+    """
+    if text("format", format) not in formats():
+        raise Error(f"unknown number format '{format}': expected one of {', '.join(formats())}")
+    array = code_array(codes, "codes", format)
+    names = ml_names(format)
+    if not names:
+        raise Error(f"ml_dtypes has no type for format '{format}': use decode() for its values")
+    bits = formats()[format].bits
+    if array.size and int(array.max()) >> bits:
+        raise Error(f"codes hold {array.max()}: expected codes of {format}, 0 to {2**bits - 1}")
+    width = 1 if bits <= 8 else 2 if bits <= 16 else 4
+    if array.itemsize != width:
+        array = array.astype(f"u{width}")
+    module = np if names[0] in ("float16", "float32") else ml_dtypes_module("a view of codes as values")
+    return array.view(getattr(module, names[0]))

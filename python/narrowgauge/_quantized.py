@@ -1,0 +1,551 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantized matrices, their products, and back."""
+
+from __future__ import annotations
+
+import math
+import struct
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from . import _core
+from ._arguments import flag, instance, integer, number, one_of, text
+from ._arguments import seed as check_seed
+from ._arguments import threads as check_threads
+from ._arrays import ArrayLike, code_array, float32_array, ml_dtypes_module
+from ._core import Error, Vectors
+
+SCALINGS = ("tensor", "vector", "1x128", "128x128")
+OUTPUTS = ("float32", "bfloat16")
+BLOCK = 128
+
+
+def gemm_formats() -> dict[str, str]:
+    """Names of the formats of a matrix product, each with its use."""
+    return _core.gemm_formats()
+
+
+def _lead(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+    """The dimensions that count vectors along `axis`."""
+    return shape[:axis] + (shape[axis + 1 :] if axis != -1 else ())
+
+
+class QuantizedMatrix:
+    """A matrix, or a batch of them, in a narrow format, as operand of a product; it does not change.
+
+    `rows` vectors of `k` elements run along `axis`, the contraction: -1 for the left operand of a product, -2 for the right
+    one. codes and scales are stored vector by vector, thus transposed for axis -2. Element i of vector r is
+    decode(codes[r, i], element) * decode(scales[r, i // block], scale format) * tensor_scale, with ue4m3 scales per 16
+    for nvfp4, e8m0 scales per 32 for mxfp4 and mxfp8. fp8 has FP32 scales only: tensor_scale, or, in its place, float32
+    `scales` as `scaling` says.
+
+    a @ b is gemm(a, b). Two are equal if shape, axis, format and all bits are; equal ones have equal hashes. Copies are the
+    same object, since it does not change. numpy.asarray() gives the values rounded to float32, dequantize() exactly.
+    """
+
+    __slots__ = ("_axis", "_hash", "_shape", "_vectors")
+    __array_ufunc__ = None  # array @ q comes to __rmatmul__
+
+    def __init__(
+        self,
+        scheme: str,
+        element: str,
+        codes: ArrayLike,
+        scales: ArrayLike | None = None,
+        tensor_scale: float = 1.0,
+        *,
+        scaling: str = "tensor",
+        k: int | None = None,
+    ) -> None:
+        """A matrix from its parts, along axis -1; `.mT` of it is the right operand of a product.
+
+        scheme: 'nvfp4', 'mxfp4', 'fp8', 'mxfp8'. element: 'e2m1', or 'e4m3' or 'e5m2' for fp8 and mxfp8.
+        codes: uint8 or the element's ml_dtypes type, (..., k) or (..., k_padded), one code an element; unpack() makes them
+            of packed ones.
+        scales: uint8 or the scales' ml_dtypes type, (..., blocks). fp8: None for scaling 'tensor'; else float32, of shape
+            (...) for 'vector', (..., ceil(k / 128)) for '1x128', (..., ceil(rows / 128), ceil(k / 128)) for '128x128'.
+        k: logical length if codes are padded. Raises Error if the parts do not fit.
+        """
+        scaling = one_of("scaling", scaling, SCALINGS)
+        array = code_array(codes, "codes", text("element", element))
+        if array.ndim == 0 or array.size == 0:
+            raise Error(f"codes have shape {array.shape}: expected one dimension or more, each at least 1")
+        if array.dtype != np.uint8:
+            if array.max() > 255:
+                raise Error(f"codes hold {array.max()}: expected codes of {element}, one a byte")
+            array = array.astype(np.uint8)
+        width = array.shape[-1]
+        length = width if k is None else integer("k", k, 1, width)
+        lead = array.shape[:-1]
+        byte_scales: NDArray[np.uint8] | None = None
+        fp32_scales: NDArray[np.float32] | None = None
+        if scaling != "tensor":
+            columns = -(-length // BLOCK)
+            expected: tuple[int, ...] = lead if scaling == "vector" else (*lead, columns)
+            if scaling == "128x128":
+                _check_tiles((*lead, length), -1)
+                expected = (*lead[:-1], -(-(lead[-1] if lead else 1) // BLOCK), columns)
+            given = None if scales is None else float32_array(scales, "scales")
+            if given is None or given.shape != expected:
+                have = "missing" if given is None else f"of shape {given.shape}"
+                raise Error(f"scales are {have}: expected float32 of shape {expected} for scaling '{scaling}'")
+            fp32_scales = np.ascontiguousarray(given).reshape(-1)
+        elif scales is not None:
+            given_codes = code_array(scales, "scales", "ue4m3" if scheme == "nvfp4" else "e8m0")
+            if given_codes.dtype != np.uint8 and given_codes.size and given_codes.max() > 255:
+                raise Error(f"scales hold {given_codes.max()}: expected codes of one byte")
+            if given_codes.ndim != array.ndim or given_codes.shape[:-1] != lead:
+                raise Error(f"scales are of shape {given_codes.shape}: expected {lead} and the blocks of a vector")
+            byte_scales = np.ascontiguousarray(given_codes.astype(np.uint8)).reshape(-1, given_codes.shape[-1])
+        vectors = Vectors(
+            text("scheme", scheme),
+            element,
+            np.ascontiguousarray(array).reshape(-1, width),
+            byte_scales,
+            number("tensor_scale", tensor_scale),
+            scaling=scaling,
+            fp32_scales=fp32_scales,
+            k=length,
+        )
+        self._set(vectors, (*lead, length), -1)
+
+    def _set(self, vectors: Vectors, shape: tuple[int, ...], axis: int) -> None:
+        self._vectors = vectors
+        self._shape = shape
+        self._axis = axis
+        self._hash: int | None = None
+
+    @classmethod
+    def _of(cls, vectors: Vectors, shape: tuple[int, ...], axis: int) -> QuantizedMatrix:
+        made = cls.__new__(cls)
+        made._set(vectors, shape, axis)
+        return made
+
+    @property
+    def scheme(self) -> str:
+        """'nvfp4', 'mxfp4', 'fp8' or 'mxfp8'."""
+        return self._vectors.scheme
+
+    @property
+    def element(self) -> str:
+        """Format of the elements, a name of formats()."""
+        return self._vectors.element
+
+    @property
+    def scaling(self) -> str:
+        """Which elements share an FP32 scale: 'tensor'; of fp8 also 'vector', '1x128', '128x128'."""
+        return self._vectors.scaling
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the matrix, as it was given to quantize()."""
+        return self._shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self._shape)
+
+    @property
+    def axis(self) -> int:
+        """The axis of `shape` along which vectors and blocks run, negative."""
+        return self._axis
+
+    @property
+    def rows(self) -> int:
+        """Number of vectors."""
+        return self._vectors.rows
+
+    @property
+    def k(self) -> int:
+        """Logical length of a vector."""
+        return self._vectors.k
+
+    @property
+    def k_padded(self) -> int:
+        """k rounded up to whole blocks."""
+        return self._vectors.k_padded
+
+    @property
+    def block(self) -> int:
+        """Elements that share a block scale of a byte; 1 for fp8."""
+        return self._vectors.block
+
+    @property
+    def codes(self) -> NDArray[np.uint8]:
+        """uint8, vectors x k_padded (with the other dimensions in their order before it), read only; the padding is 0."""
+        return self._vectors.codes.reshape(*_lead(self._shape, self._axis), self.k_padded)
+
+    @property
+    def scales(self) -> NDArray[np.uint8] | NDArray[np.float32] | None:
+        """Block scales: uint8, vectors x blocks, read only. fp8: float32 as the constructor has them, or None."""
+        lead = _lead(self._shape, self._axis)
+        fp32 = self._vectors.fp32_scales
+        if fp32 is not None:
+            if self.scaling == "vector":
+                return fp32.reshape(lead)
+            columns = -(-self.k // BLOCK)
+            if self.scaling == "128x128":
+                return fp32.reshape(*lead[:-1], -(-(lead[-1] if lead else 1) // BLOCK), columns)
+            return fp32.reshape(*lead, columns)
+        codes = self._vectors.scales
+        return None if codes is None else codes.reshape(*lead, codes.shape[-1])
+
+    @property
+    def tensor_scale(self) -> float:
+        """The FP32 scale of all elements; 1 where there is none."""
+        return self._vectors.tensor_scale
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in the narrow format: codes packed (padding included), scales, 4 for a tensor scale."""
+        bits = self._vectors.codes.size * _core.formats()[self.element].bits
+        scales = self.scales
+        one = self.scheme in ("nvfp4", "fp8") and self.scaling == "tensor"
+        return bits // 8 + (0 if scales is None else scales.nbytes) + 4 * one
+
+    @property
+    def mT(self) -> QuantizedMatrix:
+        """Every matrix transposed; nothing is copied or quantized again."""
+        if self.ndim < 2 or self._axis < -2:
+            raise Error(
+                f"{self!r} has no transpose: expected two dimensions or more, quantized along one of the last two"
+            )
+        shape = (*self._shape[:-2], self._shape[-1], self._shape[-2])
+        return self._of(self._vectors, shape, -3 - self._axis)
+
+    @property
+    def T(self) -> QuantizedMatrix:
+        """The matrix transposed, of two dimensions at most; batches have `mT`."""
+        if self.ndim > 2:
+            raise Error(f"T of {self!r} would reverse all dimensions: take mT for the transpose of each matrix")
+        return self if self.ndim < 2 else self.mT
+
+    def __matmul__(self, other: object) -> NDArray[np.float32]:
+        return gemm(self, other)  # type: ignore[arg-type]
+
+    def __rmatmul__(self, other: object) -> NDArray[np.float32]:
+        return gemm(other, self)  # type: ignore[arg-type]
+
+    def _state(self) -> tuple[Any, ...]:
+        v = self._vectors
+        return (v.scheme, v.element, v.codes, v.scales, v.tensor_scale, v.scaling, v.fp32_scales, v.k)
+
+    def _bits(self) -> tuple[Any, ...]:
+        def plain(part: Any) -> Any:
+            return (
+                part.tobytes()
+                if isinstance(part, np.ndarray)
+                else struct.pack("f", part)
+                if isinstance(part, float)
+                else part
+            )
+
+        return (self._shape, self._axis, *map(plain, self._state()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, QuantizedMatrix):
+            return NotImplemented
+        return self is other or self._bits() == other._bits()
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(self._bits())
+        return self._hash
+
+    def __copy__(self) -> QuantizedMatrix:
+        return self
+
+    def __deepcopy__(self, memo: object) -> QuantizedMatrix:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (*self._state(), self._shape, self._axis))
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ValueError("the values of a QuantizedMatrix are computed: expected copy=None or True")
+        return dequantize(self).astype(np.float32 if dtype is None else dtype)
+
+    def __repr__(self) -> str:
+        scaling = "" if self.scaling == "tensor" else f" scaled {self.scaling}"
+        return f"<QuantizedMatrix {self.scheme} {self.element}{scaling}, shape {self._shape}, along axis {self._axis}>"
+
+
+def _rebuild(
+    scheme: str,
+    element: str,
+    codes: NDArray[np.uint8],
+    scales: NDArray[np.uint8] | None,
+    tensor_scale: float,
+    scaling: str,
+    fp32_scales: NDArray[np.float32] | None,
+    k: int,
+    shape: tuple[int, ...],
+    axis: int,
+) -> QuantizedMatrix:
+    """Unpickles."""
+    vectors = Vectors(scheme, element, codes, scales, tensor_scale, scaling=scaling, fp32_scales=fp32_scales, k=k)
+    return QuantizedMatrix._of(vectors, shape, axis)
+
+
+def _axis_of(axis: object, ndim: int) -> int:
+    """As a negative number."""
+    if isinstance(axis, str):
+        if axis not in ("rows", "columns"):
+            raise Error(f"unknown axis '{axis}': expected an integer, or one of rows (-1), columns (-2)")
+        axis = -1 if axis == "rows" else -2
+    if ndim == 0:
+        raise Error("x has no dimension: expected one or more")
+    place = integer("axis", axis, -ndim, ndim - 1)
+    return place if place < 0 else place - ndim
+
+
+def _check_tiles(shape: tuple[int, ...], axis: int) -> None:
+    """Tiles of 128 vectors must not reach from one matrix of a batch into the next."""
+    if axis < -2 or (len(shape) > 2 and shape[-3 - axis] % BLOCK):
+        raise Error(
+            f"scaling '128x128' of shape {shape} along axis {axis}: expected one of the last two axes, and in a batch the "
+            f"other one a multiple of {BLOCK}; quantize the matrices one by one"
+        )
+
+
+def _quantize(
+    x: ArrayLike,
+    format: str,
+    axis: int | str,
+    right: bool | None,
+    rule: str,
+    rounding: str,
+    random_bits: int,
+    seed: int,
+    tensor_scale: float | None,
+    power_of_two_scale: bool,
+    scaling: str,
+    threads: int,
+) -> QuantizedMatrix:
+    """`right`: which operand's format; None: by the axis."""
+    array = float32_array(x, "x")
+    along = _axis_of(axis, array.ndim)
+    if array.size == 0:
+        raise Error(f"x has shape {array.shape}: expected every dimension to be at least 1")
+    if one_of("scaling", scaling, SCALINGS) == "128x128":
+        _check_tiles(array.shape, along)
+    if array.ndim == 2:
+        matrix = array
+    else:
+        finite = np.isfinite(array)
+        if not finite.all():
+            at = tuple(int(i) for i in np.argwhere(~finite)[0])
+            raise Error(f"the value at {list(at)} is {array[at]}: quantization takes finite values only; replace it")
+        matrix = np.moveaxis(array, along, -1).reshape(-1, array.shape[along])
+    vectors = _core.quantize(
+        np.ascontiguousarray(matrix),
+        text("format", format),
+        columns=array.ndim == 2 and along == -2,
+        right=along == -2 if right is None else right,
+        rule=text("rule", rule),
+        rounding=text("rounding", rounding),
+        random_bits=integer("random_bits", random_bits, 1, 24),
+        seed=check_seed(seed),
+        tensor_scale=None if tensor_scale is None else number("tensor_scale", tensor_scale),
+        power_of_two_scale=flag("power_of_two_scale", power_of_two_scale),
+        scaling=scaling,
+        threads=check_threads(threads),
+    )
+    return QuantizedMatrix._of(vectors, array.shape, along)
+
+
+def quantize(
+    x: ArrayLike,
+    format: str = "nvfp4",
+    *,
+    axis: int | str = -1,
+    rule: str = "exact",
+    rounding: str = "nearest_even",
+    random_bits: int = 8,
+    seed: int = 0,
+    tensor_scale: float | None = None,
+    power_of_two_scale: bool = False,
+    scaling: str = "tensor",
+    threads: int = 0,
+) -> QuantizedMatrix:
+    """Quantizes an array as operand of a product.
+
+    x: array-like of one dimension or more, finite; what is not float32 is rounded to it first, once, to nearest even
+        (float16, the types of ml_dtypes and integers up to 2^24 are exact); finite values beyond float32 are refused.
+    format: a name of gemm_formats(); of formats for two operands, the left one's with axis -1, the right one's with -2.
+    axis: along which vectors and their blocks run, the contraction of a product: -1 for A of A x B, -2 for B. The names
+        'rows' and 'columns' stand for -1 and -2.
+    rule: 'exact' (correctly rounded, without a division: the hardware's) or 'vendor' (NVFP4 only: Transformer Engine's
+        float32 sequence).
+    rounding: of the elements, a name as for encode(); 'stochastic' draws `random_bits` (1 to 24) bits a value from `seed`
+        (0 to 2^64 - 1), counted over the padded codes.
+    tensor_scale: use this one, rounded to float32, instead of the one from the largest magnitude of the whole array.
+    power_of_two_scale: round computed FP32 scales up to powers of two.
+    scaling: of fp8, which elements share an FP32 scale: 'tensor'; 'vector' (per token for axis -1, per channel for -2);
+        '1x128' (128 of a vector); '128x128' (128 of each of 128 vectors).
+    threads: 0 is one a core.
+
+    Raises Error for other types or names, empty arrays, and NaN or infinity in x (it names the place).
+    """
+    return _quantize(
+        x, format, axis, None, rule, rounding, random_bits, seed, tensor_scale, power_of_two_scale, scaling, threads
+    )
+
+
+def dequantize(q: QuantizedMatrix) -> NDArray[np.float64]:
+    """The values of a QuantizedMatrix: float64, of its shape, exact."""
+    instance("q", q, QuantizedMatrix, "quantize() makes one")
+    vectors = _core.dequantize(q._vectors).reshape(*_lead(q.shape, q.axis), q.k)
+    return np.ascontiguousarray(np.moveaxis(vectors, -1, q.axis))
+
+
+def fake_quantize(
+    x: ArrayLike,
+    format: str = "nvfp4",
+    *,
+    axis: int | str = -1,
+    rule: str = "exact",
+    rounding: str = "nearest_even",
+    random_bits: int = 8,
+    seed: int = 0,
+    tensor_scale: float | None = None,
+    power_of_two_scale: bool = False,
+    scaling: str = "tensor",
+    threads: int = 0,
+) -> NDArray[np.float32]:
+    """What quantization leaves of an array: float32 of its shape, dequantize(quantize(x, ...)) rounded to nearest even.
+
+    The arguments are those of `quantize`.
+    """
+    return np.asarray(
+        quantize(
+            x,
+            format,
+            axis=axis,
+            rule=rule,
+            rounding=rounding,
+            random_bits=random_bits,
+            seed=seed,
+            tensor_scale=tensor_scale,
+            power_of_two_scale=power_of_two_scale,
+            scaling=scaling,
+            threads=threads,
+        ),
+        dtype=np.float32,
+    )
+
+
+def operands(a: object, b: object) -> tuple[QuantizedMatrix, QuantizedMatrix]:
+    """Both with two dimensions or more, their contractions where a product has them."""
+    for name, q in (("a", a), ("b", b)):
+        instance(name, q, QuantizedMatrix, "quantize() makes one")
+    assert isinstance(a, QuantizedMatrix)
+    assert isinstance(b, QuantizedMatrix)
+    if a.ndim == 1:
+        a = QuantizedMatrix._of(a._vectors, (1, *a.shape), -1)
+    if b.ndim == 1:
+        b = QuantizedMatrix._of(b._vectors, (*b.shape, 1), -2)
+    for q, wanted, side in ((a, -1, "left"), (b, -2, "right")):
+        if q.axis != wanted:
+            raise Error(
+                f"the {side} operand {q!r} is not along the contraction: expected axis {wanted}; quantize it along that, or "
+                "take its transpose, mT"
+            )
+    return a, b
+
+
+def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", threads: int = 0) -> NDArray[Any]:
+    """C = A x B by the golden model.
+
+    a: (..., M, K) along axis -1; b: (..., K, N) along axis -2; both of one scheme (fp8 and mxfp8 may mix e4m3 and e5m2).
+        Batches broadcast, and operands of one dimension are vectors, as in numpy.matmul.
+    output: 'float32', or 'bfloat16': float32 rounded to nearest even, as ml_dtypes.bfloat16.
+    threads: 0 is one a core; the result does not depend on it.
+
+    Returns (..., M, N): sums exact and rounded once, then multiplied by the product of the tensor (or vector) scales;
+    mxfp4, mxfp8 and fp8 with scales per 128: accumulated in float32 block by block, in order (docs/gemm.md).
+    Raises Error if k, the axes or the schemes do not fit.
+    """
+    one_of("output", output, OUTPUTS)
+    threads = check_threads(threads)
+    left, right = operands(a, b)
+    if right.ndim == 2:
+        c = _core.gemm(left._vectors, right._vectors, threads=threads).reshape(*left.shape[:-1], right.shape[-1])
+    else:
+        c = _batched(left, right, threads)
+    m, n = () if a.ndim == 1 else c.shape[-2:-1], () if b.ndim == 1 else c.shape[-1:]
+    c = c.reshape((*c.shape[:-2], *m, *n))
+    if output == "float32":
+        return c
+    return _core.encode(c, "bf16").view(ml_dtypes_module("output='bfloat16'").bfloat16)
+
+
+def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np.float32]:
+    try:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise Error(
+            f"the batches of shapes {a.shape} and {b.shape} do not fit: expected equal dimensions, or 1, before the last two"
+        ) from None
+    m, n = a.shape[-2], b.shape[-1]
+    c = np.empty((*batch, m, n), np.float32)
+    places = [np.broadcast_to(np.arange(math.prod(q.shape[:-2])).reshape(q.shape[:-2]), batch) for q in (a, b)]
+    for at in np.ndindex(batch):
+        left = a._vectors.part(int(places[0][at]) * m, m)
+        right = b._vectors.part(int(places[1][at]) * n, n)
+        c[at] = _core.gemm(left, right, threads=threads)
+    return c
+
+
+def matmul(
+    a: ArrayLike,
+    b: ArrayLike,
+    format: str = "nvfp4",
+    *,
+    rule: str = "exact",
+    rounding: str = "nearest_even",
+    random_bits: int = 8,
+    seed: int = 0,
+    power_of_two_scale: bool = False,
+    scaling: str = "tensor",
+    output: str = "float32",
+    threads: int = 0,
+) -> NDArray[Any]:
+    """C = A x B with both operands quantized to `format`, a name of gemm_formats(); shapes as in numpy.matmul.
+
+    The arguments are those of `quantize` and `gemm`. Stochastic rounding takes `seed` for A and the seed after it for B.
+    For operands that are not to be treated alike: quantize(a, ...) @ quantize(b, ..., axis=-2).
+
+    Returns float32 or bfloat16. Raises Error as `quantize` and `gemm` do.
+    """
+    seed = check_seed(seed)
+    one_of("output", output, OUTPUTS)
+    arrays = [float32_array(a, "a"), float32_array(b, "b")]
+    made = []
+    for right, array in enumerate(arrays):
+        axis = -2 if right and array.ndim > 1 else -1
+        made.append(
+            _quantize(
+                array,
+                format,
+                axis,
+                bool(right),
+                rule,
+                rounding,
+                random_bits,
+                (seed + right) % 2**64,
+                None,
+                power_of_two_scale,
+                scaling,
+                threads,
+            )
+        )
+    return gemm(made[0], made[1], output=output, threads=threads)
