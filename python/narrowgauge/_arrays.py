@@ -75,8 +75,11 @@ def any_array(x: object, name: str) -> NDArray[Any]:
 
 
 def real_array(x: object, name: str) -> NDArray[Any]:
-    """As numpy's array of float16, float32, float64 or integers; types of ml_dtypes become float32, which is exact."""
+    """As numpy's array of float16, float32, float64 or integers; types of ml_dtypes become float32, which is exact, and
+    booleans 0 and 1."""
     array = any_array(x, name)
+    if array.dtype.kind == "b":
+        return array.astype(np.uint8)
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and array.itemsize in (2, 4, 8)):
         return array
     if _is_ml_dtype(array.dtype):

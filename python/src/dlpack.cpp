@@ -46,11 +46,13 @@ Held held_as(const DataType& type) {
     e4m3fn = 10,
     e5m2 = 12,
     e8m0 = 14,
-    e2m1 = 17
+    e2m1 = 17,
+    boolean = 6
   };
   const int bits = type.bits;
   if (type.code == e2m1 && bits == 4 && type.lanes == 2) return {"u1", "packed e2m1"};
   if (type.lanes == 1) {
+    if (type.code == boolean && bits == 8) return {"?", nullptr};
     if (type.code == bfloat && bits == 16) return {"u2", "bf16"};
     if (type.code == e4m3 && bits == 8) return {"u1", "e4m3_ieee"};
     if (type.code == e4m3fn && bits == 8) return {"u1", "e4m3"};
@@ -67,7 +69,7 @@ Held held_as(const DataType& type) {
   }
   throw Error("the DLPack tensor has type code " + std::to_string(type.code) + " with " + std::to_string(bits) +
               " bits and " + std::to_string(type.lanes) +
-              " lanes: expected integers, floats, bfloat16, float8 or packed float4; convert it to float32");
+              " lanes: expected integers, booleans, floats, bfloat16, float8 or packed float4; convert it to float32");
 }
 
 /// The tensor as an array, which keeps it alive, and the name of its format if numpy does not know that type.

@@ -45,6 +45,12 @@ def test_types_of_numpy(dtype: Any) -> None:
     assert ng.fake_quantize(x).dtype == np.float32
 
 
+def test_booleans_are_0_and_1() -> None:
+    want = ng.quantize((VALUES > 0).astype(np.float32))
+    for x in (VALUES > 0, (VALUES > 0).tolist(), Tensor((VALUES > 0).view(np.uint8), 6, 8)):
+        assert ng.quantize(x) == want
+
+
 def test_wide_types_are_rounded_once_to_float32() -> None:
     """1 + 2^-24 is a tie of float32; what follows decides it, if there is one rounding only."""
     tie = 1 + 2.0**-24
@@ -159,7 +165,7 @@ def test_a_tensor_is_kept_while_it_is_used_and_deleted_once() -> None:
     ("x", "words"),
     [
         (Tensor(np.zeros((2, 2), np.uint16), 4, 16, device=2), ["x", "device 2", "CPU"]),
-        (Tensor(np.zeros((2, 2), np.uint8), 6, 8), ["code 6", "float32"]),  # bool
+        (Tensor(np.zeros((2, 2), np.uint8), 3, 8), ["code 3", "float32"]),  # opaque
         (Tensor(np.zeros((2, 2), np.uint8), 17, 4), ["code 17", "1 lanes"]),
         (OnlyDLPack(np.zeros((2, 2), np.complex64)), ["code 5", "64 bits"]),
         (Foreign(np.array([["a"]])), ["x", "float32"]),
