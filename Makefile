@@ -14,15 +14,21 @@ help: ## what can be made
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
 
+WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON
+DEMO = -DNG_TESTS=OFF -DNG_BENCHMARKS=OFF -DNG_PYTHON=OFF -DNG_SYSTEMC=OFF
+CONFIGURE = cmake -G Ninja -S . -B $(BUILD) -DNG_VENV=$(VENV) -Wno-dev
+
 configure: setup
 	@echo "configure: $(BUILD)"
-	@cmake -G Ninja -S . -B $(BUILD) -DNG_VENV=$(VENV) -Wno-dev > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@$(CONFIGURE) $(WHOLE) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
 
 build: configure ## compile everything
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: configure ## handwritten digits through the simulated hardware, bit for bit
+demo: ## handwritten digits through the simulated hardware, bit for bit
+	@tools/setup.sh demo
+	@test -e $(BUILD)/build.ninja || $(CONFIGURE) $(DEMO) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli ng_tile_large ng_tile_large_e4m3
 	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 

@@ -8,6 +8,7 @@ flow_test.py PROGRAMS WORK [Golden|Oracles|Faults|Errors]
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -156,7 +157,14 @@ class Faults(Base):
                 shutil.copy(PROGRAMS / "ng_stimulus", programs)
                 (programs / file).write_text(text.replace(old, new))
                 faulty = {**objects, file: self.compile(programs / file, programs)}
-                command = ["c++", *map(str, faulty.values()), str(PROGRAMS.parent / "model" / "libnarrowgauge.a")]
+                # The library may have been compiled with sanitizers, whose run-time library it then needs.
+                sanitize = [f"-fsanitize={kinds}" for kinds in [os.environ.get("NG_SANITIZE")] if kinds]
+                command = [
+                    "c++",
+                    *sanitize,
+                    *map(str, faulty.values()),
+                    str(PROGRAMS.parent / "model" / "libnarrowgauge.a"),
+                ]
                 subprocess.run([*command, "-lpthread", "-o", str(programs / "ng_gatesim")], check=True)
                 # The netlist of the unit is small and has both kinds of registers.
                 arguments = [
@@ -279,6 +287,13 @@ class Errors(Base):
         for function in ("A & C", "(A", "A $ B", "A )"):
             with pytest.raises(technology.Unusable):
                 technology.truth_table(function, ["A", "B"])
+
+
+def setUpModule():
+    try:
+        technology.liberty_file("osu018")
+    except technology.LibertyError as error:
+        raise unittest.SkipTest(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ngtools.power import characterize, fit_rtl, rtl_flips
+from ngtools.power import characterize, fit_rtl, rtl_flips, technology
 
 PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
 CYCLES = 600
@@ -121,6 +121,13 @@ class Fit(unittest.TestCase):
         assert fit_rtl.differences(content, content) == []
         worse = {**content, "L1": {**content["L1"], "error_mean_abs": 0.3}}
         assert any("L1 error has grown" in problem for problem in fit_rtl.differences(worse, content))
+
+
+def setUpModule():
+    try:
+        technology.liberty_file("osu018")
+    except technology.LibertyError as error:
+        raise unittest.SkipTest(str(error)) from None
 
 
 if __name__ == "__main__":

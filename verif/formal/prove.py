@@ -65,9 +65,11 @@ def prove(args: argparse.Namespace, defines: list[str], work: Path) -> tuple[str
         "opt_expr",
         "opt_merge",
         "opt_clean",
+        # Also makes $assert and $assume of the $check cells that Yosys from 0.38 on keeps assertions in.
+        "async2sync",
         f"tee -q -o {work}/assertions.txt select -list t:$assert",
     ]
-    lower = ["opt_clean", "async2sync", "dffunmap"]
+    lower = ["opt_clean", "dffunmap"]
     everything = work / "all.smt2"
     ngflow.run_yosys(
         [*load, *lower, f"write_smt2 -wires {everything}", f"write_rtlil {work}/all.il"], work / "load.log"

@@ -26,6 +26,8 @@ from typing import Any
 
 from liberty.parser import parse_liberty
 
+from ngtools.ngflow import FlowError
+
 QFLOW = Path("/usr/share/qflow/tech")
 # Named technologies: Debian's packages, read where they are installed, never copied into the project.
 TECHNOLOGIES = {
@@ -38,7 +40,7 @@ SQUARE_MICROMETRE = 1e-12
 PREFIX = {"": 1.0, "k": 1e3, "m": 1e-3, "u": 1e-6, "n": 1e-9, "p": 1e-12, "f": 1e-15}
 
 
-class LibertyError(RuntimeError):
+class LibertyError(FlowError):
     """The text names the file, the cell, what is wrong and what to do."""
 
 
@@ -376,7 +378,14 @@ def liberty_file(technology: str) -> Path:
         raise LibertyError(
             f"technology '{technology}' is not known; known: {', '.join(TECHNOLOGIES)}; or give --liberty FILE"
         )
-    return TECHNOLOGIES[technology]
+    path = TECHNOLOGIES[technology]
+    if not path.exists():
+        # ctest skips what needs the library by this sentence.
+        raise LibertyError(
+            f"the Liberty library of {technology} is not installed ({path} is missing): it is in the package "
+            f"qflow-tech-{technology} of Debian 12, which later releases lack; install that, or give --liberty FILE"
+        )
+    return path
 
 
 def read_technology(path: Path, name: str) -> dict:
