@@ -37,7 +37,10 @@ int main(int argc, char** argv) {
               static_cast<std::uint32_t>(first ? format.bias / 2 : format.bias / 2 * 3 + 1) + bench.rng().below(4);
           return (any & ~format.inf_code()) | exponent << format.man_bits;
         }
-        return bench.rng().bits(1) ? any & kinds[bench.rng().bits(1)] : (any & format.sign_mask()) | format.inf_code();
+        if (bench.rng().bits(1)) return any & kinds[bench.rng().bits(1)];
+        // Infinity; half the time a lone bit makes it a NaN, or is all there is of a subnormal number.
+        const std::uint32_t lone = bench.rng().bits(1) << bench.rng().below(static_cast<unsigned>(format.man_bits));
+        return (any & format.sign_mask()) | (lone && bench.rng().bits(1) ? 0 : format.inf_code()) | lone;
       }
       return static_cast<std::uint32_t>(
           (static_cast<unsigned>(format.bias) - 4 + bench.rng().below(8)) << format.man_bits |

@@ -105,7 +105,7 @@ class TileBench {
     // Full speed; starved; blocked; all slow; a busy host and a slow bus.
     constexpr Pace paces[] = {{1, 1, 1}, {0.3, 1, 1}, {1, 0.2, 1}, {0.5, 0.5, 0.5}, {1, 1, 0.2}};
     const std::uint64_t end = commands_ + bench_.budget();
-    for (std::uint64_t phase = 0; commands_ < end; ++phase) {
+    for (std::uint64_t phase = 0; phase < std::size(paces) || commands_ < end; ++phase) {
       const Pace& pace = paces[phase % std::size(paces)];
       in_pace_ = pace.in, out_pace_ = pace.out, bus_pace_ = pace.bus;
       switch (phase % 8) {
