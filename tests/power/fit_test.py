@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import unittest
+import unittest.mock
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ngtools.power import fit, ladder
+from ngtools.power import fit, ladder, solve, technology
 
 TRUE = np.zeros(len(fit.NAMES))
 TRUE[:4] = [200e-15, 50e-15, 150e-15, 120e-15]
@@ -69,6 +71,30 @@ class Fit(unittest.TestCase):
     def test_a_fit_needs_both_sets(self):
         with pytest.raises(fit.FlowError, match="0 held out"):
             fit.calibrate("test", self.seen)
+
+    def test_least_squares_know_their_bounds(self):
+        matrix = self.rng.uniform(0.1, 1, (30, 5))
+        matrix /= solve.column_norms(matrix)
+        wanted = matrix @ np.array([1, -0.5, 0.5, 0.2, 0]) + self.rng.uniform(-0.01, 0.01, 30)
+        found = solve.nonnegative_least_squares(matrix, wanted)
+        gain = matrix.T @ (wanted - matrix @ found)  # what moving a coefficient up would bring
+        assert (found >= 0).all()
+        assert (found == 0).any()
+        assert np.abs(gain[found > 0]).max() < 1e-9
+        assert gain[found == 0].max() <= 1e-9
+        assert solve.dot([1e100, 1.0, -1e100], [1.0, 1.0, 1.0]) == 1.0
+        twins = solve.nonnegative_least_squares(np.column_stack([matrix[:, 0]] * 2), matrix[:, 0])
+        np.testing.assert_allclose(twins, [1, 0])  # of equal columns the first
+
+    def test_a_library_that_is_not_installed_is_named(self):
+        """By this sentence ctest skips what needs it: tests/power/CMakeLists.txt."""
+        with unittest.mock.patch.dict(technology.TECHNOLOGIES, {"osu018": Path("/nowhere/osu018.lib")}):
+            sentence = r"the Liberty library of osu018 is not installed \(/nowhere/osu018.lib is missing\)"
+            with pytest.raises(fit.FlowError, match=sentence):
+                technology.liberty_file("osu018")
+        assert "the Liberty library of osu[0-9]+ is not installed" in (
+            Path(__file__).with_name("CMakeLists.txt").read_text()
+        )
 
     def test_anchoring(self):
         assert ladder.anchored(3e-11, 6e-11, 3e-13) == 1.5e-13
