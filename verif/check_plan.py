@@ -13,7 +13,7 @@ import sys
 import tomllib
 
 from ngtools.ngflow import ROOT, run_main
-from ngtools.records import Unit, read_units
+from ngtools.records import NOT_DESCRIBED, Unit, read_units
 
 OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "plan")
 
@@ -21,6 +21,10 @@ OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "s
 def unit_problems(unit: Unit) -> list[str]:
     """What the status table takes for granted."""
     problems = [] if unit.plan else [f"{unit.rtl}: the record has no point of the test plan"]
+    if unit.does == NOT_DESCRIBED:
+        problems.append(
+            f"{unit.rtl}: the record's does is '{unit.does}', as tools/new_unit.py left it; say what the unit does"
+        )
     for item in unit.having("mutants"):
         problems += [
             f"configuration {item.name} of {unit.top} has injected faults but not the face {face}"

@@ -43,10 +43,9 @@ UNITS += ("int8_mac_array", "int16_mac_wallace", "uint8_mac_array", "split4_mac_
 
 # The same process makes all that rests on numpy.
 REMAKE = """
-import hashlib, json, sys
+import hashlib, json
 from pathlib import Path
 import numpy as np
-sys.path.insert(0, "examples/digits")
 import network
 from ngtools.power import fit_rtl
 
@@ -97,7 +96,8 @@ class Machines(unittest.TestCase):
                     name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in zip("ab", paths, strict=True)
                 }
             assert digests == OPERANDS, f"{environment}: {digests}"
-            made = json.loads(run([sys.executable, "-c", REMAKE], **environment))
+            path = os.pathsep.join((str(ROOT / "examples" / "digits"), str(ROOT / "tools")))
+            made = json.loads(run([sys.executable, "-c", REMAKE], **environment, PYTHONPATH=path))
             plain.add(made.pop("plain product"))
             assert made["calibration is recorded"], environment
             # No rounding of a float32 product decides which class is best.
