@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Derive the SystemVerilog package, the C++ table and the manual's page from model/formats.json.
+"""Derive the SystemVerilog packages, the C++ tables, the registers' enumerations and the manual's page from model/formats.json.
 
-tools/gen_formats.py            write the three files
+tools/gen_formats.py            write the files
 tools/gen_formats.py --check    compare only; exit code 1 and a diff if one has drifted
 """
 
@@ -93,7 +93,81 @@ def number(x: float) -> str:
     return f"2^{exponent - 1}" if mantissa == 0.5 else f"{2 * mantissa:g} x 2^{exponent - 1}"
 
 
-def docs(formats: list[dict]) -> str:
+def set_text(operands: list[dict]) -> str:
+    """How a set is put together: 1 NVFP4 + 2 E4M3 + ..."""
+    return " + ".join(f"{1 << o['bit']} {o['title']}" for o in operands)
+
+
+def set_masks(operands: list[dict], formats: list[dict]) -> dict[str, tuple[int, str]]:
+    """Sets that designs ask for: name -> mask, meaning."""
+    bits = {f["name"]: f["bits"] for f in formats}
+    masks = {o["name"]: (1 << o["bit"], o["use"]) for o in operands}
+    fp8 = sum(1 << o["bit"] for o in operands if o["scheme"] == "fp8")
+    bits8 = sum(1 << o["bit"] for o in operands if bits[o["element"]] > 4)
+    masks["fp8"] = (fp8, "without block scales: what ng_dot_fp8 takes")
+    masks["bits8"] = (bits8, "an array with one of these has elements of 8 bits, else of 4")
+    masks["all"] = (sum(1 << o["bit"] for o in operands), "every format that there is")
+    return masks
+
+
+def set_sv(operands: list[dict], formats: list[dict]) -> str:
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// {MARK}",
+        f"// Sets of operand formats, one bit each ({set_text(operands)}), and the codes of single ones.",
+        "package ng_format_set_pkg;",
+        "  // A unit uses those of its own formats.",
+        "  // verilator lint_off UNUSEDPARAM",
+        "",
+    ]
+    for name, (mask, use) in set_masks(operands, formats).items():
+        lines.append(f"  localparam int {name.capitalize()} = {mask};  // {use}")
+    lines.append("")
+    for o in operands:
+        lines.append(f"  localparam int Code{o['name'].capitalize()} = {o['code']};")
+    return "\n".join([*lines, "", "endpackage", ""])
+
+
+def set_rdl(operands: list[dict]) -> str:
+    codes = sorted(operands, key=lambda o: o["code"])
+    code_bits = max(2, max(o["code"] for o in operands).bit_length())
+    set_bits = 8  # as wide as the register's field, for formats to come
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// {MARK}",
+        "enum tile_element {",
+        *[f'  {o["name"]} = {code_bits}\'d{o["code"]} {{ desc = "{o["use"]}"; }};' for o in codes],
+        "};",
+        "",
+        "enum tile_format_set {",
+        *[f'  {o["name"]} = {set_bits}\'d{1 << o["bit"]} {{ desc = "{o["use"]}"; }};' for o in operands],
+        "};",
+        "",
+        f"`define NG_FORMAT_SET_ALL {sum(1 << o['bit'] for o in operands)}",
+        f'`define NG_FORMAT_SET_ABOUT "{set_text(operands)}"',
+    ]
+    return "\n".join([*lines, ""])
+
+
+def set_cpp(operands: list[dict], formats: list[dict]) -> str:
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// {MARK}",
+        "",
+        "/// Every operand format of the array, in the order of their bits.",
+        f"inline constexpr std::array<OperandFormat, {len(operands)}> operand_formats{{{{",
+    ]
+    for o in operands:
+        lines.append(
+            f'    {{"{o["name"]}", {1 << o["bit"]}, {o["code"]}, Scheme::{o["scheme"]}, Format::{o["element"]}}},'
+        )
+    lines += ["}};", "", f"/// Sets of them: {set_text(operands)}.", "namespace format_set {"]
+    for name, (mask, use) in set_masks(operands, formats).items():
+        lines.append(f"inline constexpr unsigned {name} = {mask};  ///< {use}")
+    return "\n".join([*lines, "}  // namespace format_set", ""])
+
+
+def docs(formats: list[dict], operands: list[dict]) -> str:
     lines = [
         "# Number formats",
         "",
@@ -120,6 +194,16 @@ def docs(formats: list[dict]) -> str:
         "",
         "What codes mean, how numbers are rounded to them and what overflow and NaN become: [numeric rules](numerics.md#formats).",
         "",
+        "## Sets of formats",
+        "",
+        "Which operand formats an array, a tile or a dot product has is a set of bits, the same everywhere: the parameter `FormatSet` of the RTL "
+        "(`ng_format_set_pkg`), `format_set` of the register GEOMETRY, of the driver and of the models (`narrowgauge/quant/format_set.hpp`). The format of "
+        "one operand, in the register FORMAT and at the ports `a_fmt_i` and `b_fmt_i`, is a code. A new format takes the next bit and the next code.",
+        "",
+        "| format | value in a set | code | elements | |",
+        "|---|---|---|---|---|",
+        *[f"| {o['title']} | {1 << o['bit']} | {o['code']} | `{o['element']}` | {o['use']} |" for o in operands],
+        "",
     ]
     return "\n".join(lines)
 
@@ -130,11 +214,15 @@ def main() -> int:
         "--check", action="store_true", help="compare with the files that stand in the tree, write nothing"
     )
     args = parser.parse_args()
-    formats = json.loads(SOURCE.read_text())["formats"]
+    source = json.loads(SOURCE.read_text())
+    formats, operands = source["formats"], source["operand_formats"]
     outputs = {
         ROOT / "model/include/narrowgauge/format/format_table.inc": cpp(formats),
         ROOT / "rtl/format/ng_format_pkg.sv": sv(formats),
-        ROOT / "docs/formats.md": docs(formats),
+        ROOT / "rtl/format/ng_format_set_pkg.sv": set_sv(operands, formats),
+        ROOT / "rtl/format/ng_format_set.rdl": set_rdl(operands),
+        ROOT / "model/include/narrowgauge/quant/format_set_table.inc": set_cpp(operands, formats),
+        ROOT / "docs/formats.md": docs(formats, operands),
     }
     drifted = 0
     for path, text in outputs.items():

@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "narrowgauge/power/explore/explore.hpp"
 #include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "npy.hpp"
 #include "report.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
@@ -349,13 +350,12 @@ int validate_cycles(const ExploreArguments& arguments) {
   constexpr double bound = 0.01;
   struct Case {
     const char* format;
-    unsigned bit;
     Scheme scheme;
     Format element;
   };
-  constexpr Case cases[] = {{"nvfp4", 1, Scheme::nvfp4, Format::e2m1},
-                            {"fp8_e4m3", 2, Scheme::fp8, Format::e4m3},
-                            {"fp8_e5m2", 4, Scheme::fp8, Format::e5m2}};
+  constexpr Case cases[] = {{"nvfp4", Scheme::nvfp4, Format::e2m1},
+                            {"fp8_e4m3", Scheme::fp8, Format::e4m3},
+                            {"fp8_e5m2", Scheme::fp8, Format::e5m2}};
   Json all = Json::array();
   std::vector<std::vector<std::string>> rows;
   double worst = 0, sum = 0;
@@ -367,13 +367,14 @@ int validate_cycles(const ExploreArguments& arguments) {
     TileEngineOptions options;
     options.tile = tile.name;
     const auto engine = rtl ? make_rtl_engine(options) : make_systemc_engine(options);
-    const auto shape = power::TileShape::of(static_cast<int>(tile.rows), static_cast<int>(tile.cols),
-                                            static_cast<int>(tile.lanes), static_cast<int>(tile.format_set),
-                                            static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
-                                            static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats));
+    const auto shape =
+        power::TileShape::of(static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes),
+                             tile.format_set, static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
+                             static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats));
     for (const Case& one : cases) {
-      if ((tile.format_set & one.bit) == 0) continue;
-      std::mt19937 random(one.bit * 1000 + tile.rows);
+      const unsigned bit = format_set::of(one.scheme, one.element);
+      if ((tile.format_set & bit) == 0) continue;
+      std::mt19937 random(bit * 1000 + tile.rows);
       double tile_worst = 0, tile_sum = 0;
       std::uint64_t equal = 0, cycles = 0;
       GemmShape worst_shape;

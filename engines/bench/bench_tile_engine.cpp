@@ -4,9 +4,11 @@
 // results included).
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <random>
 
 #include "mac_array_model.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
@@ -30,7 +32,8 @@ void bench_array(benchmark::State& state, MacArrayFactory make, const std::strin
   const TileConfig& config = tile_of(tile);
   const auto array = make();
   array->reset();
-  const std::uint8_t format = config.format_set == 1 ? 2 : 0;
+  const auto& last = *std::ranges::find_if(operand_formats, [&](auto& f) { return (config.format_set & f.mask) != 0; });
+  const auto format = static_cast<std::uint8_t>(last.code);
   array->set_formats({format, format});
   // Random codes without E4M3's NaN and with scales of the same size; 64 images a side are as good as any.
   constexpr std::size_t images = 64, image_bytes = 256;

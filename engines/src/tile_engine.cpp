@@ -10,6 +10,7 @@
 #include "narrowgauge/engines/tile_bus_on_pins.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "verilated_tiles.hpp"
 
 namespace narrowgauge {
@@ -57,9 +58,6 @@ std::size_t index_of(std::string_view name) {
   throw Error("there is no tile '" + std::string(name) + "'; expected one of " + tile_names() +
               " (rtl/tile/configurations.json)");
 }
-
-/// Bit of a driver's format in FormatSet.
-unsigned format_bit(ng_format_t format) { return format == NG_NVFP4 ? 1 : format == NG_E4M3 ? 2 : 4; }
 
 class TileEngine final : public Engine {
  public:
@@ -119,7 +117,9 @@ class TileEngine final : public Engine {
  private:
   /// Index of the tile for these operands.
   std::size_t choose(const QuantizedMatrix& a, const QuantizedMatrix& b) const {
-    const unsigned needed = format_bit(driver_matrix(a).format) | format_bit(driver_matrix(b).format);
+    const unsigned a_set = format_set::of(a.scheme, a.element), b_set = format_set::of(b.scheme, b.element);
+    if (a_set == 0 || b_set == 0) driver_matrix(a_set == 0 ? a : b);  // says why no tile has it
+    const unsigned needed = a_set | b_set;
     const auto has = [&](const TileConfig& config) { return (config.format_set & needed) == needed; };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));

@@ -118,10 +118,14 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
 
 /* ---- bring-up ---- */
 
-static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & 1U) != 0; }
+/* Formats that this driver knows: of others it could not say how their operands are laid out. */
+#define FORMATS_8_BITS (NG_TILE_FORMAT_SET_E4M3 | NG_TILE_FORMAT_SET_E5M2)
+#define FORMATS_KNOWN (NG_TILE_FORMAT_SET_NVFP4 | FORMATS_8_BITS)
+
+static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & NG_TILE_FORMAT_SET_NVFP4) != 0; }
 
 /* Bits of an element in the array, whatever is computed. */
-static uint32_t element_bits(const ng_tile_t *tile) { return tile->format_set == 1 ? 4 : 8; }
+static uint32_t element_bits(const ng_tile_t *tile) { return (tile->format_set & FORMATS_8_BITS) != 0 ? 8 : 4; }
 
 /* Block scales of a row in a panel-beat. */
 static uint32_t scales_a_row(const ng_tile_t *tile) { return has_nvfp4(tile) ? tile->lanes / NVFP4_BLOCK : 0; }
@@ -160,9 +164,9 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
-                    tile->a_depth != 0 && tile->b_depth != 0 && tile->max_beats != 0 &&
-                    (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) && tile->stream_bytes >= sizeof(uint32_t) &&
-                    (tile->stream_bytes & (tile->stream_bytes - 1)) == 0;
+                    (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
+                    tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
+                    tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0;
   if (!sane) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, tile->rows);
   tile->b_image = image_bytes(tile, tile->cols);
@@ -206,8 +210,10 @@ static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
 }
 
 static bool supports(const ng_tile_t *tile, ng_format_t format) {
-  const uint32_t bit = format == NG_NVFP4 ? 0 : format == NG_E4M3 ? 1 : 2;
-  return (tile->format_set >> bit & 1U) != 0;
+  const uint32_t in_set = format == NG_NVFP4  ? NG_TILE_FORMAT_SET_NVFP4
+                          : format == NG_E4M3 ? NG_TILE_FORMAT_SET_E4M3
+                                              : NG_TILE_FORMAT_SET_E5M2;
+  return (tile->format_set & in_set) != 0;
 }
 
 /* Size of the packed form of `rows` vectors of k. */

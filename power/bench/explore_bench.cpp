@@ -59,7 +59,7 @@ void front(benchmark::State& state, const char* workload, bool wide) {
 }
 
 void gemm(benchmark::State& state) {
-  const TileShape tile = TileShape::of(8, 8, 16, 1, 128, 512, 128);
+  const TileShape tile = TileShape::of(8, 8, 16, format_set::nvfp4, 128, 512, 128);
   const Workload workload = load_workload("resnet50");
   for (auto _ : state)
     for (const Layer& layer : workload.layers) benchmark::DoNotOptimize(estimate_gemm(tile, layer.gemm));

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 
 namespace narrowgauge::python {
@@ -88,11 +89,8 @@ std::optional<Value> if_clocked(const Product& product, Value value) {
 /// Names of gemm_formats() that a tile takes.
 py::tuple formats_of(const TileConfig& tile) {
   py::list names;
-  const auto bit = [](Format f) { return f == Format::e2m1 ? 1U : f == Format::e4m3 ? 2U : 4U; };
-  for (const GemmFormat& f : gemm_formats) {
-    const unsigned needed = bit(f.a) | bit(f.b);
-    if (!is_mx(f.scheme) && (tile.format_set & needed) == needed) names.append(f.name);
-  }
+  for (const GemmFormat& f : gemm_formats)
+    if (format_set::has(tile.format_set, f)) names.append(f.name);
   return py::tuple(names);
 }
 

@@ -2,7 +2,7 @@
 //
 // Exact dot product of two FP8 vectors; the format of each is chosen at run time if FormatSet has both.
 //
-//   term_o = sum_i value(a_i[8*i+:8]) * value(b_i[8*i+:8]) in units of 2^-18 (FormatSet 1) or 2^-32 (with E5M2 in the set)
+//   term_o = sum_i value(a_i[8*i+:8]) * value(b_i[8*i+:8]) in units of 2^-18 (E4M3 alone) or 2^-32 (with E5M2 in the set)
 //
 // nan_o: some lane's product is NaN (a NaN operand, or infinity times zero). pinf_o, ninf_o: some lane's product is that
 // infinity. The flags stand beside term_o, which then counts special operands as ng_fp8_operand says: E4M3's NaN as 480,
@@ -13,8 +13,8 @@
 
 module ng_dot_fp8 #(
   parameter int Lanes     = 32,
-  parameter int FormatSet = 3,  // bit 0: E4M3, bit 1: E5M2
-  localparam int LaneWidth = (FormatSet == 1) ? 37 : 65,
+  parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
+  localparam int LaneWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65,
   localparam int TermWidth = LaneWidth + $clog2(Lanes)
 ) (
   input  logic        [Lanes*8-1:0]   a_i,
@@ -27,7 +27,7 @@ module ng_dot_fp8 #(
   output logic                        ninf_o
 );
   if (Lanes < 1) begin : gen_check_lanes $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes); end
-  if (FormatSet < 1 || FormatSet > 3) begin : gen_check_format_set $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 1, 2 or 3", FormatSet); end
+  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
 
   logic [Lanes*LaneWidth-1:0] term;
   logic [Lanes-1:0]           owed, nan, pinf, ninf;

@@ -3,7 +3,7 @@
 // Exact product of two FP8 numbers as a fixed-point term. A negative one may be left at one's complement: then it owes the 1
 // that an adder behind it takes as carry-in.
 //
-//   signed(term_o) + owed_o = value(a_i) * value(b_i) in units of 2^-18 (FormatSet 1) or 2^-32 (with E5M2 in the set)
+//   signed(term_o) + owed_o = value(a_i) * value(b_i) in units of 2^-18 (E4M3 alone) or 2^-32 (with E5M2 in the set)
 //
 // nan_o: an operand is NaN, or infinity meets zero. pinf_o, ninf_o: the product is that infinity. Then the term stands for
 // what ng_fp8_operand makes of the special operand (E4M3's NaN: 480, E5M2's specials: 0) and is of no further use.
@@ -19,9 +19,9 @@
 // at 37 (448^2 < 2^18), and s <= 60 at 67 (57344^2 < 2^32); the sign above it: 37 - 2 + 2 = 37 bits, 67 - 4 + 2 = 65 bits.
 
 module ng_fp8_lane #(
-  parameter int FormatSet = 3,  // bit 0: E4M3, bit 1: E5M2
+  parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
   parameter int Owe       = 1,  // 0: two's complement, owed_o is 0
-  localparam int TermWidth = (FormatSet == 1) ? 37 : 65
+  localparam int TermWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65
 ) (
   input  logic [7:0]           a_i,
   input  logic [7:0]           b_i,
@@ -33,11 +33,11 @@ module ng_fp8_lane #(
   output logic                 pinf_o,
   output logic                 ninf_o
 );
-  if (FormatSet < 1 || FormatSet > 3) begin : gen_check_format_set $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 1, 2 or 3", FormatSet); end
+  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
   if (Owe < 0 || Owe > 1) begin : gen_check_owe $fatal(1, "ng_fp8_lane: Owe=%0d; expected 0 or 1", Owe); end
 
-  localparam int ExpWidth = (FormatSet == 1) ? 4 : 5;
-  localparam int Drop     = (FormatSet == 1) ? 2 : 4;  // empty bits below the unit
+  localparam int ExpWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 4 : 5;
+  localparam int Drop     = (FormatSet == ng_format_set_pkg::E4m3) ? 2 : 4;  // empty bits below the unit
   localparam int Top      = ExpWidth - 3;              // highest bit of s / 8
   localparam int Bytes    = (2 << Top) + 1;            // of the shifted window
 

@@ -2,7 +2,7 @@
 //
 // Decodes one FP8 operand of ng_fp8_lane: E4M3 or E5M2 (OCP), whichever FormatSet has, or fmt_i selects if it has both.
 //
-//   |value| = sig_o * 2^(exp_o + sub_o - Bias - 3)      Bias: E4M3's 7 if FormatSet is 1, else E5M2's 15
+//   |value| = sig_o * 2^(exp_o + sub_o - Bias - 3)      Bias: E4M3's 7 if the set is E4M3 alone, else E5M2's 15
 //
 // A subnormal has exponent field 0 and means 1; adding that is left to the lane, which has a carry-in to spare (sub_o).
 //
@@ -11,8 +11,8 @@
 // costs nothing and stays within the bounds that the lane needs anyway.
 
 module ng_fp8_operand #(
-  parameter int FormatSet = 3,  // bit 0: E4M3, bit 1: E5M2
-  localparam int ExpWidth = (FormatSet == 1) ? 4 : 5
+  parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
+  localparam int ExpWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 4 : 5
 ) (
   input  logic [7:0]          code_i,
   input  logic                fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -27,7 +27,7 @@ module ng_fp8_operand #(
   assign sign_o = code_i[7];
   assign zero_o = code_i[6:0] == '0;
 
-  if (FormatSet == 1) begin : gen_e4m3
+  if (FormatSet == ng_format_set_pkg::E4m3) begin : gen_e4m3
     logic unused_fmt;
     assign unused_fmt = fmt_i;
     assign sub_o = code_i[6:3] == '0;
@@ -37,7 +37,7 @@ module ng_fp8_operand #(
     assign nan_o = &code_i[6:0];
   end else begin : gen_e5m2
     logic e5m2, special;
-    assign e5m2 = (FormatSet == 2) | fmt_i;
+    assign e5m2 = (FormatSet == ng_format_set_pkg::E5m2) | fmt_i;
     assign special = e5m2 & (&code_i[6:2]);
     assign sub_o = (code_i[6:3] == '0) & ~(e5m2 & code_i[2]);
     // e + 8 without an adder: bit 3 flips, and carries into bit 4 if it was set.

@@ -18,7 +18,7 @@
 // contributes zero, and no flags, to its cells for that beat; rows and columns disabled in all beats give +0.
 //
 // Beats of different formats may be mixed in a job, their terms have one unit (see ng_mac_pe). a_fmt_i and b_fmt_i:
-// 0 E4M3, 1 E5M2, 2 NVFP4 (on both sides). What is outside FormatSet is treated as a format of the set: bit 1 is ignored
+// CodeE4m3, CodeE5m2, CodeNvfp4 (on both sides) of ng_format_set_pkg. What is outside FormatSet is treated as a format of the set: bit 1 is ignored
 // unless the set has NVFP4 and FP8, bit 0 unless it has both FP8 formats.
 //
 // Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
@@ -27,10 +27,10 @@ module ng_mac_array #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
   parameter int Lanes     = 16,
-  parameter int FormatSet = 7,      // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
   parameter int MaxBeats  = 65536,  // longest job
-  localparam int ElemWidth = FormatSet == 1 ? 4 : 8,
-  localparam int Blocks    = FormatSet % 2 != 0 ? Lanes / 16 : 1
+  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
+  localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -54,20 +54,21 @@ module ng_mac_array #(
   output logic                            last_o
 );
 
-  localparam bit HasFp4 = FormatSet % 2 != 0;
-  localparam int Fp8Set = FormatSet / 2;
+  localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
+  localparam bit HasFp8 = (FormatSet & ng_format_set_pkg::Fp8) != 0;
+  localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
 
   if (Rows < 1) begin : gen_check_rows $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows); end
   if (Cols < 1) begin : gen_check_cols $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols); end
-  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet); end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet); end
   if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
   if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
 
   // ---- units and widths (argument in ng_mac_pe)
-  localparam int LsbExp = Fp8Set > 1 ? -32 : HasFp4 ? -20 : -18;
+  localparam int LsbExp = HasE5m2 ? -32 : HasFp4 ? -20 : -18;
   localparam int Fp4Width = HasFp4 ? 48 + $clog2(Blocks) + (-20 - LsbExp) : 0;
-  localparam int Fp8Width = Fp8Set > 1 ? 65 + $clog2(Lanes) : Fp8Set == 1 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
+  localparam int Fp8Width = HasE5m2 ? 65 + $clog2(Lanes) : HasFp8 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
   localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width;
   localparam int AccWidth = TermWidth + $clog2(MaxBeats);
 
@@ -114,7 +115,7 @@ module ng_mac_array #(
   logic [Rows-1:0]          row_active;
   logic [Cols-1:0]          col_active;
 
-  assign fp4 = HasFp4 && (Fp8Set == 0 || a_fmt_i[1]);
+  assign fp4 = HasFp4 && (!HasFp8 || a_fmt_i[1]);
   always_ff @(posedge clk_i) begin
     if (take) begin
       a_e5m2_q <= a_fmt_i[0];

@@ -5,9 +5,9 @@
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
   parameter int Lanes     = 16,
-  parameter int FormatSet = 7,    // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
-  localparam bit HasFp4    = FormatSet % 2 != 0,
-  localparam int ElemWidth = FormatSet == 1 ? 4 : 8,
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
+  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Blocks    = HasFp4 ? Lanes / 16 : 1,
   localparam int Stages    = HasFp4 ? 3 : 2
 ) (
@@ -53,7 +53,7 @@ module ng_mac_operand #(
     assign scale_o = '0;
   end
 
-  if (FormatSet > 1) begin : gen_fp8
+  if ((FormatSet & ng_format_set_pkg::Fp8) != 0) begin : gen_fp8
     always_ff @(posedge clk_i) begin
       if (take_i) fp8_o <= enable_i & ~fp4_i ? data_i : '0;
     end

@@ -14,11 +14,11 @@
 // alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
 module ng_mac_pe #(
   parameter int Lanes     = 16,
-  parameter int FormatSet = 7,    // bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
   parameter int TermWidth = 69,
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
-  localparam int Blocks   = FormatSet % 2 != 0 ? Lanes / 16 : 1
+  localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -46,15 +46,16 @@ module ng_mac_pe #(
   output logic                       ninf_o
 );
 
-  localparam bit HasFp4 = FormatSet % 2 != 0;
-  localparam int Fp8Set = FormatSet / 2;
+  localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
+  localparam int Fp8Set = FormatSet & ng_format_set_pkg::Fp8;
+  localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
 
   // ---- FP8
   logic signed [TermWidth-1:0] fp8_term;
   logic                        fp8_nan, fp8_pinf, fp8_ninf;
   if (Fp8Set != 0) begin : gen_fp8
-    localparam int Width = (Fp8Set == 1 ? 37 : 65) + $clog2(Lanes);
-    localparam int Shift = (Fp8Set == 1 ? -18 : -32) - LsbExp;
+    localparam int Width = (HasE5m2 ? 65 : 37) + $clog2(Lanes);
+    localparam int Shift = (HasE5m2 ? -32 : -18) - LsbExp;
     logic signed [Width-1:0] term_d, term_q;
     logic                    nan_d, pinf_d, ninf_d;
     ng_dot_fp8 #(
@@ -170,7 +171,7 @@ module ng_mac_pe #(
       nan_o <= acc_nan;
     end
   end
-  if (Fp8Set > 1) begin : gen_infinities
+  if (HasE5m2) begin : gen_infinities
     always_ff @(posedge clk_i) begin
       if (shadow_en_i) begin
         pinf_o <= acc_pinf;

@@ -19,7 +19,7 @@ module ng_tile #(
   parameter int Rows        = 8,
   parameter int Cols        = 8,
   parameter int Lanes       = 16,
-  parameter int FormatSet   = 1,      // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
   parameter int StreamWidth = 128,    // bits of a stream word, multiple of 32
   parameter int ADepth      = 512,    // images in a bank of A, power of two
   parameter int BDepth      = 128,    // images in a bank of B, power of two
@@ -84,8 +84,8 @@ module ng_tile #(
   // accumulators, shadow registers and output queue, 1 in the drain. In an array of one row the queue holds two.
   localparam int JobDepth = Rows > 1 ? 8 : 16;
 
-  localparam bit HasFp4 = FormatSet % 2 != 0;
-  localparam int ElemWidth = FormatSet == 1 ? 4 : 8;
+  localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
+  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
   localparam int BElements = Cols * Lanes * ElemWidth;

@@ -8,8 +8,8 @@
 module ng_tile_activity #(
   parameter int Vectors   = 8,
   parameter int Lanes     = 16,
-  parameter int FormatSet = 7,
-  localparam int ElemWidth = FormatSet == 1 ? 4 : 8,
+  parameter int FormatSet = ng_format_set_pkg::All,
+  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Elements  = Vectors * Lanes,
   localparam int Part      = Lanes * ElemWidth,  // bits of a vector
   localparam int Width     = Vectors * Part

@@ -17,8 +17,8 @@ module ng_tile_counters #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
   parameter int Lanes     = 16,
-  parameter int FormatSet = 7,
-  localparam int ElemWidth = FormatSet == 1 ? 4 : 8
+  parameter int FormatSet = ng_format_set_pkg::All,
+  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,

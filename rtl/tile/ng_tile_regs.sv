@@ -189,7 +189,7 @@ module ng_tile_regs #(
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
       10'h001: read_data = {16'h1, 8'h0, 8'h0};  // VERSION
-      10'h002: read_data = {5'd0, 3'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
+      10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
       10'h004: read_data = {23'd0, 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS

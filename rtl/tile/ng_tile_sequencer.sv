@@ -21,7 +21,7 @@
 module ng_tile_sequencer #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
-  parameter int FormatSet = 7,
+  parameter int FormatSet = ng_format_set_pkg::All,
   parameter int ADepth    = 512,
   parameter int BDepth    = 128,
   parameter int MaxBeats  = 65536,
@@ -64,9 +64,9 @@ module ng_tile_sequencer #(
   output logic                   mismatch_error_o
 );
 
-  localparam bit HasFp4 = FormatSet % 2 != 0;
-  localparam bit HasE4m3 = (FormatSet / 2) % 2 != 0;
-  localparam bit HasE5m2 = FormatSet / 4 != 0;
+  localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
+  localparam bit HasE4m3 = (FormatSet & ng_format_set_pkg::E4m3) != 0;
+  localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam int KWidth = AAddrWidth < BAddrWidth ? AAddrWidth : BAddrWidth;
   localparam int SumWidth = $clog2(MaxBeats + 1);
   localparam int NextWidth = SumWidth > 16 ? SumWidth + 1 : 17;
@@ -87,9 +87,9 @@ module ng_tile_sequencer #(
   assign take = cmd_valid_i & cmd_ready_o & ~stop_i;
 
   logic a_fp8, b_fp8;
-  assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'd0) || (HasE5m2 && cmd_i.a_fmt == 2'd1);
-  assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'd0) || (HasE5m2 && cmd_i.b_fmt == 2'd1);
-  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'd2 && cmd_i.b_fmt == 2'd2);
+  assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
+  assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
+  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4));
   assign shape_bad = cmd_i.a_panels == '0 || cmd_i.b_panels == '0 || cmd_i.beats == '0 ||
                      cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
   assign sum_d = (cmd_i.first ? '0 : NextWidth'(sum_q)) + NextWidth'(cmd_i.beats);

@@ -9,9 +9,10 @@
 #include <string>
 
 #include "fake_tile.hpp"
+#include "narrowgauge/engines/driver_gemm.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "test_values.hpp"
-#include "narrowgauge/engines/driver_gemm.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -33,11 +34,6 @@ struct Operands {
       : a(test::normal_operand(m, k, format.scheme, format.a, seed)),
         b(test::normal_operand(n, k, format.scheme, format.b, seed + 1)) {}
 };
-
-bool in_set(const GemmFormat& format, unsigned set) {
-  const auto bit = [](Format f) { return f == Format::e2m1 ? 1U : f == Format::e4m3 ? 2U : 4U; };
-  return !is_mx(format.scheme) && (set & bit(format.a)) != 0 && (set & bit(format.b)) != 0;
-}
 
 std::vector<std::uint32_t> codes(const std::vector<float>& x) {
   std::vector<std::uint32_t> c(x.size());
@@ -72,7 +68,8 @@ struct Bench {
 /// Panel-beat images of all vectors, put together bit by bit from the contract's words, for a tile that all vectors
 /// fit.
 std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const QuantizedMatrix& q, unsigned vectors) {
-  const unsigned width = c.format_set == 1 ? 4 : 8, blocks = c.format_set % 2 != 0 ? c.lanes / 16 : 0;
+  const unsigned width = format_set::element_bits(c.format_set);
+  const unsigned blocks = (c.format_set & format_set::nvfp4) != 0 ? c.lanes / 16 : 0;
   const std::size_t word = std::size_t{c.stream_bytes} * 8, used = vectors * (c.lanes * width + blocks * 8);
   const std::size_t image = (used + word - 1) / word * word, beats = (q.k_padded + c.lanes - 1) / c.lanes;
   std::vector<std::uint8_t> out(beats * image / 8);
@@ -94,7 +91,7 @@ std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const Quantize
 TEST(FakeTile, ComputesTheGoldenProduct) {
   for (const FakeTileConfig& config : {tiny, middle, large_fp8, odd}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!in_set(format, config.format_set)) continue;
+      if (!format_set::has(config.format_set, format)) continue;
       SCOPED_TRACE(std::string(format.name) + " on " + std::to_string(config.rows) + "x" + std::to_string(config.cols));
       const unsigned beats = 4;
       Operands q(config.rows, config.cols, beats * config.lanes - 3, format);
@@ -208,7 +205,7 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
   int products = 0;
   for (const FakeTileConfig& config : {tiny, middle, large, large_fp8, odd, scalar}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!in_set(format, config.format_set)) continue;
+      if (!format_set::has(config.format_set, format)) continue;
       for (const Shape& shape : shapes) {
         expect_golden(config, shape, format, products % 2 == 1);
         ++products;

@@ -14,10 +14,10 @@
 #include <string>
 
 #include "machine.h"
+#include "narrowgauge/engines/driver_gemm.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "ng_fifo_port.h"
-#include "narrowgauge/engines/driver_gemm.hpp"
 
 namespace narrowgauge {
 namespace {

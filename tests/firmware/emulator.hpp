@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "narrowgauge/engines/tile_bus.hpp"
 #include "narrowgauge/ng_tile.h"
 #include "narrowgauge/quant/quantized_matrix.hpp"
-#include "narrowgauge/engines/tile_bus.hpp"
 
 namespace narrowgauge {
 

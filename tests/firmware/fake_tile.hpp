@@ -4,6 +4,7 @@
 // so its times are estimates; everything else is as docs/units/tile.md says.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -12,11 +13,12 @@
 #include <span>
 #include <vector>
 
+#include "narrowgauge/engines/tile_bus.hpp"
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile_regs.h"
-#include "narrowgauge/engines/tile_bus.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 
 namespace narrowgauge {
 
@@ -254,8 +256,8 @@ class FakeTile : public TileBus {
   };
   static constexpr std::size_t queue = 4, result_room = 4;  // commands; result tiles
 
-  bool fp4() const { return config_.format_set % 2 != 0; }
-  unsigned element_bits() const { return config_.format_set == 1 ? 4 : 8; }
+  bool fp4() const { return (config_.format_set & format_set::nvfp4) != 0; }
+  unsigned element_bits() const { return format_set::element_bits(config_.format_set); }
   unsigned vectors(unsigned side) const { return side == NG_TILE_OPERAND_A ? config_.rows : config_.cols; }
   std::size_t scales_at(unsigned side) const { return vectors(side) * config_.lanes * element_bits() / 8; }
   std::size_t image_bytes(unsigned side) const {
@@ -373,8 +375,10 @@ class FakeTile : public TileBus {
   // ---- banks into cells
 
   bool valid(const Compute& c) const {
-    const auto in_set = [this](unsigned format) {
-      return format <= NG_TILE_ELEMENT_NVFP4 && (config_.format_set >> (format + 1) % 3 & 1U) != 0;
+    const auto in_set = [this](unsigned code) {
+      return std::ranges::any_of(operand_formats, [&](const OperandFormat& f) {
+        return f.code == code && (config_.format_set & f.mask) != 0;
+      });
     };
     const bool single = c.first && c.last;
     return in_set(c.a_format) && in_set(c.b_format) &&

@@ -71,7 +71,7 @@ Json with(Json json, const char* key, const Json& value) {
 TEST(Cycles, FollowTheTilesFormula) {
   // docs/units/tile.md: N + S + Rows x G + 8 cycles from COMPUTE to the last word. Before: 7 accesses, STATUS, two
   // LOADs, PANELS, EDGE, COMPUTE of three cycles each; after: the round in which the last word is seen.
-  const GemmWork work = estimate_gemm(TileShape::of(1, 1, 16, 1, 32, 64, 64), {1, 1, 1});
+  const GemmWork work = estimate_gemm(TileShape::of(1, 1, 16, format_set::nvfp4, 32, 64, 64), {1, 1, 1});
   EXPECT_EQ(work.beats, 1);
   EXPECT_EQ(work.words_in, 6);
   EXPECT_EQ(work.words_out, 1);
@@ -79,7 +79,7 @@ TEST(Cycles, FollowTheTilesFormula) {
 }
 
 TEST(Cycles, CountWhatIsMoved) {
-  const TileShape tile = TileShape::of(8, 8, 16, 1, 128, 512, 128);
+  const TileShape tile = TileShape::of(8, 8, 16, format_set::nvfp4, 128, 512, 128);
   EXPECT_EQ(tile.a_words(), 5);
   const GemmWork one = estimate_gemm(tile, {16, 16, 64});
   EXPECT_EQ(one.beats, 2 * 2 * 4);
@@ -95,7 +95,7 @@ TEST(Cycles, CountWhatIsMoved) {
 
 TEST(Cycles, ShortcutsCostLittle) {
   // Products of ten rows more, with a shortcut and without, differ by what ten rows take.
-  const TileShape tile = TileShape::of(4, 4, 16, 3, 64, 256, 64);
+  const TileShape tile = TileShape::of(4, 4, 16, format_set::nvfp4 | format_set::e4m3, 64, 256, 64);
   std::mt19937 random(3);
   for (int i = 0; i < 200; ++i) {
     const GemmShape s{1 + static_cast<int>(random() % 2000), 1 + static_cast<int>(random() % 2000),

@@ -287,15 +287,24 @@ def rtl_parameters(path: Path) -> dict[str, str]:
 
 def constant(text: str, known: dict[str, int], constants: dict[str, int]) -> int:
     """Value of a parameter's default: a number, package constant, or arithmetic of those and of parameters before it."""
-    text = re.sub(r"ng_format_pkg::(\w+)", lambda m: str(constants[m[1]]), text)
+    text = re.sub(r"\bng_\w+_pkg::\w+", lambda m: str(constants[m[0]]), text)
     text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: str(known[m[0]]), text)
     if not re.fullmatch(r"[\d\s()+*<-]+", text):
         raise ValueError(text)
     return int(eval(text, {"__builtins__": {}}))
 
 
+def package_constants() -> dict[str, int]:
+    """Numbers of the generated packages, as RTL names them: ng_format_pkg::NanIeee."""
+    return {
+        f"{path.stem}::{name}": int(value)
+        for path in sorted((ngflow.RTL / "format").glob("ng_*_pkg.sv"))
+        for name, value in re.findall(r"\blocalparam int (\w+) = (\d+);", path.read_text())
+    }
+
+
 def read_parameters(table: Table, rtl: Path, rtl_name: str) -> dict[str, Parameter]:
-    constants = {"NanNone": 0, "NanFn": 1, "NanIeee": 2}
+    constants = package_constants()
     defaults: dict[str, int] = {}
     for name, text in rtl_parameters(rtl).items():
         try:

@@ -90,7 +90,7 @@ typedef struct ng_tile {
   uint32_t base, timeout_ticks;
   uint32_t version;           /* major[31:16] minor[15:8] patch[7:0] */
   uint32_t rows, cols, lanes; /* of the array */
-  uint32_t format_set;        /* bit 0 NVFP4, bit 1 E4M3, bit 2 E5M2 */
+  uint32_t format_set;        /* NG_TILE_FORMAT_SET_..., joined by or */
   uint32_t a_depth, b_depth;  /* panel-beats a bank */
   uint32_t stream_bytes;      /* of a stream word */
   uint32_t max_beats;         /* longest sum, in beats of `lanes` products */

@@ -43,10 +43,10 @@
 #define NG_TILE_GEOMETRY_LANES_SHIFT 16u
 #define NG_TILE_GEOMETRY_LANES_MASK 0x00FF0000u
 #define NG_TILE_GEOMETRY_LANES_MAX 0xFFu
-/* format_set: bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2 */
+/* format_set: formats of the array, each one a bit */
 #define NG_TILE_GEOMETRY_FORMAT_SET_SHIFT 24u
-#define NG_TILE_GEOMETRY_FORMAT_SET_MASK 0x07000000u
-#define NG_TILE_GEOMETRY_FORMAT_SET_MAX 0x7u
+#define NG_TILE_GEOMETRY_FORMAT_SET_MASK 0xFF000000u
+#define NG_TILE_GEOMETRY_FORMAT_SET_MAX 0xFFu
 
 /* Depths, read only. */
 #define NG_TILE_DEPTHS_OFFSET 0x00Cu
@@ -270,6 +270,14 @@
 /* Bit flips of B, read only. */
 #define NG_TILE_FLIPS_B_OFFSET 0x0C0u
 #define NG_TILE_FLIPS_B_HIGH_OFFSET 0x0C4u
+
+/* Values of tile_format_set. */
+/* FP4 E2M1 with a UE4M3 scale for each 16 elements; on both sides at once */
+#define NG_TILE_FORMAT_SET_NVFP4 1u
+/* FP8 E4M3 */
+#define NG_TILE_FORMAT_SET_E4M3 2u
+/* FP8 E5M2 */
+#define NG_TILE_FORMAT_SET_E5M2 4u
 
 /* Values of tile_error. */
 /* no error */

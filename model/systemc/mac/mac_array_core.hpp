@@ -17,6 +17,7 @@
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "systemc/mac/exact_acc_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 
@@ -28,14 +29,14 @@ constexpr int ceil_log2(std::uint64_t n) { return std::bit_width(n - 1); }
 /// Parameters of ng_mac_array, and what it derives from them.
 struct MacArrayParams {
   int rows = 8, cols = 8, lanes = 16;
-  int format_set = 7;  ///< bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  unsigned format_set = narrowgauge::format_set::all;
   std::int64_t max_beats = 65536;
 
-  constexpr bool has_fp4() const { return (format_set & 1) != 0; }
-  constexpr bool has_e4m3() const { return (format_set & 2) != 0; }
-  constexpr bool has_e5m2() const { return (format_set & 4) != 0; }
+  constexpr bool has_fp4() const { return (format_set & narrowgauge::format_set::nvfp4) != 0; }
+  constexpr bool has_e4m3() const { return (format_set & narrowgauge::format_set::e4m3) != 0; }
+  constexpr bool has_e5m2() const { return (format_set & narrowgauge::format_set::e5m2) != 0; }
   constexpr bool has_fp8() const { return has_e4m3() || has_e5m2(); }
-  constexpr int elem_width() const { return format_set == 1 ? 4 : 8; }
+  constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set)); }
   constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
   constexpr int stages() const { return has_fp4() ? 3 : 2; }  ///< registers up to the accumulators
   constexpr int lsb_exp() const { return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : fp8_lsb_exp_e4m3; }
@@ -48,8 +49,8 @@ struct MacArrayParams {
   constexpr int acc_width() const { return term_width() + ceil_log2(static_cast<std::uint64_t>(max_beats)); }
   /// The array can be built.
   constexpr bool valid() const {
-    return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= 7 && lanes >= 2 && max_beats >= 1 &&
-           (!has_fp4() || lanes % 16 == 0);
+    return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
+           max_beats >= 1 && (!has_fp4() || lanes % 16 == 0);
   }
 };
 
@@ -57,7 +58,7 @@ struct MacArrayParams {
 /// beats only.
 struct MacArrayBeat {
   bool first = false, last = false;
-  std::uint8_t a_fmt = 0, b_fmt = 0;  ///< 0 E4M3, 1 E5M2, 2 NVFP4
+  std::uint8_t a_fmt = 0, b_fmt = 0;  ///< OperandFormat::code
   std::uint64_t row_en = 0, col_en = 0;
   const std::uint8_t *a = nullptr, *b = nullptr, *a_scale = nullptr, *b_scale = nullptr;
 };

@@ -11,7 +11,7 @@ namespace narrowgauge::systemc {
 
 struct TileParams {
   int rows = 8, cols = 8, lanes = 16;
-  int format_set = 1;                ///< bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
+  unsigned format_set = narrowgauge::format_set::nvfp4;
   int stream_width = 128;            ///< bits of a stream word, a multiple of 32
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two
   std::int64_t max_beats = 65536;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "narrowgauge/tile/tile_regs.hpp"
 #include "systemc/tile/tile_params.hpp"
 
 namespace narrowgauge::systemc {
@@ -105,8 +106,14 @@ class TileSequencerCore {
   /// A command enters; what can be checked without the banks is.
   void accept(const TileCompute& cmd) {
     constexpr MacArrayParams array = params.array();
-    const auto fp8 = [&](std::uint8_t fmt) { return (array.has_e4m3() && fmt == 0) || (array.has_e5m2() && fmt == 1); };
-    const bool fp4 = array.has_fp4() && cmd.a_fmt == 2 && cmd.b_fmt == 2;
+    const auto is = [](std::uint8_t fmt, tile_regs::TileElement element) {
+      return fmt == static_cast<unsigned>(element);
+    };
+    using enum tile_regs::TileElement;
+    const auto fp8 = [&](std::uint8_t fmt) {
+      return (array.has_e4m3() && is(fmt, e4m3)) || (array.has_e5m2() && is(fmt, e5m2));
+    };
+    const bool fp4 = array.has_fp4() && is(cmd.a_fmt, nvfp4) && is(cmd.b_fmt, nvfp4);
     const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4;
     const bool shape_bad = cmd.a_panels == 0 || cmd.b_panels == 0 || cmd.beats == 0 || cmd.rows == 0 ||
                            cmd.rows > params.rows || cmd.cols == 0 || cmd.cols > params.cols;

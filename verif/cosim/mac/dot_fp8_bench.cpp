@@ -7,6 +7,7 @@
 #include "../bench.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 
 namespace {
 
@@ -14,9 +15,9 @@ using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
 constexpr unsigned lanes = NG_LANES;
-constexpr int format_set = NG_FORMAT_SET;
-constexpr unsigned width = (format_set == 1 ? 37 : 65) + std::bit_width(lanes - 1);
-constexpr int lsb_exp = format_set == 1 ? fp8_lsb_exp_e4m3 : fp8_lsb_exp;
+constexpr unsigned format_set = NG_FORMAT_SET;
+constexpr unsigned width = (format_set == format_set::e4m3 ? 37 : 65) + std::bit_width(lanes - 1);
+constexpr int lsb_exp = format_set == format_set::e4m3 ? fp8_lsb_exp_e4m3 : fp8_lsb_exp;
 
 class DotFp8Bench {
  public:
@@ -31,8 +32,8 @@ class DotFp8Bench {
   int run() {
     for (unsigned formats = 0; formats < 4; ++formats) {
       // A set of one format must ignore the format ports: one of the four settings is enough for the long sweeps.
-      formats_ = format_set == 3 ? formats : bench_.rng().below(4);
-      if (format_set == 3 || formats == 0) {
+      formats_ = format_set == format_set::fp8 ? formats : bench_.rng().below(4);
+      if (format_set == format_set::fp8 || formats == 0) {
         sweep_lanes();
         sweep_equal();
         sweep_specials();
@@ -48,7 +49,7 @@ class DotFp8Bench {
 
  private:
   static Format format(bool port) {
-    return format_set == 1 || (format_set == 3 && !port) ? Format::e4m3 : Format::e5m2;
+    return format_set == format_set::e4m3 || (format_set == format_set::fp8 && !port) ? Format::e4m3 : Format::e5m2;
   }
   const FormatDesc& a_desc() const { return desc(format(formats_ & 1)); }
   const FormatDesc& b_desc() const { return desc(format(formats_ >> 1)); }

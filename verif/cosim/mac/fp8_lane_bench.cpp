@@ -4,13 +4,14 @@
 #include "../bench.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 
 int main(int argc, char** argv) {
   using namespace narrowgauge;
   using namespace narrowgauge::bench;
-  constexpr int format_set = NG_FORMAT_SET;
-  constexpr unsigned width = format_set == 1 ? 37 : 65;
-  constexpr int lsb_exp = format_set == 1 ? fp8_lsb_exp_e4m3 : fp8_lsb_exp;
+  constexpr unsigned format_set = NG_FORMAT_SET;
+  constexpr unsigned width = format_set == format_set::e4m3 ? 37 : 65;
+  constexpr int lsb_exp = format_set == format_set::e4m3 ? fp8_lsb_exp_e4m3 : fp8_lsb_exp;
 
   Bench bench(argc, argv, "fp8_lane", 1U << 18);
   Dut<Vdut> dut(bench);
@@ -19,7 +20,8 @@ int main(int argc, char** argv) {
   for (std::uint64_t x = 0, step = bench.sweep_step("a x b x formats", points); x < points; x += step) {
     const auto port = [&](unsigned bit) { return static_cast<unsigned>(x >> bit & 1); };
     const auto format = [&](unsigned bit) {
-      return format_set == 1 || (format_set == 3 && !port(bit)) ? Format::e4m3 : Format::e5m2;
+      return format_set == format_set::e4m3 || (format_set == format_set::fp8 && !port(bit)) ? Format::e4m3
+                                                                                             : Format::e5m2;
     };
     const auto a = static_cast<std::uint8_t>(x >> 10), b = static_cast<std::uint8_t>(x >> 2);
     dut->a_i = a;

@@ -12,21 +12,30 @@
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/tile/tile_regs.hpp"
 
 namespace {
 
 using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
-constexpr int rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, format_set = NG_FORMAT_SET;
+constexpr int rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES;
+constexpr unsigned format_set = NG_FORMAT_SET;
 constexpr std::uint64_t max_beats = NG_MAX_BEATS;
-constexpr bool has_fp4 = format_set & 1, has_e4m3 = format_set & 2, has_e5m2 = format_set & 4;
+constexpr bool has_fp4 = format_set & format_set::nvfp4;
+constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set & format_set::e5m2;
 constexpr bool has_fp8 = has_e4m3 || has_e5m2;
-constexpr int elem_width = format_set == 1 ? 4 : 8, blocks = has_fp4 ? lanes / 16 : 1;
+constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
 constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : -18;
 constexpr int latency = (has_fp4 ? 3 : 2) + 3;  // last beat accepted to first row offered, in cycles
 
-enum Fmt : unsigned { e4m3 = 0, e5m2 = 1, fp4 = 2 };
+using tile_regs::TileElement;
+enum Fmt : unsigned {
+  e4m3 = static_cast<unsigned>(TileElement::e4m3),
+  e5m2 = static_cast<unsigned>(TileElement::e5m2),
+  fp4 = static_cast<unsigned>(TileElement::nvfp4)
+};
 constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1};  // by Fmt
 constexpr bool in_set(unsigned fmt) { return fmt == fp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2; }
 

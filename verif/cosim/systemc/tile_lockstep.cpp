@@ -161,10 +161,14 @@ class Programmer {
 
   void choose_formats() {
     constexpr auto array = params.array();
-    const auto fp8 = [&] { return array.has_e4m3() && array.has_e5m2() ? rng_.below(2) : array.has_e5m2() ? 1 : 0; };
+    const auto code = [](regs::TileElement element) { return static_cast<std::uint32_t>(element); };
+    const auto fp8 = [&] {
+      const bool e5m2 = array.has_e5m2() && (!array.has_e4m3() || rng_.chance(0.5));
+      return code(e5m2 ? regs::TileElement::e5m2 : regs::TileElement::e4m3);
+    };
     fp4_ = array.has_fp4() && (!array.has_fp8() || rng_.chance(0.5));
-    a_fmt_ = fp4_ ? 2 : fp8();
-    b_fmt_ = fp4_ ? 2 : fp8();
+    a_fmt_ = fp4_ ? code(regs::TileElement::nvfp4) : fp8();
+    b_fmt_ = fp4_ ? code(regs::TileElement::nvfp4) : fp8();
   }
 
   void put(std::uint32_t address, std::uint32_t data) { accesses.push_back({address, data}); }

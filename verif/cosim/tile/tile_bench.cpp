@@ -20,6 +20,7 @@
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
 
 namespace {
@@ -32,14 +33,19 @@ using regs::TileError;
 constexpr unsigned rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, format_set = NG_FORMAT_SET;
 constexpr unsigned a_depth = NG_A_DEPTH, b_depth = NG_B_DEPTH, max_beats = NG_MAX_BEATS;
 constexpr bool has_counters = NG_COUNTERS != 0;
-constexpr bool has_fp4 = format_set & 1, has_e4m3 = format_set & 2, has_e5m2 = format_set & 4;
-constexpr unsigned elem_width = format_set == 1 ? 4 : 8, blocks = has_fp4 ? lanes / 16 : 0;
+constexpr bool has_fp4 = format_set & format_set::nvfp4;
+constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set & format_set::e5m2;
+constexpr unsigned elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 0;
 constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
 constexpr unsigned groups = (cols + stream_words - 1) / stream_words;
 constexpr unsigned stages = has_fp4 ? 3 : 2;
 constexpr unsigned queue_depth = 4;
 
-enum Fmt : unsigned { e4m3 = 0, e5m2 = 1, nvfp4 = 2 };
+enum Fmt : unsigned {
+  e4m3 = static_cast<unsigned>(regs::TileElement::e4m3),
+  e5m2 = static_cast<unsigned>(regs::TileElement::e5m2),
+  nvfp4 = static_cast<unsigned>(regs::TileElement::nvfp4)
+};
 constexpr std::array<Format, 3> element_format{Format::e4m3, Format::e5m2, Format::e2m1};
 enum class Style { finite, extreme, special, zero, any };
 
@@ -365,7 +371,7 @@ class TileBench {
   unsigned random_fmt() {
     unsigned fmt = 0;
     do fmt = rng().below(3);
-    while (!(format_set & (fmt == nvfp4 ? 1U : fmt == e4m3 ? 2U : 4U)));
+    while (!(fmt == nvfp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2));
     return fmt;
   }
   unsigned random_partner(unsigned fmt) {

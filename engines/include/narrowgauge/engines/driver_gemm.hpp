@@ -11,6 +11,7 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile.h"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
 
 namespace narrowgauge {
@@ -32,9 +33,7 @@ inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
         "the tile scales a product by one factor, and this operand has FP32 scales of parts: use the model engine, or "
         "quantize with one scale for the tensor");
   }
-  return {.format = q.scheme == Scheme::nvfp4   ? NG_NVFP4
-                    : q.element == Format::e4m3 ? NG_E4M3
-                                                : NG_E5M2,
+  return {.format = static_cast<ng_format_t>(find_operand_format(q.scheme, q.element)->code),
           .rows = static_cast<std::uint32_t>(q.rows),
           .k = static_cast<std::uint32_t>(q.k),
           .k_padded = static_cast<std::uint32_t>(q.k_padded),

@@ -23,6 +23,15 @@ struct Field {
 /// Bytes of address space.
 inline constexpr std::uint32_t size = 0x1000;
 
+enum class TileFormatSet : std::uint32_t {
+  /// FP4 E2M1 with a UE4M3 scale for each 16 elements; on both sides at once
+  nvfp4 = 1,
+  /// FP8 E4M3
+  e4m3 = 2,
+  /// FP8 E5M2
+  e5m2 = 4,
+};
+
 enum class TileError : std::uint32_t {
   /// no error
   none = 0,
@@ -86,8 +95,8 @@ inline constexpr Field rows{0, 8};
 inline constexpr Field cols{8, 8};
 /// elements of a row in a panel-beat
 inline constexpr Field lanes{16, 8};
-/// bit 0 NVFP4, bit 1 FP8 E4M3, bit 2 FP8 E5M2
-inline constexpr Field format_set{24, 3};
+/// formats of the array, each one a bit
+inline constexpr Field format_set{24, 8};
 }  // namespace geometry
 
 /// Depths, read only.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 
 namespace narrowgauge::power {
 
@@ -22,11 +23,11 @@ struct TileShape {
 
   bool operator==(const TileShape&) const = default;
 
-  /// The tile of these parameters of ng_tile. `format_set`: 1 NVFP4 + 2 E4M3 + 4 E5M2.
-  static TileShape of(int rows, int cols, int lanes, int format_set, int stream_width, int a_depth, int b_depth,
+  /// The tile of these parameters of ng_tile. `set`: a set of formats (format_set).
+  static TileShape of(int rows, int cols, int lanes, unsigned set, int stream_width, int a_depth, int b_depth,
                       std::int64_t max_beats = 65536) {
-    const bool nvfp4 = (format_set & 1) != 0;
-    const int bits = lanes * (format_set == 1 ? 4 : 8) + (nvfp4 ? lanes / 16 * 8 : 0);
+    const bool nvfp4 = (set & format_set::nvfp4) != 0;
+    const int bits = lanes * static_cast<int>(format_set::element_bits(set)) + (nvfp4 ? lanes / 16 * 8 : 0);
     return {rows, cols, lanes, bits, bits, nvfp4 ? 3 : 2, stream_width, a_depth, b_depth, max_beats};
   }
   /// Stream words of an image of A, of B.
