@@ -20,8 +20,8 @@
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/quantize.hpp"
-#include "parallel.hpp"
 
 namespace narrowgauge {
 namespace {

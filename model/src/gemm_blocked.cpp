@@ -13,7 +13,7 @@
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/mac/gemm.hpp"
-#include "parallel.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::detail {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/quant/rules.hpp"
 
 // kernels.inc is compiled as it is for the compiler's own target, and on x86-64 with GCC once more for AVX2 and
 // AVX-512: whole functions under a target pragma, because vector types are lowered before a function could be cloned or

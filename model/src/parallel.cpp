@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "parallel.hpp"
+#include "narrowgauge/parallel.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -21,8 +21,8 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/rules.hpp"
-#include "parallel.hpp"
 
 namespace narrowgauge {
 namespace {

@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
 #include <vector>
 
 #include "kernels.hpp"
+#include "narrowgauge/error.hpp"
 
 namespace narrowgauge {
 
@@ -29,7 +31,8 @@ void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<
 
 namespace {
 
-/// Natural logarithm of 0 < x <= 1, within 2 units in the last place: 2 artanh((m - 1) / (m + 1)) for sqrt(1/2) <= m < sqrt(2).
+/// Natural logarithm of 0 < x <= 1, within 2 units in the last place: 2 artanh((m - 1) / (m + 1)) for sqrt(1/2) <= m <
+/// sqrt(2).
 double natural_log(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -60,5 +63,27 @@ double cosine_of_turns(double v) {
 }  // namespace
 
 double standard_normal(double u, double v) { return std::sqrt(-2 * natural_log(u)) * cosine_of_turns(v); }
+
+Lfsr::Lfsr(int width, std::uint32_t state) : state_(state) {
+  switch (width) {
+    case 8:
+      polynomial_ = 0xB8;  // x^8 + x^6 + x^5 + x^4 + 1
+      break;
+    case 16:
+      polynomial_ = 0xB400;  // x^16 + x^14 + x^13 + x^11 + 1
+      break;
+    case 24:
+      polynomial_ = 0xE10000;  // x^24 + x^23 + x^22 + x^17 + 1
+      break;
+    case 32:
+      polynomial_ = 0x80200003;  // x^32 + x^22 + x^2 + x + 1
+      break;
+    default:
+      throw Error("an LFSR of " + std::to_string(width) + " bits was asked for: expected 8, 16, 24 or 32");
+  }
+  if (state == 0 || state >> (width - 1) >> 1)
+    throw Error("the state of an LFSR of " + std::to_string(width) + " bits is " + std::to_string(state) +
+                ": expected 1 to 2^" + std::to_string(width) + " - 1");
+}
 
 }  // namespace narrowgauge

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "narrowgauge/error.hpp"
+
 namespace narrowgauge {
 namespace {
 
@@ -84,12 +86,11 @@ TEST(Lfsr, HasMaximalLength) {
   const std::vector<std::pair<int, std::vector<std::uint64_t>>> widths{
       {8, {3, 5, 17}}, {16, {3, 5, 17, 257}}, {24, {3, 5, 7, 13, 17, 241}}, {32, {3, 5, 17, 257, 65537}}};
   for (const auto& [width, primes] : widths) {
-    const std::uint32_t taps = Lfsr::maximal_taps(width);
     Matrix step, identity;
     for (int i = 0; i < width; ++i) {
-      Lfsr lfsr{1U << i, taps};
+      Lfsr lfsr(width, 1U << i);
       lfsr.step();
-      step.push_back(lfsr.state);
+      step.push_back(lfsr.state());
       identity.push_back(1U << i);
     }
     const std::uint64_t period = (std::uint64_t{1} << width) - 1;
@@ -99,19 +100,21 @@ TEST(Lfsr, HasMaximalLength) {
       EXPECT_NE(power(step, period / prime), identity) << width << " " << prime;
     }
   }
-  EXPECT_EQ(Lfsr::maximal_taps(12), 0U);
+  EXPECT_THROW(Lfsr(12, 1), Error);
+  for (const int width : {8, 16, 24, 32}) EXPECT_THROW(Lfsr(width, 0), Error);
+  EXPECT_THROW(Lfsr(16, 1U << 16), Error);
 }
 
 TEST(Lfsr, SixteenBitsVisitAllStates) {
-  Lfsr lfsr{1, Lfsr::maximal_taps(16)};
+  Lfsr lfsr(16, 1);
   std::vector<bool> seen(1 << 16);
   for (int i = 0; i < (1 << 16) - 1; ++i) {
-    ASSERT_FALSE(seen[lfsr.state]) << i;
-    seen[lfsr.state] = true;
+    ASSERT_FALSE(seen[lfsr.state()]) << i;
+    seen[lfsr.state()] = true;
     lfsr.step();
   }
-  EXPECT_EQ(lfsr.state, 1U);
-  Lfsr a{0xACE1, Lfsr::maximal_taps(16)}, b = a;
+  EXPECT_EQ(lfsr.state(), 1U);
+  Lfsr a(16, 0xACE1), b = a;
   std::uint32_t word = 0;
   for (int i = 0; i < 8; ++i) word |= a.step() << i;
   EXPECT_EQ(b.draw(8), word);

@@ -85,6 +85,11 @@ class Rooms(unittest.TestCase):
     def test_the_compiler_holds_the_table(self) -> None:
         assert problems(self.rooms) == []
 
+    def test_no_file_climbs_out_of_its_room(self) -> None:
+        files = [path for room in self.rooms for path in (ROOT / "power" / room).rglob("*.?pp")]
+        climbing = {str(path): name for path in files for name in included(path) if name.startswith("..")}
+        assert climbing == {}, "include what the other room's library shows"
+
     def test_another_table_is_noticed(self) -> None:
         tighter = {**self.rooms, "gauge": set()}
         assert "gauge sees narrowgauge/power/features.hpp of features" in problems(tighter)

@@ -35,6 +35,17 @@ def price(features: dict[str, float]) -> float:
     return sum(1e-15 * (FEATURES.index(name) + 1) * value for name, value in features.items())
 
 
+def test_a_format_for_each_operand() -> None:
+    assert (
+        ng.energy(a_format="int8", b_format="int4", rung="L0").value == ng.energy("integer", b_width=4, rung="L0").value
+    )
+    with pytest.raises(ng.FieldError, match="of int4 x fp4_e3m0 there is neither a unit nor a calibration") as refused:
+        ng.energy(a_format="int4", b_format="fp4_e3m0")
+    assert (refused.value.field, refused.value.value) == ("b_format", "fp4_e3m0")
+    with pytest.raises(ng.FieldError, match="format is missing"):
+        ng.energy()
+
+
 def test_the_papers_numbers() -> None:
     for bits, signed, unsigned in ((2, 24, 10), (4, 36, 24)):
         assert ng.energy(f"int{bits}", mode="pann_paper").value == signed

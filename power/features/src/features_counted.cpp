@@ -5,8 +5,8 @@
 #include <numeric>
 #include <string>
 
-#include "../../model/src/parallel.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::power {
 namespace {

@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
-#include "../../model/src/parallel.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::power::gate {
 namespace {

@@ -41,45 +41,34 @@ constexpr int random_lane_bits(int bits) { return bits <= 8 ? 8 : bits <= 16 ? 1
 /// range is split.
 void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out);
 
-/// A number of N(0, 1) from `u` in (0, 1] and `v` in [0, 1], both uniform (Box and Muller). Built of additions, products,
-/// quotients and square roots in a fixed order: the same bits on every machine, which the logarithms and cosines of
-/// mathematical libraries do not promise.
+/// A number of N(0, 1) from `u` in (0, 1] and `v` in [0, 1], both uniform (Box and Muller). Built of additions,
+/// products, quotients and square roots in a fixed order: the same bits on every machine, which the logarithms and
+/// cosines of mathematical libraries do not promise.
 double standard_normal(double u, double v);
 
-/// Galois LFSR of maximal length: `width` bits, period 2^width - 1. A step shifts right and, if a 1 fell out, xors
-/// `taps` (bit i-1 of `taps` is the coefficient of x^i). State 0 is a fixed point and must not be loaded.
-struct Lfsr {
-  std::uint32_t state;
-  std::uint32_t taps;
-
-  /// Primitive polynomials of 8, 16, 24 and 32 bits; other widths give 0.
-  static constexpr std::uint32_t maximal_taps(int width) {
-    switch (width) {
-      case 8:
-        return 0xB8;  // x^8 + x^6 + x^5 + x^4 + 1
-      case 16:
-        return 0xB400;  // x^16 + x^14 + x^13 + x^11 + 1
-      case 24:
-        return 0xE10000;  // x^24 + x^23 + x^22 + x^17 + 1
-      case 32:
-        return 0x80200003;  // x^32 + x^22 + x^2 + x + 1
-      default:
-        return 0;
-    }
-  }
+/// Galois LFSR of maximal length: `width` bits, period 2^width - 1. A step shifts right and, if a 1 fell out, xors the
+/// primitive polynomial of that width (bit i-1 is the coefficient of x^i).
+class Lfsr {
+ public:
+  /// Width 8, 16, 24 or 32; the state is neither 0, which is a fixed point, nor wider. Throws Error otherwise.
+  Lfsr(int width, std::uint32_t state);
+  std::uint32_t state() const { return state_; }
 
   /// One step; the bit that fell out.
-  constexpr std::uint32_t step() {
-    const std::uint32_t out = state & 1;
-    state = (state >> 1) ^ (out ? taps : 0);
+  std::uint32_t step() {
+    const std::uint32_t out = state_ & 1;
+    state_ = (state_ >> 1) ^ (out ? polynomial_ : 0);
     return out;
   }
   /// `bits` fresh bits, the first one lowest: as many steps, as hardware unrolls them.
-  constexpr std::uint32_t draw(int bits) {
+  std::uint32_t draw(int bits) {
     std::uint32_t word = 0;
     for (int i = 0; i < bits; ++i) word |= step() << i;
     return word;
   }
+
+ private:
+  std::uint32_t polynomial_, state_;
 };
 
 }  // namespace narrowgauge
