@@ -265,7 +265,13 @@ def integers(name: str, codes: Bytes) -> tuple[NDArray[np.object_], int]:
 
 def specials(name: str, codes: Bytes) -> NDArray[np.float64]:
     """Values as floats, for the rules of NaN and infinity only."""
-    return np.array([float(decode(name, code)) for code in range(256)])[codes]
+    return floats(name)[codes]
+
+
+@functools.cache
+def floats(name: str) -> NDArray[np.float64]:
+    """By code."""
+    return np.array([float(decode(name, code)) for code in range(256)])
 
 
 def gemm(a: object, b: object) -> NDArray[np.float32]:
