@@ -32,6 +32,7 @@ rtl/pann/ng_pann_mac.sv
 rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_ram.sv
 rtl/prim/ng_fifo.sv
+rtl/quant/ng_amax.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_counters.sv
