@@ -16,7 +16,7 @@ from ngtools import ngflow
 def main() -> int:
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
         raise ngflow.FlowError("expected the build folder as the only argument, for example: record.py build/release")
-    results = sorted(Path(sys.argv[1]).rglob("mutants_*.json"))
+    results = sorted((Path(sys.argv[1]) / "verif").rglob("mutants_*.json"))
     if not results:
         raise ngflow.FlowError(f"no mutants_*.json under {sys.argv[1]}; run ctest -R mutants there first")
     folder = ngflow.ROOT / "verif" / "records"
