@@ -65,7 +65,7 @@ def prove(args: argparse.Namespace, defines: list[str], work: Path) -> tuple[str
         "opt_expr",
         "opt_merge",
         "opt_clean",
-        # Also makes $assert and $assume of the $check cells that Yosys from 0.38 on keeps assertions in.
+        # Also makes $assert and $assume of the $check cells in which newer Yosys keeps assertions.
         "async2sync",
         f"tee -q -o {work}/assertions.txt select -list t:$assert",
     ]

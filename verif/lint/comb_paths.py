@@ -86,7 +86,7 @@ def graph(commands: list[str], top: str, work: Path) -> tuple[dict, dict[int, se
     follows: dict[int, set[int]] = defaultdict(set)
     for cell in module["cells"].values():
         kind, pins = cell["type"], cell["connections"]
-        if REGISTER.match(kind) or not pins:  # notes to the reader have no pins: $scopeinfo of Yosys from 0.36 on
+        if REGISTER.match(kind) or not pins:  # notes to the reader have no pins: $scopeinfo of newer Yosys
             continue
         directions = cell.get("port_directions", {})
         if not directions:
