@@ -39,7 +39,15 @@ void add_tile_option(CLI::App& command, std::string& tile) {
 
 std::string gemm_format_names() {
   std::string names;
-  for (const GemmFormat& format : gemm_formats) names += (names.empty() ? "" : ", ") + std::string(format.name);
+  std::size_t line = 0;  // where the last one begins
+  for (const GemmFormat& format : gemm_formats) {
+    if (!names.empty()) names += ", ";
+    if (names.size() - line + format.name.size() > 100) {
+      names.back() = '\n';
+      line = names.size();
+    }
+    names += format.name;
+  }
   return names;
 }
 

@@ -26,7 +26,7 @@ void add_tile_option(CLI::App& command, std::string& tile);
 /// simulated hardware runs on one.
 std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads);
 
-/// "nvfp4, mxfp4, ..."
+/// "nvfp4, mxfp4, ...", in lines that a help text takes.
 std::string gemm_format_names();
 
 }  // namespace narrowgauge::cli
