@@ -8,7 +8,7 @@ configuration for every target, with tool versions, recipe and a hash of the RTL
 examples
   synth/synth.py --list                                what can be synthesized, for which targets
   synth/synth.py --unit dot_e2m1 --target ice40        one unit now, printed
-  synth/synth.py --unit dot_fp8 --params 'Lanes=8;FormatSet=1' --target ice40,generic --json
+  synth/synth.py --unit dot_fp8 --params 'Lanes=8;FormatSet=2' --target ice40,generic --json
   synth/synth.py --unit dot_e2m1 --target ice40 --pnr  also place and route: critical path in a register wrapper
   synth/synth.py --record                              redo all records and docs/area.md (make area)
   synth/synth.py --record dot_e2m1                     redo one
