@@ -137,6 +137,7 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, Format scale_f
         std::vector<std::int16_t> a_codes(patch.tiles_down * chunk * block * tile_rows);
         std::vector<double> a_scales(patch.tiles_down * chunk * tile_rows);
         for (std::size_t first = 0; first < blocks; first += chunk) {
+          detail::breathe();
           const std::size_t count = std::min(chunk, blocks - first);
           for (std::size_t i = 0; i < patch.tiles_down; ++i) {
             const std::size_t row = patch.row + i * tile_rows;
@@ -242,6 +243,7 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
           return sum;
         };
         for (std::size_t first = 0; first < k; first += fp8_chunk) {
+          detail::breathe();
           const std::size_t count = std::min(fp8_chunk, k - first);
           for (int s = 0; s < a_slices.count; ++s) {
             for (std::size_t i = 0; i < patch.tiles_down; ++i) {
@@ -282,6 +284,13 @@ float epilogue(float sum, float alpha) {
   return std::isnan(scaled) ? nan_result : scaled;
 }
 
+void check_contraction(Scheme scheme, std::size_t k) {
+  if (scheme == Scheme::nvfp4 && k > nvfp4_max_k) {
+    throw Error("the contraction of an nvfp4 product has length " + std::to_string(k) + ": expected at most " +
+                std::to_string(nvfp4_max_k) + "; split it and add the parts");
+  }
+}
+
 void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b) {
   check(a, "the left operand");
   check(b, "the right operand");
@@ -290,10 +299,7 @@ void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b) {
     throw Error("the operands' contractions differ: the left has vectors of " + std::to_string(a.k) +
                 ", the right of " + std::to_string(b.k) + "; the columns of A must be as many as the rows of B");
   }
-  if (a.scheme == Scheme::nvfp4 && a.k > nvfp4_max_k) {
-    throw Error("the contraction of an nvfp4 product has length " + std::to_string(a.k) + ": expected at most " +
-                std::to_string(nvfp4_max_k) + "; split it and add the parts");
-  }
+  check_contraction(a.scheme, a.k);
 }
 
 std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads,

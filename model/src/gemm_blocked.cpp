@@ -88,6 +88,7 @@ void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned t
         for (std::size_t i = 0; i < a.rows; ++i) {
           std::array<float, columns> total{};
           for (std::size_t n = 0; n < blocks; ++n) {
+            if (n % 64 == 0) breathe();
             const std::size_t first = n * block, size = std::min(block, a.k - first);
             std::array<std::array<double, columns>, 3> sums{};  // of 2^(slice_bits * index)
             for (std::size_t sa = 0; sa < left.count; ++sa) {

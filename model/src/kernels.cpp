@@ -47,9 +47,9 @@ namespace {
 
 Kernels choose() {
   const char* wish_text = std::getenv("NARROWGAUGE_ISA");
-  const std::string wish = wish_text ? wish_text : "avx512";
+  const std::string wish = wish_text && *wish_text ? wish_text : "avx512";
   if (wish != "baseline" && wish != "avx2" && wish != "avx512") {
-    throw Error("NARROWGAUGE_ISA is '" + wish + "': expected baseline, avx2 or avx512, or the variable unset");
+    throw Error("NARROWGAUGE_ISA is '" + wish + "': expected baseline, avx2 or avx512, or the variable unset or empty");
   }
 #ifdef NG_X86_KERNELS
   __builtin_cpu_init();

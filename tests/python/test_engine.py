@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -140,3 +142,35 @@ def test_errors_are_sentences_that_name_the_value(call: object, words: list[str]
     for word in words:
         assert word in str(caught.value), str(caught.value)
     assert len(str(caught.value).split()) > 4
+
+
+def test_a_signal_ends_the_golden_product() -> None:
+    """Ctrl-C, say."""
+    rng = np.random.default_rng(4)
+    k = 1 << 18
+
+    def operand(length: int) -> ng.QuantizedMatrix:
+        return ng.QuantizedMatrix("fp8", "e5m2", rng.integers(0, 0x78, (64, length), dtype=np.uint8))
+
+    class Stop(Exception):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stop
+
+    short = operand(k // 8)
+    began = time.monotonic()
+    ng.gemm(short, short.mT)
+    eighth = time.monotonic() - began
+    q = operand(k)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        for multiply in (ng.gemm, ng.Engine().gemm):
+            began = time.monotonic()
+            signal.setitimer(signal.ITIMER_REAL, eighth)
+            with pytest.raises(Stop):
+                multiply(q, q.mT)
+            assert time.monotonic() - began < 4 * eighth + 0.5
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

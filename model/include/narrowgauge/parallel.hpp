@@ -18,4 +18,8 @@ unsigned thread_count(unsigned threads);
 void parallel_for(std::size_t jobs, unsigned threads, const std::function<void(std::size_t)>& job,
                   const Progress& progress = {});
 
+/// For jobs that take long, between their parts: calls `progress` of the loop that the job belongs to if this is the
+/// calling thread, and leaves the job if the loop is to stop. Does nothing elsewhere.
+void breathe();
+
 }  // namespace narrowgauge::detail

@@ -25,6 +25,9 @@ inline float epilogue_scale(const QuantizedMatrix& a, const QuantizedMatrix& b) 
 /// fl(sum * alpha), with NaN as 0x7FC00000. Every engine ends with this.
 float epilogue(float sum, float alpha);
 
+/// Throws Error if k exceeds nvfp4_max_k in that scheme.
+void check_contraction(Scheme scheme, std::size_t k);
+
 /// What every engine asks of its operands. Throws Error if schemes or lengths differ, operands are malformed, or k
 /// exceeds nvfp4_max_k.
 void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b);
