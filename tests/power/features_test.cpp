@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <ctime>
 #include <numeric>
 #include <random>
 #include <string>
@@ -649,6 +650,43 @@ TEST(Features, RefusesWhatItCannotPrice) {
       "more than 1 bits");
   const auto short_one = std::make_shared<const std::vector<double>>(3, 1.0);
   expect_error([&] { features({{}, {Distribution::histogram, short_one}, {}}); }, "a.histogram has 3 entries");
+}
+
+/// The features of a tree of leaves that are alike are those of all its leaves, within what samples differ: most where
+/// they are of few sums.
+TEST(Expected, AlikeLeavesAreAsGoodAsAll) {
+  const OperandStatistics gauss{Distribution::gauss, {}}, uniform{Distribution::uniform, {}};
+  const MacSpec macs[] = {{.a_width = 8, .b_width = 8, .lanes = 16},
+                          {.a_width = 4, .b_width = 4, .lanes = 23},
+                          {.a_width = 8, .b_width = 8, .lanes = 21, .accumulator = false},
+                          {.a_format = MacFormat::fp8_e4m3, .b_format = MacFormat::fp8_e4m3, .lanes = 12},
+                          {.a_format = MacFormat::nvfp4, .b_format = MacFormat::nvfp4, .lanes = 112}};
+  for (const OperandStatistics& operand : {gauss, uniform}) {
+    for (const MacSpec& mac : macs) {
+      const Features all = sampled_features({mac, operand, operand}, false);
+      const Features alike = sampled_features({mac, operand, operand}, true);
+      const double whole = std::accumulate(all.begin(), all.end(), 0.0);
+      double difference = 0;
+      for (std::size_t i = 0; i < feature_count; ++i) {
+        const bool walk = feature_names[i].starts_with("accumulator");
+        if (!walk) difference += alike[i] - all[i];
+        EXPECT_NEAR(alike[i], all[i], (walk ? 0.15 : 0.03) * all[i] + 0.003 * whole)
+            << feature_names[i] << ", " << mac.lanes << " lanes of " << static_cast<int>(mac.format());
+      }
+      EXPECT_NEAR(difference, 0, 0.02 * whole) << mac.lanes << " lanes of " << static_cast<int>(mac.format());
+    }
+  }
+}
+
+TEST(Expected, ManyLanesAreNoLongWork) {
+  const auto began = std::clock();
+  for (const int lanes : {256, 512, 1024}) {
+    MacSpec nvfp4{.lanes = lanes}, int8{.lanes = lanes};
+    nvfp4.set_format(MacFormat::nvfp4);
+    EXPECT_GT(features({nvfp4, {}, {}})[0], 0);
+    EXPECT_GT(features({int8, {}, {}})[0], 0);
+  }
+  EXPECT_LT(static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC, 20);  // 1024 lanes of nvfp4 alone took 10
 }
 
 }  // namespace

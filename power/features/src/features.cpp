@@ -23,6 +23,11 @@ using namespace words;
 constexpr std::size_t products = 8192;  // in the sample,
 constexpr std::size_t sums = 4;         // which has at least so many sums
 constexpr std::size_t walk = 256;       // of so many cycles
+// Units of more leaves than any recorded one are made of leaves that are alike, so that their number costs next to
+// nothing; of integers and fp8, and of nvfp4, whose leaves are 16 lanes.
+constexpr int most_leaves = 16, most_leaves_nvfp4 = 4;
+constexpr std::size_t alike_cycles = 4096, alike_cycles_nvfp4 = 2048;
+static_assert(alike_cycles % block == 0 && alike_cycles_nvfp4 % block == 0);
 constexpr int max_bits = 128;
 constexpr std::size_t max_lanes = 1024;
 
@@ -56,7 +61,7 @@ struct Entry {
 using Draw = std::function<std::vector<std::uint32_t>(bool b, std::size_t n, std::mt19937_64&)>;
 
 template <class W>
-std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& stream) {
+std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& stream, bool alike) {
   auto entry = std::make_unique<Entry>();
   const bool by_bit = mac.accumulator && mac.is(MacFormat::integer);
   std::array<std::array<std::int64_t, max_bits>, 3> bits{};  // nets, glitches, registers
@@ -88,12 +93,14 @@ std::unique_ptr<Entry> make_entry(const MacSpec& mac, const OperandStream& strea
           changed += std::popcount(static_cast<U64>(flipped));
           if constexpr (sizeof(W) > 8) changed += std::popcount(static_cast<U64>(flipped >> 64));
         }
+        changed *= static_cast<std::int64_t>(node.weight);
         if (settled)
           counts[static_cast<std::size_t>(Feature::operand_loads)] += changed * static_cast<std::int64_t>(node.loads);
         if (!kind.counted) return;
         if (settled) counts[nets] += changed;
         if (nets != glitches) counts[glitches] += settled ? -changed : changed;
-      });
+      },
+      alike);
   const auto transitions = static_cast<double>(std::max<std::size_t>(cycles, 2) - 1);
   for (std::size_t i = 0; i < feature_count; ++i) entry->rest[i] = static_cast<double>(counts[i]) / transitions;
   if (by_bit) {
@@ -133,9 +140,16 @@ class Table {
 
   double cycles_per_mac() const { return cycles_per_mac_; }
 
-  Features features(const MacSpec& mac) const {
-    const std::size_t variant = !mac.accumulator ? 0 : mac.is(MacFormat::integer) && mac.acc_width > 64 ? 2 : 1;
-    const Entry& entry = this->entry(mac, variant);
+  Features features(const MacSpec& mac) const { return features(mac, entry(mac, variant_of(mac))); }
+  /// For tests: of a sample of its own.
+  Features features(const MacSpec& mac, bool alike) const { return features(mac, *make(mac, variant_of(mac), alike)); }
+
+ private:
+  static std::size_t variant_of(const MacSpec& mac) {
+    return !mac.accumulator ? 0 : mac.is(MacFormat::integer) && mac.acc_width > 64 ? 2 : 1;
+  }
+
+  static Features features(const MacSpec& mac, const Entry& entry) {
     Features f = entry.rest;
     at(f, Feature::flip_flops) = flip_flops(mac);
     if (entry.accumulator) {
@@ -147,7 +161,6 @@ class Table {
     return f;
   }
 
- private:
   const Entry& entry(const MacSpec& mac, std::size_t variant) const {
     auto& slot = entries_[variant][static_cast<std::size_t>(mac.lanes)];
     if (const Entry* made = slot.load(std::memory_order_acquire)) return *made;
@@ -157,10 +170,15 @@ class Table {
   }
 
   std::unique_ptr<Entry> make(MacSpec mac, std::size_t variant) const {
+    return make(mac, variant, leaves(mac) > (mac.is(MacFormat::nvfp4) ? most_leaves_nvfp4 : most_leaves));
+  }
+
+  std::unique_ptr<Entry> make(MacSpec mac, std::size_t variant, bool alike) const {
     if (mac.is(MacFormat::integer) && mac.accumulator) mac.acc_width = variant == 2 ? max_bits : 64;
     std::mt19937_64 engine(5);
-    const auto lanes = static_cast<std::size_t>(mac.lanes);
+    const auto lanes = static_cast<std::size_t>(alike ? 2 * mac.lanes / leaves(mac) : mac.lanes);
     std::size_t cycles = std::max(sums * walk, products / lanes);
+    if (alike) cycles = mac.is(MacFormat::nvfp4) ? alike_cycles_nvfp4 : alike_cycles;
     if (is_repeated(mac)) cycles = std::max(walk, static_cast<std::size_t>(products / std::max(1.0, cycles_per_mac_)));
     const std::size_t codes = cycles * lanes;
     const auto operand = [&](const std::vector<double>& p, const OperandStatistics& statistics) {
@@ -178,7 +196,7 @@ class Table {
     };
     const auto a_scale = scales(a_), b_scale = scales(b_);
     const OperandStream stream{cycles, a, b, a_scale, b_scale, walk};
-    return needs_wide(mac) ? make_entry<U128>(mac, stream) : make_entry<U64>(mac, stream);
+    return needs_wide(mac) ? make_entry<U128>(mac, stream, alike) : make_entry<U64>(mac, stream, alike);
   }
 
   OperandStatistics a_, b_;
@@ -252,6 +270,8 @@ void range(const char* field, int value, int low, int high) {
 }
 
 }  // namespace
+
+Features sampled_features(const MacQuestion& q, bool alike) { return Table(q.mac, q.a, q.b).features(q.mac, alike); }
 
 int flip_flops(const MacSpec& mac) {
   if (is_float(mac.format())) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum

@@ -42,14 +42,14 @@ inline std::vector<Offer> offers(const MacSpec& mac, const OperandStream& stream
 }
 
 /// Entries [begin, end) of the stream, begin where a sum starts; change(node, old, new, settled, n) as Graph::simulate
-/// has it. The transition into the first cycle of entry `begin` is one of them. Returns the number of cycles.
+/// has it. `alike`: the stream is of two leaves, in whole blocks (UnitGraph). The transition into the first cycle of
+/// entry `begin` is one of them. Returns the number of cycles.
 template <class W, class Change>
 std::size_t run_unit(const MacSpec& mac, const OperandStream& stream, std::size_t begin, std::size_t end,
-                     const Change& change) {
-  UnitGraph<W> unit(mac);
+                     const Change& change, bool alike = false) {
+  UnitGraph<W> unit(mac, alike);
   Graph<W>& g = unit.graph;
-  const auto lanes = static_cast<std::size_t>(mac.lanes);
-  const std::size_t per_leaf = lanes / unit.a.size();
+  const std::size_t per_leaf = static_cast<std::size_t>(mac.lanes / leaves(mac)), lanes = unit.a.size() * per_leaf;
   // The sum before: what the registers held in the cycle before `begin`.
   std::size_t from = begin;
   if (begin > 0) {
@@ -86,9 +86,10 @@ std::size_t run_unit(const MacSpec& mac, const OperandStream& stream, std::size_
     if (at < before)
       g.skip(n);
     else
-      g.simulate(n, from == begin && at == 0, [&](const auto& node, const W* old, const W* after, bool settled) {
-        change(node, old, after, settled, n);
-      });
+      g.simulate(
+          n, from == begin && at == 0,
+          [&](const auto& node, const W* old, const W* after, bool settled) { change(node, old, after, settled, n); },
+          alike);
     at += n;
   }
   return list.size() - before;

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <vector>
 
 #include "narrowgauge/power/features.hpp"
@@ -68,7 +70,11 @@ class Graph {
     std::vector<int> from;
     Function step, settle;  ///< a register has no step
     U64 loads = 0;          ///< gates of a multiplier that each of its bits drives
+    U64 weight = 1;         ///< so many like it are in the unit
     bool slow = false;      ///< takes two units of time
+    bool sequence = false;  ///< in independent cycles: follows what it was in the cycle before all the same
+    bool shuffle = false;   ///< of the node before it
+    std::vector<int> shuffles = {};
     W last = 0;
     Block settled{}, now{}, coming{};  ///< coming: what a slow node will be
   };
@@ -81,6 +87,7 @@ class Graph {
     n.kind = kind;
     n.width = width;
     n.counted = ones<W>(width);
+    n.weight = weight_;
     n.from = std::move(from);
     n.settle = std::move(settle);
     return static_cast<int>(nodes_.size()) - 1;
@@ -98,6 +105,28 @@ class Graph {
   void count_only(int id, W bits) { nodes_[static_cast<std::size_t>(id)].counted = bits; }
   /// Each bit of a node drives so many gates of a multiplier more.
   void drives(int id, int gates) { nodes_[static_cast<std::size_t>(id)].loads += static_cast<U64>(gates); }
+  /// Nodes made from now on stand for so many.
+  void alike(std::size_t count) { weight_ = static_cast<U64>(count); }
+  /// The same node.
+  int sequence(int id) {
+    nodes_[static_cast<std::size_t>(id)].sequence = true;
+    return id;
+  }
+  /// Another node like this one, of whole blocks of independent cycles: the same values at the same times, but of the
+  /// cycles in another order, one for each seed.
+  int shuffled(int id, unsigned seed) {
+    std::array<std::uint8_t, block> order;
+    std::iota(order.begin(), order.end(), std::uint8_t{0});
+    std::mt19937_64 engine(seed);
+    for (std::size_t i = block - 1; i > 0; --i) std::swap(order[i], order[engine() % (i + 1)]);
+    const int copy = reg(Kind{Feature::flip_flops, Feature::flip_flops, false}, width(id), {id},
+                         [order](std::size_t n, W* out, const W* const* in) {
+                           for (std::size_t t = 0; t < n; ++t) out[t] = in[0][order[t]];
+                         });
+    nodes_[static_cast<std::size_t>(copy)].shuffle = true;
+    nodes_[static_cast<std::size_t>(id)].shuffles.push_back(copy);
+    return copy;
+  }
   /// An exclusive or: takes two units of time. The same node.
   int slow(int id) {
     nodes_[static_cast<std::size_t>(id)].slow = true;
@@ -141,18 +170,26 @@ class Graph {
 
   /// After settle(): every change of every word as change(node, old, new, settled), arrays of n; `settled`: the change
   /// that zero delay would have, the others are what happens. The first cycle follows the last of the block before, or,
-  /// in the first block, itself.
+  /// in the first block, itself. `independent`: each input follows any of its values, here the one before in a ring,
+  /// and every word what it is of those; but for nodes that are a sequence.
   template <class Change>
-  void simulate(std::size_t n, bool first_block, const Change& change) {
+  void simulate(std::size_t n, bool first_block, const Change& change, bool independent = false) {
     changed_.assign(nodes_.size(), false);
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      Node& node = nodes_[i];
-      node.now[0] = first_block ? node.settled[0] : node.last;
-      std::copy_n(node.settled.begin(), n - 1, node.now.begin() + 1);
+    for (Node& node : nodes_) {
+      if (independent && !node.sequence && node.settle) {
+        call(node, node.settle, n, node.now.data(), false);
+      } else {
+        const bool ring = independent && !node.sequence;
+        node.now[0] = ring ? node.settled[n - 1] : first_block ? node.settled[0] : node.last;
+        std::copy_n(node.settled.begin(), n - 1, node.now.begin() + 1);
+      }
       node.last = node.settled[n - 1];
       if (node.slow) node.coming = node.now;
+    }
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      Node& node = nodes_[i];
       change(node, node.now.data(), node.settled.data(), true);
-      if (!node.step) {
+      if (!node.step && !node.shuffle) {
         change(node, node.now.data(), node.settled.data(), false);
         changed_[i] = !same(node.now, node.settled, n);
         node.now = node.settled;
@@ -178,6 +215,11 @@ class Graph {
         change(node, node.now.data(), next_.data(), false);
         std::copy_n(next_.begin(), n, node.now.begin());
         changing_[i] = any = true;
+        for (const int copy : node.shuffles) {
+          Node& shuffle = nodes_[static_cast<std::size_t>(copy)];
+          call(shuffle, shuffle.settle, n, shuffle.now.data(), false);
+          changing_[static_cast<std::size_t>(copy)] = true;
+        }
       }
       changed_.swap(changing_);
     }
@@ -196,6 +238,7 @@ class Graph {
   }
 
   std::vector<Node> nodes_;
+  U64 weight_ = 1;
   std::vector<char> changed_, changing_;
   std::vector<const W*> in_;
   Block next_{};

@@ -42,4 +42,8 @@ std::vector<std::uint32_t> float_codes(Distribution distribution, std::size_t n,
 /// The same for the bytes of a block scale (nvfp4, mxfp4); histograms say nothing of scales: those of gauss.
 std::vector<double> scale_probabilities(MacFormat format, Distribution distribution);
 
+/// Rung L0 of nvfp4, fp8 or integers from a fresh sample: of all leaves, or of leaves that are alike
+/// (features_unit.hpp).
+Features sampled_features(const MacQuestion& question, bool alike);
+
 }  // namespace narrowgauge::power

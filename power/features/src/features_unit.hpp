@@ -494,16 +494,57 @@ int sum_tree(Graph<W>& g, int width, std::vector<int> leaf, const std::vector<in
   return leaf[0];
 }
 
+/// The sum of some leaves, and the node that says whether it still owes a carry: of its first leaf; -1: none.
+struct Partial {
+  int sum = -1, owed = -1;
+};
+
+/// sum_tree of so many leaves that are alike, two simulated ones: the first, which owes nothing, and one for all
+/// others. By doubling: operands of a level's adders are alike, and so one adder stands for all, with an operand and
+/// another like it (Graph::shuffled). Besides: the first adder of each level, which leads to the sum, and what is left
+/// over at the end where the leaves are no power of two. A right operand's carry goes into its own adder.
+template <class W>
+int sum_tree_alike(Graph<W>& g, int width, int first, Partial other, std::size_t count) {
+  unsigned seed = 0;
+  const auto another = [&](const Partial& p) {
+    ++seed;
+    return Partial{g.shuffled(p.sum, seed), p.owed < 0 ? -1 : g.shuffled(p.owed, seed)};
+  };
+  const auto add = [&](const Partial& left, const Partial& right, std::size_t alike) {
+    g.alike(alike);
+    return Partial{prefix_add(g, adder_kind, width + 1, left.sum, width, right.sum, width, right.owed), left.owed};
+  };
+  Partial begin{first, -1}, middle = other, end;  // end: of fewer leaves than the others, if there is one
+  for (; count > 1; count = (count + 1) / 2, ++width) {
+    const bool rest = end.sum >= 0;
+    const Partial last = rest ? end : another(middle);
+    Partial next_end;
+    if (count % 2 != 0) {
+      g.alike(1);
+      next_end = {g.map(wire, width + 1, last.sum, [=](W v) { return extend(v, width, width + 1); }), last.owed};
+    } else if (rest && count > 2) {
+      next_end = add(another(middle), end, 1);
+    }
+    const std::size_t like = count / 2 - 1 - (count % 2 == 0 && rest && count > 2);
+    const Partial next_begin = add(begin, count == 2 ? last : another(middle), 1);
+    if (like > 0) middle = add(middle, another(middle), like);
+    begin = next_begin;
+    end = next_end;
+  }
+  g.alike(1);
+  return begin.sum;
+}
+
 /// ng_exact_acc. first: a node, 1 where a sum starts.
 template <class W>
 int accumulate(Graph<W>& g, int term, int term_bits, int width, int first) {
-  const int before = g.reg(accumulator_register, width, {term, first},
-                           [=, sum = W{0}](std::size_t n, W* out, const W* const* in) mutable {
-                             for (std::size_t t = 0; t < n; ++t) {
-                               out[t] = sum;
-                               sum = ((in[1][t] ? W{0} : sum) + extend(in[0][t], term_bits, width)) & ones<W>(width);
-                             }
-                           });
+  const int before = g.sequence(g.reg(
+      accumulator_register, width, {term, first}, [=, sum = W{0}](std::size_t n, W* out, const W* const* in) mutable {
+        for (std::size_t t = 0; t < n; ++t) {
+          out[t] = sum;
+          sum = ((in[1][t] ? W{0} : sum) + extend(in[0][t], term_bits, width)) & ones<W>(width);
+        }
+      }));
   const int gated = g.map(accumulator_kind, width, before, first, [](W v, W f) { return f ? W{0} : v; });
   return prefix_add(g, accumulator_kind, width, gated, width, term, term_bits);
 }
@@ -740,7 +781,9 @@ struct UnitGraph {
   int first = -1;  ///< bit 0: a sum starts, with an accumulator; bit 1: taken, where the unit does not always
   int term = -1;   ///< sum of the lanes' products, where it is a word
 
-  explicit UnitGraph(const MacSpec& mac) {
+  /// `alike`: with one leaf in place of many (sum_tree_alike), for cycles that are independent; nvfp4, fp8 and
+  /// integers.
+  explicit UnitGraph(const MacSpec& mac, bool alike = false) {
     Graph<W>& g = graph;
     if (is_serial(mac)) {
       a.push_back(g.input(serial_registers, mac.a_width));
@@ -772,14 +815,20 @@ struct UnitGraph {
     }
     const bool nvfp4 = mac.is(MacFormat::nvfp4), fp4 = nvfp4 || mac.is(MacFormat::mxfp4);
     const int width_a = fp4 ? 64 : code_bits(mac, false), width_b = fp4 ? 64 : code_bits(mac, true);
-    for (int i = 0; i < leaves(mac); ++i) {
+    const int simulated = alike ? 2 : leaves(mac);  // the first, and one for the others
+    const auto stands_for = [&](std::size_t i) {
+      g.alike(alike && i == 1 ? static_cast<std::size_t>(leaves(mac)) - 1 : 1);
+    };
+    for (int i = 0; i < simulated; ++i) {
+      stands_for(static_cast<std::size_t>(i));
       a.push_back(g.input(registers, width_a));
       b.push_back(g.input(registers, width_b));
       if (!fp4 || i * 16 % static_cast<int>(block_lanes(mac)) != 0) continue;
       a_scale.push_back(g.input(registers, 8));
       b_scale.push_back(g.input(registers, 8));
     }
-    if (mac.accumulator) first = g.input(wire, 1);
+    g.alike(1);
+    if (mac.accumulator) first = g.sequence(g.input(wire, 1));
     if (is_float(mac.format())) {
       fp_mac(g, mac.format(), a[0], b[0], first);
       return;
@@ -795,6 +844,7 @@ struct UnitGraph {
     const auto copy = [](std::size_t n, W* out, const W* const* in) { std::copy_n(in[0], n, out); };
     std::vector<int> leaf, owed;
     for (std::size_t i = 0; i < a.size(); ++i) {
+      stands_for(i);
       if (mac.is(MacFormat::integer)) {
         const int product = multiply(g, mac, a[i], b[i]);
         leaf.push_back(product);
@@ -808,7 +858,10 @@ struct UnitGraph {
         owed.push_back(product.owed);
       }
     }
-    term = sum_tree(g, leaf_width(mac), leaf, owed);
+    g.alike(1);
+    term = alike ? sum_tree_alike(g, leaf_width(mac), leaf[0], {leaf[1], owed.empty() ? -1 : owed[1]},
+                                  static_cast<std::size_t>(leaves(mac)))
+                 : sum_tree(g, leaf_width(mac), leaf, owed);
     const int width = term_width(mac);
     // A register where the flow or ng_mac_pe has one.
     if (!mac.accumulator || !mac.is(MacFormat::integer)) term = g.reg(registers, width, {term}, copy);
