@@ -7,6 +7,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -15,6 +17,8 @@
 #include "narrowgauge/quant/quantize.hpp"
 
 namespace narrowgauge::cli {
+
+inline constexpr unsigned most_threads = 1024;
 
 void add_gemm(CLI::App& app, int& exit_code);
 void add_engines(CLI::App& app, int& exit_code);
@@ -48,6 +52,28 @@ T choose(std::string_view option, std::string_view name, const std::array<Choice
               names_of(choices, ", "));
 }
 
+/// An option that is a whole number from `low` to `high`; its value before is the default.
+template <class T>
+CLI::Option* add_number(CLI::App& command, const std::string& flag, T& value, T low, T high, const std::string& help) {
+  const auto take = [&value, flag, low, high](const std::string& text) {
+    T number{};
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault != std::errc() || end != text.data() + text.size() || number < low || number > high) {
+      throw Error(flag + " \"" + text + "\" is not a whole number from " + std::to_string(low) + " to " +
+                  std::to_string(high));
+    }
+    value = number;
+  };
+  return command.add_option_function<std::string>(flag, take, help)->default_str(std::to_string(value))->type_name("N");
+}
+
+/// For options and arguments that name files: refuses the empty name.
+inline const CLI::Validator named(
+    [](const std::string& name) {
+      return name.empty() ? std::string("an empty name is no file; name one, or leave it out") : std::string();
+    },
+    "", "named");
+
 /// The options that say how to quantize, shared by gemm and quantize.
 struct QuantizeFlags {
   std::string format = "nvfp4";
@@ -60,6 +86,8 @@ struct QuantizeFlags {
   void add_to(CLI::App& command);
   /// Checks the names; the result still lacks scheme and element.
   QuantizeOptions options() const;
+  /// Random bits and seed, where they matter.
+  void add_randomness_to(nlohmann::ordered_json& json) const;
   /// "exact scales, nearest_even"
   std::string text() const;
 };

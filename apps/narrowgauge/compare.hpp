@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "narrowgauge/progress.hpp"
+
 namespace narrowgauge::cli {
 
 /// How many results differ in their bits, and the first that does.
@@ -20,8 +22,9 @@ struct Difference {
 /// Bit for bit: +0 and -0 differ, equal NaNs do not. Throws Error on results of different size.
 Difference compare(std::span<const float> got, std::span<const float> expected);
 
-/// C = A x B in float64: A is m x k, B is k x n, all row-major; `threads` 0 is one per core.
+/// C = A x B in float64: A is m x k, B is k x n, all row-major; each sum in the order of k, every product and sum
+/// rounded, so that no processor gives another result. `threads` 0 is one per core.
 std::vector<double> product_float64(std::span<const double> a, std::span<const double> b, std::size_t m, std::size_t k,
-                                    std::size_t n, unsigned threads);
+                                    std::size_t n, unsigned threads, const Progress& progress = {});
 
 }  // namespace narrowgauge::cli

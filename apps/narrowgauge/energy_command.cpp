@@ -5,16 +5,18 @@
 #include <sstream>
 
 #include "commands.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "narrowgauge/power/export.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
 #include "narrowgauge/power/operands.hpp"
-#include "npy.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
 namespace {
 
+using io::Matrix;
 using power::Gauge;
 
 /// A flag that becomes a field of the JSON question.
@@ -59,22 +61,22 @@ Json question_of(const EnergyArguments& arguments) {
 
 /// L1: the flips of the question's unit on the product of two files.
 power::Answer answer_counted(const Gauge& gauge, const power::Question& question, const EnergyArguments& arguments) {
-  const Matrix a = read_matrix(arguments.a);
-  const Matrix b = read_matrix(arguments.b);
+  const Matrix a = io::read_matrix(arguments.a);
+  const Matrix b = io::read_matrix(arguments.b);
   if (a.cols != b.rows) {
-    throw Error(a.path + " has " + counted(a.cols, "column") + " and " + b.path + " has " + counted(b.rows, "row") +
-                "; give A of M x K and B of K x N");
+    throw Error(io::shown(a.path) + " has " + counted(a.cols, "column") + " and " + io::shown(b.path) + " has " +
+                counted(b.rows, "row") + "; give A of M x K and B of K x N");
   }
   power::validate(question);
   const auto is_integer = [](const Matrix& matrix) { return matrix.dtype.find("int") != std::string::npos; };
   const bool as_they_are = question.unit.mac.is(power::MacFormat::integer) && is_integer(a) && is_integer(b);
-  const power::ProductOperands operands =
-      power::product_operands(question.unit.mac, to_float32(a), a.rows, a.cols, to_float32(b), b.cols, as_they_are);
+  const power::ProductOperands operands = power::product_operands(question.unit.mac, io::to_float32(a), a.rows, a.cols,
+                                                                  io::to_float32(b), b.cols, as_they_are);
   power::Answer answer = gauge.energy_counted(question, power::features_counted(question.unit.mac, operands.stream),
                                               power::cycles_per_mac(question.unit.mac, operands.stream));
   answer.notes.push_back("Counted on " + counted(operands.stream.cycles, "cycle") + ", " +
                          std::to_string(operands.outputs) + " of the " + counted(operands.of, "output") + " of " +
-                         a.path + " x " + b.path +
+                         io::shown(a.path) + " x " + io::shown(b.path) +
                          (as_they_are ? ", their values taken for codes." : ", quantized to the format."));
   return answer;
 }
@@ -145,9 +147,16 @@ int run(const EnergyArguments& arguments) {
   if (arguments.technologies) return print_technologies(gauge, arguments.json), 0;
   if (!arguments.export_kind.empty()) {
     if (arguments.out.empty()) throw Error("--export needs --out DIR, the folder for its files");
-    for (const auto& path :
-         power::export_tables(gauge, arguments.export_kind, question.value("technology", ""), arguments.out))
-      std::printf("%s\n", path.c_str());
+    const std::string technology = question.value("technology", "osu018");
+    if (technology.empty()) throw Error("--technology has an empty name; --technologies lists those there are");
+    const auto files = power::export_tables(gauge, arguments.export_kind, technology, arguments.out);
+    Json list = Json::array();
+    for (const auto& path : files) list.push_back(io::utf8(path.string()));
+    if (arguments.json) {
+      print_json({{"command", "energy"}, {"export", arguments.export_kind}, {"files", list}});
+    } else {
+      for (const auto& path : files) std::puts(io::shown(path.string()).c_str());
+    }
     return 0;
   }
   if (question.empty())
@@ -207,8 +216,14 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--a-values", "a", "Distribution of activations", "uniform|gauss|half_normal", Field::text, operands);
   field("--b-values", "b", "Distribution of weights", "uniform|gauss|half_normal", Field::text, operands);
   field("--stimulus", "stimulus", "L2, L3: the recorded stimulus by name", "NAME", Field::text, operands);
-  command.add_option("--a", arguments->a, "L1: the left factor, M x K")->type_name("A.npy")->group(operands);
-  command.add_option("--b", arguments->b, "L1: the right factor, K x N")->type_name("B.npy")->group(operands);
+  command.add_option("--a", arguments->a, "L1: the left factor, M x K")
+      ->type_name("A.npy")
+      ->group(operands)
+      ->check(named);
+  command.add_option("--b", arguments->b, "L1: the right factor, K x N")
+      ->type_name("B.npy")
+      ->group(operands)
+      ->check(named);
   field("--technology", "technology", "osu018 if not given; --technologies lists them", "NAME", Field::text, answer);
   field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists, L5 a chip",
         "best|L0|L1|L2|L3|L5", Field::text, answer);
@@ -221,7 +236,8 @@ void add_energy(CLI::App& app, int& exit_code) {
   command.add_flag("--json", arguments->json, "One JSON object, SI units without prefixes")->group(answer);
   command.add_option("--calibration", arguments->calibrations, "Calibrations of your own besides")
       ->type_name("FILE")
-      ->group(answer);
+      ->group(answer)
+      ->check(named);
   field("--memory", "memory", "An access to memory, from cited tables", "sram|dram|hbm2|gddr6", Field::text, other);
   field("--bits", "bits", "--memory: bits moved", "N", Field::number, other);
   field("--size-bytes", "size_bytes", "--memory sram: its size", "N", Field::number, other);
@@ -234,7 +250,7 @@ void add_energy(CLI::App& app, int& exit_code) {
   command.add_option("--export", arguments->export_kind, "Write tables for another tool")
       ->type_name("accelergy|zigzag|hwcomponents")
       ->group(other);
-  command.add_option("--out", arguments->out, "--export: the folder")->type_name("DIR")->group(other);
+  command.add_option("--out", arguments->out, "--export: the folder")->type_name("DIR")->group(other)->check(named);
   command.footer(
       "An answer is a number with its source: rung of the ladder, technology, calibration, and the error that this "
       "rung\n"

@@ -2,8 +2,8 @@
 #include "engines.hpp"
 
 #include "commands.hpp"
-#include "npy.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
+#include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -18,7 +18,7 @@ std::string engine_names() { return names_of(kinds, "|"); }
 std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) {
   const Kind kind = choose("--engine", flags.engine, kinds);
   if (kind != Kind::rtl && !flags.trace.empty()) {
-    throw Error("--trace " + flags.trace + " asks for waveforms, which the " + flags.engine +
+    throw Error("--trace " + io::shown(flags.trace) + " asks for waveforms, which the " + flags.engine +
                 " engine does not have; add --engine rtl");
   }
   if (kind == Kind::model) {
@@ -26,7 +26,6 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     throw Error("--tile " + flags.tile +
                 " names simulated hardware, which the model engine does not have; add --engine rtl or systemc");
   }
-  if (!flags.trace.empty()) check_writable(flags.trace);
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
 }

@@ -7,8 +7,9 @@
 #include "commands.hpp"
 #include "compare.hpp"
 #include "engines.hpp"
-#include "report.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
+#include "narrowgauge/io/memory.hpp"
+#include "report.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -40,6 +41,21 @@ Shape parse_shape(const std::string& text) {
   return {sizes[0], sizes[1], sizes[2]};
 }
 
+/// Before any work: sizes that no engine takes, and those that do not fit in memory.
+void check_shape(const Shape& s, const std::string& text, const GemmFormat& format,
+                 const std::vector<std::unique_ptr<Engine>>& engines) {
+  const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  constexpr double operand_bytes = 8, result_bytes = 8;  // float32 and codes with their packed copies; two results
+  io::check_memory(operand_bytes * (m + n) * k + result_bytes * m * n, "--shape " + text);
+  for (const auto& engine : engines) {
+    try {
+      engine->check(format.scheme, format.a, format.b, s.k);
+    } catch (const Error& error) {
+      throw Error("--shape " + text + ", " + std::string(format.name) + ": " + error.what());
+    }
+  }
+}
+
 QuantizedMatrix operand(std::size_t vectors, std::size_t k, Scheme scheme, Format element, unsigned seed) {
   std::mt19937 generator(seed);
   std::normal_distribution<float> normal;
@@ -57,6 +73,10 @@ int run(const EnginesArguments& arguments) {
   }
   std::vector<Shape> shapes;
   for (const std::string& shape : arguments.shapes) shapes.push_back(parse_shape(shape));
+  for (const std::string& format : arguments.formats) {
+    for (std::size_t i = 0; i < shapes.size(); ++i)
+      check_shape(shapes[i], arguments.shapes[i], find_gemm_format(format), engines);
+  }
 
   Json products = Json::array();
   std::vector<std::vector<std::string>> rows;

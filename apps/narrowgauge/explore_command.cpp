@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -7,19 +8,24 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iostream>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <random>
-#include <sstream>
+#include <thread>
 
 #include "commands.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/json.hpp"
+#include "narrowgauge/io/memory.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/output.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "narrowgauge/power/explore/explore.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/quant/format_set.hpp"
-#include "npy.hpp"
 #include "report.hpp"
-#include "narrowgauge/engines/tile_engine.hpp"
 
 extern char** environ;
 
@@ -36,7 +42,7 @@ struct ExploreArguments {
   std::string workload, space, csv, checkpoint, plot, python = "python3", engine = "systemc";
   std::vector<std::string> set, tiles;
   unsigned threads = 0, rows = 20, shapes = 60;
-  std::uint64_t chunk = 1 << 16;
+  std::uint64_t chunk = 1 << 16, limit = 1'000'000'000;
   bool json = false, resume = false, validate_cycles = false, list = false;
 };
 
@@ -75,30 +81,30 @@ nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
 }
 
 Space load_space(const std::string& path) {
-  std::ifstream in(path);
-  in.peek();
-  if (!in && !in.eof()) throw Error("The space " + path + " cannot be read; name a YAML file");
+  const std::string name = io::shown(path);
   try {
-    const YAML::Node node = YAML::Load(in);
+    const YAML::Node node = YAML::Load(io::read_text(path));
     if (!node.IsMap()) throw Error("it has no keys; docs/explore.md has an example");
     int most = 1'000'000;
     return power::space_from_json(json_of(node, 8, most));
   } catch (const YAML::Exception& error) {
-    throw Error(path + " is not YAML: " + error.what());
+    throw Error(name + " is not YAML: " + error.what());
+  } catch (const io::Error& error) {
+    throw Error(std::string("The space cannot be read, which is a YAML file: ") + error.what());
   } catch (const Error& error) {
-    throw Error(path + ": " + error.what());
+    throw Error(name + ": " + error.what());
   }
 }
 
 power::Tensors load_tensors(const Space& space) {
   if (space.tensor_a.empty()) return power::normal_tensors();
-  const Matrix a = read_matrix(space.tensor_a), b = read_matrix(space.tensor_b);
+  const io::Matrix a = io::read_matrix(space.tensor_a), b = io::read_matrix(space.tensor_b);
   if (a.cols != b.rows) {
-    throw Error("the tensors of the space do not fit: " + space.tensor_a + " is " + std::to_string(a.rows) + " x " +
-                std::to_string(a.cols) + ", " + space.tensor_b + " is " + std::to_string(b.rows) + " x " +
-                std::to_string(b.cols) + "; expected m x k and k x n");
+    throw Error("the tensors of the space do not fit: " + io::shown(space.tensor_a) + " is " + std::to_string(a.rows) +
+                " x " + std::to_string(a.cols) + ", " + io::shown(space.tensor_b) + " is " + std::to_string(b.rows) +
+                " x " + std::to_string(b.cols) + "; expected m x k and k x n");
   }
-  return {a.rows, b.cols, a.cols, to_float32(a), to_float32(b)};
+  return {a.rows, b.cols, a.cols, io::to_float32(a), io::to_float32(b)};
 }
 
 std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set) {
@@ -152,7 +158,17 @@ void run_python(const std::string& python, const std::string& module, const std:
   posix_spawn_file_actions_adddup2(&actions, fileno(out.get()), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, fileno(err.get()), STDERR_FILENO);
   pid_t child = 0;
-  const int fault = posix_spawnp(&child, python.c_str(), &actions, nullptr, argv.data(), environ);
+  // What this program ignores, another may want.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGPIPE);
+  sigaddset(&defaults, SIGXFSZ);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  const int fault = posix_spawnp(&child, python.c_str(), &actions, &attributes, argv.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   int status = 0;
   if (fault != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
@@ -173,7 +189,7 @@ power::Workload workload_of(const ExploreArguments& arguments) {
   if (!arguments.workload.ends_with(".onnx")) return power::load_workload(arguments.workload, set);
   std::string text;
   run_python(arguments.python, "narrowgauge.workload", {arguments.workload}, "", &text);
-  return power::workload_from_json(nlohmann::json::parse(text), set);
+  return power::workload_from_json(io::parse_json(text, "The workload of " + io::shown(arguments.workload)), set);
 }
 
 // ---- the result
@@ -251,15 +267,83 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
     std::printf("... and %zu more: --rows, --json, --csv\n", points.size() - rows.size());
 }
 
+void print_result(const nlohmann::ordered_json& result, const Explorer& explorer, const Front& front, double seconds,
+                  unsigned most) {
+  std::printf("%s: %s MAC; %s, %llu of them impossible, in %s s\n", io::shown(explorer.workload().name).c_str(),
+              number(explorer.workload().macs()).c_str(), counted(explorer.points(), "point").c_str(),
+              static_cast<unsigned long long>(front.impossible), number(seconds).c_str());
+  std::string objectives;
+  for (const Objective objective : explorer.space().objectives)
+    objectives += (objectives.empty() ? "" : ", ") + std::string(power::name(objective));
+  std::printf("%s that no other beats in %s:\n\n", counted(front.points.size(), "point").c_str(), objectives.c_str());
+  print_front(result, explorer, most);
+  if (front.points.empty())
+    std::puts(
+        "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), or a k is too long.");
+}
+
+// ---- how much there is to do
+
+std::string duration_text(double seconds) {
+  if (seconds < 100) return number(std::ceil(seconds)) + " s";
+  if (seconds < 100 * 60) return number(std::ceil(seconds / 60)) + " minutes";
+  if (seconds < 48 * 3600) return number(std::ceil(seconds / 3600)) + " hours";
+  return number(std::ceil(seconds / 86400)) + " days";
+}
+
+unsigned threads_of(const ExploreArguments& arguments) {
+  return arguments.threads ? arguments.threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+/// Before any work, with what this program does in a second at the least; announce() measures.
+void check_size(std::uint64_t points, const ExploreArguments& arguments) {
+  constexpr double least_rate = 3e5;  // points a second and thread
+  if (points > arguments.limit) {
+    throw Error("The space has " + std::to_string(points) + " points, which may take " +
+                duration_text(static_cast<double>(points) / least_rate / threads_of(arguments)) +
+                ", more than --limit " + std::to_string(arguments.limit) + "; take fewer values, or raise --limit");
+  }
+  const double chunks = std::ceil(static_cast<double>(points) / static_cast<double>(arguments.chunk));
+  io::check_memory(chunks * sizeof(std::optional<Front>),
+                   "The list of " + number(chunks) + " jobs of --chunk " + std::to_string(arguments.chunk));
+}
+
+/// Says how many points there are and how long they will take, if that is long.
+void announce(const Explorer& explorer, const ExploreArguments& arguments) {
+  constexpr std::uint64_t sample = 4096, samples = 4;
+  constexpr double long_seconds = 10;
+  const std::uint64_t points = explorer.points();
+  if (points < 100 * sample) return;
+  const Stopwatch time;
+  for (std::uint64_t i = 0; i < samples; ++i) {
+    const std::uint64_t begin = points / samples * i;
+    (void)explorer.front_of(begin, begin + sample);
+  }
+  const double seconds = time.seconds() / (samples * sample) * static_cast<double>(points) / threads_of(arguments);
+  if (seconds > long_seconds) {
+    std::fprintf(stderr, "narrowgauge: %s, about %s on %s\n", counted(points, "point").c_str(),
+                 duration_text(seconds).c_str(), counted(threads_of(arguments), "thread").c_str());
+  }
+}
+
 int explore(const ExploreArguments& arguments) {
-  if (!arguments.csv.empty()) check_writable(arguments.csv);
-  if (!arguments.plot.empty()) check_writable(arguments.plot);
   if (arguments.resume && arguments.checkpoint.empty())
     throw Error("--resume needs --checkpoint with the file to go on from");
-  const Space space = load_space(arguments.space);
-  const Explorer explorer(workload_of(arguments), space, std::make_shared<power::GaugePrices>(power::gauge()),
-                          load_tensors(space));
   const Stopwatch time;
+  const Space space = load_space(arguments.space);
+  io::Outputs outputs;
+  for (const std::string& input : {arguments.workload, arguments.space, space.tensor_a, space.tensor_b})
+    if (!input.empty()) outputs.input(input);
+  io::OutputFile* const csv = arguments.csv.empty() ? nullptr : &outputs.add("--csv", arguments.csv);
+  io::OutputFile* const plot = arguments.plot.empty() ? nullptr : &outputs.add("--plot", arguments.plot);
+  if (!arguments.checkpoint.empty()) outputs.reserve("--checkpoint", arguments.checkpoint);
+  check_size(space.points(), arguments);
+  const Explorer explorer = [&] {
+    ProgressBar bar("prices");
+    return Explorer(workload_of(arguments), space, std::make_shared<power::GaugePrices>(power::gauge()),
+                    load_tensors(space), [&](std::uint64_t done, std::uint64_t all) { bar.update(done, all); });
+  }();
+  announce(explorer, arguments);
   const Front front = [&] {
     ProgressBar bar(counted(explorer.points(), "point"));
     return explorer.run({.threads = arguments.threads,
@@ -281,24 +365,21 @@ int explore(const ExploreArguments& arguments) {
                                 {"front", nlohmann::ordered_json::array()},
                                 {"sources", explorer.sources()}};
   for (const std::uint64_t point : front.points) result["front"].push_back(explorer.describe(point));
-  if (!arguments.csv.empty()) write_text(arguments.csv, csv_of(result["front"]));
-  if (!arguments.plot.empty())
-    run_python(arguments.python, "narrowgauge.plot", {"-o", arguments.plot}, result.dump(), nullptr);
+  if (csv) {
+    csv->write(csv_of(result["front"]));
+    csv->close();
+  }
+  if (plot) {
+    const std::string text = result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    run_python(arguments.python, "narrowgauge.plot", {"-o", plot->hand_over()}, text, nullptr);
+  }
   if (arguments.json) {
     print_json(result);
-    return 0;
+  } else {
+    print_result(result, explorer, front, seconds, arguments.rows);
   }
-  std::printf("%s: %s MAC; %s, %llu of them impossible, in %s s\n", explorer.workload().name.c_str(),
-              number(explorer.workload().macs()).c_str(), counted(explorer.points(), "point").c_str(),
-              static_cast<unsigned long long>(front.impossible), number(seconds).c_str());
-  std::string objectives;
-  for (const Objective objective : explorer.space().objectives)
-    objectives += (objectives.empty() ? "" : ", ") + std::string(power::name(objective));
-  std::printf("%s that no other beats in %s:\n\n", counted(front.points.size(), "point").c_str(), objectives.c_str());
-  print_front(result, explorer, arguments.rows);
-  if (front.points.empty())
-    std::puts(
-        "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), or a k is too long.");
+  finish_report();
+  outputs.commit();
   return 0;
 }
 
@@ -342,7 +423,6 @@ int validate_cycles(const ExploreArguments& arguments) {
   const bool rtl = arguments.engine == "rtl";
   if (!rtl && arguments.engine != "systemc")
     throw Error("--engine \"" + arguments.engine + "\" has no cycles to compare with; choose systemc or rtl");
-  if (arguments.shapes == 0) throw Error("--shapes 0 would compare nothing; expected 1 or more");
   for (const std::string& name : arguments.tiles) {
     if (std::none_of(tile_configs().begin(), tile_configs().end(), [&](const TileConfig& t) { return t.name == name; }))
       throw Error("--tile \"" + name + "\" is not a tile; choose of those in rtl/tile/configurations.json");
@@ -471,22 +551,30 @@ void add_explore(CLI::App& app, int& exit_code) {
                                       "A workload: .json, .onnx (with the Python package), or one of --workloads");
   auto* space = command.add_option("space", arguments->space, "The design space, .yaml");
   command.add_option("--set", arguments->set, "Values of the workload's parameters")->type_name("NAME=NUMBER ...");
-  command.add_option("--threads", arguments->threads, "Threads, 0: one a core")->capture_default_str();
+  constexpr unsigned most_rows = 1'000'000'000;
+  constexpr std::uint64_t most_points = std::numeric_limits<std::int64_t>::max();
+  add_number(command, "--threads", arguments->threads, 0U, most_threads, "Threads, 0: one a core");
+  add_number<std::uint64_t>(command, "--limit", arguments->limit, 1, most_points,
+                            "Most points: a larger space is refused before any work");
   command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout; SI units");
-  command.add_option("--csv", arguments->csv, "Write the front to this file; SI units")->type_name("FILE");
-  command.add_option("--rows", arguments->rows, "Most rows of the table")->capture_default_str();
+  command.add_option("--csv", arguments->csv, "Write the front to this file; SI units")
+      ->type_name("FILE")
+      ->check(named);
+  add_number(command, "--rows", arguments->rows, 0U, most_rows, "Most rows of the table");
   command.add_option("--plot", arguments->plot, "Write a picture of the front (with the Python package)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(named);
   command.add_option("--python", arguments->python, "Python that has the narrowgauge package")->capture_default_str();
   command.add_option("--checkpoint", arguments->checkpoint, "Write down what is done, to go on from")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(named);
   command.add_flag("--resume", arguments->resume, "Go on from the checkpoint, if there is one");
-  command.add_option("--chunk", arguments->chunk, "Points of a job")->capture_default_str();
+  add_number<std::uint64_t>(command, "--chunk", arguments->chunk, 1, most_points, "Points of a job");
   auto* validate = command.add_flag("--validate-cycles", arguments->validate_cycles,
                                     "Compare the timing model with simulated tiles; exit code 1 above 1 %");
   command.add_option("--engine", arguments->engine, "Of --validate-cycles: systemc or rtl")->capture_default_str();
-  command.add_option("--shapes", arguments->shapes, "Of --validate-cycles: products a tile and format")
-      ->capture_default_str();
+  add_number(command, "--shapes", arguments->shapes, 1U, 1'000'000U,
+             "Of --validate-cycles: products a tile and format");
   command.add_option("--tile", arguments->tiles, "Of --validate-cycles: tiles, all without")->type_name("NAME ...");
   auto* list = command.add_flag("--workloads", arguments->list, "List the workloads that come along");
   workload->excludes(validate)->excludes(list);

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "commands.hpp"
 #include "compare.hpp"
 #include "engines.hpp"
-#include "npy.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/output.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
 namespace {
+
+using io::Matrix;
 
 struct GemmArguments {
   std::string a;
@@ -17,159 +22,213 @@ struct GemmArguments {
   EngineFlags engine;
   std::string out;
   QuantizeFlags quantize;
+  bool no_sqnr = false;
   bool json = false;
 };
 
-QuantizedMatrix quantize_operand(const Matrix& matrix, Axis axis, QuantizeOptions options, Scheme scheme,
-                                 Format element) {
-  options.scheme = scheme;
-  options.element = element;
-  return quantize(to_float32(matrix), matrix.rows, matrix.cols, axis, options);
-}
+/// What was multiplied, and what came of it.
+struct Work {
+  GemmFormat format;
+  Matrix a, b;
+  EngineResult result;
+  std::optional<Difference> difference;  ///< from the golden model, of other engines
+  std::optional<double> sqnr_db;
+  double quantize_seconds = 0, engine_seconds = 0;
+
+  bool agrees() const { return !difference || difference->count == 0; }
+  double macs_per_second() const {
+    return engine_seconds > 0 ? static_cast<double>(result.products) / engine_seconds : 0;
+  }
+};
 
 std::string size_text(std::size_t rows, std::size_t cols) {
   return std::to_string(rows) + " x " + std::to_string(cols);
 }
 
-std::string matrix_text(const Matrix& m) { return size_text(m.rows, m.cols) + " " + m.dtype + "  (" + m.path + ")"; }
-
-Json matrix_json(const Matrix& m) {
-  return {{"path", m.path}, {"dtype", m.dtype}, {"rows", m.rows}, {"columns", m.cols}};
+void check_shapes(const Matrix& a, const Matrix& b) {
+  if (a.cols == b.rows) return;
+  throw Error(io::shown(a.path) + " is " + size_text(a.rows, a.cols) + " and " + io::shown(b.path) + " is " +
+              size_text(b.rows, b.cols) + ": the columns of the first (" + std::to_string(a.cols) +
+              ") must be as many as the rows of the second (" + std::to_string(b.rows) +
+              "); transpose one, or name other files");
 }
 
-/// "; 99.6 % while computing"
-std::string computing_text(const EngineResult& result) {
+QuantizedMatrix quantize_operand(const Matrix& matrix, Axis axis, QuantizeOptions options, Scheme scheme,
+                                 Format element) {
+  options.scheme = scheme;
+  options.element = element;
+  return quantize(io::to_float32(matrix), matrix.rows, matrix.cols, axis, options);
+}
+
+double sqnr_of(const Work& work, unsigned threads) {
+  ProgressBar bar("float64 product for the SQNR");
+  const std::vector<double> reference =
+      product_float64(work.a.values, work.b.values, work.a.rows, work.a.cols, work.b.cols, threads,
+                      [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+  return sqnr_db(reference, std::vector<double>(work.result.c.begin(), work.result.c.end()));
+}
+
+Work multiply(const GemmArguments& arguments, Engine& engine) {
+  const unsigned threads = arguments.quantize.threads;
+  QuantizeOptions options = arguments.quantize.options();
+  Work work{.format = find_gemm_format(arguments.quantize.format),
+            .a = io::read_matrix(arguments.a),
+            .b = io::read_matrix(arguments.b),
+            .result = {},
+            .difference = {},
+            .sqnr_db = {}};
+  const GemmFormat& format = work.format;
+  check_shapes(work.a, work.b);
+  engine.check(format.scheme, format.a, format.b, work.a.cols);
+
+  const Stopwatch quantize_time;
+  const QuantizedMatrix qa = quantize_operand(work.a, Axis::rows, options, format.scheme, format.a);
+  ++options.seed;  // else elements of A and B at the same place would be rounded by the same random word
+  const QuantizedMatrix qb = quantize_operand(work.b, Axis::columns, options, format.scheme, format.b);
+  work.quantize_seconds = quantize_time.seconds();
+
+  const Stopwatch engine_time;
+  {
+    ProgressBar bar("gemm on " + arguments.engine.engine);
+    work.result = engine.gemm(qa, qb, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+  }
+  work.engine_seconds = engine_time.seconds();
+  if (arguments.engine.engine != "model")
+    work.difference = compare(work.result.c, make_model_engine(threads)->gemm(qa, qb).c);
+  if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, threads);
+  return work;
+}
+
+// ---- the report as JSON
+
+Json matrix_json(const Matrix& m) {
+  return {{"path", io::utf8(m.path)}, {"dtype", m.dtype}, {"rows", m.rows}, {"columns", m.cols}};
+}
+
+Json agreement_json(const Work& work) {
+  if (!work.difference) return nullptr;
+  const Difference& d = *work.difference;
+  Json json{{"with", "model"},
+            {"bit_exact", d.count == 0},
+            {"results", work.result.c.size()},
+            {"different", d.count},
+            {"first", nullptr}};
+  if (d.count) {
+    json["first"] = {{"row", d.index / work.b.cols},
+                     {"column", d.index % work.b.cols},
+                     {"engine", hex(d.got, 8)},
+                     {"model", hex(d.expected, 8)}};
+  }
+  return json;
+}
+
+Json activity_json(const EngineResult& result) {
+  if (!result.activity) return nullptr;
+  const TileActivity& n = *result.activity;
+  return {{"cycles", n.cycles},       {"busy", n.busy},         {"stall_in", n.stall_in},
+          {"stall_out", n.stall_out}, {"products", n.products}, {"zero_a", n.zero_a},
+          {"zero_b", n.zero_b},       {"flips_a", n.flips_a},   {"flips_b", n.flips_b}};
+}
+
+Json report_json(const GemmArguments& arguments, const Work& work) {
+  const EngineResult& result = work.result;
+  const auto if_clocked = [&](Json value) { return result.cycles ? value : Json(); };
   const auto computing = result.utilization_computing();
-  return computing ? "; " + number(100 * *computing) + " % while computing" : "";
+  Json json{{"command", "gemm"},
+            {"a", matrix_json(work.a)},
+            {"b", matrix_json(work.b)},
+            {"c",
+             {{"path", arguments.out.empty() ? Json() : Json(io::utf8(arguments.out))},
+              {"rows", work.a.rows},
+              {"columns", work.b.cols}}},
+            {"format", work.format.name},
+            {"rule", arguments.quantize.rule},
+            {"rounding", arguments.quantize.rounding},
+            {"engine", arguments.engine.engine},
+            {"tile", if_clocked(result.tile)},
+            {"agreement", agreement_json(work)},
+            {"cycles", if_clocked(result.cycles)},
+            {"products", result.products},
+            {"products_possible", if_clocked(result.products_possible)},
+            {"utilization", if_clocked(result.utilization())},
+            {"utilization_computing", computing ? Json(*computing) : Json()},
+            {"activity", activity_json(result)},
+            {"sqnr_db", work.sqnr_db ? json_number(*work.sqnr_db) : Json()},
+            {"quantize_seconds", work.quantize_seconds},
+            {"engine_seconds", work.engine_seconds},
+            {"macs_per_second", work.macs_per_second()}};
+  arguments.quantize.add_randomness_to(json);
+  return json;
+}
+
+// ---- the report as text
+
+std::string matrix_text(const Matrix& m) {
+  return size_text(m.rows, m.cols) + " " + m.dtype + "  (" + io::shown(m.path) + ")";
+}
+
+std::string agreement_text(const Work& work) {
+  if (!work.difference) return "this is the golden model; --engine rtl compares with it";
+  const Difference& d = *work.difference;
+  const std::string results = counted(work.result.c.size(), "result");
+  if (d.count == 0) return "bit-exact: all " + results + " equal the golden model's";
+  return "DIFFERENT from the golden model in " + std::to_string(d.count) + " of " + results + "; first in row " +
+         std::to_string(d.index / work.b.cols) + ", column " + std::to_string(d.index % work.b.cols) + ": " +
+         hex(d.got, 8) + ", the model has " + hex(d.expected, 8);
+}
+
+std::string utilization_text(const EngineResult& result) {
+  const auto computing = result.utilization_computing();
+  return number(100 * result.utilization()) + " % (" + std::to_string(result.products) + " products done, " +
+         std::to_string(result.products_possible) + " possible)" +
+         (computing ? "; " + number(100 * *computing) + " % while computing" : "");
+}
+
+void print_report(const GemmArguments& arguments, const Work& work) {
+  const EngineResult& result = work.result;
+  const auto named = [](const std::string& path) { return path.empty() ? "" : "  (" + io::shown(path) + ")"; };
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"A", matrix_text(work.a)},
+      {"B", matrix_text(work.b)},
+      {"C = A x B", size_text(work.a.rows, work.b.cols) + " float32" + named(arguments.out)},
+      {"format", std::string(work.format.name) + ": " + arguments.quantize.text()},
+      {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
+      {"agreement", agreement_text(work)}};
+  if (result.cycles) {
+    facts.emplace_back("cycles", std::to_string(result.cycles));
+    facts.emplace_back("utilization", utilization_text(result));
+  }
+  facts.emplace_back("SQNR", work.sqnr_db
+                                 ? sqnr_text(*work.sqnr_db) + " against the float64 product of the arrays as given"
+                                 : "not asked for (--no-sqnr)");
+  facts.emplace_back("time", number(work.engine_seconds) + " s for " + std::to_string(result.products) +
+                                 " multiply-accumulates, " + number(work.macs_per_second()) +
+                                 " MAC/s (quantizing: " + number(work.quantize_seconds) + " s)");
+  if (!arguments.engine.trace.empty()) facts.emplace_back("waveform", io::shown(arguments.engine.trace));
+  print_facts(facts);
 }
 
 int run(const GemmArguments& arguments) {
-  const GemmFormat& format = find_gemm_format(arguments.quantize.format);
-  QuantizeOptions options = arguments.quantize.options();
   const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.quantize.threads);
-  const Matrix a = read_matrix(arguments.a);
-  const Matrix b = read_matrix(arguments.b);
-  if (a.cols != b.rows) {
-    throw Error(a.path + " is " + size_text(a.rows, a.cols) + " and " + b.path + " is " + size_text(b.rows, b.cols) +
-                ": the columns of the first (" + std::to_string(a.cols) +
-                ") must be as many as the rows of the second (" + std::to_string(b.rows) +
-                "); transpose one, or name other files");
+  io::Outputs outputs;
+  outputs.input(arguments.a);
+  outputs.input(arguments.b);
+  io::OutputFile* const out = arguments.out.empty() ? nullptr : &outputs.add("--out", arguments.out);
+  if (!arguments.engine.trace.empty()) outputs.reserve("--trace", arguments.engine.trace);
+
+  const Work work = multiply(arguments, *engine);
+  if (out) {
+    io::write_npy(*out, work.result.c, work.a.rows, work.b.cols);
+    out->close();
   }
-  if (!arguments.out.empty()) check_writable(arguments.out);
-
-  const Stopwatch quantize_time;
-  const QuantizedMatrix qa = quantize_operand(a, Axis::rows, options, format.scheme, format.a);
-  ++options.seed;  // else elements of A and B at the same place would be rounded by the same random word
-  const QuantizedMatrix qb = quantize_operand(b, Axis::columns, options, format.scheme, format.b);
-  const double quantize_seconds = quantize_time.seconds();
-
-  const Stopwatch engine_time;
-  const EngineResult result = [&] {
-    ProgressBar bar("gemm on " + arguments.engine.engine);
-    return engine->gemm(qa, qb, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
-  }();
-  const double engine_seconds = engine_time.seconds();
-
-  const bool compared = arguments.engine.engine != "model";
-  Difference difference;
-  if (compared) {
-    difference = compare(result.c, make_model_engine(arguments.quantize.threads)->gemm(qa, qb).c);
-  }
-  if (!arguments.out.empty()) write_npy(arguments.out, result.c, a.rows, b.cols);
-
-  const std::vector<double> reference =
-      product_float64(a.values, b.values, a.rows, a.cols, b.cols, arguments.quantize.threads);
-  const double sqnr = sqnr_db(reference, std::vector<double>(result.c.begin(), result.c.end()));
-  const double rate = engine_seconds > 0 ? static_cast<double>(result.products) / engine_seconds : 0;
-  const int exit_code = difference.count == 0 ? 0 : 1;
-
   if (arguments.json) {
-    Json json{
-        {"command", "gemm"},
-        {"a", matrix_json(a)},
-        {"b", matrix_json(b)},
-        {"c", {{"path", arguments.out.empty() ? Json() : Json(arguments.out)}, {"rows", a.rows}, {"columns", b.cols}}},
-        {"format", format.name},
-        {"rule", arguments.quantize.rule},
-        {"rounding", arguments.quantize.rounding},
-        {"engine", arguments.engine.engine},
-        {"tile", nullptr},
-        {"agreement", nullptr},
-        {"cycles", nullptr},
-        {"products", result.products},
-        {"products_possible", nullptr},
-        {"utilization", nullptr},
-        {"utilization_computing", nullptr},
-        {"activity", nullptr},
-        {"sqnr_db", json_number(sqnr)},
-        {"quantize_seconds", quantize_seconds},
-        {"engine_seconds", engine_seconds},
-        {"macs_per_second", rate}};
-    if (options.rounding == Rounding::stochastic) {
-      json["random_bits"] = arguments.quantize.random_bits;
-      json["seed"] = arguments.quantize.seed;
-    }
-    if (compared) {
-      json["agreement"] = {{"with", "model"},
-                           {"bit_exact", difference.count == 0},
-                           {"results", result.c.size()},
-                           {"different", difference.count},
-                           {"first", nullptr}};
-      if (difference.count) {
-        json["agreement"]["first"] = {{"row", difference.index / b.cols},
-                                      {"column", difference.index % b.cols},
-                                      {"engine", hex(difference.got, 8)},
-                                      {"model", hex(difference.expected, 8)}};
-      }
-    }
-    if (result.cycles) {
-      json["cycles"] = result.cycles;
-      json["products_possible"] = result.products_possible;
-      json["utilization"] = result.utilization();
-      json["tile"] = result.tile;
-    }
-    if (const auto& n = result.activity) {
-      json["activity"] = {{"cycles", n->cycles},       {"busy", n->busy},         {"stall_in", n->stall_in},
-                          {"stall_out", n->stall_out}, {"products", n->products}, {"zero_a", n->zero_a},
-                          {"zero_b", n->zero_b},       {"flips_a", n->flips_a},   {"flips_b", n->flips_b}};
-      if (const auto computing = result.utilization_computing()) json["utilization_computing"] = *computing;
-    }
-    print_json(json);
-    return exit_code;
-  }
-
-  std::vector<std::pair<std::string, std::string>> facts{
-      {"A", matrix_text(a)},
-      {"B", matrix_text(b)},
-      {"C = A x B",
-       size_text(a.rows, b.cols) + " float32" + (arguments.out.empty() ? "" : "  (" + arguments.out + ")")},
-      {"format", std::string(format.name) + ": " + arguments.quantize.text()},
-      {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)}};
-  if (compared && difference.count == 0) {
-    facts.emplace_back("agreement",
-                       "bit-exact: all " + counted(result.c.size(), "result") + " equal the golden model's");
-  } else if (compared) {
-    facts.emplace_back("agreement", "DIFFERENT from the golden model in " + std::to_string(difference.count) + " of " +
-                                        counted(result.c.size(), "result") + "; first in row " +
-                                        std::to_string(difference.index / b.cols) + ", column " +
-                                        std::to_string(difference.index % b.cols) + ": " + hex(difference.got, 8) +
-                                        ", the model has " + hex(difference.expected, 8));
+    print_json(report_json(arguments, work));
   } else {
-    facts.emplace_back("agreement", "this is the golden model; --engine rtl compares with it");
+    print_report(arguments, work);
   }
-  if (result.cycles) {
-    facts.emplace_back("cycles", std::to_string(result.cycles));
-    facts.emplace_back("utilization", number(100 * result.utilization()) + " % (" + std::to_string(result.products) +
-                                          " products done, " + std::to_string(result.products_possible) + " possible)" +
-                                          computing_text(result));
-  }
-  facts.emplace_back("SQNR", sqnr_text(sqnr) + " against the float64 product of the arrays as given");
-  facts.emplace_back("time", number(engine_seconds) + " s for " + std::to_string(result.products) +
-                                 " multiply-accumulates, " + number(rate) +
-                                 " MAC/s (quantizing: " + number(quantize_seconds) + " s)");
-  if (!arguments.engine.trace.empty()) facts.emplace_back("waveform", arguments.engine.trace);
-  print_facts(facts);
-  return exit_code;
+  finish_report();
+  outputs.commit();
+  return work.agrees() ? 0 : 1;
 }
 
 }  // namespace
@@ -178,20 +237,22 @@ void add_gemm(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<GemmArguments>();
   CLI::App& command =
       *app.add_subcommand("gemm", "Quantize two matrices and multiply them on an engine: agreement, cycles, SQNR");
-  command.add_option("A", arguments->a, "Left matrix, M x K, .npy")->required()->type_name("");
-  command.add_option("B", arguments->b, "Right matrix, K x N, .npy")->required()->type_name("");
+  command.add_option("A", arguments->a, "Left matrix, M x K, .npy")->required()->type_name("")->check(named);
+  command.add_option("B", arguments->b, "Right matrix, K x N, .npy")->required()->type_name("")->check(named);
   command
       .add_option("--engine", arguments->engine.engine,
                   "model: golden C++; rtl: the Verilated tile under its driver; systemc: its cycle model")
       ->capture_default_str()
       ->type_name(engine_names());
   add_tile_option(command, arguments->engine.tile);
-  command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy");
+  command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy")->check(named);
   command
       .add_option("--trace", arguments->engine.trace,
                   "Write waveforms of the rtl engine (GTKWave, Surfer); slows it down")
-      ->type_name("WAVE.fst");
+      ->type_name("WAVE.fst")
+      ->check(named);
   arguments->quantize.add_to(command);
+  command.add_flag("--no-sqnr", arguments->no_sqnr, "Leave the SQNR out: it takes a product in float64");
   command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout");
   command.footer(
       "Matrices: real numbers (float16/32/64, integers, bool), C or Fortran order, any shape; they are converted to\n"

@@ -1,22 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 // narrowgauge: exit code 0 done, 1 an engine differs from the golden model or a streamed question was bad, 2 bad input
 // (one sentence on stderr).
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <new>
 
 #include "commands.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/output.hpp"
+#include "narrowgauge/io/text.hpp"
+#include "report.hpp"
+#include "suggest.hpp"
 
 namespace {
 
+using namespace narrowgauge;
+
 int fail(const std::string& sentence) {
-  std::fprintf(stderr, "narrowgauge: %s\n", sentence.c_str());
+  std::fprintf(stderr, "narrowgauge: %s\n", io::shown(sentence).c_str());
   return 2;
+}
+
+/// Faults of writing become errors of the write, not signals; and no file gets the number of a standard stream that is
+/// closed, or the report would go into it.
+void prepare_streams() {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // The wrong way round, so that using it fails.
+    if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) _exit(2);
+  }
+}
+
+/// A flag takes no value: --json=3 is refused.
+void refuse_values_of_flags(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) refuse_values_of_flags(*command);
+}
+
+std::string sentence_of(const CLI::ParseError& error, const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& command = chosen.empty() ? app : *chosen[0];
+  const std::string help = "; see narrowgauge " + (chosen.empty() ? "" : command.get_name() + " ") + "--help";
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) && !unknown.empty())
+    return cli::unknown_text(command, unknown) + help;
+  const std::string text = error.what();
+  constexpr std::string_view overridden = " was given a disallowed flag override";
+  if (const std::size_t at = text.find(overridden); at != std::string::npos)
+    return (text.starts_with('-') ? "" : "--") + text.substr(0, at) + " takes no value; give it alone" + help;
+  return text + help;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace narrowgauge;
+  prepare_streams();
+  io::remove_outputs_on_signals("narrowgauge");
   CLI::App app("Narrow-precision arithmetic in hardware, and a gauge for what it costs.", "narrowgauge");
   app.set_version_flag("--version", "narrowgauge " NG_VERSION);
   app.require_subcommand(0, 1);
@@ -40,18 +84,23 @@ int main(int argc, char** argv) {
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   cli::add_energy(app, exit_code);
+  refuse_values_of_flags(app);
   try {
-    app.parse(argc, argv);
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::Success& help) {
+      exit_code = app.exit(help);
+      cli::finish_report();
+      return exit_code;
+    }
     if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for those there are");
-    return std::fflush(stdout) == 0 ? exit_code
-                                    : fail("The report could not be written to standard output; check free space");
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
+    cli::finish_report();
+    return exit_code;
   } catch (const CLI::ParseError& error) {
-    const auto chosen = app.get_subcommands();
-    return fail(std::string(error.what()) + "; see narrowgauge " + (chosen.empty() ? "" : chosen[0]->get_name() + " ") +
-                "--help");
+    return fail(sentence_of(error, app));
   } catch (const Error& error) {
+    return fail(error.what());
+  } catch (const io::Error& error) {
     return fail(error.what());
   } catch (const std::bad_alloc&) {
     return fail("There is not enough memory for matrices of this size; use smaller ones");

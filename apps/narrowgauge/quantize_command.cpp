@@ -5,7 +5,9 @@
 #include "commands.hpp"
 #include "engines.hpp"
 #include "narrowgauge/format/round_pack.hpp"
-#include "npy.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/output.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
@@ -69,20 +71,23 @@ int run(const QuantizeArguments& arguments) {
   QuantizeOptions options = arguments.quantize.options();
   options.scheme = format.scheme;
   options.element = format.a;
-  const Matrix x = read_matrix(arguments.x);
+  const io::Matrix x = io::read_matrix(arguments.x);
 
   const std::string& prefix = arguments.out_prefix;
   const bool scaled = format.scheme != Scheme::fp8;
   const std::string codes_path = prefix + ".codes.npy";
   const std::string scales_path = prefix + ".scales.npy";
   const std::string json_path = prefix + ".json";
+  io::Outputs outputs;
+  outputs.input(arguments.x);
+  io::OutputFile *codes_file = nullptr, *scales_file = nullptr, *json_file = nullptr;
   if (!prefix.empty()) {
-    check_writable(codes_path);
-    if (scaled) check_writable(scales_path);
-    check_writable(json_path);
+    codes_file = &outputs.add("--out-prefix", codes_path);
+    if (scaled) scales_file = &outputs.add("--out-prefix", scales_path);
+    json_file = &outputs.add("--out-prefix", json_path);
   }
 
-  const std::vector<float> narrow = to_float32(x);
+  const std::vector<float> narrow = io::to_float32(x);
   const Stopwatch time;
   const QuantizedMatrix q = quantize(narrow, x.rows, x.cols, axis, options);
   const double seconds = time.seconds();
@@ -97,17 +102,14 @@ int run(const QuantizeArguments& arguments) {
   const double elements = static_cast<double>(original.size());
 
   Json json{{"command", "quantize"},
-            {"x", {{"path", x.path}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
+            {"x", {{"path", io::utf8(x.path)}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
             {"format", format.name},
             {"element", desc(q.element).name},
             {"block", block_size(q.scheme)},
             {"axis", arguments.axis},
             {"rule", arguments.quantize.rule},
             {"rounding", arguments.quantize.rounding}};
-  if (options.rounding == Rounding::stochastic) {
-    json["random_bits"] = arguments.quantize.random_bits;
-    json["seed"] = arguments.quantize.seed;
-  }
+  arguments.quantize.add_randomness_to(json);
   json.update({{"vectors", q.rows},
                {"k", q.k},
                {"k_padded", q.k_padded},
@@ -118,15 +120,19 @@ int run(const QuantizeArguments& arguments) {
                {"saturated", static_cast<double>(s.saturated) / elements},
                {"bits_per_element", s.bits_per_element},
                {"seconds", seconds},
-               {"codes_path", prefix.empty() ? Json() : Json(codes_path)},
-               {"scales_path", prefix.empty() || !scaled ? Json() : Json(scales_path)}});
+               {"codes_path", prefix.empty() ? Json() : Json(io::utf8(codes_path))},
+               {"scales_path", prefix.empty() || !scaled ? Json() : Json(io::utf8(scales_path))}});
   if (!prefix.empty()) {
-    write_npy(codes_path, q.codes, q.rows, q.k_padded);
-    if (scaled) write_npy(scales_path, q.scales, q.rows, q.blocks());
-    write_text(json_path, json.dump(2) + "\n");
+    io::write_npy(*codes_file, q.codes, q.rows, q.k_padded);
+    if (scaled) io::write_npy(*scales_file, q.scales, q.rows, q.blocks());
+    json_file->write(json.dump(2) + "\n");
+    for (io::OutputFile* file : {codes_file, scales_file, json_file})
+      if (file) file->close();
   }
   if (arguments.json) {
     print_json(json);
+    finish_report();
+    outputs.commit();
     return 0;
   }
 
@@ -134,7 +140,7 @@ int run(const QuantizeArguments& arguments) {
     return number(100 * static_cast<double>(count) / elements) + " % (" + std::to_string(count) + ")";
   };
   std::vector<std::pair<std::string, std::string>> facts{
-      {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + x.path + ")"},
+      {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
       {"format", std::string(format.name) + ": " + arguments.quantize.text()},
       {"layout", counted(q.rows, "vector") + " of " + std::to_string(q.k) + ", the " + arguments.axis +
                      (q.k_padded == q.k ? " of X" : " of X, padded to " + std::to_string(q.k_padded))},
@@ -145,9 +151,11 @@ int run(const QuantizeArguments& arguments) {
       {"storage", number(s.bits_per_element) + " bits per element, scales and padding included"},
       {"time", number(seconds) + " s, " + number(seconds > 0 ? elements / seconds : 0) + " elements/s"}};
   if (!prefix.empty()) {
-    facts.emplace_back("written", codes_path + (scaled ? ", " + scales_path : "") + ", " + json_path);
+    facts.emplace_back("written", io::shown(codes_path + (scaled ? ", " + scales_path : "") + ", " + json_path));
   }
   print_facts(facts);
+  finish_report();
+  outputs.commit();
   return 0;
 }
 
@@ -157,12 +165,13 @@ void add_quantize(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<QuantizeArguments>();
   CLI::App& command =
       *app.add_subcommand("quantize", "Quantize one matrix: SQNR, zeros, saturation; codes and scales to files");
-  command.add_option("X", arguments->x, "Matrix, .npy")->required()->type_name("");
+  command.add_option("X", arguments->x, "Matrix, .npy")->required()->type_name("")->check(named);
   command.add_option("--axis", arguments->axis, "Blocks lie along rows (as for A of A x B) or columns (as for B)")
       ->capture_default_str()
       ->type_name(names_of(axes, "|"));
   command.add_option("--out-prefix", arguments->out_prefix, "Write P.codes.npy, P.scales.npy and P.json")
-      ->type_name("P");
+      ->type_name("P")
+      ->check(named);
   arguments->quantize.add_to(command);
   command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout");
   command.footer(

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
+#include <nlohmann/json.hpp>
+
 #include "commands.hpp"
 
 namespace narrowgauge::cli {
@@ -24,15 +27,10 @@ void QuantizeFlags::add_to(CLI::App& command) {
   command.add_option("--rounding", rounding, "How elements are rounded")
       ->capture_default_str()
       ->type_name(names_of(roundings, "|"));
-  command.add_option("--random-bits", random_bits, "Random bits of a stochastic rounding")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 24).description(""))
-      ->type_name("BITS");
-  command.add_option("--seed", seed, "Seed of stochastic rounding")->capture_default_str()->type_name("N");
-  command.add_option("--threads", threads, "Threads; 0 is one per core")
-      ->capture_default_str()
-      ->check(CLI::Range(0, 1024).description(""))
-      ->type_name("N");
+  add_number(command, "--random-bits", random_bits, 1, 24, "Random bits of a stochastic rounding")->type_name("BITS");
+  constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  add_number<std::uint64_t>(command, "--seed", seed, 0, largest, "Seed of stochastic rounding");
+  add_number(command, "--threads", threads, 0U, most_threads, "Threads; 0 is one per core");
 }
 
 QuantizeOptions QuantizeFlags::options() const {
@@ -43,6 +41,12 @@ QuantizeOptions QuantizeFlags::options() const {
   options.seed = seed;
   options.threads = threads;
   return options;
+}
+
+void QuantizeFlags::add_randomness_to(nlohmann::ordered_json& json) const {
+  if (rounding != "stochastic") return;
+  json["random_bits"] = random_bits;
+  json["seed"] = seed;
 }
 
 std::string QuantizeFlags::text() const {

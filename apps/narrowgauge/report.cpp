@@ -4,9 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <iostream>
 #include <limits>
+
+#include "narrowgauge/error.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -89,7 +94,16 @@ void print_table(const std::vector<std::string>& headings, const std::vector<std
   for (const auto& row : rows) print_row(row);
 }
 
-void print_json(const Json& json) { std::puts(json.dump(2).c_str()); }
+void print_json(const Json& json) { std::puts(json.dump(2, ' ', false, Json::error_handler_t::replace).c_str()); }
+
+void finish_report() {
+  errno = 0;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
+  throw Error("The report could not be written to standard output" +
+              (errno ? std::string(": ") + std::strerror(errno) : "") +
+              "; check free space, and that its reader still runs");
+}
 
 ProgressBar::~ProgressBar() {
   if (shown_) std::fputs("\r\x1b[K", stderr);

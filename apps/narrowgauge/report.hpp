@@ -39,6 +39,8 @@ void print_facts(const std::vector<std::pair<std::string, std::string>>& facts);
 /// Left-aligned columns under underlined headings.
 void print_table(const std::vector<std::string>& headings, const std::vector<std::vector<std::string>>& rows);
 void print_json(const Json& json);
+/// All that was printed is on its way. Throws Error if it could not be written.
+void finish_report();
 
 /// Seconds since its construction.
 class Stopwatch {

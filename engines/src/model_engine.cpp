@@ -9,6 +9,7 @@ class ModelEngine final : public Engine {
  public:
   explicit ModelEngine(unsigned threads) : threads_(threads) {}
   std::string_view name() const override { return "model"; }
+  void check(Scheme scheme, Format, Format, std::size_t k) const override { check_contraction(scheme, k); }
   EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
     EngineResult result;
     result.c = narrowgauge::gemm(a, b, threads_, progress);

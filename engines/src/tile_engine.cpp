@@ -2,6 +2,7 @@
 #include "narrowgauge/engines/tile_engine.hpp"
 
 #include <bit>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "narrowgauge/engines/driver_gemm.hpp"
 #include "narrowgauge/engines/tile_bus_on_pins.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/io/output.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "verilated_tiles.hpp"
@@ -45,6 +47,10 @@ std::unique_ptr<TilePinModel> make_tile(Simulator simulator, std::size_t index, 
 /// Longest time without progress: several times the longest compute command.
 constexpr std::uint32_t timeout_cycles = 1'000'000;
 
+/// The writer of waves (FST) does not notice a full disk. Before: room for the names of a tile's signals and more;
+/// after: for the last block.
+constexpr std::size_t least_wave_bytes = std::size_t{8} << 20, wave_block_bytes = std::size_t{64} << 10;
+
 std::string tile_names() {
   std::string names;
   for (const TileConfig& config : configs) names += (names.empty() ? "" : ", ") + std::string(config.name);
@@ -67,17 +73,31 @@ class TileEngine final : public Engine {
   }
   std::string_view name() const override { return name_; }
 
-  EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
-    check_product(a, b);
-    const std::size_t index = choose(a, b);
-    const TileConfig& config = configs[index];
-    if (const std::size_t beats = (a.k + config.lanes - 1) / config.lanes; beats > config.max_beats) {
-      throw Error("the contraction of length " + std::to_string(a.k) + " takes " + std::to_string(beats) +
+  void check(Scheme scheme, Format a, Format b, std::size_t k) const override {
+    check_contraction(scheme, k);
+    const TileConfig& config = configs[choose(scheme, a, b)];
+    if (const std::size_t beats = (k + config.lanes - 1) / config.lanes; beats > config.max_beats) {
+      throw Error("the contraction of length " + std::to_string(k) + " takes " + std::to_string(beats) +
                   " beats of tile " + std::string(config.name) + ": expected at most " +
                   std::to_string(config.max_beats) + "; split it and add the parts");
     }
+  }
 
-    TileBusOnPins pins(model(index), config.stream_width / 8);
+  EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
+    check_product(a, b);
+    check(a.scheme, a.element, b.element, a.k);
+    const std::size_t index = choose(a.scheme, a.element, b.element);
+    const TileConfig& config = configs[index];
+    std::optional<io::OutputFile> wave;
+    std::unique_ptr<TilePinModel> traced;
+    if (!options_.trace.empty()) {
+      wave.emplace(options_.trace);
+      wave->probe(least_wave_bytes);
+      wave->remove_besides(".hier");
+      traced = make_tile(simulator_, index, wave->hand_over(true));
+    }
+
+    TileBusOnPins pins(traced ? *traced : model(index), config.stream_width / 8);
     TileDriverPort bridge(pins);
     const ng_port_t port = bridge.port();
     const ng_tile_config_t at{.port = &port, .base = 0, .timeout_ticks = timeout_cycles};
@@ -111,20 +131,25 @@ class TileEngine final : public Engine {
       result.activity = {n.cycles, n.busy,   n.stall_in, n.stall_out, n.products,
                          n.zero_a, n.zero_b, n.flips_a,  n.flips_b};
     }
+    if (wave) {
+      traced.reset();  // writes what is left
+      wave->probe(wave_block_bytes);
+      wave->commit();
+    }
     return result;
   }
 
  private:
-  /// Index of the tile for these operands.
-  std::size_t choose(const QuantizedMatrix& a, const QuantizedMatrix& b) const {
-    const unsigned a_set = format_set::of(a.scheme, a.element), b_set = format_set::of(b.scheme, b.element);
-    if (a_set == 0 || b_set == 0) driver_matrix(a_set == 0 ? a : b);  // says why no tile has it
+  /// Index of the tile for such operands.
+  std::size_t choose(Scheme scheme, Format a, Format b) const {
+    const unsigned a_set = format_set::of(scheme, a), b_set = format_set::of(scheme, b);
+    if (a_set == 0 || b_set == 0) driver_format(scheme, a_set == 0 ? a : b);  // says why no tile has it
     const unsigned needed = a_set | b_set;
     const auto has = [&](const TileConfig& config) { return (config.format_set & needed) == needed; };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
-    const std::string formats = std::string(desc(a.element).name) + " times " + std::string(desc(b.element).name);
+    const std::string formats = std::string(desc(a).name) + " times " + std::string(desc(b).name);
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;
@@ -138,13 +163,10 @@ class TileEngine final : public Engine {
     return static_cast<std::size_t>(best - configs);
   }
 
-  /// Models are kept: making one takes longer than a small product. A traced one is made anew, and its file with it.
+  /// Models are kept: making one takes longer than a small product.
   TilePinModel& model(std::size_t index) {
     std::unique_ptr<TilePinModel>& model = models_[index];
-    if (!model || !options_.trace.empty()) {
-      model.reset();  // the old one's wave is finished before the new one's begins
-      model = make_tile(simulator_, index, options_.trace);
-    }
+    if (!model) model = make_tile(simulator_, index, {});
     return *model;
   }
 

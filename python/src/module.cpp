@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
+#include "narrowgauge/io/error.hpp"
 
 PYBIND11_MODULE(_core, module) {
   namespace py = pybind11;
@@ -7,6 +8,14 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = NG_VERSION;
   py::register_exception<narrowgauge::Error>(module, "Error", PyExc_ValueError).attr("__doc__") =
       "What cannot be done, in a sentence: the thing, its value, what was expected, what to do.";
+  static const py::handle error = module.attr("Error");  // also of files
+  py::register_exception_translator([](std::exception_ptr fault) {
+    try {
+      if (fault) std::rethrow_exception(fault);
+    } catch (const narrowgauge::io::Error& said) {
+      PyErr_SetString(error.ptr(), said.what());
+    }
+  });
   narrowgauge::python::bind_formats(module);
   narrowgauge::python::bind_dlpack(module);
   narrowgauge::python::bind_gemm(module);

@@ -17,11 +17,14 @@ import json
 import math
 import os
 import random
+import resource
+import signal
 import stat
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import types
 import unittest
 from pathlib import Path
@@ -267,6 +270,13 @@ class Engines(Program):
         for shape in ("4x4", "0x1x1", "4x4x4x4", "axbxc", "4x4x4 "):
             self.refused(["engines", "--shape", shape], shape, "MxNxK")
         self.refused(["engines", "--tile", "huge"], "huge", "large_fp8")
+        for shape, words in (
+            ("1x1x1048577000", ("1048577000", "nvfp4", "at most")),
+            ("4294967296x4294967296x1", ("4294967296x4294967296x1", "memory")),
+        ):
+            began = time.monotonic()
+            self.refused(["engines", "--shape", "64x64x64", shape], *words)
+            self.assertLess(time.monotonic() - began, 20)
         self.refused(["engines", "--format", "mxfp4", "--shape", "1x1x1"], "mxfp4", "model engine")
 
 
@@ -491,7 +501,7 @@ class BadInput(Program):
         self.refused(["gemm", self.good, self.good, "--out", "."], "directory")
         self.refused(["quantize", self.good, "--out-prefix", "no/q"], "no/q.codes.npy", "folder")
         if Path("/dev/full").exists():
-            self.refused(["gemm", self.good, self.good, "--out", "/dev/full"], "/dev/full", "space")
+            self.refused(["gemm", self.good, self.good, "--out", "/dev/full"], "/dev/full", "no regular file")
         if os.geteuid() != 0:  # root may write anywhere
             (self.dir / "locked").mkdir()
             (self.dir / "locked").chmod(stat.S_IRUSR | stat.S_IXUSR)
@@ -579,6 +589,12 @@ class Energy(Program):
         self.assertEqual((first["value"], first["id"]), (36, "x"))
         self.assertEqual(first, last)
         self.assertEqual(bad["error"]["line"], 2)
+        done = self.run_program(
+            "energy", "--jsonl", stdin='{"format": "int8", "technology": ""}\n{"format": "int8", "a_values": "gauss"}\n'
+        )
+        empty, flag = (json.loads(line)["error"]["message"] for line in done.stdout.splitlines())
+        self.assertIn('technology is ""', empty)
+        self.assertIn('"a": "gauss"', flag)
         done = self.run_program("energy", "--jsonl", stdin=f"{good}\n")
         self.assertEqual((done.returncode, len(done.stdout.splitlines())), (0, 1))
 
@@ -607,6 +623,8 @@ class Energy(Program):
         self.refused(["energy", "--export", "accelergy"], "--out")
         self.refused(["energy", "--export", "excel", "--out", "."], "excel", "accelergy, zigzag or hwcomponents")
         self.refused(["energy", "--technology", "ice40up", "--events", "net"], "events")
+        self.refused(["energy", "--format", "int8", "--technology", ""], "technology", "leave it out")
+        self.refused(["energy", "--export", "zigzag", "--technology", "", "--out", "x"], "--technology", "empty")
 
     def test_exported_tables(self) -> None:
         """Read back as their tools do: table rows by attributes, a component class by importing it."""
@@ -614,7 +632,9 @@ class Energy(Program):
             question = ["energy", "--technology", technology, "--format"]
             int8 = self.json(*question, "int8")["each"]
             fp16 = self.json(*question, "fp16")["each"]
-            listed = self.ok("energy", "--export", "accelergy", "--technology", technology, "--out", "tables")
+            export = ["energy", "--export", "accelergy", "--technology", technology, "--out", "tables"]
+            listed = self.ok(*export)
+            self.assertEqual(self.json(*export)["files"], listed.split())  # and writes them again
             self.assertEqual({str(p.relative_to(self.dir)) for p in (self.dir / "tables").rglob("*.*")},
                              set(listed.split()))  # fmt: skip
             with (self.dir / "tables/data/intmac.csv").open() as file:
@@ -645,6 +665,237 @@ class Energy(Program):
             self.assertIn("sram_1MB", text)
 
 
+class Files(Program):
+    """Outputs appear whole or not at all, and are nothing but new files; what reads and writes them says so."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.good = self.file("good.npy", npy([[1, 2], [3, 4]]))
+
+    def listing(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.dir.iterdir() if path.is_file()}
+
+    def test_a_refusal_leaves_everything_as_it_was(self) -> None:
+        for name in ("c.npy", "q.codes.npy", "q.json", "front.csv"):
+            self.file(name, b"precious")
+        self.file("nan.npy", npy([[math.nan, 1], [1, 1]]))
+        self.file("big.npy", npy([[1e39, 1], [1, 1]], "<f8"))
+        self.file("space.yaml", b"format: int8\ntechnology: horowitz_45nm\nobjectives: [energy, time]\n")
+        before = self.listing()
+        for bad in ("nan.npy", "big.npy"):
+            self.refused(["gemm", bad, self.good, "--out", "c.npy"], bad)
+            self.refused(["gemm", bad, self.good, "--out", "new.npy"], bad)
+            self.refused(["quantize", bad, "--out-prefix", "q"], bad)
+        self.refused(
+            ["explore", "digits", "space.yaml", "--csv", "front.csv", "--plot", "front.png", "--python", "no-python"],
+            "no-python",
+        )
+        self.assertEqual(self.listing(), before)
+
+    def test_the_largest_float32_in_all_its_digits(self) -> None:
+        self.file("x.npy", npy([[3.40282357e38]], "<f8"))
+        self.refused(["quantize", "x.npy"], "3.40282357e+38", "3.4028234663852886e+38")
+
+    def test_a_replaced_file_keeps_permissions_and_links(self) -> None:
+        self.file("c.npy", b"old")
+        (self.dir / "c.npy").chmod(0o640)
+        (self.dir / "link.npy").symlink_to("c.npy")
+        self.ok("gemm", self.good, self.good, "--out", "link.npy")
+        self.assertTrue((self.dir / "link.npy").is_symlink())
+        self.assertEqual((self.dir / "c.npy").stat().st_mode & 0o777, 0o640)
+        self.assertEqual(read_npy(self.dir / "c.npy")[1], "<f4")
+        mask = os.umask(0)
+        os.umask(mask)
+        self.ok("gemm", self.good, self.good, "--out", "new.npy")
+        self.assertEqual((self.dir / "new.npy").stat().st_mode & 0o777, 0o666 & ~mask)
+
+    def test_targets_that_are_no_files(self) -> None:
+        os.mkfifo(self.dir / "pipe")
+        self.file("space.yaml", b"format: int8\ntechnology: horowitz_45nm\n")
+        for target in ("pipe", *(path for path in ("/dev/full", "/dev/null") if Path(path).exists())):
+            self.refused(["gemm", self.good, self.good, "--out", target], target, "no regular file")
+            self.refused(["explore", "digits", "space.yaml", "--csv", target], target, "no regular file")
+            self.refused(["explore", "digits", "space.yaml", "--checkpoint", target], target, "no regular file")
+            if RTL:
+                self.refused(["gemm", self.good, self.good, "--engine", "rtl", "--trace", target], "no regular file")
+            self.assertFalse(Path(self.dir / target).is_file())
+
+    def test_no_output_is_an_input_or_another_output(self) -> None:
+        os.link(self.dir / self.good, self.dir / "hard.npy")
+        (self.dir / "soft.npy").symlink_to(self.good)
+        self.file("q.codes.npy", npy([[1]]))
+        self.file("space.yaml", b"format: int8\ntechnology: horowitz_45nm\n")
+        before = self.listing()
+        for out in (self.good, "./good.npy", "hard.npy", "soft.npy", str(self.dir / self.good)):
+            self.refused(["gemm", self.good, self.good, "--out", out], "--out", "same file", "the input")
+        self.refused(["quantize", "q.codes.npy", "--out-prefix", "q"], "q.codes.npy", "same file")
+        explore = ["explore", "digits", "space.yaml"]
+        self.refused([*explore, "--csv", "space.yaml"], "--csv", "same file")
+        self.refused([*explore, "--csv", "x", "--plot", "./x"], "--plot", "same file as --csv x")
+        self.refused([*explore, "--csv", "x", "--checkpoint", "x"], "--checkpoint", "same file as --csv x")
+        if RTL:
+            rtl = ["gemm", self.good, self.good, "--engine", "rtl"]
+            self.refused([*rtl, "--out", "x", "--trace", "x"], "--trace", "same file as --out x")
+            self.refused([*rtl, "--trace", self.good], "--trace", "same file")
+        self.assertEqual(self.listing(), before)
+
+    def test_empty_names(self) -> None:
+        good = self.good
+        for args in (["gemm", good, good, "--out", ""], ["gemm", good, good, "--trace", ""], ["gemm", "", good],
+                     ["quantize", ""], ["quantize", good, "--out-prefix", ""], ["energy", "--calibration", ""],
+                     ["energy", "--export", "zigzag", "--out", ""], ["explore", "digits", "x", "--csv", ""],
+                     ["explore", "digits", "x", "--plot", ""], ["explore", "digits", "x", "--checkpoint", ""]):  # fmt: skip
+            self.refused(args, "empty name")
+
+    def test_standard_output_that_cannot_be_written(self) -> None:
+        commands = [["--help"], ["--version"], ["gemm", "--help"], ["formats"], ["formats", "e4m3", "--json"],
+                    ["units"], ["energy", "--format", "int4", "--mode", "pann_paper"], ["energy", "--list", "--json"],
+                    ["gemm", self.good, self.good], ["gemm", self.good, self.good, "--json", "--out", "c.npy"],
+                    ["quantize", self.good, "--out-prefix", "q"], ["explore", "--workloads"]]  # fmt: skip
+        before = self.listing()
+        for args in commands:
+            reader, writer = os.pipe()
+            os.close(reader)
+            targets = [writer] + ([os.open("/dev/full", os.O_WRONLY)] if Path("/dev/full").exists() else [])
+            for target in targets:
+                with self.subTest(args=args, target=target):
+                    done = subprocess.run([PROGRAM, *args], cwd=self.dir, stdout=target, stderr=subprocess.PIPE, text=True,
+                                          timeout=600)  # fmt: skip
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertRegex(done.stderr, r"\Anarrowgauge: The report could not be written [^\n]+\n\Z")
+                os.close(target)
+        done = subprocess.run(["sh", "-c", f'"{PROGRAM}" gemm good.npy good.npy --out c.npy >&-'], cwd=self.dir,
+                              stderr=subprocess.PIPE, text=True, timeout=600)  # fmt: skip
+        self.assertEqual(done.returncode, 2, done.stderr)  # and the report is not in c.npy
+        self.assertEqual(self.listing(), before)
+
+    def test_names_that_are_no_text(self) -> None:
+        for raw, shown in ((b"\xff\xfe.npy", r"\xff\xfe.npy"), (b"a\nb\x1b[31m.npy", r"a\x0ab\x1b[31m.npy")):
+            name = os.fsdecode(raw)
+            try:
+                self.file(name, npy([[1, 2], [3, 4]]))
+            except OSError:
+                self.skipTest("this file system has no such names")
+            done = self.run_program("gemm", name, name, "--json", "--out", "c.npy")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(json.loads(done.stdout)["a"]["path"], (shown, raw.decode("latin1")))
+            self.assertIn(shown, self.ok("gemm", name, name))
+            done = self.run_program("quantize", name, "--json", "--out-prefix", os.fsdecode(raw[:-4]))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            json.loads(done.stdout)
+            os.truncate(self.dir / name, 40)
+            self.refused(["gemm", name, self.good], shown, "truncated")
+            self.refused(["gemm", self.good, self.good, "--out", os.fsdecode(b"no/" + raw)], shown)
+            self.refused(["explore", "digits", "no/" + name], shown)
+            self.refused(["energy", "--format", "int8", "--calibration", "no/" + name], shown)
+
+    def test_sizes_are_checked_before_reading(self) -> None:
+        size = 2 * 10**12
+        fitting = header(f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({size // 4000}, 1000), }}")
+        for name, head, words in (("long.npy", header("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }"),
+                                   "exactly one array"), ("fits.npy", fitting, "memory")):  # fmt: skip
+            self.file(name, head)
+            try:
+                os.truncate(self.dir / name, len(head) + size)
+            except OSError:
+                self.skipTest("this file system has no files of 2 TB")
+            began = time.monotonic()
+            self.refused(["gemm", name, self.good], name, words)
+            self.assertLess(time.monotonic() - began, 20)
+        self.file("deep.json", b"[" * 100000)
+        self.file("space.yaml", b"format: int8\ntechnology: horowitz_45nm\n")
+        self.refused(["explore", "deep.json", "space.yaml"], "deep.json", "in each other")
+        self.refused(["energy", "--format", "int8", "--calibration", "deep.json"], "deep.json", "in each other")
+
+    def with_file_limit(self, size: int, *args: str) -> subprocess.CompletedProcess[str]:
+        """As on a disk with so much space."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))  # noqa: E731
+        return subprocess.run(
+            [PROGRAM, *args], cwd=self.dir, capture_output=True, text=True, timeout=600, preexec_fn=limit
+        )
+
+    def test_full_disk(self) -> None:
+        self.file("a.npy", npy([[1.0]] * 100))
+        self.file("b.npy", npy([[1.0] * 100]))
+        self.file("c.npy", b"precious")
+        runs = [["gemm", "a.npy", "b.npy", "--out", "c.npy"]]
+        if RTL:
+            runs.append(["gemm", "a.npy", "b.npy", "--engine", "rtl", "--trace", "w.fst"])
+        before = self.listing()
+        for args in runs:
+            done = self.with_file_limit(4096, *args)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+            self.assertRegex(done.stderr, r"\Anarrowgauge: (c.npy|w.fst) could not be written completely[^\n]+\n\Z")
+            self.assertEqual(self.listing(), before)
+
+    def test_signals_remove_what_is_not_finished(self) -> None:
+        rng = random.Random(8)
+        self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(400)] for _ in range(400)]))
+        self.file("c.npy", b"precious")
+        before = self.listing()
+        run = [PROGRAM, "gemm", "a.npy", "a.npy", "--engine", "systemc", "--tile", "tiny", "--out", "c.npy"]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with subprocess.Popen(run, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
+                until = time.monotonic() + 60
+                while len(self.listing()) == len(before) and time.monotonic() < until and program.poll() is None:
+                    time.sleep(0.01)
+                self.assertGreater(len(self.listing()), len(before), "no temporary file was seen")
+                program.send_signal(number)
+                self.assertEqual(program.wait(60), -number)
+            self.assertEqual(self.listing(), before)
+
+    def test_traces_replace_whole(self) -> None:
+        if not RTL:
+            self.skipTest("built without simulated tiles")
+        self.file("w.fst", b"old")
+        self.ok("gemm", self.good, self.good, "--engine", "rtl", "--trace", "w.fst", "--out", "c.npy")
+        self.assertGreater((self.dir / "w.fst").stat().st_size, 100)
+        self.assertEqual(set(self.listing()), {"good.npy", "w.fst", "c.npy"})
+
+
+class Arguments(Program):
+    def setUp(self) -> None:
+        super().setUp()
+        self.good = self.file("good.npy", npy([[1, 2], [3, 4]]))
+
+    def test_numbers_have_ranges(self) -> None:
+        top = 2**64 - 1
+        for bad in ("-1", str(top + 1), "1.5", "1e3", " 1", "", "0x10"):
+            self.refused(["quantize", self.good, "--seed", bad], "--seed", f"from 0 to {top}")
+        self.ok("quantize", self.good, "--seed", str(top))
+        for command in (["quantize", self.good], ["gemm", self.good, self.good], ["explore", "digits", "x.yaml"]):
+            self.refused([*command, "--threads", "99999999"], "--threads", "99999999", "from 0 to 1024")
+        self.refused(["explore", "digits", "x.yaml", "--chunk", "0"], "--chunk", "from 1")
+
+    def test_flags_take_no_value(self) -> None:
+        for args in (["formats", "--json=3"], ["gemm", self.good, self.good, "--json=yes"],
+                     ["energy", "--format", "int8", "--strict=2"]):  # fmt: skip
+            self.refused(args, args[-1].split("=")[0], "takes no value")
+
+    def test_unknown_arguments_in_their_order_with_what_was_meant(self) -> None:
+        self.refused(
+            ["gemm", self.good, self.good, "--treads", "3"], "--treads is unknown to gemm", "--threads?", ": 3;"
+        )
+        self.refused(["gemm", self.good, self.good, "--one", "--two", "--three"], "--one", ": --two --three;")
+        self.refused(["quantise", "x"], "quantise is unknown", "did you mean quantize?", "x")
+        self.refused(["energy", "--formt=int8"], "did you mean --format?")
+        self.refused(["formats", "e2m1", "e4m3"], "e4m3 is one argument too many for formats")
+        self.refused(["--jsonn"], "--jsonn is unknown to narrowgauge")
+        done = self.run_program("gemm", self.good, self.good, "--frobnicate")
+        self.assertNotIn("did you mean", done.stderr)
+
+    def test_without_sqnr(self) -> None:
+        self.assertIsNone(self.json("gemm", self.good, self.good, "--no-sqnr")["sqnr_db"])
+        self.assertIn("--no-sqnr", self.ok("gemm", self.good, self.good, "--no-sqnr"))
+
+    def test_an_empty_variable_is_unset(self) -> None:
+        for value, code in (("", 0), ("baseline", 0), ("mmx", 2)):
+            environment = {**os.environ, "NARROWGAUGE_ISA": value}
+            done = subprocess.run([PROGRAM, "gemm", "good.npy", "good.npy"], cwd=self.dir, env=environment, timeout=600,
+                                  capture_output=True, check=False)  # fmt: skip
+            self.assertEqual(done.returncode, code, done.stderr)
+
+
 class Units(Program):
     def test_units(self) -> None:
         table = self.json("units")
@@ -661,7 +912,7 @@ if __name__ == "__main__":
         RTL = True
         words.remove("--rtl")
     suites = [unittest.defaultTestLoader.loadTestsFromName(f"__main__.{name}") for name in words or
-              ["Gemm", "Quantize", "Formats", "Help", "BadInput", "Units"]]  # fmt: skip
+              ["Gemm", "Quantize", "Formats", "Help", "BadInput", "Files", "Arguments", "Units"]]  # fmt: skip
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(suites))
     ran = result.testsRun - len(result.skipped)
     sys.exit(0 if result.wasSuccessful() and ran > 0 else 1)

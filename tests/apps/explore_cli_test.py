@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,14 @@ class Explore(Program):
         self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch=99999999999999999999")
         self.refuses(["seq", "it has batch"], "digits", "space.yaml", "--set", "seq=3")
         self.refuses(["no/such/folder"], "digits", "space.yaml", "--csv", "no/such/folder/x.csv")
+        self.refuses(["96 points", "may take", "--limit 95"], "digits", "space.yaml", "--limit", "95")
+        huge = "\n".join(f"{axis}: {{from: 2, to: 201, step: 1}}" for axis in ("rows", "cols", "lanes"))
+        huge += "\nfrequency_hz: {from: 1e6, to: 2e8, step: 1e6}"
+        began = time.monotonic()
+        self.refuses(
+            ["1600000000 points", "--limit 1000000000"], "digits", space(f"format: int8\ntechnology: osu018\n{huge}")
+        )
+        self.assertLess(time.monotonic() - began, 20)
         (self.dir / "bad.json").write_text('{"layers": [{"op": "gemm", "m": 0, "n": 1, "k": 1}]}')
         self.refuses(["bad.json", "layer 0", '"m" is 0'], "bad.json", "space.yaml")
         tensors = (self.dir / "space.yaml").read_text() + "tensors: {a: none.npy, b: none.npy}\n"
@@ -226,7 +235,7 @@ class ExploreCycles(Program):
     def test_refusals(self) -> None:
         self.refuses(["--engine", "systemc or rtl"], "--validate-cycles", "--engine", "model")
         self.refuses(["--tile", "huge"], "--validate-cycles", "--tile", "huge")
-        self.refuses(["--shapes 0"], "--validate-cycles", "--shapes", "0")
+        self.refuses(["--shapes", "from 1 to"], "--validate-cycles", "--shapes", "0")
 
 
 if __name__ == "__main__":

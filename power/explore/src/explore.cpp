@@ -15,6 +15,8 @@
 #include <utility>
 
 #include "gauge/data.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/output.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -208,7 +210,7 @@ struct Explorer::Data {
     return (format_at * space.lanes.size() + lanes_at) * space.technology.size() + technology_at;
   }
 
-  void ask_prices();
+  void ask_prices(const Progress& progress);
   void ask_accuracy(const Tensors& tensors);
   void check_areas() const;
 
@@ -366,7 +368,7 @@ struct Explorer::Data {
   }
 };
 
-void Explorer::Data::ask_prices() {
+void Explorer::Data::ask_prices(const Progress& progress) {
   for (const std::string& name : space.technology) {
     Technology tech{.name = name, .sram = space.sram, .dram_memory = space.dram_memory, .dram = space.dram};
     const auto known = [](const auto& ask) {
@@ -431,6 +433,7 @@ void Explorer::Data::ask_prices() {
                {"source", price.source}});
         }
         mac_j.push_back(energy_j);
+        if (progress) progress(mac_j.size(), space.format.size() * space.lanes.size() * space.technology.size());
       }
     }
   }
@@ -458,7 +461,8 @@ void Explorer::Data::check_areas() const {
   }
 }
 
-Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices> prices, const Tensors& tensors) {
+Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices> prices, const Tensors& tensors,
+                   const Progress& progress) {
   auto data = std::make_unique<Data>();
   data->workload = std::move(workload);
   data->space = std::move(space);
@@ -474,7 +478,7 @@ Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices>
       same->count += static_cast<double>(layer.count);
     }
   }
-  data->ask_prices();
+  data->ask_prices(progress);
   data->ask_accuracy(tensors);
   data->check_areas();
   std::string text = to_json(data->space).dump() + data->sources.dump();
@@ -569,10 +573,16 @@ class Checkpoint {
       }
       for (std::size_t i = 1; i < lines.size(); ++i) read(lines[i], done);
     }
-    // Written anew, without what was cut off.
-    out_.open(file_, std::ios::trunc);
+    // Written anew, without what was cut off; what was done before stays until that is.
     if (lines.empty()) lines.push_back(head.dump());
-    for (const std::string& line : lines) out_ << line << '\n';
+    try {
+      io::OutputFile file(file_.string());
+      for (const std::string& line : lines) file.write(line + "\n");
+      file.commit();
+    } catch (const io::Error& error) {
+      throw Error(std::string("The checkpoint cannot be written: ") + error.what());
+    }
+    out_.open(file_, std::ios::app);
     check();
   }
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "features/text.hpp"
 #include "gauge/data.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/json.hpp"
+#include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -188,22 +190,27 @@ std::vector<std::string> workload_names() {
 }
 
 Workload load_workload(const std::filesystem::path& file, const std::map<std::string, std::int64_t>& set) {
-  std::string text;
-  if (std::ifstream in(file); in && !std::filesystem::is_directory(file)) {
-    text.assign(std::istreambuf_iterator<char>(in), {});
-  } else if (text = carried(file.string()); text.empty()) {
-    const std::vector<std::string> names = workload_names();
-    throw Error("The workload " + file.string() +
-                " cannot be read, and is none of those that come along: " + keys({names.begin(), names.end()}));
+  const std::string name = io::shown(file.string());
+  std::string text = carried(file.string());
+  if (text.empty() || std::filesystem::is_regular_file(file)) {
+    try {
+      text = io::read_text(file.string());
+    } catch (const io::Error& error) {
+      const std::vector<std::string> names = workload_names();
+      throw Error("The workload " + name + " cannot be read (" + error.what() +
+                  "), and is none of those that come along: " + keys({names.begin(), names.end()}));
+    }
   }
   try {
-    Workload workload = workload_from_json(Json::parse(text), set);
-    if (workload.name.empty()) workload.name = file.stem().string();
+    Workload workload = workload_from_json(io::parse_json(text, "The workload"), set);
+    if (workload.name.empty()) workload.name = io::shown(file.stem().string());
     return workload;
   } catch (const Json::exception& error) {
-    throw Error("The workload " + file.string() + " is not the JSON that it should be: " + error.what());
+    throw Error("The workload " + name + " is not the JSON that it should be: " + error.what());
+  } catch (const io::Error& error) {
+    throw Error(name + ": " + error.what());
   } catch (const Error& error) {
-    throw Error(file.string() + ": " + error.what());
+    throw Error(name + ": " + error.what());
   }
 }
 

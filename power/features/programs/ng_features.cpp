@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/io/json.hpp"
 #include "narrowgauge/power/features.hpp"
 #include "narrowgauge/power/mac_spec.hpp"
 
@@ -190,9 +191,7 @@ int main(int argc, char** argv) {
   app.add_option("files", files, ".stim files")->required();
   CLI11_PARSE(app, argc, argv);
   try {
-    std::ifstream in(units);
-    if (!in) throw Error("file of units " + units + " cannot be read");
-    const json all = json::parse(in);
+    const json all = narrowgauge::io::read_json(units);
     for (const std::string& file : files) {
       try {
         std::cout << features_of(file, all).dump() << '\n';

@@ -2,12 +2,12 @@
 // ng_stimulus: writes the .stim file of an energy unit.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 #include "features/stimulus.hpp"
 #include "narrowgauge/error.hpp"
-#include "npy.hpp"
+#include "narrowgauge/io/json.hpp"
+#include "narrowgauge/io/npy.hpp"
 
 namespace {
 
@@ -15,11 +15,9 @@ using narrowgauge::Error;
 using namespace narrowgauge::power;
 
 nlohmann::json find_unit(const std::string& path, const std::string& name) {
-  std::ifstream in(path);
-  if (!in) throw Error("file of units " + path + " cannot be read");
   std::string known;
   try {
-    const auto units = nlohmann::json::parse(in);
+    const auto units = narrowgauge::io::read_json(path);
     for (const auto& unit : units.at("units")) {
       if (unit.at("name") == name) return unit;
       known += (known.empty() ? "" : ", ") + unit.at("name").get<std::string>();
@@ -31,8 +29,8 @@ nlohmann::json find_unit(const std::string& path, const std::string& name) {
 }
 
 Tensor read_tensor(const std::string& path) {
-  const auto matrix = narrowgauge::cli::read_matrix(path);
-  return {matrix.rows, matrix.cols, narrowgauge::cli::to_float32(matrix)};
+  const auto matrix = narrowgauge::io::read_matrix(path);
+  return {matrix.rows, matrix.cols, narrowgauge::io::to_float32(matrix)};
 }
 
 }  // namespace
@@ -54,7 +52,9 @@ int main(int argc, char** argv) {
   try {
     if (!a.empty()) options.a = read_tensor(a);
     if (!b.empty()) options.b = read_tensor(b);
-    narrowgauge::cli::write_text(out, make_stimulus(find_unit(units, unit), options));
+    narrowgauge::io::OutputFile file(out);
+    file.write(make_stimulus(find_unit(units, unit), options));
+    file.commit();
     return 0;
   } catch (const std::exception& error) {
     std::cerr << "ng_stimulus: " << error.what() << '\n';

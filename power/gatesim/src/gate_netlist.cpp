@@ -2,10 +2,11 @@
 #include "gatesim/gate_netlist.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/json.hpp"
 
 namespace narrowgauge::power::gate {
 namespace {
@@ -13,12 +14,10 @@ namespace {
 using nlohmann::json;
 
 json read_json(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  if (!in) throw Error("file " + path.string() + " cannot be read");
   try {
-    return json::parse(in);
-  } catch (const json::exception& error) {
-    throw Error("file " + path.string() + " is not JSON: " + error.what());
+    return io::read_json(path.string());
+  } catch (const io::Error& error) {
+    throw Error(error.what());
   }
 }
 

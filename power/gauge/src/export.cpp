@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
+#include <list>
 #include <nlohmann/json.hpp>
 
 #include "features/text.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/output.hpp"
 #include "narrowgauge/power/json.hpp"
 
 namespace narrowgauge::power {
@@ -36,15 +38,19 @@ struct Tables {
   fs::path folder;
   std::vector<Row> rows;
   std::vector<fs::path> written;
+  std::list<io::OutputFile> files;
 
   void write(const fs::path& name, const std::string& text) {
     const fs::path path = folder / name;
     std::error_code fault;
     fs::create_directories(path.parent_path(), fault);
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    if (!file) throw Error(path.string() + " cannot be written; check the folder's permissions and free space");
+    try {
+      io::OutputFile& file = files.emplace_back(path.string());
+      file.write(text);
+      file.close();
+    } catch (const io::Error& error) {
+      throw Error(error.what());
+    }
     written.push_back(path);
   }
 
@@ -213,7 +219,7 @@ std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, s
                                     const fs::path& folder) {
   if (kind != "accelergy" && kind != "zigzag" && kind != "hwcomponents")
     throw FieldError("export", std::string(kind), "accelergy, zigzag or hwcomponents");
-  Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}};
+  Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}, {}};
   // Tables for accelerators on chips of one's own: not what an FPGA was measured at.
   std::vector<TechnologyInfo> known = gauge.technologies();
   std::erase_if(known, [](const TechnologyInfo& one) { return one.kind == "measured"; });
@@ -231,6 +237,7 @@ std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, s
   } else {
     tables.hwcomponents();
   }
+  for (io::OutputFile& file : tables.files) file.commit();
   return tables.written;
 }
 

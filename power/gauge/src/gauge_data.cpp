@@ -5,11 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <sstream>
 #include <tuple>
 
 #include "gauge/data.hpp"
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/json.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "narrowgauge/power/json.hpp"
 
 namespace narrowgauge::power {
@@ -299,14 +300,12 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
     for (const Json& memory : json.at("memories")) data->memories.push_back(memory_from_json(memory));
   });
   for (const auto& path : calibrations) {
-    std::ifstream file(path);
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) throw Error("Calibration " + path.string() + " cannot be read; check the path and its permissions");
     try {
-      data->add_calibration(Json::parse(text.str()), units);
+      data->add_calibration(io::read_json(path.string()), units);
+    } catch (const io::Error& error) {
+      throw Error(std::string("The calibration cannot be read: ") + error.what());
     } catch (const std::exception& error) {
-      throw Error("Calibration " + path.string() + " is not one (" + error.what() +
+      throw Error("Calibration " + io::shown(path.string()) + " is not one (" + error.what() +
                   "); docs/energy_ladder.md says how to make it");
     }
   }

@@ -21,6 +21,8 @@ template <class AnyKind>
 bool take_common(const std::string& key, const Json& value, AnyKind& question) {
   if (key == "technology") {
     question.technology = read_word("technology", value);
+    if (question.technology.empty())
+      throw FieldError("technology", brief(value), "the name of a technology; leave it out for osu018");
   } else if (key == "explain") {
     question.explain = read_flag("explain", value);
   } else {
@@ -97,11 +99,27 @@ Question read_record_question(const Json& json) {
   return question;
 }
 
+/// Where the program's flag is not the key with dashes.
+void refuse_flag(const std::string& key, const Json& value) {
+  static constexpr std::pair<std::string_view, std::string_view> flags[] = {
+      {"a_values", R"("a": "gauss")"},
+      {"b_values", R"("b": "gauss")"},
+      {"a_unsigned", R"("a_signed": false)"},
+      {"b_unsigned", R"("b_signed": false)"},
+      {"products_only", R"("accumulator": false)"}};
+  for (const auto& [flag, instead] : flags) {
+    if (key == flag)
+      throw FieldError(key, brief(value),
+                       "left out: what the program's flag says is " + std::string(instead) + " in a question");
+  }
+}
+
 Question read_unit_question(const Json& json) {
   Question question;
   MacSpec& mac = question.unit.mac;
   read_formats(json, mac);
   for (const auto& [key, value] : json.items()) {
+    refuse_flag(key, value);
     if (take_mac(key, value, mac)) {
     } else if (key == "a") {
       question.unit.a = read_statistics("a", value);

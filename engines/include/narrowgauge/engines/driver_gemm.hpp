@@ -21,19 +21,24 @@ inline void expect_ok(ng_result_t result, const std::string& what) {
   if (result != NG_OK) throw Error(what + ": " + ng_result_text(result));
 }
 
-/// The driver's view of `q`, whose vectors must outlive it. Throws Error for what no tile computes: the MX schemes, and
-/// FP32 scales of parts of a tensor.
-inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
-  if (is_mx(q.scheme)) {
-    throw Error("the tile does not compute " + std::string(q.scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
+/// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes.
+inline ng_format_t driver_format(Scheme scheme, Format element) {
+  if (is_mx(scheme)) {
+    throw Error("the tile does not compute " + std::string(scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
                 ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4 or fp8");
   }
+  return static_cast<ng_format_t>(find_operand_format(scheme, element)->code);
+}
+
+/// The driver's view of `q`, whose vectors must outlive it. Throws Error for the MX schemes, and for FP32 scales of
+/// parts of a tensor.
+inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
   if (q.scaling != Scaling::tensor) {
     throw Error(
         "the tile scales a product by one factor, and this operand has FP32 scales of parts: use the model engine, or "
         "quantize with one scale for the tensor");
   }
-  return {.format = static_cast<ng_format_t>(find_operand_format(q.scheme, q.element)->code),
+  return {.format = driver_format(q.scheme, q.element),
           .rows = static_cast<std::uint32_t>(q.rows),
           .k = static_cast<std::uint32_t>(q.k),
           .k_padded = static_cast<std::uint32_t>(q.k_padded),

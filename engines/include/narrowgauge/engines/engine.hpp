@@ -48,6 +48,8 @@ class Engine {
   virtual ~Engine() = default;
   /// "model", "rtl", "systemc".
   virtual std::string_view name() const = 0;
+  /// Before any work: throws the Error that gemm throws for operands of these formats and this contraction.
+  virtual void check(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
   /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
   /// mixed schemes, and operands that this engine cannot take.
   virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;

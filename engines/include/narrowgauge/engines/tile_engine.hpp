@@ -16,7 +16,8 @@ struct TileEngineOptions {
   /// Name of a tile of rtl/tile/configurations.json. Empty: the one with the most products a cycle of those that have
   /// the operands' formats, and of those the one with the fewest formats.
   std::string tile = {};
-  /// File for an FST wave of the tile (overwritten by each product), rtl only; empty: none. Tracing is much slower.
+  /// File for an FST wave of the tile (replaced by each product, when it is done), rtl only; empty: none. Tracing is
+  /// much slower. What is wrong with the file is an io::Error.
   std::string trace = {};
 };
 

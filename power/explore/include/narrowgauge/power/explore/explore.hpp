@@ -91,8 +91,9 @@ struct Front {
 class Explorer {
  public:
   /// Asks for all prices that do not depend on the array, and computes the accuracy of each format. Throws Error where
-  /// a price is not known, or an area where area is an objective.
-  Explorer(Workload workload, Space space, std::shared_ptr<const Prices> prices, const Tensors& tensors);
+  /// a price is not known, or an area where area is an objective. `progress` counts the prices of formats and lanes.
+  Explorer(Workload workload, Space space, std::shared_ptr<const Prices> prices, const Tensors& tensors,
+           const Progress& progress = {});
   ~Explorer();
   Explorer(Explorer&&) noexcept;
   Explorer& operator=(Explorer&&) noexcept;

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that appear whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace narrowgauge::io {
+
+/// Written beside its target under another name, and renamed by commit(). Without that nothing is left of it, and what
+/// stood there before stays. A link is followed: the file that it names is replaced.
+class OutputFile {
+ public:
+  /// Throws Error for an empty name, a target that is there but no regular file or not writable, and a folder in which
+  /// no file can be made.
+  explicit OutputFile(const std::string& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  /// As it was named.
+  const std::string& path() const { return path_; }
+  void write(std::string_view bytes);
+  /// Nothing more will be written. Throws Error unless everything was.
+  void close();
+  /// For writers that open files by name: the name to write to, with the target's extension. `mapped`: they map parts
+  /// of it to memory, so that a full disk is a SIGBUS (see remove_outputs_on_signals).
+  const std::string& hand_over(bool mapped = false);
+  /// Throws Error unless the file can grow by so many bytes: for writers that do not notice a full disk, before and
+  /// after them. The file stays as it is.
+  void probe(std::size_t bytes) const;
+  /// A file that such a writer makes besides, to be removed with this one: the name handed over, and `suffix`.
+  void remove_besides(const std::string& suffix);
+  /// Puts it in its place.
+  void commit();
+
+ private:
+  void discard();
+
+  std::string path_, target_, temporary_;
+  std::vector<std::string> besides_;
+  std::vector<std::size_t> slots_;  ///< in the list of what a signal removes
+  std::optional<unsigned> mode_;    ///< permissions of the file that it replaces
+  int file_ = -1;
+};
+
+/// Throws Error where OutputFile would, and leaves nothing. For what is written elsewhere, before long work.
+void check_output(const std::string& path);
+
+/// The outputs of one command: none of them is one of its inputs, and no two are the same file.
+class Outputs {
+ public:
+  /// A file that the command reads.
+  void input(const std::string& path);
+  /// A file that it writes because of `option`. Throws Error as OutputFile does, and if the file is taken.
+  OutputFile& add(const std::string& option, const std::string& path);
+  /// The same for a file that is written elsewhere.
+  void reserve(const std::string& option, const std::string& path);
+  void commit();
+
+ private:
+  struct Taken {
+    std::string option, path;  ///< option: empty for inputs
+  };
+  void take(const std::string& option, const std::string& path);
+
+  std::vector<Taken> taken_;
+  std::list<OutputFile> files_;
+};
+
+/// For programs: from now on SIGINT, SIGTERM and SIGHUP remove what is not committed before they end the process; so
+/// does SIGBUS while an output is mapped to memory, with a sentence on stderr that begins with `program`, and exit code
+/// 2.
+void remove_outputs_on_signals(const char* program);
+
+}  // namespace narrowgauge::io

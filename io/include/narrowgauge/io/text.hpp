@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// Text files, and names of files in messages.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace narrowgauge::io {
+
+/// For a sentence: bytes that are not UTF-8, control characters and those that turn the direction of writing become
+/// \xHH; the rest stays.
+std::string shown(std::string_view text);
+/// For JSON, which escapes control characters itself: only bytes that are not UTF-8 become \xHH.
+std::string utf8(std::string_view text);
+
+/// The whole of a text file. Throws Error if it cannot be read, or has more than `most` bytes.
+std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 28);
+
+}  // namespace narrowgauge::io

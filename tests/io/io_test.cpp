@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program's outside tests (cli_test.py) cannot reach in io.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <list>
+#include <nlohmann/json.hpp>
+
+#include "narrowgauge/io/error.hpp"
+#include "narrowgauge/io/json.hpp"
+#include "narrowgauge/io/memory.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/output.hpp"
+#include "narrowgauge/io/text.hpp"
+
+namespace narrowgauge::io {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (fs::temp_directory_path() / "ng_io_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  std::size_t count() const {
+    return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()));
+  }
+  std::string file(const std::string& name, const std::string& text) const {
+    std::ofstream(at(name)) << text;
+    return at(name);
+  }
+
+  fs::path folder_;
+};
+
+template <class F>
+std::string fault(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no Error";
+}
+
+TEST(Text, NamesAreShownOnOneLine) {
+  EXPECT_EQ(shown("a b/\u00e9.npy"), "a b/\u00e9.npy");
+  EXPECT_EQ(shown("a\nb\x7f"), "a\\x0ab\\x7f");
+  EXPECT_EQ(shown("\xff\xc3"), "\\xff\\xc3");
+  EXPECT_EQ(shown("\xc0\xaf\xed\xa0\x80\xf4\x90\x80\x80"), "\\xc0\\xaf\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
+  EXPECT_EQ(shown("\u202e"), "\\xe2\\x80\\xae");
+  EXPECT_EQ(utf8("a\n\xff\u202e"), "a\n\\xff\u202e");
+}
+
+TEST_F(Files, OfTextHaveALimit) {
+  EXPECT_EQ(read_text(file("x", std::string(200000, 'x'))), std::string(200000, 'x'));
+  EXPECT_NE(fault([&] { read_text(at("x"), 100); }).find("200 kB"), std::string::npos);
+  EXPECT_NE(fault([&] { read_text("/dev/zero", 100); }).find("at most 100 bytes"), std::string::npos);
+  EXPECT_NE(fault([&] { read_text(""); }).find("empty name"), std::string::npos);
+  EXPECT_NE(fault([&] { read_text(folder_.string()); }).find("directory"), std::string::npos);
+}
+
+TEST_F(Files, OfJsonSayWhereTheyAreWrong) {
+  EXPECT_EQ(read_json(file("x", "{\"a\": [1, 2]}"))["a"][1], 2);
+  EXPECT_NE(fault([&] { read_json(file("x", "{\n  \"a\": ]\n}")); }).find("is not JSON (line 2, byte 8)"),
+            std::string::npos);
+  EXPECT_NE(fault([&] { parse_json("", "This"); }).find("This is empty"), std::string::npos);
+  EXPECT_NE(fault([&] { parse_json("1e999", "This"); }).find("beyond double"), std::string::npos);
+  EXPECT_EQ(parse_json("[[1]]", "This", 2)[0][0], 1);
+  EXPECT_NE(fault([&] { parse_json("[[[1]]]", "This", 2); }).find("more than 2"), std::string::npos);
+  EXPECT_NE(fault([&] { parse_json(std::string(1000000, '['), "This"); }).find("more than 64"), std::string::npos);
+}
+
+TEST_F(Files, EveryHalfPrecisionNumber) {
+  std::string text("\x93NUMPY\x01\x00", 8);
+  std::string head = "{'descr': '<f2', 'fortran_order': False, 'shape': (256, 256), }";
+  head.append(117 - head.size(), ' ').append("\n");
+  text.append(1, static_cast<char>(head.size())).append(1, '\0').append(head);
+  for (unsigned code = 0; code < 65536; ++code) text += {static_cast<char>(code & 255), static_cast<char>(code >> 8)};
+  const Matrix m = read_matrix(file("x.npy", text));
+  for (unsigned code = 0; code < 65536; ++code) {
+    const unsigned exponent = code >> 10 & 31, mantissa = code & 1023;
+    const double value = m.values[code];
+    ASSERT_EQ(std::signbit(value), code >> 15 != 0) << code;
+    if (exponent == 31) {
+      ASSERT_TRUE(mantissa ? std::isnan(value) : std::isinf(value)) << code;
+    } else {
+      const double expected =
+          exponent ? std::ldexp(1 + mantissa / 1024.0, static_cast<int>(exponent) - 15) : mantissa * 0x1p-24;
+      ASSERT_EQ(std::abs(value), expected) << code;
+    }
+  }
+}
+
+TEST(Float32, RoundsToNearestEvenUpToItsLargest) {
+  const auto rounded = [](double x) { return to_float32({"x", "float64", 1, 1, {x}})[0]; };
+  EXPECT_EQ(rounded(0x1.000001p0), 1.0F);  // a tie, to even
+  EXPECT_EQ(rounded(0x1.000003p0), 0x1.000004p0F);
+  EXPECT_EQ(rounded(0x1.fffffefffffffp127), 0x1.fffffep127F);
+  EXPECT_EQ(rounded(-0x1.fffffeffffffep127), -0x1.fffffep127F);
+  EXPECT_EQ(rounded(0x1p-150), 0.0F);
+  EXPECT_EQ(rounded(0x1.8p-149), 0x1p-148F);
+  for (const double x : {0x1.ffffffp127, -0x1.ffffffp127, 1e39, -HUGE_VAL, std::nan("")})
+    EXPECT_THROW(rounded(x), Error) << x;
+}
+
+TEST(Memory, IsThatOfAMachine) {
+  EXPECT_GT(memory_bytes(), 1e8);
+  EXPECT_NO_THROW(check_memory(1e6, "This"));
+  EXPECT_NE(fault([] { check_memory(1e21, "This"); }).find("This takes 1e+03 EB"), std::string::npos);
+}
+
+TEST_F(Files, AppearWhole) {
+  {
+    OutputFile out(at("x.npy"));
+    out.write("new");
+    EXPECT_FALSE(fs::exists(at("x.npy")));
+    EXPECT_EQ(fs::path(out.hand_over()).extension(), ".npy");
+    out.commit();
+    EXPECT_EQ(read_text(at("x.npy")), "new");
+  }
+  {
+    OutputFile out(at("x.npy"));
+    out.write("newer");
+  }
+  EXPECT_EQ(read_text(at("x.npy")), "new");
+  EXPECT_EQ(count(), 1U);
+}
+
+TEST_F(Files, OfOtherWritersToo) {
+  {
+    OutputFile out(at("w.fst"));
+    out.remove_besides(".hier");
+    const std::string name = out.hand_over();
+    std::ofstream(name) << "wave";
+    std::ofstream(name + ".hier") << "names";
+    out.probe(1000);
+    EXPECT_EQ(fs::file_size(name), 4U);
+    out.commit();
+  }
+  EXPECT_EQ(read_text(at("w.fst")), "wave");
+  EXPECT_EQ(count(), 1U);
+}
+
+TEST_F(Files, ManyAtOnceAreRefusedNotForgotten) {
+  std::list<OutputFile> many;
+  const std::string said = fault([&] {
+    for (int i = 0; i < 1000; ++i) many.emplace_back(at(std::to_string(i)));
+  });
+  EXPECT_NE(said.find("fewer at once"), std::string::npos) << said;
+  many.clear();
+  EXPECT_EQ(count(), 0U);
+  for (int i = 0; i < 1000; ++i) OutputFile(at("x")).commit();
+}
+
+using SignalsDeathTest = Files;
+
+TEST_F(SignalsDeathTest, RemoveWhatIsNotCommitted) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EXIT(
+        {
+          remove_outputs_on_signals("this");
+          OutputFile out(at("x"));
+          out.write("part");
+          std::raise(signal);
+        },
+        testing::KilledBySignal(signal), "");
+    EXPECT_EQ(count(), 0U);
+  }
+}
+
+/// A page of a mapped file that has no bytes: what a full disk makes of a writer that maps its file.
+void touch_beyond(const std::string& path) {
+  const int file = open(path.c_str(), O_RDWR);
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  *static_cast<volatile char*>(page) = 1;
+}
+
+TEST_F(SignalsDeathTest, AFullDiskUnderAMappedFileEndsWithASentence) {
+  EXPECT_EXIT(
+      {
+        remove_outputs_on_signals("this");
+        OutputFile out(at("x"));
+        touch_beyond(out.hand_over(true));
+      },
+      testing::ExitedWithCode(2), "^this: A file that was being written could not grow.*\n$");
+  EXPECT_EQ(count(), 0U);
+}
+
+TEST_F(SignalsDeathTest, AnotherBusErrorStaysOne) {
+  EXPECT_EXIT(
+      {
+        remove_outputs_on_signals("this");
+        touch_beyond(file("y", ""));
+      },
+      testing::KilledBySignal(SIGBUS), "");
+}
+
+}  // namespace
+}  // namespace narrowgauge::io
