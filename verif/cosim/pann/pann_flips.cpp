@@ -153,7 +153,7 @@ class Random {
   double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
   double normal() {
     const double u = 1 - uniform();
-    return standard_normal(u, uniform());
+    return narrowgauge::standard_normal(u, uniform());
   }
 
  private:
