@@ -72,7 +72,7 @@ class Records(unittest.TestCase):
         assert (unit.name, unit.family, unit.top) == ("x", "prim", "ng_x")
         (item,) = unit.configurations
         assert item.faces == {"rtl": {"vectors": 7}, "mutants": {"count": 30}}
-        assert item.defines == {"NG_WIDTH": 8}
+        assert item.defines == {"NG_WIDTH": 8, "NG_DEPTH": 4}
         refused = [(refusal.params, refusal.expect) for refusal in unit.refusals]
         assert ({"Width": 17}, "ng_x: Width=17; expected 1 to 16") in refused
         assert ({"Depth": 6}, "ng_x: Depth=6; expected a power of two, 2 or more") in refused

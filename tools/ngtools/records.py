@@ -415,7 +415,7 @@ def read_configurations(table: Table, parameters: dict[str, Parameter], formats:
         if not faces:
             raise item.error("name", f"expected at least one face beside it: {', '.join(FACES)}")
         defines = ({"NG_FORMAT": format_name} if format_name else {}) | every
-        defines |= {define_of(param): value for param, value in params.items()}
+        defines |= {define_of(param): params.get(param, parameter.default) for param, parameter in parameters.items()}
         found.append(Configuration(name, params, defines, faces))
     return found
 
