@@ -8,10 +8,10 @@
 #include <random>
 
 #include "mac_array_model.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
-#include "narrowgauge/engines/tile_engine.hpp"
 
 namespace narrowgauge {
 

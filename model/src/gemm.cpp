@@ -284,6 +284,8 @@ float epilogue(float sum, float alpha) {
   return std::isnan(scaled) ? nan_result : scaled;
 }
 
+float epilogue(float sum, const EpilogueScales& scales) { return epilogue(epilogue(sum, scales.first), scales.second); }
+
 void check_contraction(Scheme scheme, std::size_t k) {
   if (scheme == Scheme::nvfp4 && k > nvfp4_max_k) {
     throw Error("the contraction of an nvfp4 product has length " + std::to_string(k) + ": expected at most " +
@@ -338,7 +340,7 @@ std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsi
   for (std::size_t i = 0; i < a.rows; ++i) {
     for (std::size_t j = 0; j < b.rows; ++j) {
       float& x = c[i * b.rows + j];
-      x = epilogue(x, a.fp32_scale(i, 0) * b.fp32_scale(j, 0));
+      x = epilogue(x, epilogue_scales(a.fp32_scale(i, 0), b.fp32_scale(j, 0)));
     }
   }
   return c;

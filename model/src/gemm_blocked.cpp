@@ -118,7 +118,7 @@ void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned t
                 }
               } else {
                 const float sum = special ? special_sum(a, i, b, column, first, size) : fixed_to_fp32(exact, unit);
-                total[j] += epilogue(sum, a.fp32_scale(i, first) * b.fp32_scale(column, first));
+                total[j] += epilogue(sum, epilogue_scales(a.fp32_scale(i, first), b.fp32_scale(column, first)));
               }
             }
           }

@@ -121,6 +121,19 @@ std::vector<GemmFormat> supported() {
 INSTANTIATE_TEST_SUITE_P(AllFormats, RtlEngineFormats, testing::ValuesIn(supported()),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// The product of the tensor scales is no FP32 number; what it scales is.
+TEST_P(RtlEngineFormats, TinyTensorScalesEqualTheModel) {
+  const GemmFormat& format = GetParam();
+  QuantizedMatrix a = test::normal_operand(9, 40, format.scheme, format.a, 11);
+  QuantizedMatrix b = test::normal_operand(10, 40, format.scheme, format.b, 12);
+  a.tensor_scale = 0x1.8p-75F;
+  b.tensor_scale = 0x1.4p-76F;
+  const std::vector<float> c = make_model_engine(1)->gemm(a, b).c;
+  EXPECT_NE(c[0], 0.0F);
+  expect_equal(make_rtl_engine()->gemm(a, b).c, c);
+  expect_equal(make_systemc_engine()->gemm(a, b).c, c);
+}
+
 TEST(RtlEngine, KeepsTheLargeArrayBusy) {
   // What the README claims, on a product that fills it: start and end take the rest.
   const EngineResult got = expect_model(*make_rtl_engine(), find_gemm_format("nvfp4"), {256, 256, 1024}, 1);

@@ -105,7 +105,8 @@ TEST(FakeTile, ComputesTheGoldenProduct) {
       EXPECT_TRUE(tile.write32(0x030, beats));
       EXPECT_TRUE(tile.write32(0x030, beats | 1U << 31));
       EXPECT_TRUE(tile.write32(0x034, code(format.a) | code(format.b) << 2));
-      EXPECT_TRUE(tile.write32(0x038, std::bit_cast<std::uint32_t>(epilogue_scale(q.a, q.b))));
+      EXPECT_TRUE(
+          tile.write32(0x038, std::bit_cast<std::uint32_t>(epilogue_scales(q.a.tensor_scale, q.b.tensor_scale).first)));
       EXPECT_TRUE(tile.write32(0x03C, 1U | 1U << 16));
       EXPECT_TRUE(tile.write32(0x040, config.rows | config.cols << 8));
       EXPECT_TRUE(tile.write32(0x044, beats | 1U << 16 | 1U << 17));

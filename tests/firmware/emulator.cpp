@@ -242,7 +242,7 @@ Rv32Result rv32_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMat
   };
   rv32_job_t job{.a = matrix(a),
                  .b = matrix(b),
-                 .scale = std::bit_cast<std::uint32_t>(epilogue_scale(a, b)),
+                 .scale = std::bit_cast<std::uint32_t>(epilogue_scales(a.tensor_scale, b.tensor_scale).first),
                  .bf16 = options.bf16,
                  .interrupts = options.interrupts,
                  .timeout_ticks = options.timeout_ticks,

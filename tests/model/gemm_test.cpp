@@ -353,7 +353,7 @@ TEST(GemmFp8, ScalesOfVectorsAndBlocks) {
           expect_reference(a, b);
           const std::vector<float> c = gemm(a, b), sums = gemm_sums(a, b, 1);
           for (std::size_t i = 0; i < c.size(); ++i) {
-            const float alpha = a.fp32_scale(i / b.rows, 0) * b.fp32_scale(i % b.rows, 0);
+            const EpilogueScales alpha = epilogue_scales(a.fp32_scale(i / b.rows, 0), b.fp32_scale(i % b.rows, 0));
             ASSERT_EQ(bits(c[i]), bits(is_blocked(left) || is_blocked(right) ? sums[i] : epilogue(sums[i], alpha)));
           }
         }
@@ -410,6 +410,29 @@ TEST(Epilogue, RoundsOnceAndHasOneNan) {
   EXPECT_EQ(epilogue(3.0F, 0.1F), 3.0F * 0.1F);
   EXPECT_EQ(bits(epilogue(-std::numeric_limits<float>::quiet_NaN(), 1.0F)), 0x7FC00000U);
   EXPECT_EQ(bits(epilogue(std::numeric_limits<float>::infinity(), 0.0F)), 0x7FC00000U);
+}
+
+// Two tensors around 1e-19 in E5M2: fl(g_a g_b) is zero, the products are ordinary numbers.
+TEST(Epilogue, TinyScalesKeepOrdinaryResults) {
+  const std::size_t k = 64;
+  for (const float magnitude : {1e-19F, 3e-19F, 1e18F}) {
+    const auto scaled = [&](unsigned seed) {
+      QuantizedMatrix q = random_matrix(Scheme::fp8, Format::e5m2, 3, k, seed, false);
+      q.tensor_scale = magnitude / 57344.0F;
+      return q;
+    };
+    const QuantizedMatrix a = scaled(1), b = scaled(2);
+    const std::vector<float> c = gemm(a, b), sums = gemm_sums(a, b);
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      const double exact = double{sums[i]} * a.tensor_scale * b.tensor_scale;
+      EXPECT_NE(c[i], 0) << magnitude << " result " << i;
+      EXPECT_NEAR(c[i], exact, std::abs(exact) * 0x1p-22 + 0x1p-149) << magnitude << " result " << i;
+    }
+  }
+  EXPECT_EQ(epilogue_scales(0.5F, 0.25F).first, 0.125F);
+  EXPECT_EQ(epilogue_scales(0.5F, 0.25F).second, 1.0F);
+  EXPECT_EQ(epilogue_scales(1e-30F, 1e-20F).first, 1e-30F);
+  EXPECT_EQ(epilogue_scales(1e30F, 1e20F).second, 1e20F);
 }
 
 TEST(GemmErrors, NameWhatIsWrong) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -59,16 +60,27 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool
 }
 
 /// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
-/// by step; `config` may be changed before. Throws Error where the driver cannot pack.
+/// by step; `config` may be changed before. Where the scales are two factors (epilogue_scales), the tile multiplies by
+/// the first and result() by the second. Throws Error where the driver cannot pack, and for BF16 results with two
+/// factors, which would be rounded to BF16 in between.
 class DriverGemm {
  public:
   DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false)
-      : c_(a.rows * b.rows * (bf16 ? 2 : 4)), scratch_(std::size_t{tile.stream_bytes} * 256) {
+      : scales_(epilogue_scales(a.tensor_scale, b.tensor_scale)),
+        c_(a.rows * b.rows * (bf16 ? 2 : 4)),
+        scratch_(std::size_t{tile.stream_bytes} * 256) {
+    if (bf16 && scales_.second != 1.0F) {
+      throw Error(
+          "the product of the tensor scales " + std::to_string(std::log2(a.tensor_scale)) + " and " +
+          std::to_string(std::log2(b.tensor_scale)) +
+          " (as powers of two) is no normal FP32 number, so that results take two factors: ask for FP32 results, "
+          "or scale an operand by a power of two");
+    }
     config.a = pack(tile, a, NG_SIDE_A, a_);
     config.b = pack(tile, b, NG_SIDE_B, b_);
     config.c = c_.data();
     config.c_bytes = c_.size();
-    config.scale = std::bit_cast<std::uint32_t>(epilogue_scale(a, b));
+    config.scale = std::bit_cast<std::uint32_t>(scales_.first);
     config.bf16 = bf16;
     config.scratch = scratch_.data();
     config.scratch_bytes = scratch_.size();
@@ -77,7 +89,12 @@ class DriverGemm {
   DriverGemm& operator=(const DriverGemm&) = delete;
 
   /// C, row-major.
-  std::vector<float> result() const { return floats_of(c_, config.bf16); }
+  std::vector<float> result() const {
+    std::vector<float> c = floats_of(c_, config.bf16);
+    if (scales_.second != 1.0F)
+      for (float& x : c) x = epilogue(x, scales_.second);
+    return c;
+  }
 
   ng_gemm_config_t config{};
 
@@ -94,6 +111,7 @@ class DriverGemm {
     return operand;
   }
 
+  EpilogueScales scales_;
   std::vector<std::uint8_t> a_, b_, c_, scratch_;
 };
 

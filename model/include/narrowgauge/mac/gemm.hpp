@@ -2,6 +2,7 @@
 // The golden matrix product of quantized operands: exact sums, rounded once. docs/gemm.md has the arithmetic.
 #pragma once
 
+#include <cmath>
 #include <vector>
 
 #include "narrowgauge/progress.hpp"
@@ -17,13 +18,22 @@ inline bool has_blocked_scales(const QuantizedMatrix& a, const QuantizedMatrix& 
   return is_blocked(a.scaling) || is_blocked(b.scaling);
 }
 
-/// The FP32 factor of the results of operands with one scale each: fl(a.tensor_scale * b.tensor_scale).
-inline float epilogue_scale(const QuantizedMatrix& a, const QuantizedMatrix& b) {
-  return a.tensor_scale * b.tensor_scale;
+/// What a sum is multiplied by, rounded after each factor.
+struct EpilogueScales {
+  float first, second;
+};
+
+/// The factors for FP32 scales of the operands: fl(a * b) and 1 where fl(a * b) is a normal number; else a, then b, for
+/// their product alone would lose bits, or everything, where the results are still ordinary numbers.
+inline EpilogueScales epilogue_scales(float a, float b) {
+  const float alpha = a * b;
+  return std::isnormal(alpha) ? EpilogueScales{alpha, 1.0F} : EpilogueScales{a, b};
 }
 
 /// fl(sum * alpha), with NaN as 0x7FC00000. Every engine ends with this.
 float epilogue(float sum, float alpha);
+/// The same for two factors.
+float epilogue(float sum, const EpilogueScales& scales);
 
 /// Throws Error if k exceeds nvfp4_max_k in that scheme.
 void check_contraction(Scheme scheme, std::size_t k);
@@ -40,14 +50,15 @@ void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b);
 ///     the blocks before it, from +0, in increasing order of k; every rounding to nearest even, with subnormals and
 ///     overflow to infinity.
 ///   fp8 with has_blocked_scales(): per 128 along the contraction the exact sum, rounded once to FP32, times
-///     fl(fp32_scale of a * that of b), rounded to FP32, added as for mxfp4: these sums have their FP32 scales.
+///     epilogue_scales(fp32_scale of a, that of b), rounded to FP32, added as for mxfp4: these sums have their FP32
+///     scales.
 /// NaN (0x7FC00000) if any product is NaN (a NaN operand or block scale, or infinity * 0) or if products of both
 /// infinities occur; otherwise an infinity if one occurs. `threads` 0: one per core. Throws Error as check_product
 /// does.
 std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
                              const Progress& progress = {});
 
-/// C = A x B, M x N: epilogue(gemm_sums(a, b), fl(fp32_scale of a * that of b)); the sums themselves with
+/// C = A x B, M x N: epilogue(gemm_sums(a, b), epilogue_scales(fp32_scale of a, that of b)); the sums themselves with
 /// has_blocked_scales().
 std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads = 0,
                         const Progress& progress = {});
