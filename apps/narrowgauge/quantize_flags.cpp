@@ -28,7 +28,7 @@ void QuantizeFlags::add_to(CLI::App& command) {
       ->capture_default_str()
       ->type_name(names_of(roundings, "|"));
   add_number(command, "--random-bits", random_bits, 1, 24,
-             "Random bits of a stochastic rounding; its bias toward zero is below 2^-BITS of a step")
+             "Random bits of a stochastic rounding; bias toward zero below 2^-BITS of a step")
       ->type_name("BITS");
   constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
   add_number<std::uint64_t>(command, "--seed", seed, 0, largest, "Seed of stochastic rounding");
