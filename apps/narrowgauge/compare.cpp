@@ -27,8 +27,8 @@ Difference compare(std::span<const float> got, std::span<const float> expected) 
 
 namespace {
 
-constexpr std::size_t tile_rows = 4, tile_columns = 16;  // of results that stay in registers
-constexpr std::size_t chunk = 256;                       // of k: panels that stay in the cache
+constexpr std::size_t tile_rows = 4, tile_columns = 8;  // of results that stay in registers
+constexpr std::size_t chunk = 256;                      // of k: panels that stay in the cache
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 #define NG_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
@@ -58,7 +58,7 @@ NG_CLONES void multiply_tile(const double* __restrict a, const double* __restric
 
 std::vector<double> product_float64(std::span<const double> a, std::span<const double> b, std::size_t m, std::size_t k,
                                     std::size_t n, unsigned threads, const Progress& progress) {
-  constexpr std::size_t height = 16 * tile_rows, width = 4 * tile_columns;  // of a job's patch of C
+  constexpr std::size_t height = 16 * tile_rows, width = 8 * tile_columns;  // of a job's patch of C
   const std::size_t across = (n + width - 1) / width, jobs = (m + height - 1) / height * across;
   std::vector<double> c(m * n);
   std::atomic<std::size_t> next = 0, done = 0;

@@ -297,7 +297,7 @@ unsigned threads_of(const ExploreArguments& arguments) {
 
 /// Before any work, with what this program does in a second at the least; announce() measures.
 void check_size(std::uint64_t points, const ExploreArguments& arguments) {
-  constexpr double least_rate = 3e5;  // points a second and thread
+  constexpr double least_rate = 1e6;  // points a second and thread
   if (points > arguments.limit) {
     throw Error("The space has " + std::to_string(points) + " points, which may take " +
                 duration_text(static_cast<double>(points) / least_rate / threads_of(arguments)) +
