@@ -4,6 +4,7 @@
 
 Matrix products: multiply-accumulates a second (MAC/s) of the golden model, and of numpy programs that compute the same
 bits; each is first compared with the golden model on two shapes. They get decoded operands: only the product is timed.
+Last of each format, the yardstick: numpy's float32 product of plain matrices, whose results are others, rounded on the way.
 Quantizers: elements a second of the whole quantization (maximum, scales, codes), next to the plain casts of ml_dtypes,
 which have neither scales nor blocks. The simulated hardware has a benchmark of its own, ng_bench_tile_engine.
 
@@ -133,6 +134,9 @@ PRODUCTS: dict[str, dict[str, Emulation]] = {
 }
 
 
+YARDSTICK = "numpy, plain float32 BLAS"
+
+
 # ---------------------------------------------------------------- measuring
 
 
@@ -171,6 +175,10 @@ def bench_products(size: int, seconds: float) -> list[dict]:
                     raise SystemExit(f"bench: '{name}' differs from the golden model of {format}: nothing was measured")
             rate = size**3 / best_time(emulation(a, b), seconds)
             rows.append({"format": format, "program": name, "macs_per_second": rate, "ratio": golden / rate})
+        x, y = rng.standard_normal((2, size, size), np.float32)
+        say(f"{format}: float32 BLAS")
+        rate = size**3 / best_time(lambda x=x, y=y: x @ y, seconds)
+        rows.append({"format": format, "program": YARDSTICK, "macs_per_second": rate, "ratio": golden / rate})
     return rows
 
 
