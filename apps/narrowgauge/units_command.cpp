@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.hpp"
+#include "narrowgauge/error.hpp"
 #include "report.hpp"
 #include "units_data.hpp"
 
@@ -32,6 +33,12 @@ std::string area(const Json& unit) {
 
 void run(bool json) {
   const Json units = Json::parse(units_json);
+  if (units.empty()) {
+    throw Error(
+        "the units' status is not in this build, which was made for a Python package and has no hardware: see the "
+        "table "
+        "in README.md, or build the program from the repository (make build)");
+  }
   if (json) return print_json({{"command", "units"}, {"units", units}});
   std::vector<std::vector<std::string>> rows;
   for (const Json& unit : units) {

@@ -84,6 +84,11 @@ def real_array(x: object, name: str) -> NDArray[Any]:
         return array
     if _is_ml_dtype(array.dtype):
         return array.astype(np.float32)
+    if array.dtype.kind == "V" and array.itemsize <= 2:
+        raise Error(
+            f"{name} has dtype {array.dtype}, bytes without a meaning: expected numbers; .npy files do not keep the types of "
+            "ml_dtypes, so say which one it was, as in x.view(ml_dtypes.bfloat16)"
+        )
     raise Error(
         f"{name} has dtype {array.dtype}: expected real numbers, that is float16, float32, float64, integers or a type of "
         "ml_dtypes; convert it with astype(numpy.float32)"

@@ -7,6 +7,7 @@ WORK_FOLDER keeps what CMake built, so that a second run is quick. Needs no netw
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ import sys
 import tarfile
 import zipfile
 from pathlib import Path
+
+import numpy as np
 
 # What a user does with the installed wheel.
 USE = """
@@ -58,7 +61,35 @@ def check_contents(wheel: Path, version: str) -> None:
     needed = {"narrowgauge/__init__.py", "narrowgauge/_core.pyi", "narrowgauge/py.typed", info + "licenses/LICENSE"}
     assert needed <= names, needed - names
     assert len([name for name in package if name.endswith(".so")]) == 1, package
-    assert all(name in package or name.startswith(info) for name in names), names - package
+    program = f"narrowgauge-{version}.data/scripts/narrowgauge"
+    assert program in names, names
+    assert all(name in package or name.startswith(info) or name == program for name in names), names - package
+
+
+def check_program(program: Path, version: str, work: Path) -> None:
+    """The command `narrowgauge` of the wheel does what needs no RTL, with libraries that every machine has."""
+
+    def says(*arguments: str) -> str:
+        return run(program, *arguments, cwd=work)
+
+    assert version in says("--version")
+    x = np.random.default_rng(1).standard_normal((24, 40)).astype(np.float32)
+    np.save(work / "a.npy", x)
+    np.save(work / "b.npy", x.T)
+    for format in ("nvfp4", "fp8_e4m3"):
+        report = json.loads(says("gemm", "a.npy", "b.npy", "--engine", "systemc", "--format", format, "--json"))
+        assert report["agreement"]["bit_exact"], report
+    assert "mxfp8_e4m3" in says("formats")
+    assert json.loads(says("energy", "--format", "nvfp4", "--json"))["value"] > 0
+    (work / "space.yaml").write_text("format: [nvfp4]\ntechnology: osu018\nrows: [4, 8]\n")
+    assert json.loads(says("explore", "digits", "space.yaml", "--json"))["points"] == 2
+    refused = subprocess.run([program, "units"], check=False, capture_output=True, text=True)
+    assert refused.returncode, refused
+    assert "README.md" in refused.stderr, refused
+    linked = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", program)))
+    plain = {"libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libc.so.6"}
+    assert linked <= plain | {name for name in linked if name.startswith("ld-linux")}, linked
+    print(f"narrowgauge: {program.stat().st_size} bytes, {', '.join(sorted(linked))}")
 
 
 def check_instructions(module: Path) -> None:
@@ -89,7 +120,7 @@ def check_sdist(source: Path, work: Path, build: Path, version: str) -> None:
     missing = [str(path) for path in sorted(read) if not (unpacked / path).is_file()]
     assert not missing, f"the source archive lacks {missing}: add them to sdist.include in pyproject.toml"
     options = [f"-D{name}=OFF" for name in ("NG_RTL", "NG_SYSTEMC", "NG_CROSS", "NG_BENCHMARKS", "NG_TESTS")]
-    options += ["-DSKBUILD=2", f"-DPython_EXECUTABLE={sys.executable}", "-G", "Ninja"]
+    options += ["-DSKBUILD=2", "-DSKBUILD_SCRIPTS_DIR=scripts", f"-DPython_EXECUTABLE={sys.executable}", "-G", "Ninja"]
     run("cmake", "-S", unpacked, "-B", made / "build", *options)
     files = [path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()]
     extra = [str(path) for path in files if not (source / path).is_file() and path.name != "PKG-INFO"]
@@ -114,7 +145,11 @@ def main() -> None:
     print(f"{wheel.name}: {wheel.stat().st_size} bytes")
     environment["PYTHONPATH"] = str(installed)
     print(run(sys.executable, "-c", USE, installed, version, env=environment, cwd=work), end="")
+    example = (source / "docs" / "python.md").read_text().split("```python\n")[1].split("```")[0]
+    run(sys.executable, "-c", example, env=environment, cwd=work)
+    check_program(installed / "bin" / "narrowgauge", version, work)
     check_instructions(one(build / "python" / "narrowgauge", "_core*.so"))
+    check_instructions(build / "bin" / "narrowgauge")
     check_sdist(source, work, build, version)
 
 

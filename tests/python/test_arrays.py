@@ -174,6 +174,7 @@ def test_a_tensor_is_kept_while_it_is_used_and_deleted_once() -> None:
         ({"a": 1}, ["x", "object", "float32"]),
         (np.array([["2020-01-01"]], "datetime64[D]"), ["datetime64", "float32"]),
         (np.zeros((1, 1), np.longdouble), ["float128", "float64"]),
+        (np.zeros((1, 1), "V2"), ["V2", "view(ml_dtypes.bfloat16)"]),
     ],
 )
 def test_what_is_no_array_of_reals(x: Any, words: list[str]) -> None:
