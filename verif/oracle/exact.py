@@ -280,7 +280,6 @@ def gemm(a: object, b: object) -> NDArray[np.float32]:
     a_int, a_unit = integers(a.element, a.codes)
     b_int, b_unit = integers(b.element, b.codes)
     with np.errstate(all="ignore"):
-        alpha = np.float32(a.tensor_scale) * np.float32(b.tensor_scale)
         for i in range(out.shape[0]):
             for j in range(out.shape[1]):
                 if a.scheme == "mxfp8" or a.scaling.endswith("128") or b.scaling.endswith("128"):
@@ -288,12 +287,23 @@ def gemm(a: object, b: object) -> NDArray[np.float32]:
                     continue
                 if a.scheme == "fp8":
                     sum_ = fp8_sum(a, b, i, j, slice(None), int(a_int[i] @ b_int[j]), a_unit + b_unit)
-                    alpha = fp32_scale(a, i, 0) * fp32_scale(b, j, 0)
                 else:
                     sum_ = fp4_sum(a, b, i, j, a_int[i], b_int[j], a_unit + b_unit)
-                result = sum_ * alpha
+                left, right = (fp32_scale(a, i, 0), fp32_scale(b, j, 0)) if a.scheme == "fp8" else tensor_scales(a, b)
+                result = scaled(sum_, left, right)
                 out[i, j] = NAN if np.isnan(result) else result
     return out
+
+
+def tensor_scales(a: object, b: object) -> tuple[np.float32, np.float32]:
+    return np.float32(a.tensor_scale), np.float32(b.tensor_scale)
+
+
+def scaled(value: np.float32, left: np.float32, right: np.float32) -> np.float32:
+    """By the rounded product of the scales if that is a normal number, else by one after the other."""
+    alpha = left * right
+    normal = np.isfinite(alpha) and abs(alpha) >= np.float32(2.0**-126)
+    return value * alpha if normal else value * left * right
 
 
 def fp32_scale(q: object, row: int, block: int) -> np.float32:
@@ -315,7 +325,7 @@ def blocked(
         part = slice(n * block, (n + 1) * block)
         total = int(x[part] @ y[part])
         if a.scheme == "fp8":
-            result = result + fp8_sum(a, b, i, j, part, total, unit) * (fp32_scale(a, i, n) * fp32_scale(b, j, n))
+            result = result + scaled(fp8_sum(a, b, i, j, part, total, unit), fp32_scale(a, i, n), fp32_scale(b, j, n))
             continue
         left, right = decode("e8m0", int(a.scales[i, n])), decode("e8m0", int(b.scales[j, n]))
         if not isinstance(left, Fraction) or not isinstance(right, Fraction):
