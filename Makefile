@@ -4,12 +4,13 @@ BUILD ?= build
 JOBS ?= $(shell nproc)
 VENV = $(CURDIR)/.venv
 PYTHON = $(VENV)/bin/python
+LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup configure build demo test sanitize bench wheel oracle area power ladder mutants generate formats style clean
+.PHONY: help setup configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate formats style clean
 
 help: ## what can be made
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
@@ -32,8 +33,19 @@ demo: ## handwritten digits through the simulated hardware, bit for bit
 	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli ng_tile_large ng_tile_large_e4m3
 	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 
-test: build ## every test
+test: build ## every unit and every face at everyday depth; fails on a stale verdict of what only test-all runs
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+
+test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger
+	@$(LEDGER) seed
+	@cmake --build $(BUILD) -j $(JOBS) --target deep
+	@ctest --test-dir $(BUILD) -C deep --output-on-failure -j $(JOBS) -LE ledger
+	@$(LEDGER) record
+	@$(PYTHON) tools/ngtools/generate.py
+
+renew: configure ## runs the jobs whose verdicts in verif/ledger are stale or missing (JOBS_TO_RENEW names others), and records them
+	@$(LEDGER) renew $(JOBS_TO_RENEW)
+	@$(PYTHON) tools/ngtools/generate.py
 
 sanitize: setup ## all C and C++ tests under ASan and UBSan
 	@cmake --preset sanitize -Wno-dev > /dev/null
@@ -65,11 +77,6 @@ power: build ## energy of every unit again: netlists, power/records, calibration
 	@$(PYTHON) tools/ngtools/power/fit_rtl.py --record --programs $(BUILD)/bin
 	@$(PYTHON) tools/ngtools/power/fit_rtl.py --doc
 	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
-
-mutants: build ## injected faults again: verif/records and the README's status table
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) -L mutants
-	@$(PYTHON) verif/mutants/record.py $(BUILD)
-	@$(PYTHON) tools/ngtools/generate.py
 
 generate: setup ## everything that follows from the units' records, the format table and the registers
 	@$(PYTHON) tools/gen_formats.py

@@ -15,7 +15,7 @@ import tomllib
 from ngtools.ngflow import ROOT, run_main
 from ngtools.records import NOT_DESCRIBED, Unit, read_units
 
-OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "plan")
+OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "ledger.", "plan")
 
 
 def unit_problems(unit: Unit) -> list[str]:
@@ -45,9 +45,17 @@ def main() -> int:
     plan |= {f"rtl/{unit.family}/{unit.path.name}": unit.plan for unit in units}
     problems = [problem for unit in units for problem in unit_problems(unit)]
     listing = subprocess.run(
-        [sys.argv[1], "--test-dir", sys.argv[2], "--show-only=json-v1"], capture_output=True, text=True, check=True
+        [sys.argv[1], "--test-dir", sys.argv[2], "-C", "deep", "--show-only=json-v1"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    tests = [test["name"] for test in json.loads(listing.stdout)["tests"] if test["name"].startswith(OURS)]
+    # A sweep is the same bench with more vectors, a few faults are some of the many.
+    tests = [
+        re.sub(r"[.](sweep|few)$", "", test["name"])
+        for test in json.loads(listing.stdout)["tests"]
+        if test["name"].startswith(OURS)
+    ]
     named: set[str] = set()
     for where, points in plan.items():
         for item in points:

@@ -110,10 +110,10 @@ def main() -> int:
         text = (tree / name).read_text()
         assert text.count(old) == 1, f"{name}: '{old}' is there {text.count(old)} times; expected once"
         (tree / name).write_text(text.replace(old, new))
-    run(cmake, "--build", build, "-j", "2", tree=tree)
+    run(cmake, "--build", build, "-j", "2", "--target", "all", "deep", tree=tree)
     ctest = Path(cmake).with_name("ctest")
     pattern = r"^(rtl|netlist|mutants|systemc|elab|lint[.]comb_paths)[.](ng_)?(gray|parity)"
-    said = run(ctest, "--test-dir", build, "--output-on-failure", "-R", pattern, tree=tree)
+    said = run(ctest, "--test-dir", build, "-C", "deep", "--output-on-failure", "-R", pattern, tree=tree)
     faces = ("rtl.gray", "netlist.gray", "mutants.gray", "elab.ng_gray.Width=0", "elab.ng_gray.Width=65")
     faces += tuple(name.replace("gray", "parity") for name in faces)
     faces += ("systemc.parity", "systemc.parity.faults", "lint.comb_paths.parity")

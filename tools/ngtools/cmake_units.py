@@ -6,6 +6,7 @@ Run when CMake configures (verif/cmake/NgUnits.cmake); the functions called are 
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -51,7 +52,9 @@ class Writer:
     def bench(self, unit: Unit, item: Configuration) -> str:
         faces = item.faces
         flags = [f"NO_{face.upper()}" for face in ("netlist", "mutants") if face not in faces]
-        mutants = faces.get("mutants", {})
+        netlist, mutants = faces.get("netlist", {}), faces.get("mutants", {})
+        flags += ["NETLIST_DEEP"] if netlist.get("deep") else []
+        flags += ["FEW_MUTANTS"] if mutants.get("few") else []
         return call(
             "ng_add_bench",
             *flags,
@@ -65,11 +68,11 @@ class Writer:
             VERILATOR=ROOT / unit.verilator if unit.verilator else None,
             SOURCES=self.rtl(unit.top),
             VECTORS=faces["rtl"].get("vectors"),
+            SWEEP=faces["rtl"].get("sweep"),
             TIMEOUT=faces["rtl"].get("timeout"),
-            NETLIST_VECTORS=faces.get("netlist", {}).get("vectors"),
+            NETLIST_VECTORS=netlist.get("vectors"),
             MUTANTS=mutants.get("count"),
             MUTANT_VECTORS=mutants.get("vectors"),
-            MUTANT_SEED=mutants.get("seed"),
             MUTANT_SCOPE=mutants.get("scope"),
         )
 
@@ -95,7 +98,19 @@ class Writer:
             call("ng_add_comb_paths", NAME=item.name, TOP=unit.top, PARAMS=params(item.params))
             for item in unit.having("comb_paths")
         ]
-        calls += [call("ng_add_area", NAME=item.name) for item in unit.having("area")]
+        calls += [
+            call(
+                "ng_add_area",
+                *(["DEEP"] if item.faces["area"].get("deep") else []),
+                NAME=item.name,
+                TOP=unit.top,
+                SOURCES=self.rtl(unit.top),
+                PARAMETERS=json.dumps(
+                    {"params": item.params, "budget": item.faces["area"].get("budget", {})}, sort_keys=True
+                ),
+            )
+            for item in unit.having("area")
+        ]
         calls += [
             call(
                 "ng_add_elab_error",

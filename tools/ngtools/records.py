@@ -23,12 +23,12 @@ from ngtools.ngflow import ROOT, FlowError
 
 # What a configuration can be put to, and the settings of each.
 FACES: dict[str, dict[str, type]] = {
-    "rtl": {"vectors": int, "timeout": int},
-    "netlist": {"vectors": int, "timeout": int},
-    "mutants": {"vectors": int, "count": int, "seed": int, "scope": str, "timeout": int},
+    "rtl": {"vectors": int, "sweep": int, "timeout": int},
+    "netlist": {"vectors": int, "deep": bool, "timeout": int},
+    "mutants": {"vectors": int, "count": int, "few": bool, "scope": str, "timeout": int},
     "systemc": {"vectors": int, "fault_vectors": int},
     "comb_paths": {},
-    "area": {"place_and_route": bool, "targets": list, "budget": dict},
+    "area": {"deep": bool, "place_and_route": bool, "targets": list, "budget": dict},
     "engine": {},
 }
 BENCH_FACES = ("rtl", "netlist", "mutants")

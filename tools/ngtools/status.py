@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status of the units: what their records say, and what was measured (synth/records, verif/records). A record of a
+"""The status of the units: what their records say, and what was measured (synth/records, verif/ledger). A record of a
 measurement that does not exist is an error, not an empty cell.
 
   status.py              print the table (Markdown; tools/ngtools/generate.py puts it into README.md)
@@ -41,11 +41,11 @@ def status() -> tuple[list[dict], list[str]]:
     for unit in map(described, read_units()):
         mutants, area = [], []
         for bench in unit["benches"]:
-            path = ngflow.ROOT / "verif" / "records" / f"{bench}.json"
+            path = ngflow.ROOT / "verif" / "ledger" / f"mutants.{bench}.json"
             if path.is_file():
-                mutants.append(json.loads(path.read_text()))
+                mutants.append(json.loads(path.read_text())["figures"])
             else:
-                problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make mutants")
+                problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make renew")
         for entry in unit["synth"]:
             path = ngflow.ROOT / "synth" / "records" / f"{entry['record']}.json"
             if path.is_file():
@@ -66,7 +66,7 @@ def status() -> tuple[list[dict], list[str]]:
             | {
                 "faults": sum(record["faults"] for record in mutants),
                 "faults_killed": sum(record["killed"] for record in mutants),
-                "faults_equivalent": sum(len(record["equivalent"]) for record in mutants),
+                "faults_equivalent": sum(sum(record["equivalent"].values()) for record in mutants),
                 "area": area,
             }
         )

@@ -3,12 +3,15 @@
 # packages first.
 #
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
-#                [VECTORS 100000] [NETLIST_VECTORS 20000 | NO_NETLIST] [MUTANTS 40 | NO_MUTANTS] [MUTANT_VECTORS 5000]
-#                [MUTANT_SEED 1] [MUTANT_SCOPE regex] [TIMEOUT 600] [LABELS ...])
-#       ctest rtl.n       the bench on the RTL
-#             netlist.n   the same source on the netlist that synth_ice40 makes
-#             mutants.n   the same source against MUTANTS injected faults (in cells whose file matches MUTANT_SCOPE); each must be killed or
-#                         proven equivalent
+#                [VECTORS 100000] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
+#                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [TIMEOUT 600] [LABELS ...])
+#       ctest rtl.n         the bench on the RTL
+#             rtl.n.sweep   the same with SWEEP vectors; deep
+#             netlist.n     the same source on the netlist that synth_ice40 makes; deep with NETLIST_DEEP
+#             mutants.n     the same source against MUTANTS injected faults of each of three seeds (in cells whose file matches
+#                           MUTANT_SCOPE); each must be killed or proven equivalent; deep
+#             mutants.n.few with FEW_MUTANTS: 20 faults of one seed
+#       What is deep runs in `make test-all` and leaves a verdict in verif/ledger: NgLedger.cmake.
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
 #                   [VECTORS 20000] [FAULT_VECTORS 5000])
@@ -26,8 +29,8 @@
 #   ng_add_comb_paths(NAME n TOP module [PARAMS "K=V;..."])
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
 #
-#   ng_add_area(NAME n)
-#       ctest synth.area.n: the counts of synth/records/n.json again, and its budget.
+#   ng_add_area(NAME n TOP module SOURCES f.sv... [DEEP] [PARAMETERS text])
+#       ctest synth.area.n: the counts of synth/records/n.json again, and its budget; DEEP: in `make test-all`.
 include_guard(GLOBAL)
 include(NgVerilator)
 
@@ -44,8 +47,17 @@ if(NOT TARGET ng_bench_headers)
   add_executable(ng_bench_headers EXCLUDE_FROM_ALL ${NG_EMPTY}) # a program, because these are compiled as the programs are
   target_compile_options(ng_bench_headers PRIVATE ${NG_BENCH_FLAGS})
   target_precompile_headers(ng_bench_headers PRIVATE ${NG_ROOT}verif/cosim/bench.hpp <deque> <map> <optional>)
-  ng_verilated_definitions(ng_bench_headers PRIVATE ${NG_TRACE})
-  target_link_libraries(ng_bench_headers PRIVATE ng_verilated)
+  if(TARGET narrowgauge::systemc)
+    add_executable(ng_lockstep_headers EXCLUDE_FROM_ALL ${NG_EMPTY})
+    target_compile_options(ng_lockstep_headers PRIVATE ${NG_BENCH_FLAGS})
+    target_precompile_headers(ng_lockstep_headers PRIVATE ${NG_ROOT}verif/cosim/bench.hpp <deque> <map> <optional> <systemc>)
+    target_link_libraries(ng_lockstep_headers PRIVATE narrowgauge::systemc)
+    set(lockstep_headers ng_lockstep_headers)
+  endif()
+  foreach(target ng_bench_headers ${lockstep_headers})
+    ng_verilated_definitions(${target} PRIVATE ${NG_TRACE})
+    target_link_libraries(${target} PRIVATE ng_verilated)
+  endforeach()
 endif()
 
 # The bench on one of its three designs.
@@ -58,13 +70,39 @@ function(ng_bench_program target dut bench libs defines)
   if(TARGET narrowgauge::model)
     target_link_libraries(${target} PRIVATE narrowgauge::model)
   endif()
-  target_precompile_headers(${target} REUSE_FROM ng_bench_headers)
+  if(narrowgauge::systemc IN_LIST libs)
+    target_precompile_headers(${target} REUSE_FROM ng_lockstep_headers)
+  else()
+    target_precompile_headers(${target} REUSE_FROM ng_bench_headers)
+  endif()
+endfunction()
+
+# One campaign of injected faults: what builds it, and in `out` the command that runs it.
+function(ng_mutants out target count seeds newest)
+  set(script ${NG_ROOT}verif/mutants/make_mutants.py)
+  set(faults ${CMAKE_CURRENT_BINARY_DIR}/${target}_faults)
+  if(newest)
+    set(newest_seed --newest ${newest})
+  endif()
+  add_custom_command(
+    OUTPUT ${faults}.v ${faults}.txt ${faults}.il ${faults}.seeds
+    COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${count} --seeds ${seeds}
+            ${newest_seed} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
+    DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${newest}
+    JOB_POOL ng_tools
+    COMMENT "Yosys mutate: ${arg_TOP} ${arg_PARAMS}"
+    VERBATIM)
+  ng_verilate(TARGET ${target}_dut TOP ${arg_TOP} SOURCES ${faults}.v NO_LINT)
+  ng_bench_program(${target} ${target}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
+  set(${out} ${NG_TOOL} ${NG_ROOT}verif/mutants/run_mutants.py --name ${arg_NAME} --bench $<TARGET_FILE:${target}> --faults ${faults}
+             --vectors ${arg_MUTANT_VECTORS} PARENT_SCOPE)
 endfunction()
 
 function(ng_add_bench)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_NETLIST;NO_MUTANTS"
-    "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SEED;MUTANT_SCOPE;TIMEOUT" "SOURCES;LIBS;DEFINES;LABELS")
-  foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 MUTANT_SEED=1 TIMEOUT=600)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
+    "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;TIMEOUT"
+    "SOURCES;LIBS;DEFINES;LABELS")
+  foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 TIMEOUT=600)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 name)
     if(NOT DEFINED arg_${name})
@@ -74,7 +112,10 @@ function(ng_add_bench)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ng_add_bench(${arg_NAME}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  set(work ${CMAKE_CURRENT_BINARY_DIR})
+  set(depends RTL ${arg_SOURCES} CXX ${arg_BENCH})
+  set(parameters ${arg_PARAMS})
+  list(SORT parameters)
+  set(parameters "${arg_TOP} ${parameters}")
 
   ng_verilate(TARGET rtl_${arg_NAME}_dut TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   ng_bench_program(rtl_${arg_NAME} rtl_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
@@ -83,42 +124,49 @@ function(ng_add_bench)
   endif()
   add_test(NAME rtl.${arg_NAME} COMMAND rtl_${arg_NAME} --vectors ${arg_VECTORS})
   set_tests_properties(rtl.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "rtl;${arg_LABELS}")
+  if(arg_SWEEP AND NOT NG_SANITIZE)
+    ng_deep_test(NAME rtl.${arg_NAME}.sweep COMMAND $<TARGET_FILE:rtl_${arg_NAME}> --vectors ${arg_SWEEP} ${depends}
+                 TARGETS rtl_${arg_NAME} PARAMETERS "${parameters}, ${arg_SWEEP} vectors" LABELS rtl TIMEOUT ${arg_TIMEOUT})
+  endif()
 
   if(NG_NETLIST AND NOT arg_NO_NETLIST)
     set(script ${NG_ROOT}verif/netlist/make_netlist.py)
-    set(netlist ${work}/netlist_${arg_NAME}.v)
+    set(cells ${NG_ROOT}verif/netlist/ice40_cells.v)
+    set(target netlist_${arg_NAME})
+    set(netlist ${CMAKE_CURRENT_BINARY_DIR}/${target}.v)
     add_custom_command(
       OUTPUT ${netlist}
       COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --out ${netlist} ${arg_SOURCES}
-      DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${NG_ROOT}verif/netlist/ice40_cells.v
+      DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${cells}
       JOB_POOL ng_tools
       COMMENT "Yosys synth_ice40: ${arg_TOP} ${arg_PARAMS}"
       VERBATIM)
-    ng_verilate(TARGET netlist_${arg_NAME}_dut TOP ${arg_TOP} SOURCES ${netlist} NO_LINT)
-    ng_bench_program(netlist_${arg_NAME} netlist_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
-    add_test(NAME netlist.${arg_NAME} COMMAND netlist_${arg_NAME} --vectors ${arg_NETLIST_VECTORS})
-    set_tests_properties(netlist.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "netlist;${arg_LABELS}")
+    ng_verilate(TARGET ${target}_dut TOP ${arg_TOP} SOURCES ${netlist} NO_LINT)
+    ng_bench_program(${target} ${target}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
+    if(arg_NETLIST_DEEP)
+      set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
+      ng_deep_test(NAME netlist.${arg_NAME} COMMAND $<TARGET_FILE:${target}> --vectors ${arg_NETLIST_VECTORS} ${depends}
+                   PYTHON ${script} DATA ${cells} TARGETS ${target} LABELS netlist ${arg_LABELS} TIMEOUT ${arg_TIMEOUT}
+                   PARAMETERS "${parameters}, ${arg_NETLIST_VECTORS} vectors")
+    else()
+      add_test(NAME netlist.${arg_NAME} COMMAND ${target} --vectors ${arg_NETLIST_VECTORS})
+      set_tests_properties(netlist.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "netlist;${arg_LABELS}")
+    endif()
   endif()
 
   if(NG_MUTANTS AND NOT arg_NO_MUTANTS)
-    set(script ${NG_ROOT}verif/mutants/make_mutants.py)
-    set(faults ${work}/mutants_${arg_NAME}_faults)
-    add_custom_command(
-      OUTPUT ${faults}.v ${faults}.txt ${faults}.il
-      COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${arg_MUTANTS}
-              --seed ${arg_MUTANT_SEED} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
-      DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW}
-      JOB_POOL ng_tools
-      COMMENT "Yosys mutate: ${arg_TOP} ${arg_PARAMS}"
-      VERBATIM)
-    ng_verilate(TARGET mutants_${arg_NAME}_dut TOP ${arg_TOP} SOURCES ${faults}.v NO_LINT)
-    ng_bench_program(mutants_${arg_NAME} mutants_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
-    add_test(NAME mutants.${arg_NAME}
-             COMMAND ${NG_TOOL} ${NG_ROOT}verif/mutants/run_mutants.py --name ${arg_NAME} --top ${arg_TOP}
-                     "--params=${arg_PARAMS}" --bench $<TARGET_FILE:mutants_${arg_NAME}> --faults ${faults}
-                     --vectors ${arg_MUTANT_VECTORS} --out ${work}/mutants_${arg_NAME}.json)
-    math(EXPR timeout "3 * ${arg_TIMEOUT}")
-    set_tests_properties(mutants.${arg_NAME} PROPERTIES TIMEOUT ${timeout} LABELS "mutants;${arg_LABELS}")
+    set(target mutants_${arg_NAME})
+    ng_mutants(command ${target} ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
+    set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
+    math(EXPR timeout "6 * ${arg_TIMEOUT}")
+    ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} TARGETS ${target} LABELS mutants ${arg_LABELS}
+                 PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${timeout}
+                 PARAMETERS "${parameters}, ${arg_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
+    if(arg_FEW_MUTANTS)
+      ng_mutants(command ${target}_few 20 1 "")
+      add_test(NAME mutants.${arg_NAME}.few COMMAND ${command} --at-least 15)
+      set_tests_properties(mutants.${arg_NAME}.few PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mutants;${arg_LABELS}")
+    endif()
   endif()
 endfunction()
 
@@ -195,7 +243,14 @@ function(ng_add_comb_paths)
 endfunction()
 
 function(ng_add_area)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "")
-  add_test(NAME synth.area.${arg_NAME} COMMAND ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
-  set_tests_properties(synth.area.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS synth)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMETERS" "SOURCES")
+  set(command ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
+  if(arg_DEEP)
+    ng_deep_test(NAME synth.area.${arg_NAME} COMMAND ${command} RTL ${arg_SOURCES} PYTHON ${NG_ROOT}synth/synth.py LABELS synth
+                 DATA ${NG_ROOT}synth/records/${arg_NAME}.json ${NG_ROOT}synth/targets/ice40.json
+                 PARAMETERS "${arg_TOP} ${arg_PARAMETERS}")
+  else()
+    add_test(NAME synth.area.${arg_NAME} COMMAND ${command})
+    set_tests_properties(synth.area.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS synth)
+  endif()
 endfunction()

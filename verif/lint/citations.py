@@ -251,7 +251,10 @@ class Tests:
     @staticmethod
     def of(ctest: str, build: str) -> Tests:
         listing = subprocess.run(
-            [ctest, "--test-dir", build, "--show-only=json-v1"], capture_output=True, text=True, check=True
+            [ctest, "--test-dir", build, "-C", "deep", "--show-only=json-v1"],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         tests = json.loads(listing.stdout)["tests"]
         ninja = Path(build) / "build.ninja"

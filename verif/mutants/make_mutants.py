@@ -8,7 +8,11 @@ out: a cycle-based bench cannot tell a late edge from a right one.
 With --scope, only cells whose source file matches this regular expression, and the files of the instances around them too:
 for a unit whose parts have their own benches, and which does not reach all that these can do.
 
-Writes <out>.v (for Verilator), <out>.txt (one fault a line) and <out>.il (the design without faults, for proofs).
+Each seed gives the same number of faults: one choice flatters. With --newest one more seed is read from a file, which a deep run
+fills from the commit's hash (tools/ngtools/ledger.py), so that the faults are not always those that the bench was mended for.
+
+Writes <out>.v (for Verilator), <out>.txt (one fault a line), <out>.seeds (one a line) and <out>.il (the design without faults,
+for proofs).
 """
 
 from __future__ import annotations
@@ -29,8 +33,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--top", required=True, help="module name")
     parser.add_argument("--params", default="", help="for example 'Lanes=32;FormatSet=3'")
-    parser.add_argument("--count", type=int, default=40, help="faults to inject, at least 20")
-    parser.add_argument("--seed", type=int, default=1, help="seed of Yosys' choice")
+    parser.add_argument("--count", type=int, default=40, help="faults of each seed, at least 20")
+    parser.add_argument("--seeds", default="1", help="seeds of Yosys' choice, for example 1,77")
+    parser.add_argument("--newest", type=Path, help="file with one more seed")
     parser.add_argument("--scope", default="", help="regular expression, for example 'rtl/tile/'")
     parser.add_argument("--out", required=True, type=Path, help="path without suffix")
     parser.add_argument("sources", nargs="+", type=Path)
@@ -40,7 +45,11 @@ def main() -> int:
             f"--count is {args.count}; expected at least 20 faults, or the share killed means little"
         )
 
+    seeds = [int(seed) for seed in args.seeds.split(",")]
+    if args.newest:
+        seeds.append(int(args.newest.read_text()))
     clean, listing, mutated = (args.out.resolve().with_suffix(suffix) for suffix in (".il", ".txt", ".v"))
+    listings = [args.out.resolve().with_suffix(f".{number}.list") for number in range(len(seeds))]
     ngflow.run_yosys(
         ngflow.yosys_read(args.top, args.sources, ngflow.parse_params(args.params))
         + [
@@ -55,20 +64,29 @@ def main() -> int:
             "memory_map",
             "opt_clean -purge",
             f"write_rtlil {clean}",
-            f"mutate -list {(20 if args.scope else 2) * args.count} -seed {args.seed} -o {listing}",
+        ]
+        + [
+            # More than are asked for: some are out of scope, or another seed's too.
+            f"mutate -list {(20 if args.scope else 2) * args.count + 20} -seed {seed} -o {path}"
+            for seed, path in zip(seeds, listings, strict=True)
         ],
         args.out.with_suffix(".list.log"),
     )
-    # Yosys lists faults in random order, so the first of them are as even a sample.
-    faults = [
-        line for line in listing.read_text().splitlines() if " -port CLK " not in line and in_scope(line, args.scope)
-    ][: args.count]
+    faults: list[str] = []
+    for path in listings:
+        # Yosys lists faults in random order, so the first of them are as even a sample.
+        lines = dict.fromkeys(path.read_text().splitlines())
+        found = [line for line in lines if " -port CLK " not in line and in_scope(line, args.scope)]
+        fresh = [line for line in found if line not in faults][: args.count]
+        # A small unit has few faults: a later seed may have nothing new, but the first one has to.
+        if len(fresh) < args.count and not faults:
+            raise ngflow.FlowError(
+                f"Yosys found {len(fresh)} faults in {args.top}; {args.count} were asked for; lower MUTANTS"
+            )
+        faults += fresh
     listing.write_text("\n".join(faults) + "\n")
-    if len(faults) < args.count:
-        raise ngflow.FlowError(
-            f"Yosys found {len(faults)} faults in {args.top}; {args.count} were asked for; lower MUTANTS"
-        )
-    width = args.count.bit_length()
+    listing.with_suffix(".seeds").write_text("".join(f"{seed}\n" for seed in seeds))
+    width = len(faults).bit_length()
     ngflow.run_yosys(
         [f"read_rtlil {clean}"]
         + [f"mutate -ctrl mutsel {width} {i} {fault.removeprefix('mutate ')}" for i, fault in enumerate(faults, 1)]

@@ -95,14 +95,14 @@ def proven_equivalent(design: Path, fault: str, work: Path, seconds: float, meth
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--name", required=True, help="bench name, for the record")
-    parser.add_argument("--top", required=True)
-    parser.add_argument("--params", default="")
     parser.add_argument("--bench", required=True, type=Path, help="bench built on the design with faults")
     parser.add_argument("--faults", required=True, type=Path, help="path without suffix of make_mutants.py's output")
     parser.add_argument("--vectors", type=int, required=True, help="budget of each run")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("NG_SEED", "1")))
     parser.add_argument("--proof-seconds", type=float, default=60, help="time limit of each equivalence proof")
-    parser.add_argument("--out", required=True, type=Path, help="JSON result")
+    parser.add_argument(
+        "--at-least", type=int, default=20, help="faults that have to matter, or the share means little"
+    )
     args = parser.parse_args()
 
     faults = args.faults.with_suffix(".txt").read_text().splitlines()
@@ -146,26 +146,19 @@ def main() -> int:
                 "why": "killed by the bench, yet 'proven' equivalent: the proof is unsound",
             }
         )
-    if killed + len(holes) < 20:
-        holes.append({"fault": 0, "what": "", "why": f"{killed} faults that matter are fewer than 20; raise MUTANTS"})
+    if killed + len(holes) < args.at_least:
+        why = f"{killed} faults that matter are fewer than {args.at_least}; raise MUTANTS"
+        holes.append({"fault": 0, "what": "", "why": why})
     for hole in holes:
         print(f"{args.name}: HOLE: fault {hole['fault']}: {hole['why']}: {hole['what']}")
-    result = {
-        "name": args.name,
-        "top": args.top,
-        "parameters": ngflow.parse_params(args.params),
-        "faults": len(faults),
-        "killed": killed,
-        "equivalent": equivalent,
-        "holes": holes,
-        "vectors": args.vectors,
-        "seed": args.seed,
-        "yosys": ngflow.yosys_version(),
-    }
-    args.out.write_text(json.dumps(result, indent=2) + "\n")
     print(
-        f"{args.name}: {killed} of {len(faults)} faults killed, {len(equivalent)} proven equivalent, {len(holes)} holes; {args.out}"
+        f"{args.name}: {killed} of {len(faults)} faults killed, {len(equivalent)} proven equivalent, {len(holes)} holes"
     )
+    seeds = [int(seed) for seed in args.faults.with_suffix(".seeds").read_text().split()]
+    proofs_by_kind = {kind: sum(item["proof"] == kind for item in equivalent) for kind in METHODS}
+    counts = {"faults": len(faults), "killed": killed, "equivalent": {k: n for k, n in proofs_by_kind.items() if n}}
+    counts |= {"seeds": seeds, "newest_seed": seeds[-1]}
+    print(f"figures: {json.dumps(counts | {'vectors': args.vectors})}")
     if holes:
         print(f"{args.name}: run {args.bench} --mutant K to see one; add the vectors that would catch it")
     return 1 if holes else 0

@@ -291,6 +291,10 @@ class Run {
 
   std::uint32_t random_address() {
     Rng& rng = bench_.rng();
+    // After a counter's low half often its high half, which was kept: a soft reset soon forgets it (found 2026-11-22 by
+    // an injected fault in one bit of what is kept).
+    const std::uint32_t last = golden_.araddr & ~3U;
+    if (last >= first_counter && last <= last_counter && last % 8 == 0 && rng.chance(0.5)) return last + 4;
     if (rng.chance(0.1)) return static_cast<std::uint32_t>(rng.bits(12));
     const std::uint32_t word = rng.chance(0.2) ? first_counter + 4 * rng.below(2 * counters + 1)
                                                : single_words[rng.below(single_words.size())];

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests that run in `make test-all` only and leave a verdict in verif/ledger (tools/ngtools/ledger.py, docs/testing.md):
+#
+#   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f...] [CXX f...] [PYTHON f...] [DATA f...] [PARAMETERS text]
+#                [WORKING_DIRECTORY d] [TIMEOUT 600] [LABELS ...] [ENVIRONMENT ...])
+#       ctest n, with `ctest -C deep`. TARGETS is what has to be built for it, by target `deep` and not by `all`. The other lists are
+#       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots.
+#   ng_write_jobs()
+#       after the last of them: BUILD/ledger/jobs.json
+include_guard(GLOBAL)
+add_custom_target(deep)
+# The seed of the newest injected faults. A deep run takes the commit's; until then any will do, for targets that nobody builds.
+set(NG_NEWEST_SEED ${CMAKE_BINARY_DIR}/ledger/seed)
+if(NOT EXISTS ${NG_NEWEST_SEED})
+  file(WRITE ${NG_NEWEST_SEED} "1234\n")
+endif()
+
+function(ng_deep_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PARAMETERS;WORKING_DIRECTORY;TIMEOUT"
+                        "COMMAND;TARGETS;RTL;CXX;PYTHON;DATA;LABELS;ENVIRONMENT")
+  if(NOT arg_NAME OR NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ng_deep_test(${arg_NAME}): expected NAME and COMMAND, and none of '${arg_UNPARSED_ARGUMENTS}'")
+  endif()
+  if(NOT arg_WORKING_DIRECTORY)
+    set(arg_WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 600)
+  endif()
+  add_test(NAME ${arg_NAME} CONFIGURATIONS deep WORKING_DIRECTORY ${arg_WORKING_DIRECTORY}
+           COMMAND ${NG_TOOL} -m ngtools.ledger ${CMAKE_BINARY_DIR} --root ${CMAKE_SOURCE_DIR} run ${arg_NAME} -- ${arg_COMMAND})
+  set_tests_properties(${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "deep;${arg_LABELS}" ENVIRONMENT "${arg_ENVIRONMENT}")
+  if(arg_TARGETS)
+    add_dependencies(deep ${arg_TARGETS})
+  endif()
+
+  set(job "\"name\": \"${arg_NAME}\"")
+  foreach(key targets rtl cxx python data)
+    string(TOUPPER ${key} KEY)
+    if(arg_${KEY})
+      set(items "")
+      foreach(item ${arg_${KEY}})
+        if(NOT key STREQUAL targets) # from the root, so that the folder's name does not count
+          cmake_path(ABSOLUTE_PATH item BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+          cmake_path(RELATIVE_PATH item BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+        endif()
+        list(APPEND items "\"${item}\"")
+      endforeach()
+      list(JOIN items ", " items)
+      string(APPEND job ", \"${key}\": [${items}]")
+    endif()
+  endforeach()
+  string(REPLACE "\\" "\\\\" text "${arg_PARAMETERS}")
+  string(REPLACE "\"" "\\\"" text "${text}")
+  string(REPLACE ";" " " text "${text}")
+  string(APPEND job ", \"parameters\": \"${text}\"")
+  set_property(GLOBAL APPEND_STRING PROPERTY NG_JOBS "{${job}},\n")
+endfunction()
+
+function(ng_write_jobs)
+  get_property(jobs GLOBAL PROPERTY NG_JOBS)
+  string(REGEX REPLACE ",\n$" "\n" jobs "${jobs}")
+  file(WRITE ${CMAKE_BINARY_DIR}/ledger/jobs.json "[\n${jobs}]\n")
+endfunction()
