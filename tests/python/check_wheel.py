@@ -114,7 +114,9 @@ def check_sdist(source: Path, work: Path, build: Path, version: str) -> None:
     with tarfile.open(one(made, "*.tar.gz")) as archive:
         archive.extractall(made)
     unpacked = made / f"narrowgauge-{version}"
-    read = {Path(line.strip()) for line in run("ninja", "-C", build, "-t", "deps").splitlines() if line[:4] == "    "}
+    lines = run("ninja", "-C", build, "-t", "deps").splitlines()
+    named = (line.strip() for line in lines if line[:4] == "    ")  # relative to `build` where ccache rewrote them
+    read = {Path(os.path.normpath(build / name)) for name in named}
     read = {path for path in read if path.is_relative_to(source) and not path.is_relative_to(work)}
     read = {path.relative_to(source) for path in read if ".venv" not in path.parts}
     assert len(read) > 30, read
