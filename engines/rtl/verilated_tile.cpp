@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library for each tile, with and without waves: NG_MODEL is the Verilated class, NG_TILE_ENTRY the function to
-// define.
+// A shared library for each tile, with and without waves: NG_MODEL is the Verilated class, NG_TILE_ENTRY the function
+// to define.
 #include <cstring>
 #include <string>
 

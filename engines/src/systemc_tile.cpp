@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cycle models of the tiles behind TilePinModel: the core that systemc/tile/tile.hpp wraps, without SystemC's kernel.
+// The cycle models of the tiles behind TilePinModel: the core that systemc/tile/tile.hpp wraps, without SystemC's
+// kernel.
 #include <memory>
 
 #include "narrowgauge/engines/tile_pin_model.hpp"
@@ -61,7 +62,7 @@ class SystemcTile final : public TilePinModel {
 }  // namespace
 
 #define NG_TILE(name, ...)                                                    \
-  std::unique_ptr<TilePinModel> make_systemc_tile_##name() {                     \
+  std::unique_ptr<TilePinModel> make_systemc_tile_##name() {                  \
     return std::make_unique<SystemcTile<systemc::TileParams{__VA_ARGS__}>>(); \
   }
 #include "tile_configurations.inc"

@@ -7,12 +7,12 @@
 #include <tuple>
 
 #include "emulator.hpp"
+#include "narrowgauge/engines/tile_bus_on_pins.hpp"
+#include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
-#include "narrowgauge/engines/tile_bus_on_pins.hpp"
 #include "test_values.hpp"
-#include "narrowgauge/engines/tile_engine.hpp"
 
 namespace narrowgauge {
 namespace {

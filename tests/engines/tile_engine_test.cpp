@@ -12,6 +12,7 @@
 #include <random>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/io/error.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "test_values.hpp"
@@ -170,7 +171,7 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   EXPECT_THROW(make_rtl_engine({.tile = "tiny"})->gemm(fp8, fp8), Error);
   EXPECT_THROW(make_rtl_engine({.tile = "huge"}), Error);
   EXPECT_THROW(make_systemc_engine({.trace = "wave.fst"}), Error);
-  EXPECT_THROW(make_rtl_engine({.trace = "no/such/folder/wave.fst"})->gemm(nv, nv), Error);
+  EXPECT_THROW(make_rtl_engine({.trace = "no/such/folder/wave.fst"})->gemm(nv, nv), io::Error);
 }
 
 TEST(RtlEngine, WritesWaves) {

@@ -13,12 +13,12 @@
 #include <random>
 #include <string_view>
 
+#include "narrowgauge/engines/driver_gemm.hpp"
+#include "narrowgauge/engines/tile_bus.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
 #include "ng_fifo_port.h"
-#include "narrowgauge/engines/driver_gemm.hpp"
-#include "narrowgauge/engines/tile_bus.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "narrowgauge/error.hpp"
-#include "narrowgauge/engines/tile_pin_model.hpp"
 #include "narrowgauge/engines/tile_bus.hpp"
+#include "narrowgauge/engines/tile_pin_model.hpp"
+#include "narrowgauge/error.hpp"
 
 namespace narrowgauge {
 

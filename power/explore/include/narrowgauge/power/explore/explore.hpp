@@ -20,10 +20,10 @@
 #include <string>
 #include <vector>
 
-#include "narrowgauge/progress.hpp"
 #include "narrowgauge/power/explore/space.hpp"
 #include "narrowgauge/power/explore/workload.hpp"
 #include "narrowgauge/power/mac_spec.hpp"
+#include "narrowgauge/progress.hpp"
 
 namespace narrowgauge::power {
 
