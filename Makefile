@@ -7,13 +7,16 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate formats style clean
+.PHONY: help setup setup-area configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
 
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
+
+setup-area: ## what only area and tests of other tools use, 350 MB: nextpnr for ECP5, a newer Yosys, FuseSoC
+	@tools/setup.sh area
 
 WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON
 DEMO = -DNG_TESTS=OFF -DNG_BENCHMARKS=OFF -DNG_PYTHON=OFF -DNG_SYSTEMC=OFF
@@ -39,13 +42,13 @@ test: build ## every unit and every face at everyday depth; fails on a stale ver
 test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger
 	@$(LEDGER) seed
 	@cmake --build $(BUILD) -j $(JOBS) --target deep
-	@ctest --test-dir $(BUILD) -C deep --output-on-failure -j $(JOBS) -LE ledger
-	@$(LEDGER) record
-	@$(PYTHON) tools/ngtools/generate.py
+	@ctest --test-dir $(BUILD) -C deep --output-on-failure -j $(JOBS) -LE ledger || failed=1; \
+	$(LEDGER) record || failed=1; \
+	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed" # one failure does not cost the verdicts of all others
 
 renew: configure ## runs the jobs whose verdicts in verif/ledger are stale or missing (JOBS_TO_RENEW names others), and records them
-	@$(LEDGER) renew $(JOBS_TO_RENEW)
-	@$(PYTHON) tools/ngtools/generate.py
+	@$(LEDGER) renew $(JOBS_TO_RENEW) || failed=1; \
+	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed"
 
 sanitize: setup ## all C and C++ tests under ASan and UBSan
 	@cmake --preset sanitize -Wno-dev > /dev/null
@@ -64,8 +67,9 @@ wheel: setup ## the Python package for pip, in dist/
 oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
 	@cmake --build $(BUILD) --target encode_sweep oracle
 
-area: setup ## area and speed of every unit again: synth/records and docs/area.md (minutes)
-	@$(PYTHON) synth/synth.py --record
+area: setup-area ## area and speed of every unit again: synth/records and docs/area.md (hours of CPU; what was routed is kept in build/area)
+	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
+	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
 
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
 	@$(PYTHON) tools/ngtools/power/ladder.py

@@ -2,7 +2,7 @@
 # Tests that run in `make test-all` only and leave a verdict in verif/ledger (tools/ngtools/ledger.py, docs/testing.md):
 #
 #   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f...] [CXX f...] [PYTHON f...] [DATA f...] [PARAMETERS text]
-#                [WORKING_DIRECTORY d] [TIMEOUT 600] [LABELS ...] [ENVIRONMENT ...])
+#                [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
 #       ctest n, with `ctest -C deep`. TARGETS is what has to be built for it, by target `deep` and not by `all`. The other lists are
 #       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots.
 #   ng_write_jobs()
@@ -25,7 +25,7 @@ function(ng_deep_test)
     set(arg_WORKING_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
   endif()
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 600)
+    set(arg_TIMEOUT 3600)
   endif()
   add_test(NAME ${arg_NAME} CONFIGURATIONS deep WORKING_DIRECTORY ${arg_WORKING_DIRECTORY}
            COMMAND ${NG_TOOL} -m ngtools.ledger ${CMAKE_BINARY_DIR} --root ${CMAKE_SOURCE_DIR} run ${arg_NAME} -- ${arg_COMMAND})

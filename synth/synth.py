@@ -9,14 +9,17 @@ examples
   synth/synth.py --list                                what can be synthesized, for which targets
   synth/synth.py --unit dot_e2m1 --target ice40        one unit now, printed
   synth/synth.py --unit dot_fp8 --params 'Lanes=8;FormatSet=2' --target ice40,generic --json
-  synth/synth.py --unit dot_e2m1 --target ice40 --pnr  also place and route: critical path in a register wrapper
-  synth/synth.py --record                              redo all records and docs/area.md (make area)
+  synth/synth.py --unit dot_e2m1 --target ice40 --pnr  also place and route: frequency in a register wrapper
+  synth/synth.py --record                              redo the counts of all records and docs/area.md
   synth/synth.py --record dot_e2m1                     redo one
+  synth/synth.py --route fifo2 --target up5k           place and route of a record, five seeds (make area does all)
   synth/synth.py --check dot_e2m1                      quick: iCE40 counts equal the record, budgets hold
+  synth/synth.py --check-route fifo2                   the first seed again: to the last digit what the record says
   synth/synth.py --doc --check-doc                     docs/area.md is what the records say
 
-The speed is the longest register-to-register path that nextpnr reports with the unit between an input shift register and
-an output register, so that any unit fits the pins. Time in ns, Fmax in MHz in the text; JSON carries path_s and fmax_hz.
+The speed belongs to the longest path between registers, over all clocks, that nextpnr reports with the unit between an input shift
+register and an output register, so that any unit fits the pins: the median of five seeds. Runs are kept in build/area (or NG_AREA_CACHE).
+Text has MHz; JSON carries path_s and fmax_hz.
 """
 
 from __future__ import annotations
@@ -24,13 +27,14 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import json
-import subprocess
+import os
+import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import ngflow, route
 from ngtools.ngflow import FlowError
 from ngtools.records import read_units
 from ngtools.status import described
@@ -38,6 +42,10 @@ from ngtools.status import described
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
+SEEDS = [1, 2, 3, 4, 5]
+# Runs of place and route by what was run; what is there is not run again.
+CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
+NO_ROOM = re.compile(r"no BELs remaining|[Uu]nable to place|not enough|too many|Too many|failed to place")
 
 
 # ---------------------------------------------------------------- the data files
@@ -97,14 +105,11 @@ def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> di
     return {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
 
 
-def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) -> dict:
-    """Critical path of the unit between registers."""
-    recipe = target["place_and_route"]
+def wrapped(top: str, params: dict[str, int], target: dict, work: Path) -> Path:
+    """The netlist of the unit between registers, as place and route takes it."""
     files = ngflow.sources(top)
     load = ngflow.yosys_read(top, files, params)
-    ports_file, wrapper_file, netlist, report = (
-        work / name for name in ("ports.json", "wrapper.v", "pnr.json", "report.json")
-    )
+    ports_file, wrapper_file, netlist = (work / name for name in ("ports.json", "wrapper.v", "pnr.json"))
     ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log")
     wrapper_file.write_text(ngflow.wrapper(top, json.loads(ports_file.read_text())["modules"][top]["ports"]))
     ngflow.run_yosys(
@@ -112,32 +117,46 @@ def place_and_route(top: str, params: dict[str, int], target: dict, work: Path) 
             *load,
             f"read_verilog {wrapper_file}",
             *(command.format(top="pnr_top") for command in target["yosys"]),
+            # Where a cell comes from is in the names; attributes would hold the folder of the run.
+            "setattr -unset src */*",
+            "setattr -mod -unset src *",
             f"write_json {netlist}",
         ],
         work / "pnr_synth.log",
     )
-    command = [*recipe["command"].split(), "--json", str(netlist), "--report", str(report), "--quiet"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        raise FlowError(f"{command[0]} was not found; install it (Debian: apt-get install {command[0]})") from None
-    if done.returncode != 0:
-        reason = [line for line in done.stderr.splitlines() if "ERROR" in line] or ["no message"]
-        raise FlowError(f"{command[0]} failed for {top}: {reason[0]}")
-    result = json.loads(report.read_text())
-    (clock,) = (figures for name, figures in result["fmax"].items() if name.startswith("clk_i"))
-    used = result["utilization"]["ICESTORM_LC"]["used"]
-    fmax = clock["achieved"] * 1e6
+    return netlist
+
+
+def place_and_route(
+    top: str,
+    params: dict[str, int],
+    target: dict,
+    work: Path,
+    seeds: list[int],
+    jobs: int = 1,
+    cache: Path | None = CACHE,
+) -> dict:
+    """What the unit reaches between registers, from a run for each seed."""
+    recipe = target["place_and_route"]
+    netlist = wrapped(top, params, target, work)
+    dsp_ns = recipe.get("dsp_ns", 0.0)
+    found = route.dsps(json.loads(netlist.read_text())["modules"]["pnr_top"]) if dsp_ns else None
+    results = {seeds[0]: route.run(netlist, recipe["command"], seeds[0], cache)}
+    # What one seed finds no room for, no seed does.
+    if "failed" not in results[seeds[0]] or not NO_ROOM.search(results[seeds[0]]["failed"]):
+        with ThreadPoolExecutor(max_workers=jobs) as pool:
+            rest = pool.map(lambda seed: route.run(netlist, recipe["command"], seed, cache), seeds[1:])
+            results |= dict(zip(seeds[1:], rest, strict=True))
     return {
         "device": recipe["device"],
         "command": recipe["command"],
-        "fmax_hz": round(fmax),
-        "path_s": float(f"{1 / fmax:.4g}"),
-        "logic_cells_with_wrapper": used,
+        "tool": route.version(recipe["command"]),
+        **route.summary(results, found, dsp_ns),
     }
 
 
-def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_pnr: bool) -> dict:
+def measure(unit: dict, params: dict[str, int], targets: dict[str, dict]) -> dict:
+    """The counts of every target."""
     record = {
         "unit": unit["name"],
         "top": unit["top"],
@@ -148,11 +167,27 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict], with_p
     }
     for name, target in targets.items():
         with tempfile.TemporaryDirectory() as folder:
-            result = synthesize(unit["top"], params, target, Path(folder))
-            if with_pnr and "place_and_route" in target:
-                result["place_and_route"] = place_and_route(unit["top"], params, target, Path(folder))
-                record["tools"].append(ngflow.tool_version(target["place_and_route"]["command"].split()[0]))
-        record["targets"][name] = result
+            record["targets"][name] = synthesize(unit["top"], params, target, Path(folder))
+    return record
+
+
+def routable(targets: dict[str, dict]) -> dict[str, dict]:
+    return {name: target for name, target in targets.items() if "place_and_route" in target}
+
+
+def routed(record: dict, targets: dict[str, dict], seeds: list[int], jobs: int) -> dict:
+    """The record with place and route on these targets, those without their program left out by name."""
+    for name, target in routable(targets).items():
+        command = target["place_and_route"]["command"]
+        if not route.available(command):
+            print(f"{record['top']}: {command.split()[0]} was not found, so {name} is left out (make setup-area)")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            if name not in record["targets"]:
+                record["targets"][name] = synthesize(record["top"], record["parameters"], target, Path(folder))
+            record["targets"][name]["place_and_route"] = place_and_route(
+                record["top"], record["parameters"], target, Path(folder), seeds, jobs
+            )
     return record
 
 
@@ -164,11 +199,11 @@ def budget_problems(name: str, entry: dict, record: dict) -> list[str]:
     for key, limit in entry.get("budget", {}).items():
         target, figure = key.split(".")
         result = record["targets"].get(target, {})
-        value = (
-            result.get("place_and_route", {}).get("path_s", float("nan")) * 1e9
-            if figure == "path_ns"
-            else result.get(figure)
-        )
+        value = result.get(figure)
+        if figure == "path_ns":
+            if "place_and_route" not in result:
+                continue  # not routed, which the table says
+            value = result["place_and_route"].get("path_s", float("inf")) * 1e9
         if value is None or not value <= limit:
             problems.append(f"{name}: {key} is {value}; the budget in the unit's record is {limit}")
     return problems
@@ -201,9 +236,9 @@ def check(name: str) -> int:
         )
     else:
         problems += [
-            f"{name}: ice40 {figure} is {now[figure]}, recorded {then[figure]}"
+            f"{name}: ice40 {figure} is {now[figure]}, recorded {then.get(figure, 'never')}"
             for figure in target["counts"]
-            if now[figure] != then[figure]
+            if now[figure] != then.get(figure, 0)
         ]
     for problem in problems:
         print(problem)
@@ -219,64 +254,136 @@ def check(name: str) -> int:
     return 1 if problems else 0
 
 
-def area_page() -> str:
-    rows, whole, tools = [], [], set()
-    for name in configurations():
-        record = load_record(name)
+def check_route(names: list[str], targets: dict[str, dict]) -> int:
+    """The first seed of each target again: the path has to be the recorded one, to the last digit."""
+    problems, compared = [], 0
+    for name in names:
+        record = pick(name, {n: load_record(n) for n in configurations()}, "record")
         if record is None:
+            problems.append(f"{name}: synth/records/{name}.json is missing; run synth/synth.py --route {name}")
             continue
-        tools.update(record["tools"])
-        t = record["targets"]
-        pnr = t["ice40"].get("place_and_route")
-        speed = f"{pnr['path_s'] * 1e9:.1f} ns, {pnr['fmax_hz'] / 1e6:.0f} MHz" if pnr else ""
-        params = ", ".join(f"{key} = {value}" for key, value in record["parameters"].items()) or "defaults"
-        others = " | ".join(
-            str(t[target][figure]) if target in t else ""
-            for target, figure in (("ecp5", "lut4"), ("xilinx7", "lut"), ("generic", "gates"))
-        )
-        rows.append(
-            f"| `{record['top']}` | {params} | {t['ice40']['lut4']} | {t['ice40']['carry']} | {t['ice40']['ff']} | {speed} | {others} |"
-        )
-        for target in (target for target in t if load_targets()[target].get("whole")):
-            figures, pnr = t[target], t[target].get("place_and_route")
-            placed = (
-                f"{pnr['logic_cells_with_wrapper']} cells, {pnr['path_s'] * 1e9:.1f} ns, {pnr['fmax_hz'] / 1e6:.1f} MHz"
-                if pnr
-                else ""
+        if record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+            problems.append(
+                f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}"
             )
-            whole.append(
-                f"| {name} | {target} | {figures['lut4']} | {figures['ff']} | {figures['dsp']} | {figures['ram']} | {placed} |"
-            )
-    titles = "\n".join(
-        f"- **{name}**: {target['title']}. Recipe: `{'; '.join(target['yosys'])}`."
-        for name, target in load_targets().items()
+            continue
+        for target_name, target in routable(targets).items():
+            then = record["targets"].get(target_name, {}).get("place_and_route", {})
+            command = target["place_and_route"]["command"]
+            if not then.get("paths_s") or not route.available(command):
+                continue
+            if [route.version(command), ngflow.yosys_version()] != [then["tool"], record["tools"][0]]:
+                print(f"{name}: {target_name} was recorded with {then['tool']}: not compared")
+                continue
+            seed, path = next(iter(then["paths_s"].items()))
+            with tempfile.TemporaryDirectory() as folder:
+                now = place_and_route(
+                    record["top"], record["parameters"], target, Path(folder), [int(seed)], cache=None
+                )
+            compared += 1
+            print(f"{name}: {target_name}, seed {seed}: {now.get('path_s', now.get('failed'))} s, recorded {path} s")
+            if now.get("path_s") != path:
+                problems.append(f"{name}: {target_name}, seed {seed} is {now}; recorded {path}")
+    for problem in problems:
+        print(problem)
+    print(f"{compared} runs compared, {len(problems)} problems")
+    print(f"figures: {json.dumps({'runs': compared})}")
+    return 1 if problems or not compared else 0
+
+
+# Figures of the tables of one target: title of the column, key of the count, in order.
+COLUMNS = {
+    "ice40": (("LUT4", "lut4"), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram")),
+    "up5k": (("LUT4", "lut4"), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram"), ("DSP", "dsp")),
+    "ecp5_85f": (("LUT4", "lut4"), ("carry", "ccu2c"), ("FF", "ff"), ("block RAM", "ram"), ("DSP", "dsp")),
+    "ecp5": (("LUT4", "lut4"), ("carry", "ccu2c"), ("FF", "ff")),
+    "xilinx7": (("LUT6", "lut"), ("carry", "carry4"), ("FF", "ff")),
+    "generic": (("gates", "gates"), ("FF", "ff")),
+}
+
+
+def speed(pnr: dict | None) -> str:
+    """MHz of the median seed, with the least and the greatest."""
+    if pnr is None:
+        return "not run"
+    if "failed" in pnr:
+        return f"no: {pnr['failed']}"
+    median, least, most = (pnr[key] / 1e6 for key in ("fmax_hz", "fmax_min_hz", "fmax_max_hz"))
+    runs = len(pnr["paths_s"])
+    few = "" if runs == len(SEEDS) else f", {runs} seed{'s' if runs > 1 else ''}"
+    return f"{median:.1f} ({least:.1f} to {most:.1f}{few})"
+
+
+def target_table(name: str, target: dict, records: dict[str, dict]) -> str:
+    columns = COLUMNS[name]
+    places = "place_and_route" in target
+    head = ["record", *(title for title, _ in columns), *(["Fmax in MHz"] if places else [])]
+    rows = []
+    for record_name, record in records.items():
+        result = record["targets"].get(name)
+        if result is None:
+            continue
+        cells = [f"`{record_name}`", *(str(result.get(key, "")) for _, key in columns)]
+        rows.append(cells + ([speed(result.get("place_and_route"))] if places else []))
+    lines = [head, ["---"] * len(head), *rows]
+    pnr = target.get("place_and_route")
+    told = f"{target['title']}. Recipe: `{'; '.join(target['yosys'])}`" + (
+        f", then `{pnr['command']}` with seeds {SEEDS[0]} to {SEEDS[-1]} ({pnr['device']}). {pnr.get('told', '')}".rstrip()
+        if pnr
+        else "."
     )
+    return "\n".join([f"## {target['name']}", "", told, "", *("| " + " | ".join(line) + " |" for line in lines)])
+
+
+def area_page() -> str:
+    records = {name: record for name in configurations() if (record := load_record(name)) is not None}
+    targets = load_targets()
+    tools: set[str] = set()
+    effort: list[tuple[float, float, str]] = []
+    for name, record in records.items():
+        tools.update(record["tools"])
+        for target, result in record["targets"].items():
+            pnr = result.get("place_and_route", {})
+            if "tool" in pnr:
+                tools.add(pnr["tool"])
+            if "seconds" in pnr:
+                effort.append((pnr["seconds"], pnr["memory_bytes"] / 2**30, f"`{name}` on {targets[target]['name']}"))
+    longest = (
+        f"The longest took {max(effort)[0]:.0f} s of CPU a seed, {max(effort)[2]}; the largest {max(e[1] for e in effort):.1f} GiB."
+        if effort
+        else ""
+    )
+    parameters = "\n".join(
+        f"| `{name}` | `{record['top']}` | {', '.join(f'{key} = {value}' for key, value in record['parameters'].items()) or 'defaults'} |"
+        for name, record in records.items()
+    )
+    tables = "\n\n".join(target_table(name, targets[name], records) for name in COLUMNS if name in targets)
     return f"""<!-- Generated by synth/synth.py --doc from synth/records. Do not edit. -->
 # Area and speed
 
-| module | parameters | iCE40 LUT4 | carry | FF | HX8K path | ECP5 LUT4 | Xilinx 7 LUT | generic gates |
-|---|---|---|---|---|---|---|---|---|
-{chr(10).join(rows)}
+One table a target. Counts are of the unit alone, from Yosys' mapper;
+the frequency is of the unit between an input shift register and an output register, placed and routed.
 
-Whole designs, with DSP and block RAM (parameters in the table above; cells and path placed with the register wrapper):
+Fmax is the median of {len(SEEDS)} seeds, with the slowest and the fastest in parentheses:
+it belongs to the longest path between registers over all clocks that the report has, paths of pins left out.
+"Not run" is just that; after "no" stands why there is no result.
 
-| record | target | LUT4 | FF | DSP | block RAM | placed |
-|---|---|---|---|---|---|---|
-{chr(10).join(whole)}
+What the tables are not: a measurement on silicon; a promise for other versions of the tools;
+a sum that adds up, since a unit inside of a larger one is optimized together with it;
+comparable between targets, since a LUT6 is not a LUT4, and a gate is neither.
+Carry cells share a logic cell with a LUT where packing allows; the wrapper's cells are in no column.
 
-Reproduce: `make area` redoes every record and this page; `.venv/bin/python synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
-The tests redo the iCE40 counts and compare them with the records (`ctest -R synth.area`).
+Reproduce: `make area` makes every record and this page again; `.venv/bin/python synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
+`ctest -R synth.area` redoes the iCE40 counts and compares them with the records;
+the deep test `synth.route` routes some units again and compares to the last digit.
+Each record has used resources, CPU time and peak memory of its runs. {longest}
 Tools of these records: {", ".join(sorted(tools)) or "none"}.
 
-{titles}
+| record | module | parameters |
+|---|---|---|
+{parameters}
 
-The HX8K path is the longest register-to-register path after placement and routing, with the unit between an input shift register
-and an output register (`{load_targets()["ice40"]["place_and_route"]["command"]}`). Empty: not placed.
-
-What the table is not: a measurement on silicon; a promise for other tool versions or seeds (one seed of a heuristic placer; others differ by
-several percent); a sum that adds up (a unit inside a larger one is optimized together with it); comparable between columns (a LUT6 is not a LUT4,
-and a gate is neither). LUT counts of ECP5 and Xilinx are from Yosys' mapper, not placed. Carry cells share a logic cell with a LUT where
-packing allows. DSP blocks are used in the second table only, block RAM there and in `ng_ram` and block-RAM queues.
+{tables}
 """
 
 
@@ -292,10 +399,15 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--params", help="for --unit, for example 'Lanes=16'; default: the unit's first recorded configuration"
     )
-    parser.add_argument("--target", default="ice40", help="comma-separated, or all; default ice40")
+    parser.add_argument("--target", help="comma-separated, or all; default ice40, for --route and --check-route all")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many, for --pnr and --route; default 5")
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
-    parser.add_argument("--record", nargs="?", const="all", help="redo all records, or one, and docs/area.md")
+    parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these, and docs/area.md")
+    parser.add_argument("--route", nargs="*", help="place and route for all records that ask for it, or for these")
+    parser.add_argument(
+        "--check-route", nargs="+", metavar="RECORD", help="route the first seed of these again and compare"
+    )
     parser.add_argument("--check", metavar="RECORD", help="compare a record with a fresh iCE40 mapping; test budgets")
     parser.add_argument("--doc", action="store_true", help="write docs/area.md from the records")
     parser.add_argument("--check-doc", action="store_true", help="fail if docs/area.md is not what --doc would write")
@@ -315,14 +427,85 @@ def print_result(record: dict) -> None:
         figures = ", ".join(f"{key} {value}" for key, value in result.items() if isinstance(value, int))
         print(f"  {name}: {figures}")
         if pnr := result.get("place_and_route"):
-            print(
-                f"  {name} placed: path {pnr['path_s'] * 1e9:.2f} ns, {pnr['fmax_hz'] / 1e6:.1f} MHz on {pnr['device']}"
-            )
+            print(f"  {name} routed on {pnr['device']}: {speed(pnr)} MHz")
+
+
+def chosen_targets(text: str, targets: dict[str, dict]) -> dict[str, dict]:
+    return targets if text == "all" else {name: pick(name, targets, "target") for name in text.split(",")}
+
+
+def write_record(name: str, record: dict) -> None:
+    RECORDS.mkdir(exist_ok=True)
+    record["targets"] = {target: record["targets"][target] for target in sorted(record["targets"])}
+    (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+    print_result(record)
+    sys.stdout.flush()
+
+
+def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
+    """Counts anew; place and route stays where the design has not changed."""
+    known = configurations()
+    names = names or list(known)
+
+    def redo(name: str) -> list[str]:
+        unit, entry = pick(name, known, "record")
+        # Targets of whole designs, with their block RAM and DSP, where asked for, and where the unit is routed.
+        plain = [target for target in targets if not targets[target].get("whole")]
+        wanted = [*entry.get("targets", plain), *(routable(targets) if entry.get("place_and_route") else [])]
+        record = measure(unit, entry["params"], {target: targets[target] for target in targets if target in wanted})
+        before = load_record(name)
+        same = before is not None and all(
+            before[key] == record[key] for key in ("source_sha256", "parameters", "tools")
+        )
+        for target, result in (before or {"targets": {}})["targets"].items():
+            pnr = result.get("place_and_route")
+            if (
+                pnr
+                and same
+                and target in record["targets"]
+                and pnr["command"] == targets[target]["place_and_route"]["command"]
+            ):
+                record["targets"][target]["place_and_route"] = pnr
+            elif pnr:
+                print(
+                    f"{name}: place and route on {target} was of another design or recipe; run synth/synth.py --route {name}"
+                )
+        write_record(name, record)
+        return budget_problems(name, entry, record)
+
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        problems = [problem for found in pool.map(redo, names) for problem in found]
+    AREA_PAGE.write_text(area_page())
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
+
+
+def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jobs: int) -> int:
+    """Place and route of records that are there, small units first; docs/area.md after each."""
+    known = configurations()
+    for name in names:
+        pick(name, known, "record")
+    problems, due = [], []
+    for name in names or [name for name, (_, entry) in known.items() if entry.get("place_and_route")]:
+        record = load_record(name)
+        if record is None or record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+            problems.append(f"{name}: no record of today's design; run synth/synth.py --record {name}")
+        else:
+            due.append((sum(result.get("lut4", 0) for result in record["targets"].values()), name, record))
+    for _, name, record in sorted(due, key=lambda item: item[:2]):
+        write_record(name, routed(record, targets, seeds, jobs))
+        AREA_PAGE.write_text(area_page())
+        problems += budget_problems(name, known[name][1], record)
+    for problem in problems:
+        print(problem)
+    return 1 if problems else 0
 
 
 def main() -> int:
     args = parse_arguments()
     targets = load_targets()
+    seeds = list(range(1, args.seeds + 1))
     units = {unit["name"]: unit for unit in load_units()}
     if args.list:
         for name, unit in units.items():
@@ -331,6 +514,8 @@ def main() -> int:
                 print(f"    {entry['record']}: {entry['params'] or 'default parameters'}")
         print("targets: " + "; ".join(f"{name}: {target['title']}" for name, target in targets.items()))
         return 0
+    if args.check_route:
+        return check_route(args.check_route, chosen_targets(args.target or "all", targets))
     if args.check:
         pick(args.check, configurations(), "record")
         return check(args.check)
@@ -343,45 +528,19 @@ def main() -> int:
     if args.unit:
         unit = pick(args.unit, units, "unit")
         params = ngflow.parse_params(args.params) if args.params is not None else unit["synth"][0]["params"]
-        chosen = (
-            targets
-            if args.target == "all"
-            else {name: pick(name, targets, "target") for name in args.target.split(",")}
-        )
-        record = measure(unit, params, chosen, args.pnr)
+        chosen = chosen_targets(args.target or "ice40", targets)
+        record = measure(unit, params, chosen)
+        if args.pnr:
+            routed(record, chosen, seeds, args.jobs)
         if args.json:
             print(json.dumps(record, indent=2))
         else:
             print_result(record)
         return 0
-    if args.record:
-        known = configurations()
-        names = list(known) if args.record == "all" else [args.record]
-        for name in names:
-            pick(name, known, "record")
-        RECORDS.mkdir(exist_ok=True)
-
-        def redo(name: str) -> list[str]:
-            unit, entry = known[name]
-            # Targets of whole designs, with their block RAM and DSP, only where asked for.
-            wanted = entry.get("targets", [target for target in targets if not targets[target].get("whole")])
-            record = measure(
-                unit,
-                entry["params"],
-                {target: targets[target] for target in wanted},
-                entry.get("place_and_route", False),
-            )
-            (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
-            print_result(record)
-            sys.stdout.flush()
-            return budget_problems(name, entry, record)
-
-        with ThreadPoolExecutor(max_workers=args.jobs) as pool:
-            problems = [problem for found in pool.map(redo, names) for problem in found]
-        AREA_PAGE.write_text(area_page())
-        for problem in problems:
-            print(problem)
-        return 1 if problems else 0
+    if args.record is not None:
+        return redo_records(args.record, targets, args.jobs)
+    if args.route is not None:
+        return redo_routes(args.route, chosen_targets(args.target or "all", targets), seeds, args.jobs)
     if args.doc:
         AREA_PAGE.write_text(area_page())
         return 0

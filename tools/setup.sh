@@ -4,6 +4,7 @@
 # (python/requirements.txt) into .venv. What is there already is left alone; a second run takes a moment.
 #   tools/setup.sh         everything
 #   tools/setup.sh demo    only what `make demo` uses
+#   tools/setup.sh area    everything, and what only `make area` and tests of other tools use (python/requirements-area.txt)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,11 +14,11 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 2; }
 what=${1:-all}
 case $what in
   demo) groups=(demo); tools=(cmake g++ make ninja verilator python3) ;;
-  all)
+  all | area)
     groups=(demo test)
     tools=(cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime iverilog sta cvc4 riscv64-unknown-elf-gcc arm-none-eabi-gcc python3)
     ;;
-  *) fail "'$what' is not known; expected nothing, or demo" ;;
+  *) fail "'$what' is not known; expected nothing, demo or area" ;;
 esac
 packages() { awk -v group="[$1]" '/^\[/ { on = $0 == group; next } on && NF && !/^#/' tools/apt-packages.txt; }
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }
@@ -39,7 +40,7 @@ else
     installed "$package" || missing+=("$package")
   done
   optional=()
-  if [ "$what" = all ]; then
+  if [ "$what" != demo ]; then
     for package in $(packages optional); do installed "$package" || optional+=("$package"); done
   fi
   if [ ${#missing[@]} -gt 0 ]; then
@@ -86,5 +87,10 @@ elif ! cmp -s python/requirements.txt "$stamp"; then
   .venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
   .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e tools
   cp python/requirements.txt "$stamp"
+fi
+if [ "$what" = area ] && ! cmp -s python/requirements-area.txt "$stamp-area"; then
+  say "installing $(grep -cE '^[a-zA-Z]' python/requirements-area.txt) more Python packages"
+  .venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements-area.txt
+  cp python/requirements-area.txt "$stamp-area"
 fi
 say "Python packages are in .venv"

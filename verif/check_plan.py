@@ -15,7 +15,7 @@ import tomllib
 from ngtools.ngflow import ROOT, run_main
 from ngtools.records import NOT_DESCRIBED, Unit, read_units
 
-OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "ledger.", "plan")
+OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "ledger.", "fusesoc.", "plan")
 
 
 def unit_problems(unit: Unit) -> list[str]:

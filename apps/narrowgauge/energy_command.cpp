@@ -132,6 +132,18 @@ void print_vocabulary(const Gauge& gauge, bool json) {
   print_facts(facts);
 }
 
+/// The report of an export, whole before its files take their places.
+void report_export(const EnergyArguments& arguments, const power::ExportedFiles& files) {
+  if (arguments.json) {
+    Json list = Json::array();
+    for (const auto& path : files) list.push_back(io::utf8(path.string()));
+    print_json({{"command", "energy"}, {"export", arguments.export_kind}, {"files", list}});
+  } else {
+    for (const auto& path : files) std::puts(io::shown(path.string()).c_str());
+  }
+  finish_report();
+}
+
 int run(const EnergyArguments& arguments) {
   const std::vector<std::filesystem::path> calibrations(arguments.calibrations.begin(), arguments.calibrations.end());
   const Gauge gauge(calibrations);
@@ -149,14 +161,8 @@ int run(const EnergyArguments& arguments) {
     if (arguments.out.empty()) throw Error("--export needs --out DIR, the folder for its files");
     const std::string technology = question.value("technology", "osu018");
     if (technology.empty()) throw Error("--technology has an empty name; --technologies lists those there are");
-    const auto files = power::export_tables(gauge, arguments.export_kind, technology, arguments.out);
-    Json list = Json::array();
-    for (const auto& path : files) list.push_back(io::utf8(path.string()));
-    if (arguments.json) {
-      print_json({{"command", "energy"}, {"export", arguments.export_kind}, {"files", list}});
-    } else {
-      for (const auto& path : files) std::puts(io::shown(path.string()).c_str());
-    }
+    power::export_tables(gauge, arguments.export_kind, technology, arguments.out,
+                         [&](const power::ExportedFiles& files) { report_export(arguments, files); });
     return 0;
   }
   if (question.empty())

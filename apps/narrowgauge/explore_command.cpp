@@ -40,7 +40,7 @@ using power::Space;
 
 struct ExploreArguments {
   std::string workload, space, csv, checkpoint, plot, python = "python3", engine = "systemc";
-  std::vector<std::string> set, tiles;
+  std::vector<std::string> set, tiles, products;
   unsigned threads = 0, rows = 20, shapes = 60;
   std::uint64_t chunk = 1 << 16, limit = 1'000'000'000;
   bool json = false, resume = false, validate_cycles = false, list = false;
@@ -419,6 +419,32 @@ std::vector<GemmShape> shapes_for(const TileConfig& tile, unsigned count, double
   return shapes;
 }
 
+/// "MxNxK".
+GemmShape shape_of(const std::string& text) {
+  GemmShape s;
+  const char *at = text.data(), *end = at + text.size();
+  for (std::int64_t* size : {&s.m, &s.n, &s.k}) {
+    const auto [next, error] = std::from_chars(at, end, *size);
+    const bool ends = size == &s.k ? next == end : next != end && *next == 'x';
+    if (error != std::errc{} || *size < 1 || *size > 1'000'000'000 || !ends)
+      throw Error("--product \"" + text + "\" is not M x N x K; expected three numbers from 1 on, as in 256x256x1024");
+    at = next + 1;
+  }
+  return s;
+}
+
+std::string name_of(const GemmShape& s) {
+  return std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k);
+}
+
+/// The cycles below which no order of loads and commands can come: that of the beats, and that of the operands' words
+/// if each is loaded once.
+std::int64_t least_cycles(const power::TileShape& tile, const GemmShape& s) {
+  const auto up = [](std::int64_t x, std::int64_t y) { return (x + y - 1) / y; };
+  const std::int64_t a = up(s.m, tile.rows), b = up(s.n, tile.cols), beats = up(s.k, tile.lanes);
+  return beats * std::max(a * b, a * tile.a_words() + b * tile.b_words());
+}
+
 int validate_cycles(const ExploreArguments& arguments) {
   const bool rtl = arguments.engine == "rtl";
   if (!rtl && arguments.engine != "systemc")
@@ -427,6 +453,8 @@ int validate_cycles(const ExploreArguments& arguments) {
     if (std::none_of(tile_configs().begin(), tile_configs().end(), [&](const TileConfig& t) { return t.name == name; }))
       throw Error("--tile \"" + name + "\" is not a tile; choose of those in rtl/tile/configurations.json");
   }
+  std::vector<GemmShape> products;
+  for (const std::string& text : arguments.products) products.push_back(shape_of(text));
   constexpr double bound = 0.01;
   struct Case {
     const char* format;
@@ -437,7 +465,7 @@ int validate_cycles(const ExploreArguments& arguments) {
                             {"fp8_e4m3", Scheme::fp8, Format::e4m3},
                             {"fp8_e5m2", Scheme::fp8, Format::e5m2}};
   Json all = Json::array();
-  std::vector<std::vector<std::string>> rows;
+  std::vector<std::vector<std::string>> rows, product_rows;
   double worst = 0, sum = 0;
   std::uint64_t compared = 0, equal_in_all = 0;
   for (const TileConfig& tile : tile_configs()) {
@@ -460,7 +488,8 @@ int validate_cycles(const ExploreArguments& arguments) {
       GemmShape worst_shape;
       // The slower the engine, the shorter the products.
       const double most = rtl ? 3000 : 60000;
-      const auto shapes = shapes_for(tile, arguments.shapes, most, random);
+      const auto shapes = products.empty() ? shapes_for(tile, arguments.shapes, most, random) : products;
+      Json each = Json::array();
       ProgressBar bar(std::string(tile.name) + " " + one.format);
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         const GemmShape& s = shapes[i];
@@ -475,11 +504,24 @@ int validate_cycles(const ExploreArguments& arguments) {
         tile_sum += error;
         if (error > tile_worst) tile_worst = error, worst_shape = s;
         bar.update(i + 1, shapes.size());
+        if (products.empty()) continue;
+        const double full = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) /
+                            static_cast<double>(tile.products_a_cycle());
+        const auto least = static_cast<double>(least_cycles(shape, s));
+        each.push_back({{"m", s.m},
+                        {"n", s.n},
+                        {"k", s.k},
+                        {"cycles", static_cast<std::uint64_t>(real)},
+                        {"estimate", static_cast<std::uint64_t>(estimate)},
+                        {"utilization", full / real},
+                        {"utilization_bound", full / least}});
+        product_rows.push_back({std::string(tile.name), one.format, name_of(s),
+                                std::to_string(static_cast<std::uint64_t>(real)),
+                                std::to_string(static_cast<std::uint64_t>(estimate)), number(100 * full / real),
+                                number(100 * full / least)});
       }
       const auto count = static_cast<double>(shapes.size());
-      const std::string where = tile_worst == 0 ? ""
-                                                : std::to_string(worst_shape.m) + "x" + std::to_string(worst_shape.n) +
-                                                      "x" + std::to_string(worst_shape.k);
+      const std::string where = tile_worst == 0 ? "" : name_of(worst_shape);
       all.push_back({{"tile", tile.name},
                      {"format", one.format},
                      {"shapes", shapes.size()},
@@ -488,6 +530,7 @@ int validate_cycles(const ExploreArguments& arguments) {
                      {"error_max", tile_worst},
                      {"worst", where},
                      {"cycles", cycles}});
+      if (!products.empty()) all.back()["products"] = std::move(each);
       rows.push_back({std::string(tile.name), one.format, std::to_string(shapes.size()), std::to_string(equal),
                       number(100 * tile_sum / count), number(100 * tile_worst), where, std::to_string(cycles)});
       worst = std::max(worst, tile_worst);
@@ -508,7 +551,11 @@ int validate_cycles(const ExploreArguments& arguments) {
                 {"error_max", worst},
                 {"tiles", all}});
   } else {
-    print_table({"tile", "format", "shapes", "equal", "mean error %", "max error %", "of M x N x K", "cycles"}, rows);
+    if (products.empty()) {
+      print_table({"tile", "format", "shapes", "equal", "mean error %", "max error %", "of M x N x K", "cycles"}, rows);
+    } else {
+      print_table({"tile", "format", "M x N x K", "cycles", "estimate", "utilization %", "bound %"}, product_rows);
+    }
     std::printf("\n%s of the timing model against engine %s: %llu equal, mean error %s %%, largest %s %%%s\n",
                 counted(compared, "product").c_str(), arguments.engine.c_str(),
                 static_cast<unsigned long long>(equal_in_all),
@@ -576,6 +623,10 @@ void add_explore(CLI::App& app, int& exit_code) {
   add_number(command, "--shapes", arguments->shapes, 1U, 1'000'000U,
              "Of --validate-cycles: products a tile and format");
   command.add_option("--tile", arguments->tiles, "Of --validate-cycles: tiles, all without")->type_name("NAME ...");
+  command
+      .add_option("--product", arguments->products,
+                  "Of --validate-cycles: these products, each with its utilization, in place of --shapes")
+      ->type_name("MxNxK ...");
   auto* list = command.add_flag("--workloads", arguments->list, "List the workloads that come along");
   workload->excludes(validate)->excludes(list);
   space->excludes(validate)->excludes(list);
@@ -587,7 +638,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"
       "  narrowgauge explore llama_block examples/explore/space.yaml --set seq=2048 --json\n"
       "  narrowgauge explore model.onnx space.yaml --checkpoint run.jsonl --resume --plot front.png\n"
-      "  narrowgauge explore --validate-cycles --engine rtl --shapes 30");
+      "  narrowgauge explore --validate-cycles --engine rtl --shapes 30\n"
+      "  narrowgauge explore --validate-cycles --product 256x256x1024 20x20x5000 --tile large wide");
   command.callback([arguments, &exit_code] {
     if (arguments->list) {
       exit_code = list_workloads(arguments->json);

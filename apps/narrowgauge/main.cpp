@@ -60,7 +60,7 @@ std::string sentence_of(const CLI::ParseError& error, const CLI::App& app) {
 
 int main(int argc, char** argv) {
   prepare_streams();
-  io::remove_outputs_on_signals("narrowgauge");
+  io::remove_outputs_on_signals();
   CLI::App app("Narrow-precision arithmetic in hardware, and a gauge for what it costs.", "narrowgauge");
   app.set_version_flag("--version", "narrowgauge " NG_VERSION);
   app.require_subcommand(0, 1);

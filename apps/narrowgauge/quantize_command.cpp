@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "commands.hpp"
 #include "engines.hpp"
@@ -8,6 +10,8 @@
 #include "narrowgauge/io/npy.hpp"
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/io/text.hpp"
+#include "narrowgauge/quant/dialect.hpp"
+#include "quantize_compare.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
@@ -19,6 +23,9 @@ struct QuantizeArguments {
   std::string x;
   std::string axis = "rows";
   std::string out_prefix;
+  std::string dialect;
+  std::string compare;
+  std::size_t examples = 10;  ///< of differing elements
   QuantizeFlags quantize;
   bool json = false;
 };
@@ -59,8 +66,56 @@ Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& origi
   return result;
 }
 
-int run(const QuantizeArguments& arguments) {
-  const GemmFormat& format = find_gemm_format(arguments.quantize.format);
+/// The dialect of this text, with what the other flags say.
+Dialect dialect_of(const std::string& text, const QuantizeArguments& arguments, const CLI::App& command) {
+  Dialect d = parse_dialect(text);
+  if (command.count("--rule") > 0) throw Error("--rule was given beside a dialect, which decides that; drop one");
+  if (command.count("--format") > 0) {
+    const GemmFormat& format = find_gemm_format(arguments.quantize.format);
+    if (format.a != format.b || is_mx(format.scheme) != is_mx(d.scheme) || format.scheme == Scheme::fp8) {
+      throw Error("--format " + arguments.quantize.format + " is not one of the dialect " + std::string(d.name) +
+                  "; leave it out");
+    }
+    d.scheme = format.scheme;
+    d.element = format.a;
+  }
+  if (command.count("--rounding") > 0) d.rounding = arguments.quantize.options().rounding;
+  if (command.count("--random-bits") > 0) d.random_bits = arguments.quantize.random_bits;
+  check(d);
+  return d;
+}
+
+/// The values that a front stage leaves, in the layout of the codes.
+std::vector<double> after_front(const std::vector<double>& vectors, std::size_t rows, FrontStage stage) {
+  std::vector<float> narrow(vectors.size());
+  std::transform(vectors.begin(), vectors.end(), narrow.begin(), [](double v) { return static_cast<float>(v); });
+  const FrontResult front = front_stage(narrow, rows, vectors.size() / rows, stage);
+  return {front.x.begin(), front.x.end()};
+}
+
+int run(const QuantizeArguments& arguments, const CLI::App& command) {
+  std::optional<Dialect> dialect;
+  if (!arguments.compare.empty()) {
+    if (!arguments.out_prefix.empty()) {
+      throw Error("--out-prefix was given with --compare, which writes no codes; drop one");
+    }
+    const std::string first = arguments.dialect.empty() ? "narrowgauge" : arguments.dialect;
+    const std::array<Dialect, 2> both{dialect_of(first, arguments, command),
+                                      dialect_of(arguments.compare, arguments, command)};
+    const Axis along = choose("--axis", arguments.axis, axes);
+    report_difference(io::read_matrix(arguments.x), along, arguments.axis, both,
+                      {.seed = arguments.quantize.seed, .threads = arguments.quantize.threads}, arguments.examples,
+                      arguments.json);
+    return 0;
+  }
+  if (!arguments.dialect.empty()) dialect = dialect_of(arguments.dialect, arguments, command);
+  GemmFormat format = find_gemm_format(arguments.quantize.format);
+  if (dialect) {
+    const auto same = [&](const GemmFormat& f) {
+      return f.scheme == dialect->scheme && f.a == dialect->element && f.b == dialect->element;
+    };
+    format = *std::find_if(gemm_formats.begin(), gemm_formats.end(), same);
+  }
   if (format.a != format.b) {
     const std::string prefix = is_mx(format.scheme) ? "mxfp8_" : "fp8_";
     throw Error("--format " + arguments.quantize.format +
@@ -89,7 +144,9 @@ int run(const QuantizeArguments& arguments) {
 
   const std::vector<float> narrow = io::to_float32(x);
   const Stopwatch time;
-  const QuantizedMatrix q = quantize(narrow, x.rows, x.cols, axis, options);
+  const QuantizedMatrix q =
+      dialect ? quantize(narrow, x.rows, x.cols, axis, *dialect, {.seed = options.seed, .threads = options.threads})
+              : quantize(narrow, x.rows, x.cols, axis, options);
   const double seconds = time.seconds();
 
   std::vector<double> original = x.values;
@@ -98,6 +155,7 @@ int run(const QuantizeArguments& arguments) {
       for (std::size_t col = 0; col < x.cols; ++col) original[col * x.rows + row] = x.values[row * x.cols + col];
     }
   }
+  if (dialect && dialect->front != FrontStage::none) original = after_front(original, q.rows, dialect->front);
   const Statistics s = statistics(q, original);
   const double elements = static_cast<double>(original.size());
 
@@ -106,10 +164,19 @@ int run(const QuantizeArguments& arguments) {
             {"format", format.name},
             {"element", desc(q.element).name},
             {"block", block_size(q.scheme)},
-            {"axis", arguments.axis},
-            {"rule", arguments.quantize.rule},
-            {"rounding", arguments.quantize.rounding}};
-  arguments.quantize.add_randomness_to(json);
+            {"axis", arguments.axis}};
+  if (dialect) {
+    Json all{{"name", dialect->name}};
+    for (const DialectField& field : fields(*dialect)) all[std::string(field.name)] = field.value;
+    json["dialect"] = all;
+    if (dialect->rounding == Rounding::stochastic || dialect->point == RoundingPoint::scale) {
+      json["seed"] = options.seed;
+    }
+  } else {
+    json["rule"] = arguments.quantize.rule;
+    json["rounding"] = arguments.quantize.rounding;
+    arguments.quantize.add_randomness_to(json);
+  }
   json.update({{"vectors", q.rows},
                {"k", q.k},
                {"k_padded", q.k_padded},
@@ -141,7 +208,9 @@ int run(const QuantizeArguments& arguments) {
   };
   std::vector<std::pair<std::string, std::string>> facts{
       {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
-      {"format", std::string(format.name) + ": " + arguments.quantize.text()},
+      {"format", std::string(format.name) + ": " +
+                     (dialect ? "dialect " + arguments.dialect + ", " + std::string(dialect->origin)
+                              : arguments.quantize.text())},
       {"layout", counted(q.rows, "vector") + " of " + std::to_string(q.k) + ", the " + arguments.axis +
                      (q.k_padded == q.k ? " of X" : " of X, padded to " + std::to_string(q.k_padded))},
       {"tensor scale", number(q.tensor_scale)},
@@ -159,6 +228,12 @@ int run(const QuantizeArguments& arguments) {
   return 0;
 }
 
+std::string dialect_names() {
+  std::string names;
+  for (const Dialect& d : dialects) names += (names.empty() ? "" : ", ") + std::string(d.name);
+  return names;
+}
+
 }  // namespace
 
 void add_quantize(CLI::App& app, int& exit_code) {
@@ -172,6 +247,18 @@ void add_quantize(CLI::App& app, int& exit_code) {
   command.add_option("--out-prefix", arguments->out_prefix, "Write P.codes.npy, P.scales.npy and P.json")
       ->type_name("P")
       ->check(named);
+  command
+      .add_option("--dialect", arguments->dialect,
+                  "Followed bit for bit, instead of --rule: a name, and fields that differ, as in te:bound=256")
+      ->type_name("D")
+      ->check(named);
+  command
+      .add_option("--compare", arguments->compare,
+                  "Say which elements this dialect treats differently from --dialect, how often and why")
+      ->type_name("D")
+      ->check(named);
+  add_number<std::size_t>(command, "--examples", arguments->examples, std::size_t{0}, std::size_t{1000000},
+                          "Differing elements that --compare lists");
   arguments->quantize.add_to(command);
   command.add_flag("--json", arguments->json, "Print one JSON document and nothing else on stdout");
   command.footer(
@@ -192,12 +279,16 @@ void add_quantize(CLI::App& app, int& exit_code) {
       "Formats: " +
       gemm_format_names() +
       " (not the ones of two elements)\n"
+      "Dialects: " +
+      dialect_names() +
+      "\n"
       "\n"
       "Examples:\n"
       "  narrowgauge quantize X.npy --format nvfp4\n"
       "  narrowgauge quantize X.npy --format mxfp4 --axis columns --out-prefix x_mxfp4\n"
-      "  narrowgauge quantize X.npy --format fp8_e5m2 --rounding stochastic --random-bits 16 --seed 1 --json");
-  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+      "  narrowgauge quantize X.npy --format fp8_e5m2 --rounding stochastic --random-bits 16 --seed 1 --json\n"
+      "  narrowgauge quantize X.npy --dialect te --compare torchao");
+  command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 
 }  // namespace narrowgauge::cli

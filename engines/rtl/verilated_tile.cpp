@@ -24,8 +24,10 @@ class VerilatedTile final : public TilePinModel {
     dut_.trace(&wave_, 99);
     wave_.open(trace.c_str());
     if (!wave_.isOpen()) {
-      throw Error("the wave file '" + trace +
-                  "' cannot be written: check that its folder exists and may be written to");
+      // That `trace` itself can be written has been seen to: engines/src/tile_engine.cpp.
+      throw Error("the writer of the waves '" + trace +
+                  "' cannot make the files beside it, or temporary ones: check "
+                  "space and permissions of its folder and of the folder of temporary files");
     }
 #else
     static_cast<void>(trace);

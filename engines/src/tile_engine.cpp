@@ -47,8 +47,8 @@ std::unique_ptr<TilePinModel> make_tile(Simulator simulator, std::size_t index, 
 /// Longest time without progress: several times the longest compute command.
 constexpr std::uint32_t timeout_cycles = 1'000'000;
 
-/// The writer of waves (FST) does not notice a full disk. Before: room for the names of a tile's signals and more;
-/// after: for the last block.
+/// The writer of waves (FST) does not notice a full disk, but for the files that it maps (io::MappedWrites). Before:
+/// room for the names of a tile's signals and more, and for its temporary files; after: for the last block.
 constexpr std::size_t least_wave_bytes = std::size_t{8} << 20, wave_block_bytes = std::size_t{64} << 10;
 
 std::string tile_names() {
@@ -89,12 +89,15 @@ class TileEngine final : public Engine {
     const std::size_t index = choose(a.scheme, a.element, b.element);
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
+    std::optional<io::MappedWrites> mapped;
     std::unique_ptr<TilePinModel> traced;
     if (!options_.trace.empty()) {
       wave.emplace(options_.trace);
       wave->probe(least_wave_bytes);
+      io::probe_temporary(least_wave_bytes);
       wave->remove_besides(".hier");
-      traced = make_tile(simulator_, index, wave->hand_over(true));
+      mapped.emplace();
+      traced = make_tile(simulator_, index, wave->hand_over());
     }
 
     TileBusOnPins pins(traced ? *traced : model(index), config.stream_width / 8);
@@ -114,6 +117,7 @@ class TileEngine final : public Engine {
     ng_result_t state;
     while ((state = ng_tile_gemm_step(&gemm)) == NG_BUSY) {
       port.idle(port.ctx);
+      if (mapped) mapped->check(*wave);
       if (progress) progress(std::uint64_t{gemm.result.block} * gemm.chunks + gemm.result.chunk, blocks);
     }
     expect_ok(state, what);
@@ -132,7 +136,9 @@ class TileEngine final : public Engine {
                          n.zero_a, n.zero_b, n.flips_a,  n.flips_b};
     }
     if (wave) {
-      traced.reset();  // writes what is left
+      io::probe_temporary(least_wave_bytes);  // while it has its own
+      traced.reset();                         // writes what is left
+      mapped->check(*wave);
       wave->probe(wave_block_bytes);
       wave->commit();
     }

@@ -2,12 +2,16 @@
 /* How a product is cut. With K short enough for a bank, a block of as many panels of A as fit stays in its bank while
  * chunks of B panels pass by it; each chunk is one compute command. While they do, the next block of A arrives in the
  * other bank, in pieces between the chunks of B: loads run in order, so a whole block in one piece would keep the next
- * chunk from arriving in time. With B short enough to be one chunk, it stays and the blocks of A pass. With longer K,
- * every tile of C is a sum over several passes along k, one panel of A and B each; odd tiles of a row run backwards, so
- * that the part of A with which a tile ends serves the next one too. Sums are exact, so neither changes a result.
+ * chunk from arriving in time. The first chunk of B comes before the first block of A, as the tile computes with each
+ * panel of A as it arrives, and the first piece of the next block behind the second chunk. With B short enough to be
+ * one chunk, it stays and the blocks of A pass. With longer K, every tile of C is a sum over several passes along k. If
+ * the bank of A has room for all of a panel, it stays there while the panels of B pass by it in parts. Else parts of A
+ * pass, too; odd tiles of a row run backwards, so that the part of A with which a tile ends serves the next one too.
+ * Sums are exact, so none of this changes a result.
  *
- *   loads, K in one bank:   A0 B0 [A1 1/n] B1 [A1 2/n] ... Bn-1 [A1 n/n] B0 [A2 1/n] B1 ...
- *   loads, three passes:    A0.0 B0.0 A0.1 B0.1 A0.2 B0.2 | B1.2 A0.1 B1.1 A0.0 B1.0 | B2.0 ... */
+ *   loads, K in one bank:   B0 A0 B1 [A1 1/n] B2 [A1 2/n] ... Bn [A1 n/n] B0 B1 [A2 1/n] ...
+ *   loads, A stays:         B0.0 A0.0 B0.1 A0.1 B0.2 A0.2 | B1.0 B1.1 B1.2 [A1 1/n] | B2.0 ...
+ *   loads, three passes:    B0.0 A0.0 B0.1 A0.1 B0.2 A0.2 | B1.2 B1.1 A0.1 B1.0 A0.0 | B2.0 ... */
 #include "narrowgauge/ng_tile.h"
 
 #include "narrowgauge/ng_tile_regs.h"
@@ -300,15 +304,28 @@ ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_si
 
 static bool one_pass(const ng_gemm_t *gemm) { return gemm->passes == 1; }
 
-/* Part of k in this pass: odd tiles run backwards. */
+/* Several passes, with whole panels of A in their bank. */
+static bool a_stays(const ng_gemm_t *gemm) { return !one_pass(gemm) && gemm->beats <= gemm->tile->a_depth; }
+
+/* Part of k in this pass: odd tiles run backwards, if they have to reload A. */
 static uint32_t part_of_k(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
-  return at->chunk % 2 == 0 ? at->pass : gemm->passes - 1 - at->pass;
+  return at->chunk % 2 == 0 || a_stays(gemm) ? at->pass : gemm->passes - 1 - at->pass;
+}
+
+/* The first panel of B of a chunk: the first chunk has a size of its own. */
+static uint32_t chunk_start(const ng_gemm_t *gemm, uint32_t chunk) {
+  if (chunk == 0) return 0;
+  const uint32_t others = gemm->chunks - 1, panels = gemm->b_panels - gemm->first_chunk;
+  return gemm->first_chunk + (others == 0 ? 0 : cut(panels, others, chunk - 1));
+}
+static uint32_t chunk_panels(const ng_gemm_t *gemm, uint32_t chunk) {
+  return chunk_start(gemm, chunk + 1) - chunk_start(gemm, chunk);
 }
 
 /* Whether the compute command here is the last with its bank of A, of B. */
 static bool leaves_a(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
-  const bool last_chunk = at->chunk + 1 == gemm->chunks;
-  return one_pass(gemm) ? last_chunk : last_chunk || at->pass + 1 < gemm->passes;
+  const bool last_chunk = at->chunk + 1 == gemm->chunks, last_pass = at->pass + 1 == gemm->passes;
+  return one_pass(gemm) || a_stays(gemm) ? last_chunk && last_pass : last_chunk || !last_pass;
 }
 static bool leaves_b(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
   return !one_pass(gemm) || gemm->chunks > 1 || at->block + 1 == gemm->blocks;
@@ -332,35 +349,41 @@ typedef struct load {
   bool more;
 } load_t;
 
-/* The parts of a place's loads, in order: A as a whole, B, a piece of the next block of A. */
-enum { LOAD_A, LOAD_B, LOAD_PIECE, LOAD_PARTS };
+/* The parts of a place's loads, in order: B, A, a piece of the next block of A. */
+enum { LOAD_B, LOAD_A, LOAD_PIECE, LOAD_PARTS };
 
 /* The load that is this part of this place; count 0: none. */
 static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
   load_t load = {at->part == LOAD_B ? NG_SIDE_B : NG_SIDE_A, 0, 0, false};
+  const bool start = at->block == 0 && at->chunk == 0;
   uint32_t panel, offset = 0; /* offset within the panels */
-  if (!one_pass(gemm)) {
+  if (at->part == LOAD_PIECE) {
+    if (!(one_pass(gemm) || a_stays(gemm)) || at->pass + 1 != gemm->passes || at->block + 1 == gemm->blocks)
+      return load;
+    /* None in the first chunk, when the tile waits for the second. */
+    const uint32_t first = gemm->chunks > 1 ? 1 : 0, pieces = gemm->chunks - first;
+    if (at->chunk < first) return load;
+    const uint32_t images = part(gemm->a_panels, gemm->blocks, at->block + 1) * gemm->beats;
+    panel = cut(gemm->a_panels, gemm->blocks, at->block + 1);
+    offset = cut(images, pieces, at->chunk - first);
+    load.count = part(images, pieces, at->chunk - first);
+    load.more = at->chunk + 1 != gemm->chunks;
+  } else if (!one_pass(gemm)) {
     const uint32_t q = part_of_k(gemm, at);
-    const bool kept = at->part == LOAD_A && at->pass == 0 && at->chunk != 0;
-    if (kept || at->part == LOAD_PIECE) return load;
+    const bool there = a_stays(gemm) ? !start : at->pass == 0 && at->chunk != 0;
+    if (at->part == LOAD_A && there) return load;
     panel = at->part == LOAD_A ? at->block : at->chunk;
     offset = cut(gemm->beats, gemm->passes, q);
     load.count = part(gemm->beats, gemm->passes, q);
+    load.more = at->part == LOAD_A && a_stays(gemm) && at->pass + 1 != gemm->passes;
   } else if (at->part == LOAD_B) {
     if (gemm->chunks == 1 && at->block != 0) return load;
-    panel = cut(gemm->b_panels, gemm->chunks, at->chunk);
-    load.count = part(gemm->b_panels, gemm->chunks, at->chunk) * gemm->beats;
-  } else if (at->part == LOAD_A) {
-    if (at->block != 0 || at->chunk != 0) return load;
+    panel = chunk_start(gemm, at->chunk);
+    load.count = chunk_panels(gemm, at->chunk) * gemm->beats;
+  } else {
+    if (!start) return load;
     panel = 0;
     load.count = part(gemm->a_panels, gemm->blocks, 0) * gemm->beats;
-  } else {
-    if (at->block + 1 == gemm->blocks) return load;
-    const uint32_t images = part(gemm->a_panels, gemm->blocks, at->block + 1) * gemm->beats;
-    panel = cut(gemm->a_panels, gemm->blocks, at->block + 1);
-    offset = cut(images, gemm->chunks, at->chunk);
-    load.count = part(images, gemm->chunks, at->chunk);
-    load.more = at->chunk + 1 != gemm->chunks;
   }
   load.image = (size_t)panel * gemm->beats + offset;
   return load;
@@ -395,8 +418,8 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   const ng_gemm_place_t *at = &gemm->compute;
   const ng_tile_t *tile = gemm->tile;
   const bool last = at->pass + 1 == gemm->passes;
-  const uint32_t panels = PUT(PANELS_A, part(gemm->a_panels, gemm->blocks, at->block)) |
-                          PUT(PANELS_B, part(gemm->b_panels, gemm->chunks, at->chunk));
+  const uint32_t panels =
+      PUT(PANELS_A, part(gemm->a_panels, gemm->blocks, at->block)) | PUT(PANELS_B, chunk_panels(gemm, at->chunk));
   const uint32_t rows =
       at->block + 1 == gemm->blocks ? gemm->config.a.rows - (gemm->a_panels - 1) * tile->rows : tile->rows;
   const uint32_t cols =
@@ -409,7 +432,8 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   TRY(put(tile, NG_TILE_COMPUTE_OFFSET,
           PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) | PUT(COMPUTE_FIRST, at->pass == 0) |
               PUT(COMPUTE_LAST, last) | PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) |
-              PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) | PUT(COMPUTE_IRQ, last && gemm->config.interrupts)));
+              PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) | PUT(COMPUTE_IRQ, last && gemm->config.interrupts) |
+              PUT(COMPUTE_PART_A, a_stays(gemm))));
   ++gemm->computes;
   if (last) ++gemm->results;
   (void)advance(gemm, &gemm->compute);
@@ -422,7 +446,7 @@ static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   const ng_gemm_config_t *config = &gemm->config;
   const uint32_t size = config->bf16 ? 2 : 4, elements = tile->stream_bytes / size;
   const uint32_t a_panel = cut(gemm->a_panels, gemm->blocks, gemm->result.block) + gemm->result.a_panel;
-  const uint32_t b_panel = cut(gemm->b_panels, gemm->chunks, gemm->result.chunk) + gemm->result.b_panel;
+  const uint32_t b_panel = chunk_start(gemm, gemm->result.chunk) + gemm->result.b_panel;
   const uint32_t row = a_panel * tile->rows + gemm->result.row, col = b_panel * tile->cols + gemm->result.col;
   if (row < config->a.rows && col < config->b.rows) {
     const uint32_t used = least(least(elements, tile->cols - gemm->result.col), config->b.rows - col);
@@ -434,7 +458,7 @@ static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   gemm->result.col = 0;
   if (++gemm->result.row < tile->rows) return;
   gemm->result.row = 0;
-  if (++gemm->result.b_panel < part(gemm->b_panels, gemm->chunks, gemm->result.chunk)) return;
+  if (++gemm->result.b_panel < chunk_panels(gemm, gemm->result.chunk)) return;
   gemm->result.b_panel = 0;
   if (++gemm->result.a_panel < part(gemm->a_panels, gemm->blocks, gemm->result.block)) return;
   gemm->result.a_panel = 0;
@@ -538,12 +562,21 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   if (!one_pass(gemm)) {
     gemm->blocks = gemm->a_panels;
     gemm->chunks = gemm->b_panels;
+    gemm->first_chunk = 1;
     return NG_OK;
   }
   gemm->blocks = quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
   const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
   const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
-  gemm->chunks = quotient_up(gemm->b_panels, least(quotient_up(wanted, beats_a_panel), tile->b_depth / gemm->beats));
+  const uint32_t most = least(tile->b_depth / gemm->beats, gemm->b_panels);
+  const uint32_t size = least(quotient_up(wanted, beats_a_panel), most);
+  /* While the first block of A arrives, a panel of it gives as much work as its own words take if the first chunk has
+   * as many panels as an image has words. Where a panel of B gives less work than its words take, the stream is what
+   * all waits for, and a large chunk would keep its bank from it. */
+  const uint32_t words = tile->a_image / tile->stream_bytes;
+  const bool slow = quotient_up(gemm->a_panels, gemm->blocks) <= tile->b_image / tile->stream_bytes;
+  gemm->first_chunk = slow || size > words ? size : least(words, most);
+  gemm->chunks = 1 + quotient_up(gemm->b_panels - gemm->first_chunk, size);
   return NG_OK;
 }
 

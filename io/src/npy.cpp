@@ -38,35 +38,74 @@ void load_bool(const char* from, bool, std::size_t n, double* to) {
   for (std::size_t i = 0; i < n; ++i) to[i] = from[i] != 0;
 }
 
+/// bfloat16: the upper half of a binary32.
+void load_bfloat16(const char* from, bool swap, std::size_t n, double* to) {
+  load<std::uint16_t>(from, swap, n, to);
+  for (std::size_t i = 0; i < n; ++i)
+    to[i] = static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(to[i]) << 16));
+}
+
+double half_value(unsigned code) {
+  const unsigned exponent = code >> 10 & 31, mantissa = code & 1023;
+  double value = std::ldexp(exponent ? 1024 + mantissa : mantissa, std::max(static_cast<int>(exponent), 1) - 25);
+  if (exponent == 31) {
+    value = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+  }
+  return code >> 15 ? -value : value;
+}
+
 /// IEEE 754's binary16.
 void load_half(const char* from, bool swap, std::size_t n, double* to) {
   load<std::uint16_t>(from, swap, n, to);
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto code = static_cast<unsigned>(to[i]);
-    const unsigned exponent = code >> 10 & 31, mantissa = code & 1023;
-    double value = std::ldexp(exponent ? 1024 + mantissa : mantissa, std::max(static_cast<int>(exponent), 1) - 25);
-    if (exponent == 31) {
-      value = mantissa ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
-    }
-    to[i] = code >> 15 ? -value : value;
-  }
+  for (std::size_t i = 0; i < n; ++i) to[i] = half_value(static_cast<unsigned>(to[i]));
+}
+
+/// FP8 E5M2: the upper half of a binary16.
+void load_e5m2(const char* from, bool, std::size_t n, double* to) {
+  for (std::size_t i = 0; i < n; ++i)
+    to[i] = half_value(static_cast<unsigned>(static_cast<unsigned char>(from[i])) << 8);
 }
 
 struct ElementType {
-  std::string_view code;  ///< as in the header, without byte order
+  std::string_view code;  ///< as in the header, without byte order; "V": raw bytes
   std::string_view name;
   std::size_t size;
   void (*load)(const char*, bool, std::size_t, double*);
 };
 
 constexpr std::array element_types{
-    ElementType{"f2", "float16", 2, load_half},          ElementType{"f4", "float32", 4, load<float>},
-    ElementType{"f8", "float64", 8, load<double>},       ElementType{"i1", "int8", 1, load<std::int8_t>},
-    ElementType{"i2", "int16", 2, load<std::int16_t>},   ElementType{"i4", "int32", 4, load<std::int32_t>},
-    ElementType{"i8", "int64", 8, load<std::int64_t>},   ElementType{"u1", "uint8", 1, load<std::uint8_t>},
-    ElementType{"u2", "uint16", 2, load<std::uint16_t>}, ElementType{"u4", "uint32", 4, load<std::uint32_t>},
-    ElementType{"u8", "uint64", 8, load<std::uint64_t>}, ElementType{"b1", "bool", 1, load_bool},
+    ElementType{"f2", "float16", 2, load_half},
+    ElementType{"f4", "float32", 4, load<float>},
+    ElementType{"f8", "float64", 8, load<double>},
+    ElementType{"i1", "int8", 1, load<std::int8_t>},
+    ElementType{"i2", "int16", 2, load<std::int16_t>},
+    ElementType{"i4", "int32", 4, load<std::int32_t>},
+    ElementType{"i8", "int64", 8, load<std::int64_t>},
+    ElementType{"u1", "uint8", 1, load<std::uint8_t>},
+    ElementType{"u2", "uint16", 2, load<std::uint16_t>},
+    ElementType{"u4", "uint32", 4, load<std::uint32_t>},
+    ElementType{"u8", "uint64", 8, load<std::uint64_t>},
+    ElementType{"b1", "bool", 1, load_bool},
+    // Of the types of ml_dtypes that numpy.save writes as bytes, those that their size or kind gives away.
+    ElementType{"V2", "bfloat16", 2, load_bfloat16},
+    ElementType{"f1", "float8_e5m2", 1, load_e5m2},
 };
+
+/// Why elements of such a type are refused, and what to do.
+Error unknown_type(const std::string& name, const std::string& descr) {
+  const std::string front = name + " has elements of type '" + shown(descr) + "'";
+  const std::string_view code = std::string_view(descr).substr(1);
+  if (code == "V1") {
+    return Error(front +
+                 ": numpy.save writes float8_e4m3fn, float8_e8m0fnu, float4_e2m1fn and others of ml_dtypes as bytes, "
+                 "and the file does not say which of them; convert the array, while it knows its type, with "
+                 "array.astype(numpy.float32), which loses nothing");
+  }
+  return Error(
+      front +
+      "; expected is bfloat16, float8_e5m2, float16, float32, float64, an integer type or bool: convert it with "
+      "array.astype(numpy.float32)");
+}
 
 constexpr std::size_t max_header = 10000;  // numpy's own limit
 
@@ -269,9 +308,7 @@ Matrix read_matrix(const std::string& path) {
     return t.code == std::string_view(header.descr).substr(1);
   });
   if (type == element_types.end() || std::string_view("<>|=").find(header.descr[0]) == std::string_view::npos) {
-    throw Error(name + " has elements of type '" + shown(header.descr) +
-                "'; expected is float16, float32, float64, an integer type or bool: convert it with "
-                "array.astype(numpy.float32)");
+    throw unknown_type(name, header.descr);
   }
   check_shape(header.shape, type->size, name);
 

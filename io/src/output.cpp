@@ -2,6 +2,7 @@
 #include "narrowgauge/io/output.hpp"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,9 +12,11 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -30,18 +33,15 @@ namespace fs = std::filesystem;
 struct Slot {
   enum State : int { empty, filling, full };
   std::atomic<int> state;
-  std::atomic<bool> mapped;
   std::array<char, PATH_MAX> path;
 };
 std::array<Slot, 64> slots;
-std::array<char, 64> program_name;
 
 std::size_t remember(const std::string& path) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     int empty = Slot::empty;
     if (path.size() >= PATH_MAX || !slots[i].state.compare_exchange_strong(empty, Slot::filling)) continue;
     std::copy_n(path.c_str(), path.size() + 1, slots[i].path.begin());
-    slots[i].mapped = false;
     slots[i].state = Slot::full;
     return i;
   }
@@ -49,34 +49,39 @@ std::size_t remember(const std::string& path) {
               " is too long; write fewer at once, under shorter names");
 }
 
-/// Whether one of them was mapped to memory.
-bool remove_all() {
-  bool mapped = false;
-  for (const Slot& slot : slots) {
-    if (slot.state != Slot::full) continue;
-    mapped |= slot.mapped;
-    unlink(slot.path.data());
-  }
-  return mapped;
-}
-
 extern "C" void end_by_signal(int signal) {
-  remove_all();
+  for (const Slot& slot : slots)
+    if (slot.state == Slot::full) unlink(slot.path.data());
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
 
-extern "C" void end_by_bus_error(int signal) {
-  if (!remove_all()) {  // not a full disk's
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-    return;
+// ---- what a SIGBUS becomes
+
+thread_local unsigned mapped_writes = 0;             // scopes of this thread
+thread_local volatile unsigned mapped_failures = 0;  // pages that it got instead of a file's
+struct {
+  std::mutex mutex;
+  unsigned scopes = 0;  // of all threads
+  std::size_t page = 0;
+  struct sigaction before {};
+} bus_errors;
+
+extern "C" void page_instead(int signal, siginfo_t* info, void*) {
+  const int fault = errno;
+  if (mapped_writes != 0 && info->si_code == BUS_ADRERR) {
+    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr) / bus_errors.page * bus_errors.page;
+    void* const page = mmap(reinterpret_cast<void*>(address), bus_errors.page, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
+    if (page != MAP_FAILED) {
+      mapped_failures = mapped_failures + 1;
+      errno = fault;
+      return;
+    }
   }
-  const auto say = [](std::string_view text) { return write(STDERR_FILENO, text.data(), text.size()); };
-  say(program_name.data());
-  say(": A file that was being written could not grow, most likely because its disk is full; nothing is left of it: "
-      "free space, or name another folder\n");
-  _exit(2);
+  sigaction(signal, &bus_errors.before, nullptr);  // comes again, to whom it belongs
+  if (info->si_code <= 0) std::raise(signal);
+  errno = fault;
 }
 
 // ---- targets
@@ -104,6 +109,11 @@ bool same_file(const std::string& x, const std::string& y) {
 
 Error not_writable(const std::string& path, const std::string& why) {
   return Error(shown(path) + " cannot be written: " + why + "; name a file in an existing, writable folder");
+}
+
+Error not_complete(const std::string& path, const std::string& why) {
+  return Error(shown(path) + " could not be written completely, or would not be: " + why +
+               "; free space, or name another folder");
 }
 
 /// Permissions of the file that is there, if one is. Throws Error if there can be none.
@@ -183,9 +193,8 @@ void OutputFile::close() {
   }
 }
 
-const std::string& OutputFile::hand_over(bool mapped) {
+const std::string& OutputFile::hand_over() {
   close();
-  slots[slots_.front()].mapped = mapped;
   return temporary_;
 }
 
@@ -195,10 +204,7 @@ void OutputFile::probe(std::size_t bytes) const {
   int fault = end < 0 ? errno : posix_fallocate(file, end, static_cast<off_t>(bytes));
   if (end >= 0 && ftruncate(file, end) != 0 && fault == 0) fault = errno;
   if (file >= 0) ::close(file);
-  if (fault != 0) {
-    throw Error(shown(path_) + " could not be written completely, or would not be: " + std::strerror(fault) +
-                "; free space, or name another folder");
-  }
+  if (fault != 0) throw not_complete(path_, std::strerror(fault));
 }
 
 void OutputFile::remove_besides(const std::string& suffix) {
@@ -216,6 +222,16 @@ void OutputFile::commit() {
 }
 
 void check_output(const std::string& path) { const OutputFile file(path); }
+
+void probe_temporary(std::size_t bytes) {
+  std::FILE* const file = std::tmpfile();
+  const int fault = file ? posix_fallocate(fileno(file), 0, static_cast<off_t>(bytes)) : errno;
+  if (file) std::fclose(file);
+  if (fault != 0) {
+    throw Error("Temporary files in " P_tmpdir " cannot have " + std::to_string(bytes) +
+                " bytes: " + std::strerror(fault) + "; free space there");
+  }
+}
 
 void Outputs::input(const std::string& path) { taken_.push_back({"", path}); }
 
@@ -245,8 +261,34 @@ void Outputs::commit() {
   files_.clear();
 }
 
-void remove_outputs_on_signals(const char* program) {
-  std::strncpy(program_name.data(), program, program_name.size() - 1);
+MappedWrites::MappedWrites() : failures_before_(mapped_failures) {
+  const std::lock_guard lock(bus_errors.mutex);
+  ++mapped_writes;
+  if (bus_errors.scopes++ != 0) return;
+  bus_errors.page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  struct sigaction action {};
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_SIGINFO;
+  action.sa_sigaction = page_instead;
+  sigaction(SIGBUS, &action, &bus_errors.before);
+}
+
+MappedWrites::~MappedWrites() {
+  const std::lock_guard lock(bus_errors.mutex);
+  --mapped_writes;
+  if (--bus_errors.scopes == 0) sigaction(SIGBUS, &bus_errors.before, nullptr);
+}
+
+bool MappedWrites::failed() const { return mapped_failures != failures_before_; }
+
+void MappedWrites::check(const OutputFile& file) const {
+  if (failed()) {
+    throw Error(shown(file.path()) + " could not be written completely: " + std::strerror(ENOSPC) +
+                "; free space in its folder and in " P_tmpdir ", or name another folder");
+  }
+}
+
+void remove_outputs_on_signals() {
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
   action.sa_handler = end_by_signal;
@@ -256,8 +298,6 @@ void remove_outputs_on_signals(const char* program) {
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup's stays
   }
-  action.sa_handler = end_by_bus_error;
-  sigaction(SIGBUS, &action, nullptr);
 }
 
 }  // namespace narrowgauge::io

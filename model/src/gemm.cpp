@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // How: both operands are decoded to integers (or powers of two) in panels of register tiles, and the kernels run over
 // chunks of k that fit the caches. Exactness, in each case by a bound on the partial sums:
-//   nvfp4  int16 within a block (|dot| <= 16 * 144), double over nvfp4_flush_blocks blocks, int64 over all: a term is
-//   at most
-//          2304 * (448 * 2^9)^2 < 1.2123e14 in units of 2^-20, and 2^16 blocks of that stay below 2^63.
-//   fp8    elements are cut into slices of at most 229376 (E4M3 in units of 2^-9: one slice) or 114688 (E5M2 in units
-//   of 2^-16:
-//          one below 2^17, one of multiples of 2^15). Double sums of 2^17 products, or pairs of products for the two
-//          mixed terms of E5M2, stay below 2^53; beyond, int128.
+//   nvfp4  int16 within a block (|dot| <= 16 * 144); over a chunk of 64 blocks int32 where the scales at hand, without
+//          the factors of two that they share, keep the sum there, and double otherwise; int64 over all: a term is at
+//          most 2304 * (448 * 2^9)^2 < 1.2123e14 in units of 2^-20, and 2^16 blocks of that stay below 2^63.
+//   fp8    every element lies in one of up to three windows, 10 bits apart, as an integer below 2^13 in its window's
+//          unit: nearly all of what was quantized in the topmost. The product of each window of A with each of B is
+//          summed in int32 as long as the elements there keep it below 2^31 (32 products always do), in int64 over all;
+//          pairs of k that are zero in a window of a tile's rows or columns are left out. The sums of the windows,
+//          2^10 apart, are added in int128.
 #include "narrowgauge/mac/gemm.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 #include "gemm_blocked.hpp"
 #include "kernels.hpp"
@@ -26,15 +31,17 @@
 namespace narrowgauge {
 namespace {
 
-using detail::kernels, detail::tile_columns, detail::tile_rows, detail::tile_size;
+using detail::fp4_chunk, detail::kernels, detail::tile_columns, detail::tile_rows, detail::tile_size;
 
 constexpr float nan_result = std::numeric_limits<float>::quiet_NaN();  // 0x7FC00000
-constexpr std::size_t fp8_chunk = 256;  // k of a panel that stays in the first-level cache
-constexpr std::size_t fp8_exact_k = std::size_t{1} << 17;
-constexpr int slice_bits = 15;
-static_assert(2304.0 * 229376 * 229376 * detail::nvfp4_flush_blocks < 0x1p53);
-static_assert(2304.0 * 229376 * 229376 * (nvfp4_max_k / 16) < 0x1p63);
-static_assert(229376.0 * 229376 * fp8_exact_k < 0x1p53 && fp8_exact_k % fp8_chunk == 0);
+constexpr std::size_t fp8_chunk = 512;  // k of a panel that stays in the first-level cache
+static_assert(fp8_chunk / 2 <= 256 && fp8_chunk / 2 % detail::part_pairs == 0);  // pairs are numbered in a byte
+constexpr int window_bits = 13, window_step = 10, max_windows = 3;
+constexpr std::size_t safe_pairs = 16;  // of any elements below 2^window_bits
+static_assert(2 * safe_pairs * ((1 << window_bits) - 1LL) * ((1 << window_bits) - 1LL) <= INT32_MAX);
+constexpr std::int64_t largest_dot = 2304;  // of 16 elements, each twice its value: 16 * 12 * 12
+static_assert(largest_dot * 229376.0 * 229376 * (fp4_chunk / 16) < 0x1p53);
+static_assert(largest_dot * 229376.0 * 229376 * (nvfp4_max_k / 16) < 0x1p63);
 
 __extension__ using Int128 = __int128;
 
@@ -44,7 +51,7 @@ std::size_t ceil_div(std::size_t x, std::size_t y) { return (x + y - 1) / y; }
 /// busy.
 struct Jobs {
   Jobs(std::size_t m, std::size_t n, unsigned threads)
-      : m(m), n(n), columns(8 * tile_columns), across(ceil_div(n, columns)) {
+      : m(m), n(n), columns(16 * tile_columns), across(ceil_div(n, columns)) {
     const std::size_t wanted = ceil_div(4 * detail::thread_count(threads), across);
     rows = std::clamp(ceil_div(ceil_div(m, wanted), tile_rows) * tile_rows, tile_rows, 16 * tile_rows);
   }
@@ -76,25 +83,14 @@ struct Patch {
   std::size_t row, column, rows, columns, tiles_down, tiles_across;
 };
 
-/// Codes of vectors first ... first + Width - 1, positions k ... k + count - 1, through a table, to
-/// out[position][vector]; vectors beyond the last are zero.
-template <std::size_t Width, class T>
-void pack(const std::vector<std::uint8_t>& codes, std::size_t vectors, std::size_t pitch, std::size_t first,
-          std::size_t k, std::size_t count, const std::array<T, 256>& table, T* out) {
-  for (std::size_t v = 0; v < Width; ++v) {
-    if (first + v < vectors) {
-      const std::uint8_t* from = codes.data() + (first + v) * pitch + k;
-      for (std::size_t i = 0; i < count; ++i) out[i * Width + v] = table[from[i]];
-    } else {
-      for (std::size_t i = 0; i < count; ++i) out[i * Width + v] = 0;
-    }
-  }
-}
-
-template <class T, class F>
-std::array<T, 256> table_of(const F& f) {
+/// Scales by their codes in units of 1 / per_unit; 0 for NaN.
+template <class T>
+std::array<T, 256> scale_table(Format format, double per_unit) {
+  const FormatDesc& scale = desc(format);
   std::array<T, 256> table;
-  for (unsigned code = 0; code < 256; ++code) table[code] = static_cast<T>(f(code));
+  for (unsigned code = 0; code < 256; ++code) {
+    table[code] = scale.is_nan(code) ? 0 : static_cast<T>(decode(scale, code) * per_unit);
+  }
   return table;
 }
 
@@ -107,25 +103,112 @@ std::vector<bool> nan_vectors(const QuantizedMatrix& q, const FormatDesc& scale)
   return found;
 }
 
-/// Acc: int64 for nvfp4, float for mxfp4. `finish` turns one accumulator into FP32.
-template <class Acc, class Kernel, class Finish>
-void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, Format scale_format, double scale_unit,
-              const Kernel& kernel, const Finish& finish, unsigned threads, const Progress& progress, float* out) {
-  const FormatDesc& scale = desc(scale_format);
-  const auto element = table_of<std::int16_t>([](unsigned code) { return decode(Format::e2m1, code) * 2; });
-  const auto scales =
-      table_of<double>([&](unsigned code) { return scale.is_nan(code) ? 0 : decode(scale, code) * scale_unit; });
-  const std::vector<bool> a_nan = nan_vectors(a, scale), b_nan = nan_vectors(b, scale);
-  const std::size_t block = block_size(a.scheme), k = a.k_padded, blocks = a.blocks();
-  const std::size_t chunk = detail::nvfp4_flush_blocks * 16 / block;
+/// What bounds the sums of a chunk of a panel of nvfp4: of scales in units of 2^(shift - 9).
+struct Fp4Range {
+  int shift = 0;
+  std::int64_t largest = 0, sum = 0;  ///< the sum of any one vector
+};
 
-  const std::size_t panels = ceil_div(b.rows, tile_columns);
-  std::vector<std::int16_t> b_codes(panels * k * tile_columns);
-  std::vector<double> b_scales(panels * blocks * tile_columns);
-  detail::parallel_for(panels, threads, [&](std::size_t p) {
-    pack<tile_columns>(b.codes, b.rows, k, p * tile_columns, 0, k, element, b_codes.data() + p * k * tile_columns);
-    pack<tile_columns>(b.scales, b.rows, blocks, p * tile_columns, 0, blocks, scales,
-                       b_scales.data() + p * blocks * tile_columns);
+/// Panels of Width vectors each of an FP4 operand, a chunk of k each in all its panels one after the other.
+template <std::size_t Width>
+class Fp4Panels {
+ public:
+  static constexpr bool columns = Width == tile_columns;
+  static constexpr std::size_t pairs = fp4_chunk / 32;  ///< of blocks of 16, in a chunk
+  using Code = std::conditional_t<columns, std::int8_t, std::uint8_t>;
+
+  Fp4Panels(const QuantizedMatrix& q, std::size_t panels, std::size_t k) : q_(q) {
+    const std::size_t all = panels * ceil_div(k, 32) * Width;
+    codes_.resize(all * 32);
+    if (columns) offsets_.resize(all * 2);
+    if (q.scheme == Scheme::nvfp4) {
+      scales_.resize(all * 2);
+      short_scales_.resize(all * 2);
+      ranges_.resize(panels * ceil_div(k, fp4_chunk));
+    } else {
+      powers_.resize(all);
+    }
+  }
+
+  /// Fills `count` positions from `k` of vectors first ... first + Width - 1, after `before` pairs of blocks and as
+  /// chunk `chunk`. `table`: integers or powers of two of the codes of scales.
+  template <class T>
+  void pack(std::size_t before, std::size_t chunk, std::size_t first, std::size_t k, std::size_t count,
+            const std::array<T, 256>& table) {
+    const std::size_t block = block_size(q_.scheme), here = std::min(Width, q_.rows - std::min(first, q_.rows));
+    for (std::size_t v = 0; v < here; ++v) {
+      const std::uint8_t* const from = q_.codes.data() + (first + v) * q_.k_padded + k;
+      if constexpr (columns) {
+        kernels().fp4_pack_column(from, count, v, codes(before), offsets(before));
+      } else {
+        kernels().fp4_pack_row(from, count, v, codes(before));
+      }
+    }
+    const auto scale = [&](std::size_t v, std::size_t n) {
+      return table[q_.scales[(first + v) * q_.blocks() + k / block + n]];
+    };
+    if constexpr (std::is_floating_point_v<T>) {
+      for (std::size_t v = 0; v < here; ++v) {
+        for (std::size_t n = 0; n < count / block; ++n) powers_[(before + n) * Width + v] = scale(v, n);
+      }
+    } else {
+      Fp4Range range;
+      std::int32_t any = 0;
+      for (std::size_t v = 0; v < here; ++v) {
+        std::int64_t sum = 0;
+        for (std::size_t n = 0; n < ceil_div(count, 32) * 2; ++n) {
+          const std::int32_t x = n < count / block ? scale(v, n) : 0;
+          scales_[((before + n / 2) * Width + v) * 2 + n % 2] = x;
+          any |= x;
+          range.largest = std::max<std::int64_t>(range.largest, x);
+          sum += x;
+        }
+        range.sum = std::max(range.sum, sum);
+      }
+      if (any != 0) range.shift = std::countr_zero(static_cast<std::uint32_t>(any));
+      range.largest >>= range.shift;
+      range.sum >>= range.shift;
+      const std::size_t from = before * Width * 2;
+      for (std::size_t i = from; i < from + ceil_div(count, 32) * Width * 2; ++i) {
+        short_scales_[i] = static_cast<std::int16_t>(scales_[i] >> range.shift);
+      }
+      ranges_[chunk] = range;
+    }
+  }
+
+  /// After `before` pairs of blocks.
+  Code* codes(std::size_t before) { return codes_.data() + before * Width * 32; }
+  std::int32_t* offsets(std::size_t before) { return offsets_.data() + before * Width * 2; }
+  const std::int32_t* scales(std::size_t before) const { return scales_.data() + before * Width * 2; }
+  const std::int16_t* short_scales(std::size_t before) const { return short_scales_.data() + before * Width * 2; }
+  const double* powers(std::size_t before) const { return powers_.data() + before * Width; }
+  const Fp4Range& range(std::size_t chunk) const { return ranges_[chunk]; }
+
+ private:
+  const QuantizedMatrix& q_;
+  std::vector<Code> codes_;
+  std::vector<std::int32_t> offsets_, scales_;
+  std::vector<std::int16_t> short_scales_;
+  std::vector<double> powers_;
+  std::vector<Fp4Range> ranges_;
+};
+
+/// Acc: int64 for nvfp4, float for mxfp4. `scales` are what the kernels take for codes of scales, `finish` turns one
+/// accumulator into FP32.
+template <class Acc, class T, class Finish>
+void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::array<T, 256>& scales,
+              const Finish& finish, unsigned threads, const Progress& progress, float* out) {
+  const FormatDesc& scale = desc(scale_format(a.scheme));
+  const std::vector<bool> a_nan = nan_vectors(a, scale), b_nan = nan_vectors(b, scale);
+  const std::size_t k = a.k_padded, pairs = ceil_div(k, 32), chunks = ceil_div(k, fp4_chunk),
+                    panels = ceil_div(b.rows, tile_columns);
+  using Left = Fp4Panels<tile_rows>;
+  using Right = Fp4Panels<tile_columns>;
+  Right b_panels(b, panels, k);
+  detail::parallel_for(panels * chunks, threads, [&](std::size_t i) {
+    const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp4_chunk;
+    b_panels.pack(panel * pairs + chunk * Right::pairs, i, panel * tile_columns, first, std::min(fp4_chunk, k - first),
+                  scales);
   });
 
   const Jobs jobs(a.rows, b.rows, threads);
@@ -134,25 +217,33 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, Format scale_f
       [&](std::size_t job) {
         const Patch patch(jobs, job);
         std::vector<Acc> acc(patch.tiles_down * patch.tiles_across * tile_size);
-        std::vector<std::int16_t> a_codes(patch.tiles_down * chunk * block * tile_rows);
-        std::vector<double> a_scales(patch.tiles_down * chunk * tile_rows);
-        for (std::size_t first = 0; first < blocks; first += chunk) {
+        Left a_panels(a, patch.tiles_down, std::min(fp4_chunk, k));
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
           detail::breathe();
-          const std::size_t count = std::min(chunk, blocks - first);
+          const std::size_t first = chunk * fp4_chunk, count = std::min(fp4_chunk, k - first),
+                            here = ceil_div(count, 32), pitch = std::min(pairs, Left::pairs);
           for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-            const std::size_t row = patch.row + i * tile_rows;
-            pack<tile_rows>(a.codes, a.rows, k, row, first * block, count * block, element,
-                            a_codes.data() + i * chunk * block * tile_rows);
-            pack<tile_rows>(a.scales, a.rows, blocks, row, first, count, scales,
-                            a_scales.data() + i * chunk * tile_rows);
+            a_panels.pack(i * pitch, i, patch.row + i * tile_rows, first, count, scales);
           }
           for (std::size_t j = 0; j < patch.tiles_across; ++j) {
-            const std::size_t panel = patch.column / tile_columns + j;
+            const std::size_t panel = patch.column / tile_columns + j, y = panel * pairs + chunk * Right::pairs;
             for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-              kernel(a_codes.data() + i * chunk * block * tile_rows, a_scales.data() + i * chunk * tile_rows,
-                     b_codes.data() + (panel * k + first * block) * tile_columns,
-                     b_scales.data() + (panel * blocks + first) * tile_columns, count,
-                     acc.data() + (j * patch.tiles_down + i) * tile_size);
+              const std::size_t x = i * pitch;
+              Acc* const to = acc.data() + (j * patch.tiles_down + i) * tile_size;
+              if constexpr (std::is_floating_point_v<T>) {
+                kernels().mxfp4(a_panels.codes(x), a_panels.powers(x), b_panels.codes(y), b_panels.offsets(y),
+                                b_panels.powers(y), here, to);
+              } else {
+                const Fp4Range &p = a_panels.range(i), &q = b_panels.range(panel * chunks + chunk);
+                const std::int64_t bound = std::min(p.sum * q.largest, p.largest * q.sum);
+                if (p.largest * q.largest <= INT16_MAX && largest_dot * bound <= INT32_MAX) {
+                  kernels().nvfp4(a_panels.codes(x), a_panels.short_scales(x), b_panels.codes(y), b_panels.offsets(y),
+                                  b_panels.short_scales(y), here, p.shift + q.shift, to);
+                } else {
+                  kernels().nvfp4_wide(a_panels.codes(x), a_panels.scales(x), b_panels.codes(y), b_panels.offsets(y),
+                                       b_panels.scales(y), here, to);
+                }
+              }
             }
           }
         }
@@ -163,36 +254,129 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, Format scale_f
       progress);
 }
 
-/// An FP8 format cut into integer slices: value = sum over s of slice[s] * 2^(slice_bits s + unit).
-struct Slices {
-  explicit Slices(const FormatDesc& f) : unit(f.min_exp() - f.man_bits), count(f.exp_bits > 4 ? 2 : 1) {
-    for (int s = 0; s < count; ++s) {
-      table[s] = table_of<float>([&](unsigned code) {
-        if (f.is_nan(code) || f.is_inf(code)) return 0.0;
-        const double integer = std::ldexp(decode(f, code), -unit);
-        const bool high = count == 2 && std::abs(integer) >= 0x1p17;  // then it is a multiple of 2^15
-        return high == (s == 1) ? std::ldexp(integer, -slice_bits * s) : 0.0;
-      });
+/// What there is in an 8-bit operand: positions of NaN and infinities in each vector, and the largest of all other
+/// codes without its sign.
+struct Contents {
+  explicit Contents(const QuantizedMatrix& q) : specials(q.rows) {
+    const FormatDesc& f = desc(q.element);
+    const auto mask = static_cast<std::uint8_t>(f.payload_mask());
+    for (std::size_t row = 0; row < q.rows; ++row) {
+      const std::uint8_t* const codes = q.codes.data() + row * q.k_padded;
+      std::uint8_t here = 0;
+      for (std::size_t i = 0; i < q.k; ++i) {
+        const std::uint8_t magnitude = codes[i] & mask;
+        here = magnitude > here ? magnitude : here;
+      }
+      if (here <= f.max_code()) {
+        largest = std::max<std::uint32_t>(largest, here);
+        continue;
+      }
+      for (std::size_t i = 0; i < q.k; ++i) {
+        if (const std::uint32_t magnitude = codes[i] & mask; magnitude > f.max_code()) {
+          specials[row].push_back(i);
+        } else {
+          largest = std::max(largest, magnitude);
+        }
+      }
+    }
+  }
+  std::vector<std::vector<std::size_t>> specials;
+  std::uint32_t largest = 0;
+};
+
+/// The codes of an 8-bit operand as integers in windows: value = table[w] * 2^(unit + window_step w) for one w, and 0
+/// in all others. The topmost window begins where the operand's largest magnitude needs it. NaN and infinities are 0.
+struct Windows {
+  Windows(const FormatDesc& f, std::uint32_t largest) {
+    const int lowest = f.min_exp() - f.man_bits;
+    const int top = largest ? std::max(lowest, std::ilogb(decode(f, largest)) - (window_bits - 1)) : lowest;
+    count = (top - lowest + window_step - 1) / window_step + 1;
+    unit = top - window_step * (count - 1);
+    for (unsigned code = 0; code < 256; ++code) {
+      const double value = (code & f.payload_mask()) > largest ? 0 : decode(f, code);
+      for (int w = count - 1; w >= 0; --w) {
+        const double integer = std::ldexp(value, -(unit + window_step * w));
+        if (integer != std::rint(integer)) continue;
+        table[w][code] = static_cast<std::int16_t>(integer);
+        break;
+      }
     }
   }
   int unit, count;
-  std::array<std::array<float, 256>, 2> table{};
+  std::array<std::array<std::int16_t, 256>, max_windows> table{};
 };
 
-/// Positions of NaN and infinities in each vector.
-std::vector<std::vector<std::size_t>> specials(const QuantizedMatrix& q) {
-  const FormatDesc& f = desc(q.element);
-  std::vector<std::vector<std::size_t>> found(q.rows);
-  for (std::size_t row = 0; row < q.rows; ++row) {
-    const std::uint8_t* codes = q.codes.data() + row * q.k_padded;
-    std::uint32_t largest = 0;
-    for (std::size_t i = 0; i < q.k; ++i) largest = std::max(largest, codes[i] & f.payload_mask());
-    for (std::size_t i = 0; largest > f.max_code() && i < q.k; ++i) {
-      if ((codes[i] & f.payload_mask()) > f.max_code()) found[row].push_back(i);
+/// A panel of vectors, a chunk of k long, in one window.
+struct WindowPanel {
+  std::int16_t* values;                           ///< [pair of k][vector][2]
+  std::array<std::uint8_t, fp8_chunk / 2> pairs;  ///< those in which any vector is not zero
+  std::array<detail::WindowPart, fp8_chunk / 2 / detail::part_pairs> parts;
+};
+
+/// Panels of Width vectors each, all chunks of k in all windows.
+template <std::size_t Width>
+class WindowPanels {
+ public:
+  WindowPanels(const QuantizedMatrix& q, const Windows& windows, std::size_t panels, std::size_t k)
+      : q_(q), windows_(windows), chunks_(ceil_div(k, fp8_chunk)), panels_(panels * chunks_ * windows.count) {
+    // In memory as they are used: chunk by chunk.
+    const std::size_t last = padded_pairs(k - (chunks_ - 1) * fp8_chunk), across = panels * windows.count;
+    lines_.resize(ceil_div(across * ((chunks_ - 1) * (fp8_chunk / 2) + last) * 2 * Width, sizeof(Line) / 2));
+    auto* const values = reinterpret_cast<std::int16_t*>(lines_.data());
+    for (std::size_t i = 0; i < panels_.size(); ++i) {
+      const std::size_t w = i % windows.count, chunk = i / windows.count % chunks_, panel = i / windows.count / chunks_;
+      const std::size_t pairs = chunk + 1 < chunks_ ? fp8_chunk / 2 : last;
+      panels_[i].values = values + (chunk * (fp8_chunk / 2) * across + (panel * windows.count + w) * pairs) * 2 * Width;
     }
   }
-  return found;
-}
+
+  /// The windows of one chunk of a panel, one after the other.
+  const WindowPanel* at(std::size_t panel, std::size_t chunk) const {
+    return panels_.data() + (panel * chunks_ + chunk) * windows_.count;
+  }
+
+  /// Fills a chunk of a panel with positions k ... k + count - 1 of vectors first ... first + Width - 1.
+  void pack(std::size_t panel, std::size_t chunk, std::size_t first, std::size_t k, std::size_t count) {
+    const std::size_t whole = count / 2, pairs = padded_pairs(count);
+    alignas(64) std::array<std::uint8_t, fp8_chunk * Width> codes;
+    for (std::size_t v = 0; v < Width; ++v) {
+      std::uint8_t* const to = codes.data() + 2 * v;
+      const bool here = first + v < q_.rows;
+      const std::uint8_t* const from = q_.codes.data() + (here ? (first + v) * q_.k_padded + k : 0);
+      for (std::size_t p = 0; here && p < whole; ++p) std::memcpy(to + p * 2 * Width, from + 2 * p, 2);
+      for (std::size_t p = here ? whole : 0; p < pairs; ++p) std::memset(to + p * 2 * Width, 0, 2);
+      if (here && count % 2 != 0) to[whole * 2 * Width] = from[count - 1];
+    }
+    for (int w = 0; w < windows_.count; ++w) {
+      WindowPanel& out = panels_[(panel * chunks_ + chunk) * windows_.count + w];
+      kernels().look_up(codes.data(), pairs * 2 * Width, windows_.table[w].data(), out.values);
+      out.parts.fill({});
+      const auto survey = Width == tile_rows ? kernels().survey_rows : kernels().survey_columns;
+      survey(out.values, pairs, out.pairs.data(), out.parts.data());
+    }
+  }
+
+  /// Asks for one of `parts` parts of a chunk that is wanted soon.
+  void fetch(const WindowPanel& panel, std::size_t part, std::size_t parts) const {
+    constexpr std::size_t lines = fp8_chunk * Width * 2 / sizeof(Line);
+    const auto* const line = reinterpret_cast<const Line*>(panel.values);
+    const std::size_t there = std::min<std::size_t>(lines, lines_.data() + lines_.size() - line);
+    for (std::size_t i = there * part / parts; i < there * (part + 1) / parts; ++i) __builtin_prefetch(line + i, 0, 2);
+  }
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::int16_t, 32> values;
+  };
+  /// An even number, for vectors that hold two pairs.
+  static std::size_t padded_pairs(std::size_t k) { return ceil_div(k, 4) * 2; }
+
+  const QuantizedMatrix& q_;
+  const Windows& windows_;
+  std::size_t chunks_;
+  std::vector<WindowPanel> panels_;
+  std::vector<Line> lines_;
+};
 
 /// The result of a sum in which NaN or infinities take part, at the given positions.
 float special_sum(const QuantizedMatrix& a, std::size_t row, const std::vector<std::size_t>& a_at,
@@ -207,22 +391,71 @@ float special_sum(const QuantizedMatrix& a, std::size_t row, const std::vector<s
   return std::isnan(sum) ? nan_result : static_cast<float>(sum);
 }
 
+/// acc += the product of two panels: over the pairs of k that are not zero in either.
+void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) {
+  constexpr std::size_t parts = std::tuple_size_v<decltype(a.parts)>;
+  bool as_a = true, as_b = true;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const std::uint64_t both = a.parts[i].pairs & b.parts[i].pairs;
+    as_a &= both == a.parts[i].pairs;
+    as_b &= both == b.parts[i].pairs;
+  }
+  std::array<std::uint8_t, fp8_chunk / 2> of_both;
+  if (!as_a && !as_b) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < parts; ++i) {
+      for (std::uint64_t left = a.parts[i].pairs & b.parts[i].pairs; left != 0; left &= left - 1) {
+        of_both[found++] = static_cast<std::uint8_t>(i * detail::part_pairs + std::countr_zero(left));
+      }
+    }
+  }
+  const std::uint8_t* pairs = as_b ? b.pairs.data() : as_a ? a.pairs.data() : of_both.data();
+  std::size_t count = 0;  // of pairs whose partial sums stay below `bound`
+  std::int64_t bound = 0;
+  const auto flush = [&] {
+    if (count != 0) kernels().fp8(a.values, b.values, pairs, count, acc);
+    pairs += count;
+    count = 0, bound = 0;
+  };
+  for (std::size_t i = 0; i < parts; ++i) {
+    const detail::WindowPart &x = a.parts[i], &y = b.parts[i];
+    const std::int64_t most = std::min(x.sum * y.largest, x.largest * y.sum);
+    if (bound + most > INT32_MAX) flush();
+    bound += most;
+    for (std::size_t left = std::popcount(x.pairs & y.pairs); left != 0;) {
+      const std::size_t now = most > INT32_MAX ? std::min(safe_pairs, left) : left;
+      count += now;
+      left -= now;
+      if (most > INT32_MAX) flush();
+    }
+  }
+  flush();
+}
+
+/// The sum over p of acc[p * pitch] * 2^(window_step p), rounded once. `narrow`: it and its terms are below 2^63.
+float rounded(const std::int64_t* acc, std::size_t pitch, int powers, bool narrow) {
+  const auto total = [&](auto sum) {
+    for (int p = powers - 1; p >= 0; --p) sum = sum * (1 << window_step) + acc[static_cast<std::size_t>(p) * pitch];
+    return sum;
+  };
+  return narrow ? static_cast<float>(total(std::int64_t{0})) : static_cast<float>(total(Int128{0}));
+}
+
 void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
               float* out) {
-  const Slices a_slices(desc(a.element)), b_slices(desc(b.element));
-  const std::size_t k = a.k, panels = ceil_div(b.rows, tile_columns);
-  const int powers = a_slices.count + b_slices.count - 1;  // of 2^slice_bits in the products
-  const int unit = a_slices.unit + b_slices.unit;
-  const auto a_specials = specials(a), b_specials = specials(b);
-  std::array<std::array<double, 256>, 2> a_tables;
-  for (int s = 0; s < 2; ++s) std::copy(a_slices.table[s].begin(), a_slices.table[s].end(), a_tables[s].begin());
+  const Contents in_a(a), in_b(b);
+  const Windows left(desc(a.element), in_a.largest), right(desc(b.element), in_b.largest);
+  const std::size_t k = a.k, panels = ceil_div(b.rows, tile_columns), chunks = ceil_div(k, fp8_chunk);
+  const int powers = left.count + right.count - 1;  // of 2^window_step in the products
+  const int unit = left.unit + right.unit;
+  const float least = std::ldexp(1.0F, unit);
+  const bool narrow = static_cast<double>(k) * std::ldexp(1.0, 2 * window_bits + window_step * (powers - 1)) < 0x1p62;
+  const auto &a_specials = in_a.specials, &b_specials = in_b.specials;
 
-  std::vector<float> b_codes(b_slices.count * panels * k * tile_columns);
-  const auto b_panel = [&](int s, std::size_t p) { return b_codes.data() + (s * panels + p) * k * tile_columns; };
-  detail::parallel_for(panels, threads, [&](std::size_t p) {
-    for (int s = 0; s < b_slices.count; ++s) {
-      pack<tile_columns>(b.codes, b.rows, b.k_padded, p * tile_columns, 0, k, b_slices.table[s], b_panel(s, p));
-    }
+  WindowPanels<tile_columns> b_panels(b, right, panels, k);
+  detail::parallel_for(panels * chunks, threads, [&](std::size_t i) {
+    const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp8_chunk;
+    b_panels.pack(panel, chunk, panel * tile_columns, first, std::min(fp8_chunk, k - first));
   });
 
   const Jobs jobs(a.rows, b.rows, threads);
@@ -231,45 +464,30 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
       [&](std::size_t job) {
         const Patch patch(jobs, job);
         const std::size_t size = patch.tiles_down * patch.tiles_across * tile_size;
-        std::vector<double> acc(powers * size);
-        std::vector<Int128> wide(k > fp8_exact_k ? size : 0);
-        std::vector<double> a_codes(a_slices.count * patch.tiles_down * fp8_chunk * tile_rows);
-        const auto a_panel = [&](int s, std::size_t i) {
-          return a_codes.data() + (s * patch.tiles_down + i) * fp8_chunk * tile_rows;
-        };
-        const auto total = [&](std::size_t at) {
-          Int128 sum = 0;
-          for (int p = 0; p < powers; ++p) sum += static_cast<Int128>(acc[p * size + at]) * (1 << slice_bits * p);
-          return sum;
-        };
-        for (std::size_t first = 0; first < k; first += fp8_chunk) {
+        std::vector<std::int64_t> acc(powers * size);
+        WindowPanels<tile_rows> a_panels(a, left, patch.tiles_down, std::min(fp8_chunk, k));
+        for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
           detail::breathe();
-          const std::size_t count = std::min(fp8_chunk, k - first);
-          for (int s = 0; s < a_slices.count; ++s) {
-            for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-              pack<tile_rows>(a.codes, a.rows, a.k_padded, patch.row + i * tile_rows, first, count, a_tables[s],
-                              a_panel(s, i));
-            }
+          const std::size_t first = chunk * fp8_chunk, count = std::min(fp8_chunk, k - first);
+          for (std::size_t i = 0; i < patch.tiles_down; ++i) {
+            a_panels.pack(i, 0, patch.row + i * tile_rows, first, count);
           }
           for (std::size_t j = 0; j < patch.tiles_across; ++j) {
-            for (int sb = 0; sb < b_slices.count; ++sb) {
-              const float* right = b_panel(sb, patch.column / tile_columns + j) + first * tile_columns;
+            const std::size_t panel = patch.column / tile_columns + j;
+            const WindowPanel* const next = j + 1 < patch.tiles_across ? b_panels.at(panel + 1, chunk) : nullptr;
+            for (int v = 0; v < right.count; ++v) {
               for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-                for (int sa = 0; sa < a_slices.count; ++sa) {
-                  kernels().fp8(a_panel(sa, i), right, count,
-                                acc.data() + (sa + sb) * size + (j * patch.tiles_down + i) * tile_size);
+                if (next && v == right.count - 1) b_panels.fetch(next[v], i, patch.tiles_down);
+                for (int w = 0; w < left.count; ++w) {
+                  add_product(a_panels.at(i, 0)[w], b_panels.at(panel, chunk)[v],
+                              acc.data() + (v + w) * size + (j * patch.tiles_down + i) * tile_size);
                 }
               }
             }
           }
-          if (!wide.empty() && ((first + count) % fp8_exact_k == 0 || first + count == k)) {
-            for (std::size_t at = 0; at < size; ++at) wide[at] += total(at);
-            std::fill(acc.begin(), acc.end(), 0.0);
-          }
         }
         patch.each([&](std::size_t i, std::size_t j, std::size_t at) {
-          const auto rounded = static_cast<float>(wide.empty() ? total(at) : wide[at]);
-          const float sum = std::ldexp(rounded, unit);  // exact: far from subnormal
+          const float sum = rounded(acc.data() + at, size, powers, narrow) * least;  // exact: far from subnormal
           const bool special = !a_specials[i].empty() || !b_specials[j].empty();
           out[i * b.rows + j] = special ? special_sum(a, i, a_specials[i], b, j, b_specials[j], sum) : sum;
         });
@@ -311,12 +529,12 @@ std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b,
   switch (a.scheme) {
     case Scheme::nvfp4:
       fp4_sums<std::int64_t>(
-          a, b, Format::ue4m3, 0x1p9, kernels().nvfp4,
-          [](std::int64_t sum) { return std::ldexp(static_cast<float>(sum), -20); }, threads, progress, sums.data());
+          a, b, scale_table<std::int32_t>(Format::ue4m3, 0x1p9),
+          [](std::int64_t sum) { return static_cast<float>(sum) * 0x1p-20F; }, threads, progress, sums.data());
       break;
     case Scheme::mxfp4:  // elements are doubled on decoding, so each scale is halved
       fp4_sums<float>(
-          a, b, Format::e8m0, 0x1p-1, kernels().mxfp4, [](float sum) { return std::isnan(sum) ? nan_result : sum; },
+          a, b, scale_table<double>(Format::e8m0, 0x1p-1), [](float sum) { return std::isnan(sum) ? nan_result : sum; },
           threads, progress, sums.data());
       break;
     case Scheme::fp8:

@@ -11,10 +11,24 @@
 
 namespace narrowgauge::detail {
 
-/// Rows and columns of a register tile of the matrix kernels. Operands are packed for it: A as [k][tile_rows], B as
-/// [k][tile_columns], scales as [block][tile_rows] and [block][tile_columns], results as [tile_rows][tile_columns].
-inline constexpr std::size_t tile_rows = 4, tile_columns = 32;
+/// Rows and columns of a tile of the matrix kernels, for which operands are packed. Results are
+/// [tile_rows][tile_columns].
+inline constexpr std::size_t tile_rows = 8, tile_columns = 32;
 inline constexpr std::size_t tile_size = tile_rows * tile_columns;
+
+/// Of part_pairs pairs of k of a panel: which are not all zero, the largest magnitude, and the largest sum of
+/// magnitudes of any one vector.
+struct WindowPart {
+  std::uint64_t pairs;
+  std::int64_t largest, sum;
+};
+inline constexpr std::size_t part_pairs = 64;
+
+/// Elements along k of an FP4 panel. Block sums are below 2304 * (448 * 2^9)^2 < 2^46.8 in units of 2^-20: 64 of them
+/// stay below 2^53, where double is exact.
+inline constexpr std::size_t fp4_chunk = 64 * 16;
+/// Added to the elements of one operand, which the integer instructions take without a sign.
+inline constexpr int fp4_offset = 12;
 
 /// A narrow format prepared for encoding: everything that depends on the sign as [negative].
 struct Encoding {
@@ -32,14 +46,34 @@ struct Fp4Row {
 
 struct Kernels {
   std::string_view isa;
-  /// acc += the exact sums over at most nvfp4_flush_blocks blocks; scales are in units of 2^-9.
-  void (*nvfp4)(const std::int16_t* a, const double* a_scale, const std::int16_t* b, const double* b_scale,
-                std::size_t blocks, std::int64_t* acc);
-  /// acc = acc + fl32(block sum), block by block; scales are powers of two whose product has the unit of a block sum.
-  void (*mxfp4)(const std::int16_t* a, const double* a_scale, const std::int16_t* b, const double* b_scale,
-                std::size_t blocks, float* acc);
-  /// acc += the sum over k of a * b, in double.
-  void (*fp8)(const double* a, const float* b, std::size_t k, double* acc);
+  /// `n` codes of one row, at most fp4_chunk and whole blocks of 16, as twice their values plus fp4_offset, into a
+  /// panel [pair of blocks][tile_rows][32]. Where the last pair has one block, the other's elements are 0.
+  void (*fp4_pack_row)(const std::uint8_t* codes, std::size_t n, std::size_t row, std::uint8_t* out);
+  /// The same of one column without the offset, into a panel [pair of blocks][tile_columns * 32] in an order of the
+  /// kernels' own, and into [pair of blocks][tile_columns * 2] what undoes the offset of the rows.
+  void (*fp4_pack_column)(const std::uint8_t* codes, std::size_t n, std::size_t column, std::int8_t* out,
+                          std::int32_t* offsets);
+  /// acc += 2^shift times the exact sums over `pairs` pairs of blocks, with scales [pair][row or column][2]. The caller
+  /// sees to it that products of scales stay below 2^15 and partial sums below 2^31.
+  void (*nvfp4)(const std::uint8_t* a, const std::int16_t* a_scale, const std::int8_t* b, const std::int32_t* offsets,
+                const std::int16_t* b_scale, std::size_t pairs, int shift, std::int64_t* acc);
+  /// acc += the exact sums over at most fp4_chunk elements, with any scales.
+  void (*nvfp4_wide)(const std::uint8_t* a, const std::int32_t* a_scale, const std::int8_t* b,
+                     const std::int32_t* offsets, const std::int32_t* b_scale, std::size_t pairs, std::int64_t* acc);
+  /// acc = acc + fl32(block sum), block by block; scales [block][row or column] are powers of two whose product has the
+  /// unit of a block sum.
+  void (*mxfp4)(const std::uint8_t* a, const double* a_scale, const std::int8_t* b, const std::int32_t* offsets,
+                const double* b_scale, std::size_t blocks, float* acc);
+  /// acc += the sums over the `count` pairs of neighbouring k that `pairs` names, from [pair][tile_rows][2] and
+  /// [pair][tile_columns][2]. The caller sees to it that no partial sum leaves 32 bits.
+  void (*fp8)(const std::int16_t* a, const std::int16_t* b, const std::uint8_t* pairs, std::size_t count,
+              std::int64_t* acc);
+  /// out[i] = table[codes[i]] for n codes of 8 bits with the sign on top: table[c + 128] is -table[c].
+  void (*look_up)(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out);
+  /// Which of `pairs` pairs of a panel [pair][tile_rows][2], or [pair][tile_columns][2], are not all zero, and of each
+  /// part what bounds its products. Pairs are an even number, magnitudes below 2^15.
+  void (*survey_rows)(const std::int16_t* panel, std::size_t pairs, std::uint8_t* list, WindowPart* parts);
+  void (*survey_columns)(const std::int16_t* panel, std::size_t pairs, std::uint8_t* list, WindowPart* parts);
   /// Codes of n values; `random` has n fields, and is read for stochastic rounding only.
   void (*encode_float8)(const Encoding&, Rounding, const float* x, const std::uint32_t* random, std::size_t n,
                         std::uint8_t* codes);
@@ -66,12 +100,8 @@ struct Kernels {
   void (*philox)(std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint32_t* words);
 };
 
-/// Block sums are below 2304 * (448 * 2^9)^2 < 2^46.8 in units of 2^-20: 64 of them stay below 2^53, where double is
-/// exact.
-inline constexpr std::size_t nvfp4_flush_blocks = 64;
-
-/// The kernels for this machine. The environment variable NARROWGAUGE_ISA (baseline, avx2, avx512) asks for lesser
-/// ones.
+/// The kernels for this machine. The environment variable NARROWGAUGE_ISA (baseline, avx2, avx512, avx512vnni) asks
+/// for lesser ones.
 const Kernels& kernels();
 
 }  // namespace narrowgauge::detail

@@ -22,7 +22,9 @@
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/rules.hpp"
+#include "quantize_parts.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -50,7 +52,7 @@ Fp4Row fp4_row(double unit, Rounding rounding) {
 
 /// What the quantizers of one vector need besides it.
 struct Scratch {
-  std::vector<float> padded, scaled;
+  std::vector<float> padded;
   std::vector<double> quotients;
   std::vector<std::uint32_t> random;
 };
@@ -58,7 +60,7 @@ struct Scratch {
 /// Quantizes vectors, with everything tabulated that is common to a tensor.
 class VectorQuantizer {
  public:
-  VectorQuantizer(const QuantizeOptions& options, float scale, float amax)
+  VectorQuantizer(const QuantizeOptions& options, float scale)
       : options_(options), element_(desc(options.element)), stochastic_(options.rounding == Rounding::stochastic) {
     if (stochastic_) {
       for (std::uint32_t code = 0; code <= element_.max_code(); ++code) {
@@ -69,8 +71,6 @@ class VectorQuantizer {
     }
     if (options.scheme == Scheme::fp8 || options.scheme == Scheme::mxfp8) {
       encoding_ = detail::make_encoding(element_, {});
-    } else if (options.rule == ScaleRule::vendor) {
-      s_enc_ = vendor::encode_scale(options.tensor_scale ? *options.tensor_scale * nvfp4_max : amax);
     } else {
       const FormatDesc& format = desc(options.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0);
       rows_.resize(format.max_code() + 1);
@@ -108,8 +108,6 @@ class VectorQuantizer {
         divided(x + i, decode(Format::e8m0, scale), i, block, codes + i, scratch);
         scales[i / block] = scale;
       }
-    } else if (options_.rule == ScaleRule::vendor) {
-      vendor_nvfp4(x, size, codes, scales, scratch);
     } else {
       const std::size_t block = block_size(options_.scheme), blocks = size / block;
       if (options_.scheme == Scheme::nvfp4) {
@@ -141,27 +139,9 @@ class VectorQuantizer {
                        static_cast<double>(std::uint64_t{1} << options_.random_bits), size, codes);
   }
 
-  void vendor_nvfp4(const float* x, std::size_t size, std::uint8_t* codes, std::uint8_t* scales,
-                    Scratch& scratch) const {
-    const std::size_t blocks = size / 16;
-    scratch.scaled.resize(size);
-    for (std::size_t i = 0; i < blocks; ++i) {
-      const auto amax = std::bit_cast<float>(kernels().amax_bits(x + i * 16, 16));
-      scratch.scaled[i] = vendor::raw_block_scale(amax, s_enc_);
-    }
-    encode_span(Format::ue4m3, std::span(scratch.scaled.data(), blocks), std::span(scales, blocks));
-    for (std::size_t i = 0; i < blocks; ++i) {
-      const float enc = vendor::block_encode_scale(static_cast<float>(decode(Format::ue4m3, scales[i])), s_enc_);
-      for (std::size_t j = i * 16; j < (i + 1) * 16; ++j) scratch.scaled[j] = vendor::scaled_element(x[j], enc);
-    }
-    encode_span(Format::e2m1, scratch.scaled, std::span(codes, size),
-                {.rounding = options_.rounding, .random_bits = options_.random_bits}, scratch.random);
-  }
-
   QuantizeOptions options_;
   const FormatDesc& element_;
   bool stochastic_;
-  float s_enc_ = 1;
   detail::Encoding encoding_{};
   std::array<double, 128> value_{}, step_{};
   std::array<double, 256> units_{};
@@ -229,11 +209,33 @@ void check(const QuantizeOptions& options) {
   }
 }
 
-/// The largest magnitude; refuses NaN and infinities.
+}  // namespace
+
+namespace detail {
+
+float largest_finite(std::span<const float> x, unsigned threads) {
+  constexpr std::size_t piece = 1 << 16;
+  std::atomic<std::uint32_t> largest{0};
+  parallel_for((x.size() + piece - 1) / piece, threads, [&](std::size_t i) {
+    const std::span<const float> part = x.subspan(i * piece, std::min(piece, x.size() - i * piece));
+    std::uint32_t mine = kernels().amax_bits(part.data(), part.size());
+    if (mine >= inf_bits) {
+      mine = 0;
+      for (const float v : part) {
+        if (std::isfinite(v)) mine = std::max(mine, std::bit_cast<std::uint32_t>(std::abs(v)));
+      }
+    }
+    std::uint32_t seen = largest;
+    while (seen < mine && !largest.compare_exchange_weak(seen, mine)) {
+    }
+  });
+  return std::bit_cast<float>(largest.load());
+}
+
 float find_amax(std::span<const float> x, std::size_t cols, unsigned threads) {
   constexpr std::size_t piece = 1 << 16;
   std::atomic<std::uint32_t> largest{0};
-  detail::parallel_for((x.size() + piece - 1) / piece, threads, [&](std::size_t i) {
+  parallel_for((x.size() + piece - 1) / piece, threads, [&](std::size_t i) {
     const std::uint32_t mine = kernels().amax_bits(x.data() + i * piece, std::min(piece, x.size() - i * piece));
     std::uint32_t seen = largest;
     while (seen < mine && !largest.compare_exchange_weak(seen, mine)) {
@@ -249,7 +251,7 @@ float find_amax(std::span<const float> x, std::size_t cols, unsigned threads) {
               ": quantization takes finite values only; replace it");
 }
 
-}  // namespace
+}  // namespace detail
 
 float tensor_scale(float amax, const QuantizeOptions& options) {
   if (is_mx(options.scheme)) return 1.0F;
@@ -270,7 +272,14 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
     throw Error("the matrix is said to be " + shape + " but has " + std::to_string(x.size()) +
                 " values: pass rows * columns of them");
   }
-  const float amax = find_amax(x, cols, options.threads);
+  if (options.rule == ScaleRule::vendor) {
+    Dialect te = find_dialect("te");
+    te.rounding = options.rounding;
+    if (te.rounding == Rounding::stochastic) te.random_bits = options.random_bits;
+    return quantize(x, rows, cols, along, te,
+                    {.tensor_scale = options.tensor_scale, .seed = options.seed, .threads = options.threads});
+  }
+  const float amax = detail::find_amax(x, cols, options.threads);
   QuantizedMatrix q;
   q.scheme = options.scheme;
   q.element = options.element;
@@ -283,7 +292,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   q.codes.resize(q.rows * q.k_padded);
   if (q.scheme != Scheme::fp8) q.scales.resize(q.rows * q.blocks());
 
-  const VectorQuantizer quantizer(options, q.tensor_scale, amax);
+  const VectorQuantizer quantizer(options, q.tensor_scale);
   const std::size_t scales = q.scales.empty() ? 0 : q.blocks();
   constexpr std::size_t group = 32;  // vectors of one job; columns are gathered by cache lines
   /// Calls f(vector's number, its elements, scratch) for the vectors of one job.

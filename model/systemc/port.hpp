@@ -51,6 +51,19 @@ Port<width> port_of(PortWords<width> words) {
   }
 }
 
+/// A port of `count` fields of `width` bits, 8 at most and a divisor of 32, the first in the low bits.
+template <int count, int width>
+std::array<std::uint8_t, static_cast<std::size_t>(count)> fields_of(const Port<count * width>& value) {
+  static_assert(width <= 8 && 32 % width == 0, "fields_of: width must be 1, 2, 4 or 8");
+  constexpr int in_word = 32 / width;
+  const PortWords<count* width> words = words_of<count * width>(value);
+  std::array<std::uint8_t, static_cast<std::size_t>(count)> fields;
+  for (int i = 0; i < count; ++i)
+    fields[static_cast<std::size_t>(i)] =
+        words[static_cast<std::size_t>(i / in_word)] >> i % in_word * width & ((1U << width) - 1);
+  return fields;
+}
+
 __extension__ using Int128 = __int128;
 
 /// A port as a two's-complement number; width 2 to 128.

@@ -32,7 +32,19 @@ from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, fl
 from ._engine import Engine, engines, tiles
 from ._explore import Exploration, explore, workloads
 from ._formats import decode, encode, formats, pack, to_ml_dtypes, unpack
-from ._quantized import QuantizedMatrix, dequantize, fake_quantize, gemm, gemm_formats, matmul, quantize
+from ._quantized import (
+    QuantizedMatrix,
+    dequantize,
+    dialect_fields,
+    dialect_scales,
+    dialects,
+    fake_quantize,
+    front_stage,
+    gemm,
+    gemm_formats,
+    matmul,
+    quantize,
+)
 
 __all__ = [
     "Anchor",
@@ -51,6 +63,9 @@ __all__ = [
     "__version__",
     "decode",
     "dequantize",
+    "dialect_fields",
+    "dialect_scales",
+    "dialects",
     "encode",
     "energy",
     "energy_lines",
@@ -61,6 +76,7 @@ __all__ = [
     "fake_quantize",
     "flips",
     "formats",
+    "front_stage",
     "gemm",
     "gemm_formats",
     "matmul",

@@ -112,6 +112,27 @@ def quantize(
     scaling: str,
     threads: int,
 ) -> Vectors: ...
+def quantize_dialect(
+    x: NDArray[np.float32],
+    dialect: str,
+    *,
+    format: str | None,
+    columns: bool,
+    rounding: str | None,
+    random_bits: int | None,
+    seed: int,
+    amax: float | None,
+    tensor_scale: float | None,
+    random: NDArray[np.uint32] | None,
+    uniforms: NDArray[np.float32] | None,
+    threads: int,
+) -> Vectors: ...
+def dialects() -> dict[str, dict[str, str]]: ...
+def dialect_fields(dialect: str) -> dict[str, str]: ...
+def dialect_scales(dialect: str, amax: float, scale_code: int | None = None) -> dict[str, float]: ...
+def front_stage(
+    x: NDArray[np.float32], stage: str, *, threads: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
 def dequantize(q: Vectors) -> NDArray[np.float64]: ...
 def gemm(a: Vectors, b: Vectors, *, threads: int = 0) -> NDArray[np.float32]: ...
 

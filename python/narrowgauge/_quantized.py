@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core
-from ._arguments import flag, instance, integer, number, one_of, text
+from ._arguments import flag, instance, integer, number, one_of, shown, text
 from ._arguments import seed as check_seed
 from ._arguments import threads as check_threads
-from ._arrays import ArrayLike, code_array, float32_array, ml_dtypes_module
+from ._arrays import ArrayLike, any_array, code_array, float32_array, ml_dtypes_module
 from ._core import Error, Vectors
 
 SCALINGS = ("tensor", "vector", "1x128", "128x128")
@@ -316,25 +316,118 @@ def _check_tiles(shape: tuple[int, ...], axis: int) -> None:
         )
 
 
+def _vectors_of(array: NDArray[Any], along: int) -> NDArray[Any]:
+    """Vectors along an axis as the rows of a matrix."""
+    return np.ascontiguousarray(np.moveaxis(array, along, -1).reshape(-1, array.shape[along]))
+
+
+def _random_of(random: ArrayLike | None, shape: tuple[int, ...], along: int, blocks: int | None) -> dict[str, Any]:
+    """Random words or uniform numbers, in the order of the vectors' elements, or of their blocks."""
+    if random is None:
+        return {"random": None, "uniforms": None}
+    array = any_array(random, "random")
+    if blocks is None:
+        if array.shape != shape:
+            raise Error(f"random has shape {array.shape}: expected the shape of x, {shape}")
+        array = _vectors_of(array, along)
+    elif array.size != blocks:
+        raise Error(f"random has {array.size} numbers: expected {blocks}, one for each block in the order of `scales`")
+    if array.dtype.kind == "f":
+        return {"random": None, "uniforms": np.ascontiguousarray(array, np.float32).reshape(-1)}
+    if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() >= 2**32)):
+        raise Error(
+            f"random has dtype {array.dtype}: expected integers below 2**random_bits, or floats of at least 0 and below 1"
+        )
+    return {"random": np.ascontiguousarray(array, np.uint32).reshape(-1), "uniforms": None}
+
+
+def _in_dialect(
+    array: NDArray[np.float32],
+    along: int,
+    dialect: str,
+    format: str | None,
+    rounding: str | None,
+    random_bits: int | None,
+    seed: int,
+    tensor_scale: float | None,
+    amax: float | None,
+    random: ArrayLike | None,
+    threads: int,
+) -> QuantizedMatrix:
+    fields = dialect_fields(dialect)
+    matrix = np.ascontiguousarray(array) if array.ndim == 2 else _vectors_of(array, along)
+    blocks = None
+    if fields["point"] == "scale":
+        blocks = array.size // array.shape[along] * -(-array.shape[along] // 16)
+        if random is not None and fields["front"] == "rht128":
+            blocks = array.size // array.shape[along] * -(-array.shape[along] // 128) * 8
+    vectors = _core.quantize_dialect(
+        matrix,
+        dialect,
+        format=format,
+        columns=array.ndim == 2 and along == -2,
+        rounding=rounding,
+        random_bits=None if random_bits is None else integer("random_bits", random_bits, 1, 24),
+        seed=check_seed(seed),
+        amax=None if amax is None else number("amax", amax),
+        tensor_scale=None if tensor_scale is None else number("tensor_scale", tensor_scale),
+        threads=check_threads(threads),
+        **_random_of(random, array.shape, along, blocks),
+    )
+    shape = list(array.shape)
+    shape[along] = vectors.k  # a Hadamard stage pads vectors to whole groups
+    return QuantizedMatrix._of(vectors, tuple(shape), along)
+
+
 def _quantize(
     x: ArrayLike,
-    format: str,
+    format: str | None,
     axis: int | str,
     right: bool | None,
     rule: str,
-    rounding: str,
-    random_bits: int,
+    rounding: str | None,
+    random_bits: int | None,
     seed: int,
     tensor_scale: float | None,
     power_of_two_scale: bool,
     scaling: str,
     threads: int,
+    dialect: str | None = None,
+    amax: float | None = None,
+    random: ArrayLike | None = None,
 ) -> QuantizedMatrix:
     """`right`: which operand's format; None: by the axis."""
     array = float32_array(x, "x")
     along = _axis_of(axis, array.ndim)
     if array.size == 0:
         raise Error(f"x has shape {array.shape}: expected every dimension to be at least 1")
+    if dialect is not None:
+        for name, value, default in (
+            ("rule", rule, "exact"),
+            ("power_of_two_scale", power_of_two_scale, False),
+            ("scaling", scaling, "tensor"),
+        ):
+            if value != default:
+                raise Error(f"{name} is {shown(value)} beside dialect '{dialect}', which decides that: drop one")
+        return _in_dialect(
+            array,
+            along,
+            text("dialect", dialect),
+            None if format is None else text("format", format),
+            None if rounding is None else text("rounding", rounding),
+            random_bits,
+            seed,
+            tensor_scale,
+            amax,
+            random,
+            threads,
+        )
+    for name, given in (("amax", amax), ("random", random)):
+        if given is not None:
+            raise Error(f"{name} was given without a dialect: name one, as dialect='narrowgauge', or drop it")
+    format = "nvfp4" if format is None else format
+    rounding = "nearest_even" if rounding is None else rounding
+    random_bits = 8 if random_bits is None else random_bits
     if one_of("scaling", scaling, SCALINGS) == "128x128":
         _check_tiles(array.shape, along)
     if array.ndim == 2:
@@ -364,40 +457,111 @@ def _quantize(
 
 def quantize(
     x: ArrayLike,
-    format: str = "nvfp4",
+    format: str | None = None,
     *,
     axis: int | str = -1,
     rule: str = "exact",
-    rounding: str = "nearest_even",
-    random_bits: int = 8,
+    rounding: str | None = None,
+    random_bits: int | None = None,
     seed: int = 0,
     tensor_scale: float | None = None,
     power_of_two_scale: bool = False,
     scaling: str = "tensor",
     threads: int = 0,
+    dialect: str | None = None,
+    amax: float | None = None,
+    random: ArrayLike | None = None,
 ) -> QuantizedMatrix:
     """Quantizes an array as operand of a product.
 
     x: array-like of one dimension or more, finite; what is not float32 is rounded to it first, once, to nearest even
         (float16, the types of ml_dtypes and integers up to 2^24 are exact); finite values beyond float32 are refused.
     format: a name of gemm_formats(); of formats for two operands, the left one's with axis -1, the right one's with -2.
+        None: 'nvfp4', or the dialect's.
+    dialect: whose operations are followed bit for bit (docs/dialects.md): a name of dialects(), alone or with fields that
+        differ from it, as in 'te_4over6:bound=448,search=mse'. It takes the place of `rule`, `scaling` and
+        `power_of_two_scale`; `rounding` and `random_bits` are the dialect's unless given. With a Hadamard stage the
+        result is the rotated matrix, vectors padded to whole groups; with front=mean it is what is left of the mean.
+    amax: in a dialect, the tensor's largest magnitude instead of the measured one.
+    random: in a dialect that rounds stochastically, its bits instead of those of `seed`: integers below 2**random_bits,
+        or floats u in [0, 1), which round up where u is below the probability; of the shape of x, or, where scales are
+        rounded (quartet2), one for each block in the order of `scales`.
     axis: along which vectors and their blocks run, the contraction of a product: -1 for A of A x B, -2 for B. The names
         'rows' and 'columns' stand for -1 and -2.
     rule: 'exact' (correctly rounded, without a division: the hardware's) or 'vendor' (NVFP4 only: Transformer Engine's
         float32 sequence).
-    rounding: of the elements, a name as for encode(); 'stochastic' draws `random_bits` (1 to 24) bits a value from `seed`
-        (0 to 2^64 - 1), counted over the padded codes.
+    rounding: of the elements, a name as for encode(), None being 'nearest_even'; 'stochastic' draws `random_bits` (1 to
+        24, None: 8) bits a value from `seed` (0 to 2^64 - 1), counted over the padded codes.
     tensor_scale: use this one, rounded to float32, instead of the one from the largest magnitude of the whole array.
     power_of_two_scale: round computed FP32 scales up to powers of two.
     scaling: of fp8, which elements share an FP32 scale: 'tensor'; 'vector' (per token for axis -1, per channel for -2);
         '1x128' (128 of a vector); '128x128' (128 of each of 128 vectors).
     threads: 0 is one a core.
 
-    Raises Error for other types or names, empty arrays, and NaN or infinity in x (it names the place).
+    Raises Error for other types or names, empty arrays, and NaN or infinity in x (it names the place; the dialects of OCP
+    make them scales of NaN instead).
     """
     return _quantize(
-        x, format, axis, None, rule, rounding, random_bits, seed, tensor_scale, power_of_two_scale, scaling, threads
+        x,
+        format,
+        axis,
+        None,
+        rule,
+        rounding,
+        random_bits,
+        seed,
+        tensor_scale,
+        power_of_two_scale,
+        scaling,
+        threads,
+        dialect,
+        amax,
+        random,
     )
+
+
+def dialects() -> dict[str, dict[str, str]]:
+    """Quantizers that others have, by name: whose each is, and its fields as `quantize` takes them after the name."""
+    return _core.dialects()
+
+
+def dialect_fields(dialect: str) -> dict[str, str]:
+    """All fields of a dialect, given as for `quantize`: those of its name, and those that it has differently.
+
+    >>> ng.dialect_fields("te_4over6:search=mse")["search"]
+    'mse'
+    """
+    return _core.dialect_fields(text("dialect", dialect))
+
+
+def dialect_scales(dialect: str, amax: float, scale_code: int | None = None) -> dict[str, float]:
+    """The float32 factors that a dialect of NVFP4 derives from a tensor's largest magnitude.
+
+    'encode_scale': S, by which Transformer Engine multiplies; 'tensor_scale': what decoding multiplies by; with a code of
+    ue4m3, 'block_factor': what elements of a block of this scale are multiplied by ('divisions', 'exact': divided by).
+    """
+    code = None if scale_code is None else integer("scale_code", scale_code, 0, 126)
+    return _core.dialect_scales(text("dialect", dialect), number("amax", amax), code)
+
+
+def front_stage(
+    x: ArrayLike, stage: str, *, axis: int | str = -1, threads: int = 0
+) -> tuple[NDArray[np.float32], NDArray[np.float32] | None]:
+    """What a dialect's front stage makes of an array, and the mean that it subtracted.
+
+    stage: 'rht16', 'rht128' (along `axis`, padded to whole groups; BF16 values), 'mean' (over the vectors along `axis`,
+        subtracted from each; what is left and the mean, of one vector's length, are BF16 values).
+    Returns float32 of x's dimensions, and the mean or None. Raises Error for NaN, infinity and other stages.
+    """
+    array = float32_array(x, "x")
+    along = _axis_of(axis, array.ndim)
+    if array.size == 0:
+        raise Error(f"x has shape {array.shape}: expected every dimension to be at least 1")
+    one_of("stage", stage, ("rht16", "rht128", "mean"))
+    out, mean = _core.front_stage(_vectors_of(array, along), stage, threads=check_threads(threads))
+    shape = (*_lead(array.shape, along), out.shape[-1])
+    made = np.ascontiguousarray(np.moveaxis(out.reshape(shape), -1, along))
+    return made, mean.reshape(-1) if stage == "mean" else None
 
 
 def dequantize(q: QuantizedMatrix) -> NDArray[np.float64]:
@@ -409,17 +573,20 @@ def dequantize(q: QuantizedMatrix) -> NDArray[np.float64]:
 
 def fake_quantize(
     x: ArrayLike,
-    format: str = "nvfp4",
+    format: str | None = None,
     *,
     axis: int | str = -1,
     rule: str = "exact",
-    rounding: str = "nearest_even",
-    random_bits: int = 8,
+    rounding: str | None = None,
+    random_bits: int | None = None,
     seed: int = 0,
     tensor_scale: float | None = None,
     power_of_two_scale: bool = False,
     scaling: str = "tensor",
     threads: int = 0,
+    dialect: str | None = None,
+    amax: float | None = None,
+    random: ArrayLike | None = None,
 ) -> NDArray[np.float32]:
     """What quantization leaves of an array: float32 of its shape, dequantize(quantize(x, ...)) rounded to nearest even.
 
@@ -438,6 +605,9 @@ def fake_quantize(
             power_of_two_scale=power_of_two_scale,
             scaling=scaling,
             threads=threads,
+            dialect=dialect,
+            amax=amax,
+            random=random,
         ),
         dtype=np.float32,
     )
@@ -508,16 +678,17 @@ def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np
 def matmul(
     a: ArrayLike,
     b: ArrayLike,
-    format: str = "nvfp4",
+    format: str | None = None,
     *,
     rule: str = "exact",
-    rounding: str = "nearest_even",
-    random_bits: int = 8,
+    rounding: str | None = None,
+    random_bits: int | None = None,
     seed: int = 0,
     power_of_two_scale: bool = False,
     scaling: str = "tensor",
     output: str = "float32",
     threads: int = 0,
+    dialect: str | None = None,
 ) -> NDArray[Any]:
     """C = A x B with both operands quantized to `format`, a name of gemm_formats(); shapes as in numpy.matmul.
 
@@ -546,6 +717,7 @@ def matmul(
                 power_of_two_scale,
                 scaling,
                 threads,
+                dialect,
             )
         )
     return gemm(made[0], made[1], output=output, threads=threads)

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "names.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
@@ -140,6 +141,74 @@ QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool co
   return quantize(data, height, width, columns ? Axis::columns : Axis::rows, options);
 }
 
+QuantizedMatrix quantize_dialect(const Floats& x, std::string_view text, const std::optional<std::string>& format,
+                                 bool columns, const std::optional<std::string>& rounding,
+                                 std::optional<int> random_bits, std::uint64_t seed, std::optional<float> amax,
+                                 std::optional<float> tensor_scale,
+                                 const std::optional<py::array_t<std::uint32_t, py::array::c_style>>& random,
+                                 const std::optional<Floats>& uniforms, unsigned threads) {
+  Dialect dialect = parse_dialect(text);
+  if (format) {
+    const GemmFormat& asked = find_gemm_format(*format);
+    if (is_mx(dialect.scheme) && is_mx(asked.scheme) && asked.a == asked.b) {
+      dialect.scheme = asked.scheme;
+      dialect.element = asked.a;
+    } else if (asked.scheme != dialect.scheme) {
+      throw Error("format '" + *format + "' was asked for in dialect '" + std::string(text) +
+                  "', which has another: leave the format out, or take a dialect that has it");
+    }
+  }
+  if (rounding) dialect.rounding = find_name(rounding_names, "rounding", *rounding);
+  if (random_bits) dialect.random_bits = *random_bits;
+  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
+  DialectInputs inputs{.amax = amax, .tensor_scale = tensor_scale, .seed = seed, .threads = threads};
+  if (random) inputs.random = {random->data(), static_cast<std::size_t>(random->size())};
+  if (uniforms) inputs.uniforms = {uniforms->data(), static_cast<std::size_t>(uniforms->size())};
+  const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
+  const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
+  const py::gil_scoped_release release;
+  return quantize(data, height, width, columns ? Axis::columns : Axis::rows, dialect, inputs);
+}
+
+py::dict dialect_table() {
+  py::dict table;
+  for (const Dialect& d : dialects) {
+    py::dict row;
+    row["origin"] = py::str(d.origin);
+    for (const DialectField& f : fields(d)) row[py::str(f.name)] = py::str(f.value);
+    table[py::str(d.name)] = row;
+  }
+  return table;
+}
+
+py::dict dialect_fields(std::string_view text) {
+  py::dict row;
+  for (const DialectField& f : fields(parse_dialect(text))) row[py::str(f.name)] = py::str(f.value);
+  return row;
+}
+
+py::dict dialect_scales(std::string_view text, float amax, std::optional<int> scale_code) {
+  const Dialect d = parse_dialect(text);
+  py::dict out;
+  out["encode_scale"] = encode_scale(d, amax);
+  out["tensor_scale"] = tensor_scale(d, amax);
+  if (scale_code) out["block_factor"] = block_factor(d, static_cast<float>(decode(Format::ue4m3, *scale_code)), amax);
+  return out;
+}
+
+py::tuple front_stage_array(const Floats& x, std::string_view stage, unsigned threads) {
+  const Dialect d = parse_dialect("te:front=" + std::string(stage));
+  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
+  const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
+  FrontResult out;
+  {
+    const py::gil_scoped_release release;
+    out = front_stage(std::span(x.data(), static_cast<std::size_t>(x.size())), height, width, d.front, threads);
+  }
+  const std::size_t means = out.mean.size();
+  return py::make_tuple(own(std::move(out.x), height, out.k), own(std::move(out.mean), 1, means));
+}
+
 py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
   std::vector<double> values;
   {
@@ -207,6 +276,16 @@ void bind_gemm(py::module_& module) {
              py::arg("right"), py::arg("rule"), py::arg("rounding"), py::arg("random_bits"), py::arg("seed"),
              py::arg("tensor_scale"), py::arg("power_of_two_scale"), py::arg("scaling"), py::arg("threads"),
              "narrowgauge.quantize of a float32 matrix: its rows or columns, as the left or right operand.");
+  module.def("quantize_dialect", &quantize_dialect, py::arg("x"), py::arg("dialect"), py::kw_only(), py::arg("format"),
+             py::arg("columns"), py::arg("rounding"), py::arg("random_bits"), py::arg("seed"), py::arg("amax"),
+             py::arg("tensor_scale"), py::arg("random"), py::arg("uniforms"), py::arg("threads"),
+             "narrowgauge.quantize of a float32 matrix in a dialect.");
+  module.def("dialects", &dialect_table, "Fields of every dialect, by name.");
+  module.def("dialect_fields", &dialect_fields, py::arg("dialect"), "Fields of a dialect as text.");
+  module.def("dialect_scales", &dialect_scales, py::arg("dialect"), py::arg("amax"), py::arg("scale_code") = py::none(),
+             "Factors of a tensor, and of a block, of these maxima.");
+  module.def("front_stage", &front_stage_array, py::arg("x"), py::arg("stage"), py::kw_only(), py::arg("threads"),
+             "What a front stage makes of vectors, and the mean.");
   module.def("dequantize", &dequantize_matrix, py::arg("q"), "The exact values, rows x k.");
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "C = A x B of M vectors of k and N vectors of k.");

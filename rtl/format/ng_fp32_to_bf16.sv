@@ -31,6 +31,8 @@ module ng_fp32_to_bf16 (
     .ExpHi   (127),
     .RandBits(1)
   ) u_round (
+    .clk_i (1'b0),
+    .en_i  (1'b0),
     .mode_i(2'd0),
     .nan_i (special & (|fp32_i[22:0])),
     .inf_i (special & ~(|fp32_i[22:0])),

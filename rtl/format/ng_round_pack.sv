@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds a sign, an exponent and a significand to a target format and packs the code: the only place where RTL narrows.
-// Combinational. Twin of narrowgauge::round_pack, encode_nan and encode_inf (model/include/narrowgauge/format/round_pack.hpp).
+// Twin of narrowgauge::round_pack, encode_nan and encode_inf (model/include/narrowgauge/format/round_pack.hpp).
 //
 // Operand: (-1)^sign_i * sig_i * 2^(exp_i - (SigWidth-1)), that is, exp_i is the exponent of sig_i's top bit.
 //   * sig_i's top bit is one, or sig_i is zero, or exp_i is at most the target's smallest exponent (subnormal operands
@@ -33,6 +33,8 @@
 // shift count clamps at a value that empties the register. The code before the overflow test is
 // (exponent above the smallest) * 2^ManBits + kept, below (ExpHi - MinExp + 2) * 2^ManBits after the rounding carry, hence
 // FieldWidth = clog2(ExpHi - MinExp + 2) exponent bits.
+//
+// Cuts (docs/cuts.md): bit 0 between the denormalizing shift and the rounding.
 module ng_round_pack #(
   // Target format, in the terms of ng_format_pkg; the default is FP32.
   parameter int Bits     = 32,   // storage bits of a code
@@ -49,8 +51,11 @@ module ng_round_pack #(
   parameter int ExpWidth = 10,   // of exp_i, signed
   parameter int ExpLo    = -(1 << (ExpWidth - 1)),
   parameter int ExpHi    = (1 << (ExpWidth - 1)) - 1,
-  parameter int RandBits = 8     // random bits of stochastic rounding, 1 to 32
+  parameter int RandBits = 8,    // random bits of stochastic rounding, 1 to 32
+  parameter int Cuts     = 0     // registers: 1 shifted
 ) (
+  input  logic                       clk_i,    // this and en_i: of the cut
+  input  logic                       en_i,
   input  logic [1:0]                 mode_i,
   input  logic                       nan_i,
   input  logic                       inf_i,
@@ -74,6 +79,7 @@ module ng_round_pack #(
       Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
   localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together", ExpBits, ManBits); end
   if (Bits < Payload + (Sign != 0 ? 1 : 0)) begin : gen_check_bits $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits); end
   if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) begin : gen_check_nan $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)", Nan); end
@@ -82,6 +88,8 @@ module ng_round_pack #(
   if (SigWidth < 2) begin : gen_check_sig_width $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth); end
   if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits); end
   if (ExpLo > ExpHi) begin : gen_check_exp_range $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi); end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_round_pack: Cuts=%0d; expected 0 or 1", Cuts); end
+`endif
 
   localparam bit SaturateFinite = Overflow == 0 || Overflow == 3;
   localparam bit OracleRules = Overflow >= 2;
@@ -97,8 +105,8 @@ module ng_round_pack #(
 
   // ---- denormalize: shift right by MinExp - exp_i where that is positive
   localparam int WorkWidth = (ExpWidth > 10 ? ExpWidth : 10) + 1;  // MinExp and exp_i, and their difference
-  logic signed [WorkWidth-1:0] above_min;
-  assign above_min = WorkWidth'(exp_i) - WorkWidth'(MinExp);
+  logic signed [WorkWidth-1:0] above_min_d, above_min;
+  assign above_min_d = WorkWidth'(exp_i) - WorkWidth'(MinExp);
 
   logic [ExtWidth-1:0] shifted;
   logic                lost;
@@ -109,7 +117,7 @@ module ng_round_pack #(
     localparam int CountWidth = $clog2(ExtWidth + 1);
     logic [WorkWidth-1:0]  below_min;
     logic [CountWidth-1:0] count;
-    assign below_min = above_min[WorkWidth-1] ? -above_min : '0;
+    assign below_min = above_min_d[WorkWidth-1] ? -above_min_d : '0;
     if (WorkWidth > CountWidth) begin : gen_clamp
       assign count = below_min[CountWidth-1:0] | {CountWidth{|below_min[WorkWidth-1:CountWidth]}};
     end else begin : gen_extend
@@ -127,24 +135,38 @@ module ng_round_pack #(
     end
   end
 
+  logic [ExtWidth-1:0] shifted_q;
+  logic [RandBits-1:0] rand_q;
+  logic [1:0]          mode;
+  logic                lost_q, nan, inf, sign, sig_top, sig_zero;
+  ng_cut #(
+    .Width (ExtWidth + WorkWidth + RandBits + 8),
+    .Enable(Cuts)
+  ) u_shifted (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({shifted, above_min_d, rand_i, mode_i, lost, nan_i, inf_i, sign_i, sig_i[SigWidth-1], ~(|sig_i)}),
+    .q_o  ({shifted_q, above_min, rand_q, mode, lost_q, nan, inf, sign, sig_top, sig_zero})
+  );
+
   // ---- round
   logic [KeptWidth-1:0] kept;
   logic [FracWidth-1:0] frac;
   logic                 rest;
   logic [RandBits:0]    random_sum;
   logic                 up;
-  assign {kept, frac} = shifted;
-  assign random_sum = {1'b0, frac[FracWidth-1 -: RandBits]} + {1'b0, rand_i};
+  assign {kept, frac} = shifted_q;
+  assign random_sum = {1'b0, frac[FracWidth-1 -: RandBits]} + {1'b0, rand_q};
   if (FracWidth > 1) begin : gen_rest
-    assign rest = lost | (|frac[FracWidth-2:0]);
+    assign rest = lost_q | (|frac[FracWidth-2:0]);
   end else begin : gen_no_rest
-    assign rest = lost;
+    assign rest = lost_q;
   end
   // ml_dtypes 0.6 sends all of E8M0's lowest interval (2^-127, 2^-126) up, not only its upper half.
   logic oracle_up;
   assign oracle_up = OracleRules && HasZero == 0 && above_min == '0 && rest;
   always_comb begin
-    unique case (mode_i)
+    unique case (mode)
       2'd0:    up = (frac[FracWidth-1] & (rest | kept[0])) | oracle_up;
       2'd1:    up = frac[FracWidth-1];
       2'd2:    up = random_sum[RandBits];
@@ -161,7 +183,7 @@ module ng_round_pack #(
   logic [PackWidth-1:0]  packed_code;
   logic [Payload-1:0]    finite_code;
   logic                  above_max;
-  assign field = above_min[WorkWidth-1] | ~sig_i[SigWidth-1] ? '0 : FieldWidth'(above_min);
+  assign field = above_min[WorkWidth-1] | ~sig_top ? '0 : FieldWidth'(above_min);
   if (ManBits > 0) begin : gen_mantissa
     assign packed_code = PackWidth'({field, {ManBits{1'b0}}}) + PackWidth'(kept) + PackWidth'(up);
   end else if (HasZero != 0) begin : gen_power_zero
@@ -174,6 +196,9 @@ module ng_round_pack #(
   end
   if (NeverAbove) begin : gen_never_above
     assign above_max = 1'b0;
+  end else if (IeeeLike && ManBits > 0) begin : gen_overflow_exponent
+    // The exponents above the largest finite one: the mantissa has no say.
+    assign above_max = packed_code[PackWidth-1:ManBits] >= (FieldWidth + 1)'((1 << ExpBits) - 1);
   end else begin : gen_overflow
     assign above_max = packed_code > PackWidth'(MaxCode);
   end
@@ -184,13 +209,13 @@ module ng_round_pack #(
   logic [Payload-1:0] magnitude;
   always_comb begin
     magnitude = finite_code;
-    if (nan_i) begin
+    if (nan) begin
       if (HasNan) magnitude = Overflow == 0 ? AllOnes : NanCode;
       else        magnitude = OracleRules ? '0 : MaxCode;
-    end else if (inf_i) begin
-      if (Sign == 0 && sign_i) magnitude = HasZero != 0 || Overflow == 0 ? '0 : NanCode;
+    end else if (inf) begin
+      if (Sign == 0 && sign) magnitude = HasZero != 0 || Overflow == 0 ? '0 : NanCode;
       else                     magnitude = Overflow == 0 ? MaxCode : OverCode;
-    end else if ((Sign == 0 && sign_i) || (HasZero == 0 && sig_i == '0)) begin
+    end else if ((Sign == 0 && sign) || (HasZero == 0 && sig_zero)) begin
       magnitude = HasZero != 0 || SaturateFinite ? '0 : NanCode;
     end else if (above_max) begin
       magnitude = SaturateFinite ? MaxCode : OverCode;
@@ -199,8 +224,8 @@ module ng_round_pack #(
 
   if (Sign != 0) begin : gen_signed
     logic nan_sign;
-    assign nan_sign = HasNan ? Overflow != 0 && sign_i : OracleRules && !sign_i;
-    assign code_o = Bits'({nan_i ? nan_sign : sign_i, magnitude});
+    assign nan_sign = HasNan ? Overflow != 0 && sign : OracleRules && !sign;
+    assign code_o = Bits'({nan ? nan_sign : sign, magnitude});
   end else begin : gen_unsigned
     assign code_o = Bits'(magnitude);
   end

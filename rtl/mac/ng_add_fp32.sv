@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sum of an exact number x and an FP32 number c, rounded once to nearest even: the end of every floating-point
-// multiply-accumulate. Combinational. IEEE 754: subnormals are kept, an exact zero is +0 unless both operands are -0,
+// multiply-accumulate. IEEE 754: subnormals are kept, an exact zero is +0 unless both operands are -0,
 // infinities of opposite signs are NaN, every NaN is 32'h7FC00000.
 //
 //   x = (-1)^x_sign_i * x_sig_i * 2^(x_exp_i - (SigWidth-1)), that is, x_exp_i is the exponent of x_sig_i's top bit; infinite
@@ -19,12 +19,18 @@
 //                          places down, and 24 + 1 bits follow.
 // So Frame = max(SigWidth + 1, Unnormal + 26). A sum carries into one bit more. The leader's exponent is -126 or more (c's
 // is), and a cancelled sum is normalized by at most Frame + 1: the rounding module sees exponents from -126 - Frame.
+//
+// Cuts (docs/cuts.md): bit 0 where it is known which operand leads, 1 behind the alignment, 2 behind the comparison, 3 behind the
+// addition, 4 between the halves of the normalizer, 5 behind it, 6 in the rounding module.
 module ng_add_fp32 #(
   parameter int SigWidth = 24,
   parameter int Unnormal = 0,    // most leading zeros of a non-zero x_sig_i
   parameter int ExpHi    = 127,  // largest x_exp_i of a finite x
+  parameter int Cuts     = 0,    // registers: 1 ordered + 2 aligned + 4 compared + 8 added + 16 coarse + 32 normalized + 64 shifted
   localparam int ExpWidth = 10
 ) (
+  input  logic                       clk_i,     // this and en_i: of the cuts
+  input  logic                       en_i,
   input  logic                       x_nan_i,
   input  logic                       x_inf_i,
   input  logic                       x_sign_i,
@@ -34,9 +40,12 @@ module ng_add_fp32 #(
   output logic [31:0]                sum_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (SigWidth < 1 || SigWidth > 64) begin : gen_check_sig_width $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth); end
   if (Unnormal < 0 || Unnormal >= SigWidth) begin : gen_check_unnormal $fatal(1, "ng_add_fp32: Unnormal=%0d; expected 0 to SigWidth-1=%0d", Unnormal, SigWidth - 1); end
   if (ExpHi < -126 || ExpHi > 383) begin : gen_check_exp_hi $fatal(1, "ng_add_fp32: ExpHi=%0d; expected -126 to 383", ExpHi); end
+  if (Cuts < 0 || Cuts > 127) begin : gen_check_cuts $fatal(1, "ng_add_fp32: Cuts=%0d; expected 0 to 127", Cuts); end
+`endif
 
   localparam int Frame = SigWidth + 1 > Unnormal + 26 ? SigWidth + 1 : Unnormal + 26;
   localparam int SumWidth = Frame + 2;  // carry, frame, sticky bit
@@ -52,11 +61,11 @@ module ng_add_fp32 #(
   assign x = {x_sig_i, {(Frame - SigWidth){1'b0}}};
   assign c = {c_normal, c_i[22:0], {(Frame - 24){1'b0}}};
 
-  // ---- align
-  logic signed [ExpWidth-1:0] difference, lead_exp;
-  logic                       x_leads, lead_sign, sticky;
-  logic [ExpWidth-1:0]        distance;
-  logic [Frame-1:0]           lead, other, aligned;
+  // ---- order
+  logic signed [ExpWidth-1:0] difference, lead_exp, lead_exp_q;
+  logic                       x_leads, lead_sign, subtract;
+  logic [ExpWidth-1:0]        distance, distance_q;
+  logic [Frame-1:0]           lead, other, lead_q, other_q;
   assign difference = x_exp_i - c_exp;
   assign x_leads = ~difference[ExpWidth-1] & (|x_sig_i);
   assign distance = difference[ExpWidth-1] ? -difference : difference;
@@ -64,60 +73,138 @@ module ng_add_fp32 #(
   assign other = x_leads ? c : x;
   assign lead_exp = x_leads ? x_exp_i : c_exp;
   assign lead_sign = x_leads ? x_sign_i : c_i[31];
+  assign subtract = x_sign_i ^ c_i[31];
+
+  // Beside the numbers: signs and flags. inf_sign counts where inf is set.
+  logic nan, inf, inf_sign;
+  assign nan = x_nan_i | (c_special & (c_mantissa | (x_inf_i & subtract)));
+  assign inf = x_inf_i | c_special;
+  assign inf_sign = x_inf_i ? x_sign_i : c_i[31];
+
+  logic [4:0] beside;  // subtract, lead_sign, nan, inf, inf_sign
+  ng_cut #(
+    .Width (2 * Frame + 2 * ExpWidth + 5),
+    .Enable(Cuts & 1)
+  ) u_ordered (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({lead, other, distance, lead_exp, subtract, lead_sign, nan, inf, inf_sign}),
+    .q_o  ({lead_q, other_q, distance_q, lead_exp_q, beside})
+  );
+
+  // ---- align
+  logic             sticky;
+  logic [Frame-1:0] aligned;
   ng_shift_sticky #(
     .Width  (Frame),
     .ByWidth(ExpWidth)
   ) u_align (
-    .data_i  (other),
-    .by_i    (distance),
+    .data_i  (other_q),
+    .by_i    (distance_q),
     .data_o  (aligned),
     .sticky_o(sticky)
   );
 
-  // ---- add or subtract
-  logic                subtract, ahead, unused_half;
-  logic [SumWidth-1:0] left, right, sum, magnitude;
-  assign subtract = x_sign_i ^ c_i[31];
-  assign left = {1'b0, lead, 1'b0};
-  assign right = {1'b0, aligned, sticky};
-  assign ahead = left >= right;
-  // The carry-in as a half-unit column: 1/2 + 1/2. One addition, hence one carry chain.
-  assign {sum, unused_half} = {left, 1'b1} + {right ^ {SumWidth{subtract}}, subtract & ahead};
-  assign magnitude = sum ^ {SumWidth{subtract & ~ahead}};
+  logic [SumWidth-1:0]        left, right;
+  logic signed [ExpWidth-1:0] left_exp;
+  logic                       compare_subtract;
+  logic [3:0]                 compare_beside;
+  ng_cut #(
+    .Width (2 * Frame + ExpWidth + 6),
+    .Enable(Cuts & 2)
+  ) u_aligned (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({lead_q, aligned, sticky, lead_exp_q, beside}),
+    .q_o  ({left[Frame:1], right[Frame:0], left_exp, compare_subtract, compare_beside})
+  );
+  assign {left[SumWidth-1], left[0], right[SumWidth-1]} = 3'b000;
 
-  // ---- normalize, round once
-  logic                        rest, nan, inf, sign;
+  // ---- add or subtract
+  logic [SumWidth-1:0]        add_left, add_right, sum, magnitude, magnitude_q;
+  logic signed [ExpWidth-1:0] add_exp, sum_exp;
+  logic                       ahead, add_subtract, sum_ahead, sum_subtract, unused_half;
+  logic [3:0]                 add_beside, sum_beside;
+  ng_cut #(
+    .Width (2 * SumWidth + ExpWidth + 6),
+    .Enable(Cuts & 4)
+  ) u_compared (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({left, right, left >= right, left_exp, compare_subtract, compare_beside}),
+    .q_o  ({add_left, add_right, ahead, add_exp, add_subtract, add_beside})
+  );
+  // The carry-in as a half-unit column: 1/2 + 1/2. One addition, hence one carry chain.
+  assign {sum, unused_half} = {add_left, 1'b1} + {add_right ^ {SumWidth{add_subtract}}, add_subtract & ahead};
+  assign magnitude = sum ^ {SumWidth{add_subtract & ~ahead}};
+  ng_cut #(
+    .Width (SumWidth + ExpWidth + 6),
+    .Enable(Cuts & 8)
+  ) u_added (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({magnitude, ahead, add_exp, add_subtract, add_beside}),
+    .q_o  ({magnitude_q, sum_ahead, sum_exp, sum_subtract, sum_beside})
+  );
+
+  // ---- normalize
+  logic                        rest, lead_sign_q, nan_q, inf_q, inf_sign_q, subtract_q, ahead_q, sign;
   logic [24:0]                 sig;
   logic [$clog2(SumWidth)-1:0] shift;
-  logic signed [ExpWidth-1:0]  exponent;
+  logic signed [ExpWidth-1:0]  coarse_exp;
   ng_normalize #(
     .Width   (SumWidth),
-    .OutWidth(25)
+    .OutWidth(25),
+    .Cuts    ((Cuts >> 4) & 1)
   ) u_normalize (
-    .data_i  (magnitude),
+    .clk_i   (clk_i),
+    .en_i    (en_i),
+    .data_i  (magnitude_q),
     .fill_i  (1'b0),
     .sig_o   (sig),
     .sticky_o(rest),
     .shift_o (shift)
   );
-  assign exponent = lead_exp + ExpWidth'(1) - ExpWidth'(shift);
-  assign nan = x_nan_i | (c_special & (c_mantissa | (x_inf_i & subtract)));
-  assign inf = x_inf_i | c_special;
-  assign sign = inf ? (x_inf_i ? x_sign_i : c_i[31]) : subtract ? sig[24] & (lead_sign ^ ~ahead) : lead_sign;
+  ng_cut #(
+    .Width (ExpWidth + 6),
+    .Enable(Cuts & 16)
+  ) u_coarse (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({sum_exp, sum_ahead, sum_subtract, sum_beside}),
+    .q_o  ({coarse_exp, ahead_q, subtract_q, lead_sign_q, nan_q, inf_q, inf_sign_q})
+  );
+  assign sign = inf_q ? inf_sign_q : subtract_q ? sig[24] & (lead_sign_q ^ ~ahead_q) : lead_sign_q;
 
+  // ---- round once
+  logic [25:0]                round_sig;
+  logic signed [ExpWidth-1:0] round_exp;
+  logic                       round_nan, round_inf, round_sign;
+  ng_cut #(
+    .Width (29 + ExpWidth),
+    .Enable(Cuts & 32)
+  ) u_normalized (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({sig, rest, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), nan_q, inf_q, sign & ~nan_q}),
+    .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
+  );
   ng_round_pack #(
     .SigWidth(26),
     .ExpWidth(ExpWidth),
     .ExpLo   (-126 - Frame),
     .ExpHi   ((ExpHi > 127 ? ExpHi : 127) + 1),
-    .RandBits(1)
+    .RandBits(1),
+    .Cuts    ((Cuts >> 6) & 1)
   ) u_round (
+    .clk_i (clk_i),
+    .en_i  (en_i),
     .mode_i(2'd0),
-    .nan_i (nan),
-    .inf_i (inf),
-    .sign_i(sign & ~nan),
-    .exp_i (exponent),
-    .sig_i ({sig, rest}),
+    .nan_i (round_nan),
+    .inf_i (round_inf),
+    .sign_i(round_sign),
+    .exp_i (round_exp),
+    .sig_i (round_sig),
     .rand_i(1'b0),
     .code_o(sum_o)
   );

@@ -16,6 +16,8 @@
 // Width argument: |a||b| <= 144 < 2^8, 9 bits with sign; a node of level l is within +-144 * 2^l, 9 + l bits, and never the
 // most negative number of its width, so that inversion plus 1 does not overflow.
 //
+// Cuts (docs/cuts.md): bit 0 behind half of the tree's levels.
+//
 // Bit k of all lanes is one vector with lane i at bit 4*i, where the codes have it: one expression serves all lanes, for
 // the reader and for the simulator's 64-bit words.
 
@@ -29,13 +31,19 @@
 
 module ng_dot_e2m1 #(
   parameter int Lanes = 16,
+  parameter int Cuts  = 0,  // registers: 1 nodes
   localparam int DotWidth = 9 + $clog2(Lanes)
 ) (
+  input  logic                       clk_i,  // this and en_i: of the cut
+  input  logic                       en_i,
   input  logic        [Lanes*4-1:0]  a_i,
   input  logic        [Lanes*4-1:0]  b_i,
   output logic signed [DotWidth-1:0] dot_o
 );
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes); end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_dot_e2m1: Cuts=%0d; expected 0 or 1", Cuts); end
+`endif
 
   localparam int Levels = $clog2(Lanes);
   localparam logic [Lanes*4-1:0] Ones = {Lanes{4'h1}};
@@ -79,8 +87,8 @@ module ng_dot_e2m1 #(
 
   for (genvar l = 0; l <= Levels; l++) begin : gen_level
     for (genvar i = 0; i < (Lanes >> l); i++) begin : gen_node
-      logic [8+l:0] sum;
-      logic         negative;  // pending: the node stands for -sum
+      logic [8+l:0] sum_d, sum;
+      logic         negative_d, negative;  // pending: the node stands for -sum
       if (l == 0) begin : gen_lane
         logic [8:0] magnitude;
         logic       sign;
@@ -88,22 +96,31 @@ module ng_dot_e2m1 #(
         assign sign = a_i[4*i+3] ^ b_i[4*i+3];
         if (i == 0) begin : gen_exact
           logic unused_half;
-          assign {sum, unused_half} = {magnitude ^ {9{sign}}, 1'b1} + {9'd0, sign};
-          assign negative = 1'b0;
+          assign {sum_d, unused_half} = {magnitude ^ {9{sign}}, 1'b1} + {9'd0, sign};
+          assign negative_d = 1'b0;
         end else begin : gen_pending
-          assign sum = magnitude;
-          assign negative = sign;
+          assign sum_d = magnitude;
+          assign negative_d = sign;
         end
       end else begin : gen_add
         logic [7+l:0] left, right;
         logic         differ, unused_half;
-        assign negative = gen_level[l-1].gen_node[2*i].negative;
-        assign differ = negative ^ gen_level[l-1].gen_node[2*i+1].negative;
+        assign negative_d = gen_level[l-1].gen_node[2*i].negative;
+        assign differ = negative_d ^ gen_level[l-1].gen_node[2*i+1].negative;
         assign left = gen_level[l-1].gen_node[2*i].sum;
         assign right = gen_level[l-1].gen_node[2*i+1].sum ^ {8 + l{differ}};
         // The carry-in as a half-unit column: 1/2 + differ/2. One addition, hence one carry chain.
-        assign {sum, unused_half} = {left[7+l], left, 1'b1} + {right[7+l], right, differ};
+        assign {sum_d, unused_half} = {left[7+l], left, 1'b1} + {right[7+l], right, differ};
       end
+      ng_cut #(
+        .Width (10 + l),
+        .Enable(l == Levels / 2 ? Cuts : 0)
+      ) u_nodes (
+        .clk_i(clk_i),
+        .en_i (en_i),
+        .d_i  ({sum_d, negative_d}),
+        .q_o  ({sum, negative})
+      );
 `ifdef FORMAL
       // Lemmas of verif/formal/mac/dot_nvfp4_proof.sv: a lane stands for its product, a node for the sum of its children.
       // First each is proven by itself, for all inputs; then, with NG_LEMMAS, what was proven takes the logic's place.

@@ -10,13 +10,18 @@
 //
 // Width argument: a product has 37 or 65 bits with its sign (ng_fp8_lane), the sum clog2(Lanes) more. Each adder of the tree
 // takes the 1 that its left-over lane owes; Lanes lanes and Lanes - 1 adders, so lane 0 owes nothing.
+//
+// Cuts (docs/cuts.md): bit 0 in the lanes, 1 between lanes and tree, 2 behind the tree.
 
 module ng_dot_fp8 #(
   parameter int Lanes     = 32,
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
+  parameter int Cuts      = 0,  // registers: 1 product + 2 lanes + 4 sum
   localparam int LaneWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65,
   localparam int TermWidth = LaneWidth + $clog2(Lanes)
 ) (
+  input  logic                        clk_i,    // this and en_i: of the cuts
+  input  logic                        en_i,
   input  logic        [Lanes*8-1:0]   a_i,
   input  logic        [Lanes*8-1:0]   b_i,
   input  logic                        a_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -26,35 +31,50 @@ module ng_dot_fp8 #(
   output logic                        pinf_o,
   output logic                        ninf_o
 );
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Lanes < 1) begin : gen_check_lanes $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes); end
   if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
+  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts $fatal(1, "ng_dot_fp8: Cuts=%0d; expected 0 to 7", Cuts); end
+`endif
 
-  logic [Lanes*LaneWidth-1:0] term;
-  logic [Lanes-1:0]           owed, nan, pinf, ninf;
+  logic [Lanes*LaneWidth-1:0] lane_term, term;
+  logic [Lanes-1:0]           lane_owed, owed, lane_nan, lane_pinf, lane_ninf;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     ng_fp8_lane #(
       .FormatSet(FormatSet),
-      .Owe      (i == 0 ? 0 : 1)
+      .Owe      (i == 0 ? 0 : 1),
+      .Cuts     (Cuts & 1)
     ) u_lane (
+      .clk_i  (clk_i),
+      .en_i   (en_i),
       .a_i    (a_i[8*i+:8]),
       .b_i    (b_i[8*i+:8]),
       .a_fmt_i(a_fmt_i),
       .b_fmt_i(b_fmt_i),
-      .term_o (term[i*LaneWidth+:LaneWidth]),
-      .owed_o (owed[i]),
-      .nan_o  (nan[i]),
-      .pinf_o (pinf[i]),
-      .ninf_o (ninf[i])
+      .term_o (lane_term[i*LaneWidth+:LaneWidth]),
+      .owed_o (lane_owed[i]),
+      .nan_o  (lane_nan[i]),
+      .pinf_o (lane_pinf[i]),
+      .ninf_o (lane_ninf[i])
     );
   end
-  assign nan_o = |nan;
-  assign pinf_o = |pinf;
-  assign ninf_o = |ninf;
 
+  logic nan, pinf, ninf;
+  ng_cut #(
+    .Width (Lanes * (LaneWidth + 1) + 3),
+    .Enable(Cuts & 2)
+  ) u_lanes (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({lane_term, lane_owed, |lane_nan, |lane_pinf, |lane_ninf}),
+    .q_o  ({term, owed, nan, pinf, ninf})
+  );
+
+  logic [TermWidth-1:0] sum;
   logic unused_owed;
   assign unused_owed = owed[0];
   if (Lanes == 1) begin : gen_one
-    assign term_o = term;
+    assign sum = term;
   end else begin : gen_sum
     ng_sum_tree #(
       .Operands(Lanes),
@@ -62,7 +82,16 @@ module ng_dot_fp8 #(
     ) u_sum (
       .x_i    (term),
       .carry_i(owed[Lanes-1:1]),
-      .sum_o  (term_o)
+      .sum_o  (sum)
     );
   end
+  ng_cut #(
+    .Width (TermWidth + 3),
+    .Enable(Cuts & 4)
+  ) u_sum (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({sum, nan, pinf, ninf}),
+    .q_o  ({term_o, nan_o, pinf_o, ninf_o})
+  );
 endmodule

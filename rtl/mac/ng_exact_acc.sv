@@ -24,8 +24,10 @@ module ng_exact_acc #(
   output logic                        ninf_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (TermWidth < 2) begin : gen_check_term_width $fatal(1, "ng_exact_acc: TermWidth=%0d; expected 2 or more", TermWidth); end
   if (AccWidth < TermWidth) begin : gen_check_acc_width $fatal(1, "ng_exact_acc: AccWidth=%0d; expected at least TermWidth=%0d", AccWidth, TermWidth); end
+`endif
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds an exact signed fixed-point sum to FP32, once, to nearest even: the end of every MAC. Combinational.
+// Rounds an exact signed fixed-point sum to FP32, once, to nearest even: the end of every MAC.
 //
 // Value: fixed_i * 2^LsbExp. NaN (nan_i, or both infinities) gives 32'h7FC00000, an infinity its FP32 code, zero +0.
 //
@@ -15,10 +15,15 @@
 // Width argument: |x| <= 2^(Width-1). Without the sign, and with one fill bit (so that the top one of ~(-1) has a place), it
 // has Width bits in units of 2^(LsbExp-1); its exponent lies in [LsbExp - 1, LsbExp + Width - 2], which the rounding module is
 // told: for the sums of this project it need not look for overflow either.
+//
+// Cuts (docs/cuts.md): bit 0 between the halves of the normalizer, 1 behind it, before the rounding.
 module ng_fixed_to_fp32 #(
   parameter int Width  = 64,
-  parameter int LsbExp = -20
+  parameter int LsbExp = -20,
+  parameter int Cuts   = 0  // registers: 1 coarse + 2 normalized
 ) (
+  input  logic                    clk_i,  // this and en_i: of the cuts
+  input  logic                    en_i,
   input  logic signed [Width-1:0] fixed_i,
   input  logic                    nan_i,
   input  logic                    pinf_i,
@@ -26,34 +31,66 @@ module ng_fixed_to_fp32 #(
   output logic [31:0]             fp32_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 2 || Width > 512) begin : gen_check_width $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width); end
   if (LsbExp < -125 || LsbExp > 400) begin : gen_check_lsb_exp $fatal(1, "ng_fixed_to_fp32: LsbExp=%0d; expected -125 to 400", LsbExp); end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_fixed_to_fp32: Cuts=%0d; expected 0 to 3", Cuts); end
+`endif
 
   localparam int DataWidth = Width > 25 ? Width : 25;  // room for T and G: more fill bits
   localparam int ShiftWidth = $clog2(DataWidth);
   localparam int ExpWidth = 11;
 
-  logic                       sign, guard, sticky;
+  // ---- normalized
+  logic                       sign, sign_q, guard, sticky;
   logic [DataWidth-1:0]       data;
   logic [24:0]                sig;
   logic [ShiftWidth-1:0]      shift;
   logic signed [ExpWidth-1:0] exponent;
-
   assign sign = fixed_i[Width-1];
   assign data = {fixed_i[Width-2:0] ^ {(Width-1){sign}}, {(DataWidth-Width+1){sign}}};
 
   ng_normalize #(
-    .Width(DataWidth),
-    .OutWidth(25)
+    .Width   (DataWidth),
+    .OutWidth(25),
+    .Cuts    (Cuts & 1)
   ) u_normalize (
+    .clk_i   (clk_i),
+    .en_i    (en_i),
     .data_i  (data),
     .fill_i  (sign),
     .sig_o   (sig),
     .sticky_o(sticky),
     .shift_o (shift)
   );
+
+  logic code_sign, nan_q, inf_q, code_sign_q;
+  assign code_sign = nan_i | pinf_i ? 1'b0 : ninf_i | sign;
+  ng_cut #(
+    .Width (4),
+    .Enable(Cuts & 1)
+  ) u_coarse (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({sign, code_sign, nan_i | (pinf_i & ninf_i), pinf_i | ninf_i}),
+    .q_o  ({sign_q, code_sign_q, nan_q, inf_q})
+  );
   assign exponent = ExpWidth'(LsbExp + Width - 2) - ExpWidth'(shift);
-  assign guard = sig[0] | (sign & ~sticky);
+  assign guard = sig[0] | (sign_q & ~sticky);
+
+  // ---- rounded
+  logic                       round_sign, round_nan, round_inf;
+  logic [25:0]                round_sig;
+  logic signed [ExpWidth-1:0] round_exponent;
+  ng_cut #(
+    .Width (29 + ExpWidth),
+    .Enable(Cuts & 2)
+  ) u_normalized (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({code_sign_q, nan_q, inf_q, exponent, sig[24:1], guard, sticky | (sign_q & sig[0])}),
+    .q_o  ({round_sign, round_nan, round_inf, round_exponent, round_sig})
+  );
 
   ng_round_pack #(
     .SigWidth(26),
@@ -62,12 +99,14 @@ module ng_fixed_to_fp32 #(
     .ExpHi   (LsbExp + Width - 2),
     .RandBits(1)
   ) u_round (
+    .clk_i (clk_i),
+    .en_i  (en_i),
     .mode_i(2'd0),
-    .nan_i (nan_i | (pinf_i & ninf_i)),
-    .inf_i (pinf_i | ninf_i),
-    .sign_i(nan_i | pinf_i ? 1'b0 : ninf_i | sign),
-    .exp_i (exponent),
-    .sig_i ({sig[24:1], guard, sticky | (sign & sig[0])}),
+    .nan_i (round_nan),
+    .inf_i (round_inf),
+    .sign_i(round_sign),
+    .exp_i (round_exponent),
+    .sig_i (round_sig),
     .rand_i(1'b0),
     .code_o(fp32_o)
   );

@@ -13,6 +13,8 @@
 //   shift     by s in two steps: by s mod 8 into the window v, 15 bits and a sign; then byte q of the result takes the
 //             window's low byte if s / 8 = q, its high byte if s / 8 = q - 1, and else the sign
 //
+// Cuts (docs/cuts.md): bit 0 between product and shift.
+//
 // Width argument: shifted by s, the product (225 at most: 8 bits) has the unit 2^(-2 * (Bias + 3)) = 2^-20 (E4M3) or 2^-36.
 // E4M3: s >= 2, so bits 1..0 are never occupied and bit 2 is 2^-18. With E5M2: s >= 2 and the two padding bits of its
 // significands (E5M2 x E5M2), or s >= 10 (others), leave bits 3..0 empty: bit 4 is 2^-32. At the top s <= 30 puts the last bit
@@ -21,8 +23,11 @@
 module ng_fp8_lane #(
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
   parameter int Owe       = 1,  // 0: two's complement, owed_o is 0
+  parameter int Cuts      = 0,  // registers: 1 product
   localparam int TermWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65
 ) (
+  input  logic                 clk_i,    // this and en_i: of the cut
+  input  logic                 en_i,
   input  logic [7:0]           a_i,
   input  logic [7:0]           b_i,
   input  logic                 a_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -33,8 +38,11 @@ module ng_fp8_lane #(
   output logic                 pinf_o,
   output logic                 ninf_o
 );
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
   if (Owe < 0 || Owe > 1) begin : gen_check_owe $fatal(1, "ng_fp8_lane: Owe=%0d; expected 0 or 1", Owe); end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_fp8_lane: Cuts=%0d; expected 0 or 1", Cuts); end
+`endif
 
   localparam int ExpWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 4 : 5;
   localparam int Drop     = (FormatSet == ng_format_set_pkg::E4m3) ? 2 : 4;  // empty bits below the unit
@@ -54,12 +62,10 @@ module ng_fp8_lane #(
   );
 
   // Specials.
-  logic sign, inf;
+  logic sign, inf, nan;
   assign sign = a_sign ^ b_sign;
   assign inf = (a_inf & ~b_zero & ~b_nan) | (b_inf & ~a_zero & ~a_nan);
-  assign nan_o = a_nan | b_nan | (a_inf & b_zero) | (b_inf & a_zero);
-  assign pinf_o = inf & ~sign;
-  assign ninf_o = inf & sign;
+  assign nan = a_nan | b_nan | (a_inf & b_zero) | (b_inf & a_zero);
 
   // Product of the significands. Bit 0 of lh + hl is left out of the addition, its carry enters as a half-unit column: with
   // three operands in plain sight Yosys would build a carry-save stage.
@@ -77,22 +83,34 @@ module ng_fp8_lane #(
   assign product = {6'({hh, ll[3:2]} + 6'(middle)), ll[1:0]};
 
   // s, and once more its top bit, xor the sign of the product: a copy by another path, for the shift below.
-  logic [ExpWidth:0] s;
+  logic [ExpWidth:0] s_d, s;
   logic              s_top_xor_sign, s_top;
   logic [ExpWidth:0] unused_low;
   logic              unused_s;
-  assign {s, unused_s} = {1'b0, a_exp, 1'b1} + {1'b0, b_exp[ExpWidth-1:1], b_exp[0] | b_sub, a_sub};
+  assign {s_d, unused_s} = {1'b0, a_exp, 1'b1} + {1'b0, b_exp[ExpWidth-1:1], b_exp[0] | b_sub, a_sub};
   assign {s_top_xor_sign, unused_low} = {a_sign, a_exp, 1'b1} + {b_sign, b_exp[ExpWidth-1:1], b_exp[0] | b_sub, a_sub};
-  assign s_top = s_top_xor_sign ^ sign;
+
+  logic [7:0] product_q;
+  logic       sign_q, s_top_q;
+  ng_cut #(
+    .Width (ExpWidth + 14),
+    .Enable(Cuts)
+  ) u_product (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({product, s_d, s_top_xor_sign, sign, nan, inf & ~sign, inf & sign}),
+    .q_o  ({product_q, s, s_top_q, sign_q, nan_o, pinf_o, ninf_o})
+  );
+  assign s_top = s_top_q ^ sign_q;
 
   // The number to shift, its sign, what to invert it with on the way.
   logic [7:0] p;
   logic       p_sign, invert;
   if (Owe != 0) begin : gen_owe
-    assign {p_sign, p, invert, owed_o} = {1'b0, product, sign, sign};
+    assign {p_sign, p, invert, owed_o} = {1'b0, product_q, sign_q, sign_q};
   end else begin : gen_exact
     logic unused_half;
-    assign {p_sign, p, unused_half} = {{9{sign}} ^ {1'b0, product}, 1'b1} + {9'd0, sign};
+    assign {p_sign, p, unused_half} = {{9{sign_q}} ^ {1'b0, product_q}, 1'b1} + {9'd0, sign_q};
     assign {invert, owed_o} = 2'b00;
   end
 

@@ -16,14 +16,18 @@ module ng_fp_mac #(
   output logic [31:0]     acc_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits $fatal(1, "ng_fp_mac: ExpBits=%0d; expected 2 to 8", ExpBits); end
   if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_fp_mac: ManBits=%0d; expected 1 to 23", ManBits); end
+`endif
 
   logic [31:0] sum;
   ng_fma_fp32 #(
     .ExpBits(ExpBits),
     .ManBits(ManBits)
   ) u_fma (
+    .clk_i (clk_i),
+    .en_i  (1'b1),
     .a_i   (a_i),
     .b_i   (b_i),
     .c_i   (first_i ? 32'd0 : acc_o),

@@ -28,6 +28,7 @@ module ng_int_mac #(
   output logic signed [AccWidth-1:0] acc_o   // unsigned if both operands are
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mac: AWidth=%0d; expected 1 to 16", AWidth); end
   if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mac: BWidth=%0d; expected 1 to 16", BWidth); end
   if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mac: ASigned=%0d; expected 0 or 1", ASigned); end
@@ -35,6 +36,7 @@ module ng_int_mac #(
   if (Structure < 0 || Structure > 2) begin : gen_check_structure $fatal(1, "ng_int_mac: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure); end
   if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes); end
   if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth); end
+`endif
 
   logic [Lanes*LaneWidth-1:0]  products;
   logic signed [TermWidth-1:0] term;

@@ -30,11 +30,13 @@ module ng_int_mult #(
   output logic [ProductWidth-1:0] product_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mult: AWidth=%0d; expected 1 to 16", AWidth); end
   if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mult: BWidth=%0d; expected 1 to 16", BWidth); end
   if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mult: ASigned=%0d; expected 0 or 1", ASigned); end
   if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed $fatal(1, "ng_int_mult: BSigned=%0d; expected 0 or 1", BSigned); end
   if (Structure < 0 || Structure > 2) begin : gen_check_structure $fatal(1, "ng_int_mult: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure); end
+`endif
 
   localparam logic [ProductWidth-1:0] Fix =
       (ProductWidth'(ASigned | BSigned) << (ProductWidth - 1)) +

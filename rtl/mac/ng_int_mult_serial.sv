@@ -31,10 +31,12 @@ module ng_int_mult_serial #(
   output logic [ProductWidth-1:0] product_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mult_serial: AWidth=%0d; expected 1 to 16", AWidth); end
   if (BWidth < 2 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mult_serial: BWidth=%0d; expected 2 to 16", BWidth); end
   if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mult_serial: ASigned=%0d; expected 0 or 1", ASigned); end
   if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed $fatal(1, "ng_int_mult_serial: BSigned=%0d; expected 0 or 1", BSigned); end
+`endif
 
   localparam int CountWidth = BWidth > 2 ? $clog2(BWidth) : 1;
 

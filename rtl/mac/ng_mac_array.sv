@@ -58,12 +58,14 @@ module ng_mac_array #(
   localparam bit HasFp8 = (FormatSet & ng_format_set_pkg::Fp8) != 0;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Rows < 1) begin : gen_check_rows $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows); end
   if (Cols < 1) begin : gen_check_cols $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols); end
   if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet); end
   if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
   if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
+`endif
 
   // ---- units and widths (argument in ng_mac_pe)
   localparam int LsbExp = HasE5m2 ? -32 : HasFp4 ? -20 : -18;
@@ -216,6 +218,8 @@ module ng_mac_array #(
       .Width (AccWidth),
       .LsbExp(LsbExp)
     ) u_convert (
+      .clk_i  (clk_i),
+      .en_i   (1'b1),
       .fixed_i(sum[row_q*AccWidth +: AccWidth]),
       .nan_i  (nan[row_q]),
       .pinf_i (pinf[row_q]),

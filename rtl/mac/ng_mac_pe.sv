@@ -62,6 +62,8 @@ module ng_mac_pe #(
       .Lanes    (Lanes),
       .FormatSet(Fp8Set)
     ) u_dot (
+      .clk_i  (clk_i),
+      .en_i   (1'b1),
       .a_i    (a_fp8_i),
       .b_i    (b_fp8_i),
       .a_fmt_i(a_e5m2_i),
@@ -103,11 +105,15 @@ module ng_mac_pe #(
       ng_dot_e2m1 #(
         .Lanes(16)
       ) u_dot (
+        .clk_i(clk_i),
+        .en_i (1'b1),
         .a_i  (a_fp4_i[b*64 +: 64]),
         .b_i  (b_fp4_i[b*64 +: 64]),
         .dot_o(dot_d[b*13 +: 13])
       );
       ng_scale_nvfp4 u_scale (
+        .clk_i    (clk_i),
+        .en_i     (1'b1),
         .dot_i    (dot_q[b*13 +: 13]),
         .a_scale_i(a_scale_i[b*8 +: 8]),
         .b_scale_i(b_scale_i[b*8 +: 8]),

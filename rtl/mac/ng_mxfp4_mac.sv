@@ -19,6 +19,8 @@ module ng_mxfp4_mac (
   logic [31:0] term, sum;
   logic        normal, special, mantissa;
   ng_dot_mxfp4 u_dot (
+    .clk_i    (clk_i),
+    .en_i     (1'b1),
     .a_i      (a_i),
     .b_i      (b_i),
     .a_scale_i(a_scale_i),
@@ -33,6 +35,8 @@ module ng_mxfp4_mac (
     .Unnormal(0),
     .ExpHi   (127)
   ) u_add (
+    .clk_i   (clk_i),
+    .en_i    (1'b1),
     .x_nan_i (special & mantissa),
     .x_inf_i (special),
     .x_sign_i(term[31]),

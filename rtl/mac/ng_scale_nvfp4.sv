@@ -16,28 +16,55 @@
 // Width argument: dot_i is within +-2304 (16 lanes of +-144; the argument does not hold for other 13-bit numbers), the
 // significand product at most 15 * 15: +-518400, 20 bits with sign. A running sum is within +-2 * 2304, 14 bits. The
 // largest scale is 448 = 14 * 2^15 in units of 2^-10, so |term| <= 2304 * 14^2 * 2^28 < 2^47: 48 bits.
+//
+// Cuts (docs/cuts.md): bit 0 behind the product of the significands, 1 behind the products with its nibbles, 2 behind their sum,
+// 3 behind the shift. What does not depend on dot_i stands before bit 0, beside the dot product.
 
-module ng_scale_nvfp4 (
+module ng_scale_nvfp4 #(
+  parameter int Cuts = 0  // registers: 1 significand + 2 product + 4 sum + 8 term
+) (
+  input  logic               clk_i,  // this and en_i: of the cuts
+  input  logic               en_i,
   input  logic signed [12:0] dot_i,
   input  logic        [7:0]  a_scale_i,
   input  logic        [7:0]  b_scale_i,
   output logic signed [47:0] term_o,
   output logic               nan_o
 );
-  logic a_normal, b_normal;
+`ifndef __ICARUS__ // which has no elaboration tasks
+  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts $fatal(1, "ng_scale_nvfp4: Cuts=%0d; expected 0 to 15", Cuts); end
+`endif
+
+  // ---- scales
+  logic a_normal, b_normal, nan;
   assign a_normal = a_scale_i[6:3] != '0;
   assign b_normal = b_scale_i[6:3] != '0;
-  assign nan_o = (&a_scale_i[6:0]) | (&b_scale_i[6:0]);
+  assign nan = (&a_scale_i[6:0]) | (&b_scale_i[6:0]);
 
   logic [3:0] a_significand, b_significand;
   logic [7:0] significand;
-  assign a_significand = {a_normal, a_scale_i[2:0]} & {4{~nan_o}};
+  assign a_significand = {a_normal, a_scale_i[2:0]} & {4{~nan}};
   assign b_significand = {b_normal, b_scale_i[2:0]};
   assign significand = a_significand * b_significand;
 
   logic [4:0] shift;
   assign shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal} + {1'b0, b_scale_i[6:4], b_scale_i[3] | ~b_normal};
 
+  logic signed [12:0] dot_q;
+  logic        [7:0]  significand_q;
+  logic        [4:0]  shift_q;
+  logic               nan_q;
+  ng_cut #(
+    .Width (27),
+    .Enable(Cuts & 1)
+  ) u_significand (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({dot_i, significand, shift, nan}),
+    .q_o  ({dot_q, significand_q, shift_q, nan_q})
+  );
+
+  // ---- products with the nibbles
   for (genvar n = 0; n < 2; n++) begin : gen_nibble
     logic signed [16:0] product;
     for (genvar i = 0; i < 4; i++) begin : gen_bit
@@ -47,7 +74,7 @@ module ng_scale_nvfp4 (
       end else begin : gen_next
         assign partial = 14'(signed'(gen_nibble[n].gen_bit[i-1].sum[13:1]));
       end
-      assign sum = significand[4*n+i] ? partial + 14'(dot_i) : partial;
+      assign sum = significand_q[4*n+i] ? partial + 14'(dot_q) : partial;
       if (i == 3) begin : gen_last
         assign product[16:3] = sum;
       end else begin : gen_low
@@ -56,13 +83,47 @@ module ng_scale_nvfp4 (
     end
   end
 
-  logic signed [19:0] product;
-  assign product = 20'(gen_nibble[0].product) + {gen_nibble[1].product[15:0], 4'b0};
+  logic signed [16:0] low_q, high_q;
+  logic        [4:0]  shift_qq;
+  logic               nan_qq;
+  ng_cut #(
+    .Width (40),
+    .Enable(Cuts & 2)
+  ) u_product (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({gen_nibble[0].product, gen_nibble[1].product, shift_q, nan_q}),
+    .q_o  ({low_q, high_q, shift_qq, nan_qq})
+  );
 
+  // ---- their sum
+  logic signed [19:0] product, product_q;
+  logic        [4:0]  shift_qqq;
+  logic               nan_qqq;
+  assign product = 20'(low_q) + {high_q[15:0], 4'b0};
+  ng_cut #(
+    .Width (26),
+    .Enable(Cuts & 4)
+  ) u_sum (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({product, shift_qq, nan_qq}),
+    .q_o  ({product_q, shift_qqq, nan_qqq})
+  );
+
+  // ---- shifted
   logic signed [49:0] shifted;
-  assign shifted = 50'(product) << shift;
-  assign term_o = shifted[49:2];
+  assign shifted = 50'(product_q) << shift_qqq;
+  ng_cut #(
+    .Width (49),
+    .Enable(Cuts & 8)
+  ) u_term (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({shifted[49:2], nan_qqq}),
+    .q_o  ({term_o, nan_o})
+  );
 
   logic unused;
-  assign unused = ^{a_scale_i[7], b_scale_i[7], gen_nibble[1].product[16], shifted[1:0]};
+  assign unused = ^{a_scale_i[7], b_scale_i[7], high_q[16], shifted[1:0]};
 endmodule

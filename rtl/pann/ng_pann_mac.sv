@@ -31,9 +31,11 @@ module ng_pann_mac #(
   output logic signed [AccWidth-1:0] result_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (XWidth < 1) begin : gen_check_x_width $fatal(1, "ng_pann_mac: XWidth=%0d; expected 1 or more", XWidth); end
   if (WWidth < 1) begin : gen_check_w_width $fatal(1, "ng_pann_mac: WWidth=%0d; expected 1 or more", WWidth); end
   if (AccWidth < XWidth) begin : gen_check_acc_width $fatal(1, "ng_pann_mac: AccWidth=%0d; expected at least XWidth=%0d", AccWidth, XWidth); end
+`endif
 
   // The element at work: x_q is added while count_q, the additions to go, is not 0.
   logic              busy_q, first_q, last_q, negative_q;

@@ -35,10 +35,12 @@ module ng_unsigned_mac #(
 );
 
   localparam int ProductWidth = XWidth + WWidth;
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (XWidth < 1 || XWidth > 16) begin : gen_check_x_width $fatal(1, "ng_unsigned_mac: XWidth=%0d; expected 1 to 16", XWidth); end
   if (WWidth < 1 || WWidth > 16) begin : gen_check_w_width $fatal(1, "ng_unsigned_mac: WWidth=%0d; expected 1 to 16", WWidth); end
   if (AccWidth < ProductWidth) begin : gen_check_acc_width $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d", AccWidth, ProductWidth); end
   if (Schedule < 0 || Schedule > 2) begin : gen_check_schedule $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)", Schedule); end
+`endif
 
   // A module of its own, like every multiplier here: fused with the accumulator it would be as wide as that.
   logic [ProductWidth-1:0] product;

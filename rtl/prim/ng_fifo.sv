@@ -27,9 +27,11 @@ module ng_fifo #(
   output logic [SpaceWidth-1:0] space_o   // free places
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 1) begin : gen_check_width $fatal(1, "ng_fifo: Width=%0d; expected 1 or more", Width); end
   if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth $fatal(1, "ng_fifo: Depth=%0d; expected a power of two, 2 or more", Depth); end
   if (BlockRam != 0 && BlockRam != 1) begin : gen_check_block_ram $fatal(1, "ng_fifo: BlockRam=%0d; expected 0 or 1", BlockRam); end
+`endif
 
   localparam int AddrWidth = Depth > 1 ? SpaceWidth - 1 : 1;  // 1: so that a wrong Depth gets as far as the message
   logic [AddrWidth-1:0]  write_q, read_q, read_d;

@@ -10,11 +10,16 @@
 // first. Width argument: after stage k at most 2^k - 1 places remain to shift, so only the top OutWidth + 2^k - 1 bits can
 // still reach sig_o; the others drop into the sticky bit there and then. That makes the stages narrow (213 two-way
 // multiplexers for 64 to 25 bits, a full shifter has 384).
+//
+// Cuts (docs/cuts.md): bit 0 between the coarse half of the stages and the fine one.
 module ng_normalize #(
   parameter int Width    = 64,
   parameter int OutWidth = 25,
+  parameter int Cuts     = 0,  // registers: 1 coarse
   localparam int ShiftWidth = $clog2(Width)
 ) (
+  input  logic                  clk_i,  // this and en_i: of the cut
+  input  logic                  en_i,
   input  logic [Width-1:0]      data_i,
   input  logic                  fill_i,
   output logic [OutWidth-1:0]   sig_o,
@@ -22,27 +27,55 @@ module ng_normalize #(
   output logic [ShiftWidth-1:0] shift_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 2) begin : gen_check_width $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width); end
   if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width); end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_normalize: Cuts=%0d; expected 0 or 1", Cuts); end
+`endif
 
-  logic [Width-1:0] x, low;
-  always_comb begin
-    x = data_i;
-    sticky_o = 1'b0;
-    shift_o = '0;
-    low = '0;
-    for (int k = ShiftWidth - 1; k >= 0; k--) begin
-      if ((x >> (Width - (1 << k))) == '0) begin
-        low = ~({Width{1'b1}} << (1 << k));
-        x = (x << (1 << k)) | (low & {Width{fill_i}});
-        shift_o[k] = 1'b1;
-      end
-      // What the remaining stages cannot bring up (nothing while Width is the smaller one).
-      low = ~({Width{1'b1}} << (Width - OutWidth - (1 << k) + 1 > 0 ? Width - OutWidth - (1 << k) + 1 : 0));
-      sticky_o = sticky_o | (|((x ^ {Width{fill_i}}) & low));
-      x = fill_i ? x | low : x & ~low;
+  localparam int Fine = ShiftWidth / 2;  // stages after the cut
+
+  // Stage k, down from `From` to `To`. What the remaining stages cannot bring up drops into the sticky bit (nothing while Width
+  // is the smaller one).
+  logic [Width-1:0]      coarse, coarse_q, fine, coarse_low, fine_low;
+  logic [ShiftWidth-1:0] coarse_shift, coarse_shift_q;
+  logic                  coarse_sticky, coarse_sticky_q, fill_q;
+`define NG_STAGES(From, To, x, low, shift, sticky, fill) \
+    for (int k = From; k >= To; k--) begin \
+      if ((x >> (Width - (1 << k))) == '0) begin \
+        low = ~({Width{1'b1}} << (1 << k)); \
+        x = (x << (1 << k)) | (low & {Width{fill}}); \
+        shift[k] = 1'b1; \
+      end \
+      low = ~({Width{1'b1}} << (Width - OutWidth - (1 << k) + 1 > 0 ? Width - OutWidth - (1 << k) + 1 : 0)); \
+      sticky = sticky | (|((x ^ {Width{fill}}) & low)); \
+      x = fill ? x | low : x & ~low; \
     end
+
+  always_comb begin
+    coarse = data_i;
+    coarse_sticky = 1'b0;
+    coarse_shift = '0;
+    coarse_low = '0;
+    `NG_STAGES(ShiftWidth - 1, Fine, coarse, coarse_low, coarse_shift, coarse_sticky, fill_i)
   end
-  assign sig_o = x[Width-1 -: OutWidth];
+  ng_cut #(
+    .Width (Width + ShiftWidth + 2),
+    .Enable(Cuts & 1)
+  ) u_coarse (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({coarse, coarse_shift, coarse_sticky, fill_i}),
+    .q_o  ({coarse_q, coarse_shift_q, coarse_sticky_q, fill_q})
+  );
+  always_comb begin
+    fine = coarse_q;
+    sticky_o = coarse_sticky_q;
+    shift_o = coarse_shift_q;
+    fine_low = '0;
+    `NG_STAGES(Fine - 1, 0, fine, fine_low, shift_o, sticky_o, fill_q)
+  end
+`undef NG_STAGES
+  assign sig_o = fine[Width-1 -: OutWidth];
 
 endmodule

@@ -19,8 +19,10 @@ module ng_ram #(
   output logic [Width-1:0]     rdata_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 1) begin : gen_check_width $fatal(1, "ng_ram: Width=%0d; expected 1 or more", Width); end
   if (Depth < 2) begin : gen_check_depth $fatal(1, "ng_ram: Depth=%0d; expected 2 or more", Depth); end
+`endif
 
   (* ram_style = "block" *) logic [Width-1:0] mem [Depth];
   always_ff @(posedge clk_i) begin

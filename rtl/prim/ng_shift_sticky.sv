@@ -14,8 +14,10 @@ module ng_shift_sticky #(
 );
 
   localparam int CountWidth = $clog2(Width + 1);
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 1) begin : gen_check_width $fatal(1, "ng_shift_sticky: Width=%0d; expected 1 or more", Width); end
   if (ByWidth <= CountWidth) begin : gen_check_by_width $fatal(1, "ng_shift_sticky: ByWidth=%0d; expected more than %0d, what Width=%0d takes", ByWidth, CountWidth, Width); end
+`endif
 
   logic [CountWidth-1:0] count;
   assign count = by_i[CountWidth-1:0] | {CountWidth{|by_i[ByWidth-1:CountWidth]}};

@@ -4,8 +4,8 @@
 // Filling. The open bank takes images as Words = ceil(Width / StreamWidth) words, lowest word first; what the last word has
 // beyond Width is dropped. close_i with the last word of an image makes the bank complete, and the other one is next; if that
 // one is still complete, open_o is low, and write_i must be.
-// Computing. complete_o: the bank whose turn it is is complete, with images_o images. An image read in one cycle stands at
-// image_o from the next one on, until the next read. release_i empties the bank, even in the cycle of its last read; the
+// Computing. The bank whose turn it is has images_o images; complete_o: no more will come. An image read in one cycle stands at
+// image_o from the next one on, until the next read. release_i empties the complete bank, even in the cycle of its last read; the
 // other bank's turn comes. Banks complete, and are released, in turn.
 //
 // Each word of an image has its own memory, so that words are written as they come and images are read whole.
@@ -28,16 +28,18 @@ module ng_operand_buffer #(
   input  logic                   close_i,
   // Computing.
   output logic                   complete_o,
-  output logic [CountWidth-1:0]  images_o,     // images in the bank, if complete
+  output logic [CountWidth-1:0]  images_o,     // images in that bank, complete or being filled
   input  logic                   read_i,
   input  logic [AddrWidth-1:0]   addr_i,
   output logic [Width-1:0]       image_o,
   input  logic                   release_i
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 1) begin : gen_check_width $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width); end
   if (StreamWidth < 1) begin : gen_check_stream_width $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth); end
   if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth); end
+`endif
 
   localparam int Words = (Width + StreamWidth - 1) / StreamWidth;
   localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;

@@ -59,6 +59,7 @@ module ng_tile #(
   output logic                   irq_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile: Rows=%0d; expected 1 to 255", Rows); end
   if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile: Cols=%0d; expected 1 to 255", Cols); end
   if (Lanes < 2 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile: Lanes=%0d; expected 2 to 255", Lanes); end
@@ -68,6 +69,7 @@ module ng_tile #(
   if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters); end
+`endif
 
   // Codes of STATUS.error.
   localparam logic [2:0] ErrorNone = 3'd0;
@@ -159,7 +161,7 @@ module ng_tile #(
     .edge_cols_o       (compute.cols),
     .compute_valid_o   (compute_valid),
     .compute_beats_o   (compute.beats),
-    .compute_flags_o   ({compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
+    .compute_flags_o   ({compute.part_a, compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
     .done_count_i      (done_count),
     .loads_count_i     (loads_count),
     .counters_i        (counters)

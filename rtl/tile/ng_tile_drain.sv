@@ -29,7 +29,9 @@ module ng_tile_drain #(
   output logic                   busy_o   // numbers that have not left; those of a job that still waits are not counted
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (StreamWidth < 32 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32", StreamWidth); end
+`endif
 
   localparam int Units = StreamWidth / 32;
   localparam int Groups = (Cols + Units - 1) / Units;         // groups of numbers a row
@@ -75,9 +77,11 @@ module ng_tile_drain #(
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     logic [31:0] product;
     ng_scale_fp32 u_scale (
-      .a_i(chosen_data_q[u*32 +: 32]),
-      .b_i(job_i.scale),
-      .y_o(product)
+      .clk_i(clk_i),
+      .en_i (1'b1),
+      .a_i  (chosen_data_q[u*32 +: 32]),
+      .b_i  (job_i.scale),
+      .y_o  (product)
     );
     // Zeros after a row stay zeros whatever the scale is.
     if (u < LastUnits) begin : gen_number

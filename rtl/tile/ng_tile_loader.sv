@@ -42,8 +42,10 @@ module ng_tile_loader #(
   output logic                long_error_o
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (ADepth > 32768) begin : gen_check_a_depth $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth); end
   if (BDepth > 32768) begin : gen_check_b_depth $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth); end
+`endif
 
   localparam int CountWidth = $clog2(ADepth > BDepth ? ADepth : BDepth);
   logic                  started_q;  // words of this load have been taken

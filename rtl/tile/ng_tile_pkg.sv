@@ -18,6 +18,7 @@ package ng_tile_pkg;
     logic [15:0] beats;    // length along k, in panel-beats
     logic [7:0]  rows;     // in use in the last panel of A
     logic [7:0]  cols;     // in use in the last panel of B
+    logic        part_a;   // of the bank of A, the images behind those of the command before
     logic        irq;
     logic        release_b;
     logic        release_a;

@@ -72,7 +72,7 @@ module ng_tile_regs #(
   // COMPUTE.
   output logic         compute_valid_o,
   output logic [15:0]  compute_beats_o,
-  output logic [4:0]   compute_flags_o,
+  output logic [5:0]   compute_flags_o,
   // DONE.
   input  logic [31:0]  done_count_i,
   // LOADS.
@@ -81,6 +81,7 @@ module ng_tile_regs #(
   input  logic [575:0] counters_i
 );
 
+`ifndef __ICARUS__ // which has no elaboration tasks
   if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile_regs: Rows=%0d; expected 1 to 255", Rows); end
   if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile_regs: Cols=%0d; expected 1 to 255", Cols); end
   if (Lanes < 1 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile_regs: Lanes=%0d; expected 1 to 255", Lanes); end
@@ -90,6 +91,7 @@ module ng_tile_regs #(
   if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
+`endif
 
   localparam logic [1:0] Okay = 2'b00;
   localparam logic [1:0] SlvErr = 2'b10;
@@ -188,7 +190,7 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h0, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h1, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
       10'h004: read_data = {23'd0, 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
@@ -342,7 +344,7 @@ module ng_tile_regs #(
   assign edge_rows_o = edge_rows_q;
   assign edge_cols_o = edge_cols_q;
   assign compute_beats_o = wdata_q[15:0];
-  assign compute_flags_o = {wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
+  assign compute_flags_o = {wdata_q[21], wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q & irq_enable_error_q);
 
 endmodule

@@ -2,22 +2,30 @@
 // Executes compute commands in order: reads the images of panel i of A and panel j of B from the current banks, for i, for j
 // (inner), for k, and offers them to the array; says for each tile of results what the drain has to know.
 //
-// A beat every cycle, also from tile to tile and from command to command, as long as banks are complete and the array is
-// ready. Pipeline: the command is taken from its queue and checked; images are addressed; one cycle later they stand at the
-// buffers' outputs, and array_valid_o with them.
+// A beat every cycle, also from tile to tile and from command to command, as long as its images are there and the array is
+// ready: a command starts while its banks are being filled, and waits at each image that has not come. Only its last beat
+// waits for complete banks, too. Pipeline: the command is taken from its queue and checked; images are addressed; one cycle
+// later they stand at the buffers' outputs, and array_valid_o with them.
 // Bank released by a command: in the cycle in which its last image is addressed.
 //
-// Errors, as pulses of a command that is not executed, in the order of the commands:
+// part_a: the bank of A holds more than this command takes. It takes the images behind those that the command before it
+// took, if that one was of the same sum, had part_a and did not release the bank; else from the first one on.
+//
+// Errors, as pulses, in the order of the commands:
 //   compute_error_o   format not in the set, or NVFP4 against FP8; no panels or beats; rows or cols 0 or beyond the array;
 //                     first or last missing with more than one panel; first missing where no sum is open, or set where one
 //                     is; sum of more than MaxBeats beats
-//   mismatch_error_o  a bank that is complete holds another number of images than panels x beats
+//   mismatch_error_o  panels x beats are more images than a bank can hold; a bank is complete and holds another number of
+//                     them; with part_a, a bank of A is complete and ends before the command
+// A command with the first kind is not executed; of one with the second, no beat is addressed from the cycle on in which the
+// error shows, which is before the first one if the banks are complete by then. No image is ever read that the bank does not
+// hold.
 // stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array stays.
 //
 // Width argument. A legal command has panels x beats <= Depth for both operands, else it is refused: the counters of beats
-// and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; factors that have more, and
-// products beyond Depth, are noted as 0, which no complete bank holds. A sum that goes on has at most MaxBeats beats, to which a
-// command adds 16 bits.
+// and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; that factors have more, or
+// the product is beyond Depth, is noted beside it. Addresses of A go up to Depth, behind a bank that is full. A sum that goes
+// on has at most MaxBeats beats, to which a command adds 16 bits.
 module ng_tile_sequencer #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
@@ -59,7 +67,7 @@ module ng_tile_sequencer #(
   output ng_tile_pkg::job_t      job_o,
   // What goes on.
   output logic                   busy_o,       // a command is in execution
-  output logic                   starved_o,    // and waits for a bank
+  output logic                   starved_o,    // and waits for images
   output logic                   compute_error_o,
   output logic                   mismatch_error_o
 );
@@ -79,7 +87,7 @@ module ng_tile_sequencer #(
   logic                      format_bad, shape_bad, sum_bad;
   logic [2*AAddrWidth+1:0]   a_product;
   logic [2*BAddrWidth+1:0]   b_product;
-  logic                      a_beyond, b_beyond;
+  logic                      a_beyond, b_beyond, beyond_q;
   logic [AAddrWidth:0]       a_images_q;
   logic [BAddrWidth:0]       b_images_q;
 
@@ -104,7 +112,7 @@ module ng_tile_sequencer #(
                     b_product > (2*BAddrWidth+2)'(BDepth);
 
   // ---- the command in execution
-  logic                  first_q, last_q, release_a_q, release_b_q, irq_q, bf16_q;
+  logic                  first_q, last_q, release_a_q, release_b_q, part_a_q, irq_q, bf16_q;
   logic [31:0]           scale_q;
   logic [1:0]            a_fmt_q, b_fmt_q;
   logic [Rows-1:0]       row_edge_q;
@@ -115,12 +123,14 @@ module ng_tile_sequencer #(
   always_ff @(posedge clk_i) begin
     if (take) begin
       bad_q       <= format_bad | shape_bad | sum_bad;
-      a_images_q  <= a_beyond ? '0 : a_product[AAddrWidth:0];
-      b_images_q  <= b_beyond ? '0 : b_product[BAddrWidth:0];
+      beyond_q    <= a_beyond | b_beyond;
+      a_images_q  <= a_product[AAddrWidth:0];
+      b_images_q  <= b_product[BAddrWidth:0];
       first_q     <= cmd_i.first;
       last_q      <= cmd_i.last;
       release_a_q <= cmd_i.release_a;
       release_b_q <= cmd_i.release_b;
+      part_a_q    <= cmd_i.part_a;
       irq_q       <= cmd_i.irq;
       bf16_q      <= cmd_i.bf16;
       scale_q     <= cmd_i.scale;
@@ -148,20 +158,25 @@ module ng_tile_sequencer #(
   end
 
   // ---- address images
-  logic [AAddrWidth-1:0] i_q, a_addr_q, a_panel_q;  // a_panel_q: first image of panel i
+  logic [AAddrWidth-1:0] i_q;
+  logic [AAddrWidth:0]   a_addr_q, a_panel_q;  // a_panel_q: first image of panel i
   logic [BAddrWidth-1:0] j_q, b_addr_q;
   logic [KWidth-1:0]     k_q;
-  logic                  banks, match, go, i_last, j_last, k_last, tile_end;
-  assign banks = a_complete_i & b_complete_i;
-  assign match = a_images_i == a_images_q && b_images_i == b_images_q;
-  assign go = valid_q & ~stop_i & ~bad_q & banks & match & (~array_valid_o | array_ready_i);
+  logic                  a_there, b_there, there, wrong, last_beat, go, i_last, j_last, k_last, tile_end;
+  assign a_there = a_addr_q < a_images_i;
+  assign b_there = (BAddrWidth+1)'(b_addr_q) < b_images_i;
+  assign there = a_there & b_there & (~last_beat | ((a_complete_i | (part_a_q & ~release_a_q)) & b_complete_i));
+  assign wrong = beyond_q | (a_complete_i & (part_a_q ? ~a_there : a_images_i != a_images_q)) |
+                 (b_complete_i & (b_images_i != b_images_q));
+  assign go = valid_q & ~stop_i & ~bad_q & ~wrong & there & (~array_valid_o | array_ready_i);
   assign i_last = i_q == i_max_q;
   assign j_last = j_q == j_max_q;
   assign k_last = k_q == k_max_q;
+  assign last_beat = k_last & j_last & i_last;
   assign tile_end = go & k_last;
-  assign command_end = tile_end & j_last & i_last;
+  assign command_end = go & last_beat;
   assign read_o = go;
-  assign a_addr_o = a_addr_q;
+  assign a_addr_o = a_addr_q[AAddrWidth-1:0];
   assign b_addr_o = b_addr_q;
   assign a_release_o = command_end & release_a_q;
   assign b_release_o = command_end & release_b_q;
@@ -171,23 +186,25 @@ module ng_tile_sequencer #(
       i_q       <= '0;
       j_q       <= '0;
       k_q       <= '0;
-      a_addr_q  <= '0;
-      a_panel_q <= '0;
       b_addr_q  <= '0;
     end else if (go) begin
       k_q <= k_last ? '0 : k_q + 1'b1;
       if (k_last) j_q <= j_last ? '0 : j_q + 1'b1;
       if (k_last & j_last) i_q <= i_last ? '0 : i_q + 1'b1;
       b_addr_q <= k_last & j_last ? '0 : b_addr_q + 1'b1;
-      if (command_end) begin
-        a_addr_q  <= '0;
-        a_panel_q <= '0;
-      end else if (k_last) begin
-        a_addr_q <= j_last ? a_addr_q + 1'b1 : a_panel_q;
-        if (j_last) a_panel_q <= a_addr_q + 1'b1;
-      end else begin
-        a_addr_q <= a_addr_q + 1'b1;
-      end
+    end
+  end
+  // Where the command starts, or goes on.
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      a_addr_q  <= '0;
+      a_panel_q <= '0;
+    end else if ((take & (cmd_i.first | ~cmd_i.part_a)) | (command_end & (release_a_q | ~part_a_q))) begin
+      a_addr_q  <= '0;
+      a_panel_q <= '0;
+    end else if (go) begin
+      a_addr_q <= k_last & ~j_last ? a_panel_q : a_addr_q + 1'b1;
+      if (k_last & j_last) a_panel_q <= a_addr_q + 1'b1;
     end
   end
 
@@ -210,8 +227,8 @@ module ng_tile_sequencer #(
   assign job_valid_o = tile_end & last_q;
   assign job_o = {scale_q, bf16_q, irq_q, i_last & j_last};
   assign busy_o = valid_q | array_valid_o;
-  assign starved_o = valid_q & ~bad_q & ~banks;
+  assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;
-  assign mismatch_error_o = valid_q & ~stop_i & ~bad_q & banks & ~match;
+  assign mismatch_error_o = valid_q & ~stop_i & ~bad_q & wrong;
 
 endmodule

@@ -35,7 +35,7 @@ FP8_FORMATS = ["fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
 FORMATS = ["nvfp4", "mxfp4", *FP8_FORMATS, *("mx" + name for name in FP8_FORMATS)]
 RTL_FORMATS = ["nvfp4", *FP8_FORMATS]
 STRUCT = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
-          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?"}  # fmt: skip
+          "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?", "V2": "f", "f1": "e"}  # fmt: skip
 
 Rows = list[list[float]]
 
@@ -49,11 +49,15 @@ def npy(rows: Rows, dtype: str = "<f4", fortran: bool = False, version: int = 1,
     """A matrix as a .npy file; `pad` lengthens the header."""
     shape = (len(rows), len(rows[0]) if rows else 0)
     text = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}" + " " * pad
-    order = zip(*rows, strict=True) if fortran else rows
     letter = STRUCT[dtype[1:]]
     convert = int if letter in "bhiqBHIQ" else bool if letter == "?" else float
-    flat = [convert(x) for x in itertools.chain(*order)]
-    return header(text, version) + struct.pack(f"{'>' if dtype[0] == '>' else '<'}{len(flat)}{letter}", *flat)
+    flat = [convert(x) for x in itertools.chain(*(zip(*rows, strict=True) if fortran else rows))]
+    order = ">" if dtype[0] == ">" else "<"
+    data = struct.pack(f"{order}{len(flat)}{letter}", *flat)
+    if dtype[1:] in ("V2", "f1"):  # bfloat16, float8_e5m2: the upper halves of float32, float16
+        half = int(dtype[2])
+        data = b"".join(data[half * i :][:half] for i in range(0 if order == ">" else 1, 2 * len(flat), 2))
+    return header(text, version) + data
 
 
 def read_npy(path: Path) -> tuple[list[list[float]], str]:
@@ -203,7 +207,8 @@ class Gemm(Program):
                     self.assertEqual(c, product([[bool(x) for x in row] for row in a] if kind == "b1" else a, b))
                     self.assertEqual(report["b"]["dtype"], "bool")
                     names = {"f": "float", "i": "int", "u": "uint"}
-                    expected = "bool" if kind == "b1" else f"{names[kind[0]]}{8 * int(kind[1])}"
+                    one = {"b1": "bool", "V2": "bfloat16", "f1": "float8_e5m2"}
+                    expected = one.get(kind) or f"{names[kind[0]]}{8 * int(kind[1])}"
                     self.assertEqual(report["a"]["dtype"], expected)
 
     def test_header_versions(self) -> None:
@@ -324,6 +329,68 @@ class Quantize(Program):
         report = self.json("quantize", self.file("x.npy", npy([[448, 1e-9, 0, 1]])), "--format", "fp8_e4m3")
         self.assertEqual((report["zeros"], report["flushed"]), (0.5, 0.25))
 
+    def compared(self, rows: Rows, first: str, second: str, *more: str) -> dict:
+        return self.json("quantize", self.file("x.npy", npy(rows)), "--dialect", first, "--compare", second, *more)
+
+    def test_dialect(self) -> None:
+        """Transformer Engine's sequence: an underflowing scale keeps codes of 6; the other rule writes zeros."""
+        rows: Rows = [[1e-7, -1e-7, *[0.0] * 14], [1.0, *[0.0] * 15]]
+        for dialect, codes in (("te", [7, 15]), ("narrowgauge", [0, 0]), ("torchao", [0, 8])):
+            report = self.json("quantize", self.file("x.npy", npy(rows)), "--dialect", dialect, "--out-prefix", "q")
+            self.assertEqual(read_npy(self.dir / "q.codes.npy")[0][0][:2], codes)
+            self.assertEqual(report["dialect"]["name"], dialect)
+            self.assertNotIn("rule", report)
+        report = self.json("quantize", "x.npy", "--dialect", "ocp_rceil", "--format", "mxfp8_e4m3")
+        self.assertEqual((report["format"], report["dialect"]["power_rule"]), ("mxfp8_e4m3", "rceil"))
+        text = self.ok("quantize", "x.npy", "--dialect", "te:bound=256")
+        self.assertIn("dialect te:bound=256, Transformer Engine", text)
+        report = self.json("quantize", "x.npy", "--dialect", "te:front=rht16")
+        self.assertEqual((report["k"], report["dialect"]["front"]), (16, "rht16"))
+
+    def test_compare_reasons(self) -> None:
+        tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
+        report = self.compared(tie, "te", "narrowgauge")
+        self.assertEqual((report["blocks_differ"], report["elements_differ"]), (0, 2))
+        self.assertEqual(report["element_reasons"], {"scale": 0, "tie": 2, "clamp": 0, "zero": 0, "rule": 0})
+        self.assertEqual([e["element"] for e in report["examples"]], [8, 14])
+        self.assertEqual(report["examples"][0]["codes"], [6, 7])
+        self.assertEqual(report["values_differ"], 2)
+
+        small: Rows = [[1e-7, -1e-7, *[0.0] * 14], [1.0, *[0.0] * 15]]
+        report = self.compared(small, "te", "narrowgauge", "--examples", "1")
+        self.assertEqual((report["element_reasons"]["zero"], report["elements_differ"]), (2, 2))
+        self.assertEqual((report["codes_differ"], report["values_differ"], len(report["examples"])), (2, 0, 1))
+        report = self.compared(small, "te", "torchao")
+        self.assertEqual((report["block_reasons"]["zero"], report["element_reasons"]["scale"]), (1, 16))
+        subnormal: Rows = [[1e-5, *[0.0] * 15], [1.0, *[0.0] * 15]]
+        self.assertEqual(self.compared(subnormal, "te", "torchao")["block_reasons"]["clamp"], 1)
+        far: Rows = [[1.0, 0.5, 7.0, *[0.0] * 13]]
+        self.assertEqual(self.compared(far, "ngpt", "te")["element_reasons"]["clamp"], 0)
+        self.assertEqual(self.compared(far, "te", "te_4over6")["block_reasons"]["rule"], 1)
+        even: Rows = [[6.0, *[3.5] * 15]]
+        report = self.compared(even, "te_4over6:search=none", "te_4over6")
+        self.assertEqual(report["block_reasons"]["search"], report["blocks_differ"])
+        report = self.compared([[7.99, 1.0]], "ocp_floor", "ocp_rceil")
+        self.assertEqual((report["block_reasons"]["rule"], report["elements_differ"]), (1, 2))
+        report = self.compared(tie, "te", "te")
+        self.assertEqual((report["elements_differ"], report["examples"]), (0, []))
+
+    def test_compare_text(self) -> None:
+        rows: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
+        text = self.ok("quantize", self.file("x.npy", npy(rows)), "--dialect", "te", "--compare", "narrowgauge")
+        self.assertRegex(text, r"(?m)^elements differ +2 of 16 \(12.5 %\): tie 2$")
+        self.assertRegex(text, r"(?m)^0 +8 +45 .* tie$")
+
+    def test_refused_dialects(self) -> None:
+        x = self.file("x.npy", npy([[1, 2, 3]]))
+        self.refused(["quantize", x, "--dialect", "te5"], "te5", "narrowgauge, te, te_2d")
+        self.refused(["quantize", x, "--dialect", "te:bond=1"], "bond", "order, shape")
+        self.refused(["quantize", x, "--dialect", "te", "--rule", "vendor"], "--rule", "drop")
+        self.refused(["quantize", x, "--dialect", "te", "--format", "mxfp4"], "--format mxfp4", "te")
+        self.refused(["quantize", x, "--compare", "ocp_floor"], "narrowgauge and ocp_floor", "one format")
+        self.refused(["quantize", x, "--dialect", "te", "--compare", "te:front=rht16"], "front stages")
+        self.refused(["quantize", x, "--compare", "te", "--out-prefix", "q"], "--out-prefix", "--compare")
+
     def test_text_report(self) -> None:
         text = self.ok("quantize", self.file("x.npy", npy([[1, 2, 3]])), "--format", "mxfp4")
         for label in ("format ", "SQNR ", "zeros ", "saturated ", "storage "):
@@ -430,13 +497,19 @@ class BadInput(Program):
             "'|O'",
             "'<M8[ns]'",
             "'<f16'",
-            "'|V2'",
+            "'|V3'",
+            "'<V4'",
             "'<f3'",
             "'<i99999999999'",
             "[('x', '<f4'), ('y', '<i4')]",
         ):
             text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (1, 2), }}"
             self.refused_file(header(text) + bytes(64), descr.strip("'"), "astype(numpy.float32)")
+
+    def test_bytes_that_do_not_say_their_type(self) -> None:
+        for descr in ("<V1", "|V1"):
+            text = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': (1, 2), }}"
+            self.refused_file(header(text) + bytes(2), f"'{descr}'", "does not say which", "astype(numpy.float32)")
 
     def test_not_npy(self) -> None:
         self.refused(["quantize", "missing.npy"], "missing.npy", "No such file")
@@ -751,7 +824,8 @@ class Files(Program):
         commands = [["--help"], ["--version"], ["gemm", "--help"], ["formats"], ["formats", "e4m3", "--json"],
                     ["units"], ["energy", "--format", "int4", "--mode", "pann_paper"], ["energy", "--list", "--json"],
                     ["gemm", self.good, self.good], ["gemm", self.good, self.good, "--json", "--out", "c.npy"],
-                    ["quantize", self.good, "--out-prefix", "q"], ["explore", "--workloads"]]  # fmt: skip
+                    ["quantize", self.good, "--out-prefix", "q"], ["explore", "--workloads"],
+                    ["energy", "--export", "accelergy", "--technology", "horowitz_45nm", "--out", "new/tables"]]  # fmt: skip
         before = self.listing()
         for args in commands:
             reader, writer = os.pipe()
@@ -768,6 +842,7 @@ class Files(Program):
                               stderr=subprocess.PIPE, text=True, timeout=600)  # fmt: skip
         self.assertEqual(done.returncode, 2, done.stderr)  # and the report is not in c.npy
         self.assertEqual(self.listing(), before)
+        self.assertFalse((self.dir / "new").exists())
 
     def test_names_that_are_no_text(self) -> None:
         for raw, shown in ((b"\xff\xfe.npy", r"\xff\xfe.npy"), (b"a\nb\x1b[31m.npy", r"a\x0ab\x1b[31m.npy")):

@@ -232,7 +232,33 @@ class ExploreCycles(Program):
         self.assertEqual({tile["tile"] for tile in result["tiles"]}, set(tiles))
         self.assertEqual(result["shapes"], 30 * 4)
 
+    def test_utilization(self) -> None:
+        """What docs/units/tile.md says of the tiles: products that fill the array, and a long contraction."""
+        products = ("256x256x1024", "20x20x5000")
+        result = self.json("--validate-cycles", "--product", *products)
+        self.assertLessEqual(result["error_max"], 0.001)
+        # Percent, rounded down to tenths.
+        expected = {
+            ("large", "nvfp4"): (96.2, 10.3),
+            ("large_fp8", "fp8_e4m3"): (89.4, 6.4),
+            ("large_fp8", "fp8_e5m2"): (89.4, 6.4),
+            ("large_e4m3", "fp8_e4m3"): (89.4, 6.4),
+            ("wide", "nvfp4"): (99.7, 60.1),
+            ("wide_e4m3", "fp8_e4m3"): (99.7, 60.1),
+        }
+        for tile in result["tiles"]:
+            for product, name in zip(tile["products"], products, strict=True):
+                self.assertEqual("x".join(str(product[size]) for size in "mnk"), name)
+                self.assertLessEqual(product["utilization"], product["utilization_bound"])
+            of_tile = tile["tile"], tile["format"]
+            if of_tile in expected:
+                found = tuple(int(1000 * product["utilization"]) / 10 for product in tile["products"])
+                self.assertEqual(found, expected.pop(of_tile), of_tile)
+        self.assertEqual(expected, {})
+
     def test_refusals(self) -> None:
+        self.refuses(["--product", "M x N x K"], "--validate-cycles", "--product", "256x256")
+        self.refuses(["--product", "M x N x K"], "--validate-cycles", "--product", "0x1x1")
         self.refuses(["--engine", "systemc or rtl"], "--validate-cycles", "--engine", "model")
         self.refuses(["--tile", "huge"], "--validate-cycles", "--tile", "huge")
         self.refuses(["--shapes", "from 1 to"], "--validate-cycles", "--shapes", "0")

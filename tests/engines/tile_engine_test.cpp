@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <random>
 
+#include "narrowgauge/engines/driver_gemm.hpp"
+#include "narrowgauge/engines/tile_bus_on_pins.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/io/error.hpp"
 #include "narrowgauge/quant/format_set.hpp"
@@ -139,10 +141,18 @@ TEST(RtlEngine, KeepsTheLargeArrayBusy) {
   // What the README claims, on a product that fills it: start and end take the rest.
   const EngineResult got = expect_model(*make_rtl_engine(), find_gemm_format("nvfp4"), {256, 256, 1024}, 1);
   EXPECT_EQ(got.tile, "large");
-  EXPECT_GT(got.utilization(), 0.95);
+  EXPECT_GT(got.utilization(), 0.96);
   ASSERT_TRUE(got.utilization_computing());
   EXPECT_GT(*got.utilization_computing(), 0.99);
   EXPECT_EQ(got.activity->stall_out, 0U);
+}
+
+TEST(RtlEngine, KeepsTheWideArraysBusy) {
+  for (const auto& [tile, format] : {std::pair{"wide", "nvfp4"}, {"wide_e4m3", "fp8_e4m3"}}) {
+    const auto rtl = make_rtl_engine({.tile = tile});
+    EXPECT_GT(expect_model(*rtl, find_gemm_format(format), {256, 256, 1024}, 1).utilization(), 0.97) << tile;
+    EXPECT_GT(expect_model(*rtl, find_gemm_format(format), {20, 20, 5000}, 1).utilization(), 0.60) << tile;
+  }
 }
 
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
@@ -172,6 +182,31 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   EXPECT_THROW(make_rtl_engine({.tile = "huge"}), Error);
   EXPECT_THROW(make_systemc_engine({.trace = "wave.fst"}), Error);
   EXPECT_THROW(make_rtl_engine({.trace = "no/such/folder/wave.fst"})->gemm(nv, nv), io::Error);
+}
+
+// Results that take two factors would be rounded to BF16 in between: the driver refuses them, and no others.
+TEST(DriverGemm, RefusesBf16ResultsWithTwoFactors) {
+  const auto model = make_tile_pin_model("systemc", "tiny");
+  TileBusOnPins pins(*model, 4);
+  TileDriverPort bridge(pins);
+  const ng_port_t port = bridge.port();
+  const ng_tile_config_t at{.port = &port, .base = 0, .timeout_ticks = 100'000};
+  ng_tile_t tile;
+  ASSERT_EQ(ng_tile_init(&tile, &at), NG_OK);
+  QuantizedMatrix a = test::normal_operand(1, 16, Scheme::nvfp4, Format::e2m1, 1);
+  QuantizedMatrix b = test::normal_operand(1, 16, Scheme::nvfp4, Format::e2m1, 2);
+  EXPECT_NO_THROW(DriverGemm(tile, a, b, true));
+  a.tensor_scale = b.tensor_scale = 0x1p-63F;  // the least normal product
+  EXPECT_NO_THROW(DriverGemm(tile, a, b, true));
+  a.tensor_scale = b.tensor_scale = 0x1p-75F;
+  EXPECT_NO_THROW(DriverGemm(tile, a, b, false));
+  try {
+    const DriverGemm product(tile, a, b, true);
+    ADD_FAILURE() << "BF16 results with two factors were not refused";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("-75.000000 and -75.000000"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("ask for FP32 results"), std::string::npos) << error.what();
+  }
 }
 
 TEST(RtlEngine, WritesWaves) {

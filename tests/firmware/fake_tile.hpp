@@ -45,7 +45,7 @@ class FakeTile : public TileBus {
   };
   struct Compute {
     unsigned a_format, b_format, a_panels, b_panels, beats, rows, cols;
-    bool bf16, first, last, release_a, release_b, irq;
+    bool bf16, first, last, release_a, release_b, irq, part_a;
     std::uint32_t scale;
   };
 
@@ -63,8 +63,6 @@ class FakeTile : public TileBus {
   bool lose_interrupts = false;                                                    ///< irq stays low
   std::uint32_t foreign_loads = 0, foreign_results = 0;                            ///< counted beside the driver's own
   void fail(unsigned error) { set_error(error); }
-  std::uint64_t first_beat() const { return first_beat_; }  ///< cycle, of the beats since the last reset
-  std::uint64_t last_beat() const { return last_beat_; }
   std::uint64_t operand_words() const { return operand_words_; }
   std::uint64_t result_words() const { return result_words_; }
   const FakeTileConfig& config() const { return config_; }
@@ -188,6 +186,7 @@ class FakeTile : public TileBus {
                      .release_a = bit(NG_TILE_COMPUTE_RELEASE_A_SHIFT),
                      .release_b = bit(NG_TILE_COMPUTE_RELEASE_B_SHIFT),
                      .irq = bit(NG_TILE_COMPUTE_IRQ_SHIFT),
+                     .part_a = bit(NG_TILE_COMPUTE_PART_A_SHIFT),
                      .scale = scale_});
         return true;
       }
@@ -293,11 +292,11 @@ class FakeTile : public TileBus {
     loading_.reset();
     cells_.assign(std::size_t{config_.rows} * config_.cols, {});
     a_panel_ = b_panel_ = beat_ = sum_beats_ = 0;
+    a_start_ = 0;
     error_ = irq_enable_ = irq_pending_ = format_ = panels_ = edge_ = done_count_ = load_count_ = 0;
     scale_ = 0x3F800000;
     counters_ = {};
     last_elements_ = {};
-    first_beat_ = last_beat_ = 0;
   }
 
   void ticks(unsigned count) {
@@ -394,23 +393,28 @@ class FakeTile : public TileBus {
     const Compute c = computes_.front();
     if (!valid(c)) return set_error(NG_TILE_ERROR_BAD_COMPUTE);
     Bank &a = operands_[0].use(), &b = operands_[1].use();
-    if (!a.complete || !b.complete) {
-      ++counters_[stall_in_];
-      return;
-    }
-    if (a.images.size() != std::size_t{c.a_panels} * c.beats || b.images.size() != std::size_t{c.b_panels} * c.beats) {
+    const std::size_t a_images = std::size_t{c.a_panels} * c.beats, b_images = std::size_t{c.b_panels} * c.beats;
+    const std::size_t a_at = (c.first || !c.part_a ? 0 : a_start_) + a_panel_ * std::size_t{c.beats} + beat_;
+    const std::size_t b_at = b_panel_ * std::size_t{c.beats} + beat_;
+    const bool a_wrong = c.part_a ? a_at >= a.images.size() : a.images.size() != a_images;
+    if (a_images > config_.a_depth || b_images > config_.b_depth || (a.complete && a_wrong) ||
+        (b.complete && b.images.size() != b_images)) {
       return set_error(NG_TILE_ERROR_BANK_MISMATCH);
     }
     const bool last_beat = beat_ + 1 == c.beats;
+    const bool command_end = last_beat && a_panel_ + 1 == c.a_panels && b_panel_ + 1 == c.b_panels;
+    const bool ends = (a.complete || (c.part_a && !c.release_a)) && b.complete;
+    if (a_at >= a.images.size() || b_at >= b.images.size() || (command_end && !ends)) {
+      ++counters_[stall_in_];
+      return;
+    }
     if (last_beat && c.last && results_.size() >= result_room * result_words(c)) {
       ++counters_[stall_out_];
       return;
     }
     const unsigned rows = a_panel_ + 1 == c.a_panels ? c.rows : config_.rows;
     const unsigned cols = b_panel_ + 1 == c.b_panels ? c.cols : config_.cols;
-    const Word &a_image = a.images[a_panel_ * c.beats + beat_], &b_image = b.images[b_panel_ * c.beats + beat_];
-    if (first_beat_ == 0) first_beat_ = cycle_;
-    last_beat_ = cycle_;
+    const Word &a_image = a.images[a_at], &b_image = b.images[b_at];
     if (c.first && beat_ == 0) cells_.assign(cells_.size(), {});
     accumulate(c, a_image, b_image, rows, cols);
     counters_[products_] += std::uint64_t{rows} * cols * config_.lanes;
@@ -427,6 +431,7 @@ class FakeTile : public TileBus {
     if (++a_panel_ < c.a_panels) return;
     a_panel_ = 0;
     sum_beats_ = c.last ? 0 : (c.first ? 0 : sum_beats_) + c.beats;
+    a_start_ = c.part_a && !c.release_a && !c.last ? a_at + 1 : 0;
     computes_.pop_front();
     for (Operand& operand : operands_) {
       if (&operand == &operands_[0] ? !c.release_a : !c.release_b) continue;
@@ -541,9 +546,10 @@ class FakeTile : public TileBus {
   unsigned images_left_ = 0;
   std::vector<Cell> cells_;
   unsigned a_panel_ = 0, b_panel_ = 0, beat_ = 0, sum_beats_ = 0;
+  std::size_t a_start_ = 0;  // first image of A of a command with part_a
   unsigned error_ = 0, irq_enable_ = 0, irq_pending_ = 0, format_ = 0, panels_ = 0, edge_ = 0;
   std::uint32_t scale_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
-  std::uint64_t cycle_ = 0, first_beat_ = 0, last_beat_ = 0, operand_words_ = 0, result_words_ = 0;
+  std::uint64_t cycle_ = 0, operand_words_ = 0, result_words_ = 0;
   std::array<std::uint64_t, counters_count> counters_{};
   std::array<Word, 2> last_elements_;
 };

@@ -274,6 +274,49 @@ TEST_P(Gemm, ThreadsAndProgress) {
   EXPECT_THROW(gemm_sums(a, b, 3, [](std::uint64_t, std::uint64_t) { throw Cancelled{}; }), Cancelled);
 }
 
+// Sums of nvfp4 run in 32 bits where the scales of a chunk allow, and in doubles elsewhere: scales close together and
+// apart, just within and just beyond what 32 bits hold, all alike, few at all; odd numbers of blocks in the last chunk.
+TEST(GemmNvfp4, EveryRangeOfScales) {
+  using Choice = std::uint32_t (*)(std::uint32_t random, std::size_t block);
+  const std::array<std::pair<const char*, Choice>, 12> choices{{
+      {"the largest", [](std::uint32_t, std::size_t) { return 0x7EU; }},
+      {"the least", [](std::uint32_t, std::size_t) { return 1U; }},
+      {"zero", [](std::uint32_t, std::size_t) { return 0U; }},
+      {"any", [](std::uint32_t r, std::size_t) { return r % 0x7F; }},
+      {"subnormal", [](std::uint32_t r, std::size_t) { return r % 8; }},
+      {"within three octaves", [](std::uint32_t r, std::size_t) { return 0x67 + r % 0x18; }},
+      {"within four octaves", [](std::uint32_t r, std::size_t) { return 0x50 + r % 0x20; }},
+      {"within six octaves", [](std::uint32_t r, std::size_t) { return 0x40 + r % 0x30; }},
+      {"all but few 8 times the least", [](std::uint32_t r, std::size_t) { return r % 50 == 0 ? 0x5FU : 0x77U; }},
+      {"all but few 16 times the least", [](std::uint32_t r, std::size_t) { return r % 50 == 0 ? 0x57U : 0x77U; }},
+      {"one large, many small", [](std::uint32_t r, std::size_t block) { return block == 70 ? 0x7E : 0x10 + r % 8; }},
+      {"few at all", [](std::uint32_t r, std::size_t) { return r % 20 == 0 ? r / 20 % 0x7F : 0; }},
+  }};
+  unsigned seed = 901;
+  for (const bool full : {false, true}) {
+    for (const auto& [left_name, left] : choices) {
+      for (const auto& [right_name, right] : choices) {
+        std::mt19937 generator(++seed);
+        const std::size_t k = 16 * (129 + seed % 2);  // two chunks, and of the third one or two blocks
+        auto a = random_matrix(Scheme::nvfp4, Format::e2m1, 3, k, seed),
+             b = random_matrix(Scheme::nvfp4, Format::e2m1, 34, k, seed + 1);
+        const auto fill = [&](QuantizedMatrix& q, Choice choose) {
+          for (std::size_t i = 0; i < q.scales.size(); ++i) {
+            const auto random = static_cast<std::uint32_t>(generator());
+            q.scales[i] = static_cast<std::uint8_t>(choose(random & 0x7FFFFFFF, i % q.blocks()));
+          }
+          for (std::size_t i = 0; full && i < q.codes.size(); ++i) q.codes[i] |= 7;
+          for (std::size_t i = 0; full && i < q.codes.size() / 2; ++i) q.codes[i] &= 7;
+        };
+        fill(a, left);
+        fill(b, right);
+        SCOPED_TRACE(std::string(left_name) + " by " + right_name + ", seed " + std::to_string(seed));
+        expect_reference(a, b);
+      }
+    }
+  }
+}
+
 TEST(GemmMxfp4, AddsBlocksInOrderWithFp32Rounding) {
   auto a = random_matrix(Scheme::mxfp4, Format::e2m1, 1, 96, 95), b = a;
   std::fill(a.codes.begin(), a.codes.end(), 0);
@@ -357,6 +400,50 @@ TEST(GemmFp8, ScalesOfVectorsAndBlocks) {
             ASSERT_EQ(bits(c[i]), bits(is_blocked(left) || is_blocked(right) ? sums[i] : epilogue(sums[i], alpha)));
           }
         }
+      }
+    }
+  }
+}
+
+// What the windows of the fast kernel see least on quantized values: elements in the lower windows only or in all,
+// windows that begin lower because nothing is large, partial sums that fill 32 bits, chunks of k that are zero for
+// most.
+TEST(GemmFp8, EveryWindow) {
+  using Choice = std::uint32_t (*)(std::uint32_t random, std::size_t k, std::uint32_t largest);
+  const std::array<std::pair<const char*, Choice>, 9> choices{{
+      {"the largest", [](std::uint32_t, std::size_t, std::uint32_t max) { return max; }},
+      {"subnormal", [](std::uint32_t r, std::size_t, std::uint32_t) { return r % 4; }},
+      {"the least", [](std::uint32_t, std::size_t, std::uint32_t) { return 1U; }},
+      {"zero", [](std::uint32_t, std::size_t, std::uint32_t) { return 0U; }},
+      {"any", [](std::uint32_t r, std::size_t, std::uint32_t max) { return r % (max + 1); }},
+      {"the lower half", [](std::uint32_t r, std::size_t, std::uint32_t max) { return r % (max / 2); }},
+      {"one large, many small",
+       [](std::uint32_t r, std::size_t k, std::uint32_t max) { return k == 700 ? max : r % (max / 3); }},
+      {"few small, many large",
+       [](std::uint32_t r, std::size_t, std::uint32_t max) { return r % 50 == 0 ? r / 50 % (max / 3) : max - r % 3; }},
+      {"few at all",
+       [](std::uint32_t r, std::size_t, std::uint32_t max) { return r % 400 == 0 ? r / 400 % (max + 1) : 0; }},
+  }};
+  unsigned seed = 301;
+  for (const auto& [x, y] :
+       {std::pair{Format::e4m3, Format::e4m3}, {Format::e5m2, Format::e5m2}, {Format::e5m2, Format::e4m3}}) {
+    for (const auto& [left_name, left] : choices) {
+      for (const auto& [right_name, right] : choices) {
+        std::mt19937 generator(++seed);
+        const std::size_t k = 1025 + seed % 4;  // three chunks, the last of 1 to 4
+        auto a = random_matrix(Scheme::fp8, x, 3, k, seed), b = random_matrix(Scheme::fp8, y, 34, k, seed + 1);
+        const auto fill = [&](QuantizedMatrix& q, Choice choose, std::size_t same_sign) {  // of each 3 vectors
+          const FormatDesc& f = desc(q.element);
+          for (std::size_t i = 0; i < q.codes.size(); ++i) {
+            const auto random = static_cast<std::uint32_t>(generator());
+            const std::uint32_t sign = i / k % 3 < same_sign ? 0 : (random >> 31) * f.sign_mask();
+            q.codes[i] = static_cast<std::uint8_t>(choose(random & 0x7FFFFFFF, i % k, f.max_code()) | sign);
+          }
+        };
+        fill(a, left, 2);
+        fill(b, right, 2);
+        SCOPED_TRACE(std::string(left_name) + " by " + right_name + ", seed " + std::to_string(seed));
+        expect_reference(a, b);
       }
     }
   }

@@ -42,6 +42,26 @@ TEST(RandomFields, AreLanesOfPhiloxBlocks) {
   }
 }
 
+TEST(PhiloxStream, SeedAndPositionAreItsState) {
+  for (const int bits : {1, 8, 16, 24}) {
+    PhiloxStream stream(0xFEDCBA9876543210, bits, 1000003);
+    EXPECT_EQ(stream.key(), (Philox4x32::Key{0x76543210, 0xFEDCBA98}));
+    const std::uint64_t lanes = static_cast<std::uint64_t>(128 / random_lane_bits(bits));
+    EXPECT_EQ(stream.counter()[0], 1000003 / lanes);
+    std::vector<std::uint32_t> fields(50);
+    stream.draw(fields);
+    EXPECT_EQ(stream.position(), 1000053U);
+    PhiloxStream resumed(stream.seed(), stream.bits(), stream.position());
+    EXPECT_EQ(resumed.draw(), stream.draw());
+    resumed.seek(1000003);
+    for (const std::uint32_t field : fields) ASSERT_EQ(resumed.draw(), field);
+    const std::uint64_t lane = 1000003 % lanes * static_cast<std::uint64_t>(random_lane_bits(bits));
+    PhiloxStream again(stream.seed(), bits, 1000003);
+    EXPECT_EQ(fields[0],
+              Philox4x32::block(again.counter(), again.key())[lane / 32] >> lane % 32 & (0xFFFFFFFF >> (32 - bits)));
+  }
+}
+
 TEST(StandardNormal, IsAccurateAndTheSameOnEveryMachine) {
   std::uint64_t state = 1, hash = 0xCBF29CE484222325;
   const auto draw = [&] {

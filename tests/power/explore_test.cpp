@@ -86,11 +86,15 @@ TEST(Cycles, CountWhatIsMoved) {
   EXPECT_EQ(one.a_images, 2 * 4);
   EXPECT_EQ(one.b_images, 2 * 4);
   EXPECT_EQ(one.words_out, 2 * 2 * 8 * 2);
-  // Twice the longest k of a bank: every tile of results loads its B, and half of the parts of A are kept.
+  // Twice the longest k of a bank of B: every tile of results loads its B, and each panel of A stays.
   const GemmWork two = estimate_gemm(tile, {16, 32, 2 * 128 * 16});
   EXPECT_EQ(two.beats, 2 * 4 * 256);
   EXPECT_EQ(two.b_images, 2 * 4 * 256);
-  EXPECT_EQ(two.a_images, 2 * (256 + 3 * 128));
+  EXPECT_EQ(two.a_images, 2 * 256);
+  // Twice the longest of a bank of A: of eight parts of A one is kept at a turn.
+  const GemmWork eight = estimate_gemm(tile, {16, 32, 2 * 512 * 16});
+  EXPECT_EQ(eight.b_images, 2 * 4 * 1024);
+  EXPECT_EQ(eight.a_images, 2 * (1024 + 3 * 7 * 128));
 }
 
 TEST(Cycles, ShortcutsCostLittle) {

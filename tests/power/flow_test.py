@@ -18,13 +18,13 @@ import unittest
 from pathlib import Path
 
 import pytest
+from flow_start import PROGRAMS, WORK, main, need_liberty, options, rows_of, signed, stimulus_of
 
 from ngtools.ngflow import ROOT
 from ngtools.power import characterize, technology
 
 FLOW = Path(characterize.__file__).parent
 
-PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
 E2M1 = (0, 1, 2, 3, 4, 6, 8, 12)  # in units of 1/2
 WARM_UP = characterize.WARM_UP
 
@@ -38,24 +38,17 @@ def call(script: str, *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
-def signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value
-
-
 class Base(unittest.TestCase):
     def simulate(self, name: str, stimulus: str, cycles: int) -> tuple[list[dict], list[dict]]:
         """Inputs and outputs of each cycle, as numbers."""
-        options = characterize.arguments_for(["--programs", str(PROGRAMS), "--work", str(WORK), "--threads", "1"])
-        flow = characterize.Flow(options)
+        flow = characterize.Flow(options())
         unit = flow.units[name]
         work, mapped = flow.prepare(unit)
         path = flow.stimulus(unit, stimulus, cycles, 7, work)
         flow.simulate(work, mapped["period_s"], path, ["--outputs", str(work / "outputs.txt")])
-        head, *lines = path.read_text().splitlines()
-        names = [port["name"] for port in json.loads(head)["ports"]]
-        inputs = [dict(zip(names, (int(x, 16) for x in line.split()), strict=True)) for line in lines]
+        inputs = stimulus_of(path)
         head, *lines = (work / "outputs.txt").read_text().splitlines()
-        outputs = [dict(zip(head.split(), (int(x, 16) for x in line.split()), strict=True)) for line in lines]
+        outputs = rows_of(head.split(), lines)
         assert len(inputs) == cycles
         assert len(outputs) == cycles
         return inputs, outputs
@@ -291,13 +284,8 @@ class Errors(Base):
                 technology.truth_table(function, ["A", "B"])
 
 
-def setUpModule():
-    try:
-        technology.liberty_file("osu018")
-    except technology.LibertyError as error:
-        raise unittest.SkipTest(str(error)) from None
+setUpModule = need_liberty
 
 
 if __name__ == "__main__":
-    WORK.mkdir(parents=True, exist_ok=True)
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    main()

@@ -22,7 +22,7 @@ from ngtools.power import characterize
 PROGRAMS = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "bin"
 # OpenBLAS's names, and the processor's flags that each needs.
 KERNELS = {"Prescott": "pni", "Nehalem": "sse4_2", "Sandybridge": "avx", "Haswell": "avx2", "SkylakeX": "avx512f"}
-ISAS = ("baseline", "avx2", "avx512")
+ISAS = ("baseline", "avx2", "avx512", "avx512vnni")
 # SHA-256 of the files of the digits network's operands.
 OPERANDS = {
     "a": "7fc04f79999e620a91db7e2fcdf98dd794567e57713e263b76196a841242775b",

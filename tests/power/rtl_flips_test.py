@@ -7,21 +7,14 @@ rtl_flips_test.py PROGRAMS WORK
 from __future__ import annotations
 
 import itertools
-import json
-import sys
 import unittest
-from pathlib import Path
 
 import numpy as np
+from flow_start import WORK, main, need_liberty, options, signed, stimulus_of
 
-from ngtools.power import characterize, fit_rtl, rtl_flips, technology
+from ngtools.power import characterize, fit_rtl, rtl_flips
 
-PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
 CYCLES = 600
-
-
-def signed(value: int, width: int) -> int:
-    return value - (1 << width) if value >> (width - 1) else value
 
 
 def flips_of(words: list[int], width: int) -> list[int]:
@@ -33,9 +26,7 @@ def flips_of(words: list[int], width: int) -> list[int]:
 class Counters(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.flow = rtl_flips.Flow(
-            characterize.arguments_for(["--programs", str(PROGRAMS), "--work", str(WORK), "--threads", "1"])
-        )
+        cls.flow = rtl_flips.Flow(options())
         cls.flow.options.cycles = CYCLES
         cls.objects = rtl_flips.runtime(WORK.resolve() / "flips")
 
@@ -53,9 +44,7 @@ class Counters(unittest.TestCase):
         work.mkdir(parents=True, exist_ok=True)
         path = self.flow.stimulus(unit, "gauss", CYCLES + characterize.WARM_UP, 3, work)
         counted = rtl_flips.count(rtl_flips.signal_counter(unit, work / "signals", self.objects), path)["signals"]
-        head, *lines = path.read_text().splitlines()
-        names = [port["name"] for port in json.loads(head)["ports"]]
-        rows = [dict(zip(names, (int(x, 16) for x in line.split()), strict=True)) for line in lines]
+        rows = stimulus_of(path)
         products = [signed(row["a_i"], 4) * signed(row["b_i"], 4) for row in rows]
         sums, total = [0], 0
         for row, product in zip(rows, products, strict=True):
@@ -123,13 +112,8 @@ class Fit(unittest.TestCase):
         assert any("L1 error has grown" in problem for problem in fit_rtl.differences(worse, content))
 
 
-def setUpModule():
-    try:
-        technology.liberty_file("osu018")
-    except technology.LibertyError as error:
-        raise unittest.SkipTest(str(error)) from None
+setUpModule = need_liberty
 
 
 if __name__ == "__main__":
-    WORK.mkdir(parents=True, exist_ok=True)
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
+    main()

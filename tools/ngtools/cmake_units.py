@@ -99,6 +99,11 @@ class Writer:
             for item in unit.having("comb_paths")
         ]
         calls += [
+            call("ng_add_cuts_proof", NAME=item.name, TOP=unit.top, PARAMS=params(item.params))
+            for item in unit.having("rtl")
+            if item.params.get("Cuts")
+        ]
+        calls += [
             call(
                 "ng_add_area",
                 *(["DEEP"] if item.faces["area"].get("deep") else []),
@@ -114,6 +119,7 @@ class Writer:
         calls += [
             call(
                 "ng_add_elab_error",
+                *(["EARLY"] if refusal.early else []),
                 TOP=refusal.top,
                 PARAMS=params(refusal.params),
                 EXPECT=refusal.expect,

@@ -51,6 +51,9 @@ def parameter_table(unit: Unit) -> str:
     for item in unit.parameters.values():
         allowed = item.expected() or "see below"
         lines.append(f"| `{item.name}` | {item.default} | {allowed} | {tested(unit, item.name)} | {item.does} |")
+    if unit.cuts:
+        lines += ["", "| bit of `Cuts` | value | place | registers hold |", "|---|---|---|---|"]
+        lines += [f"| {bit} | {1 << bit} | {place} | {what} |" for bit, (place, what) in enumerate(unit.cuts.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -73,9 +76,10 @@ def template_of(path: str, pattern: str) -> str:
 def cycle_models(units: list[Unit]) -> str:
     lines = ["| unit | core | module |", "|---|---|---|"]
     for unit in units:
-        if unit.clocked:
+        if unit.has_cycle_model:
             name = "".join(part.capitalize() for part in unit.name.split("_"))
-            core, module = template_of(unit.core, name + "Core"), template_of(unit.systemc, name)
+            core = template_of(unit.core, "CutPipeCore" if unit.cuts else name + "Core")
+            module = template_of(unit.systemc, name)
             lines.append(f"| [`{unit.top}`](units/{unit.name}.md) | `{core}` | `{module}` |")
     return "\n".join(lines) + "\n"
 
@@ -88,11 +92,34 @@ def rtl_files() -> list[str]:
     return [ngflow.from_root(path) for path in ordered]
 
 
+# What narrowgauge.core simulates, by benches that need nothing but a simulator.
+SMOKE = ("fifo", "tile")
+
+
 def fusesoc(files: list[str], units: list[Unit], version: str) -> str:
     listed = "\n".join(f"      - {name}" for name in files)
     targets = "\n".join(
         f"  {unit.name}:\n    description: {json.dumps(unit.does)}\n    filesets: [rtl]\n    toplevel: {unit.top}"
         for unit in units
+    )
+    simulated = "\n".join(
+        f"""  sim_{name}:
+    description: a first sign of life of ng_{name}
+    default_tool: verilator
+    filesets: [rtl, smoke_{name}]
+    toplevel: ng_{name}_smoke
+    tools:
+      verilator:
+        mode: binary
+        verilator_options: [--timing, --assert]"""
+        for name in SMOKE
+    )
+    smoke = "\n".join(
+        f"""  smoke_{name}:
+    files:
+      - verif/cosim/fusesoc/ng_{name}_smoke.sv
+    file_type: systemVerilogSource"""
+        for name in SMOKE
     )
     return f"""CAPI=2:
 # {MARK}
@@ -104,17 +131,19 @@ filesets:
     files:
 {listed}
     file_type: systemVerilogSource
+{smoke}
 
 targets:
   default:
     filesets: [rtl]
 {targets}
+{simulated}
 """
 
 
 def bender(files: list[str]) -> str:
     listed = "\n".join(f"  - {name}" for name in files)
-    return f"# {MARK}\npackage:\n  name: narrowgauge\n\nsources:\n{listed}\n"
+    return f"# SPDX-License-Identifier: Apache-2.0\n# {MARK}\npackage:\n  name: narrowgauge\n\nsources:\n{listed}\n"
 
 
 def page_of(name: str) -> str:

@@ -29,6 +29,10 @@ def strip_comments(text: str) -> str:
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|^[ \t]*`(?:define|include)\b(?:[^\\\n]|\\.)*|[\w$`\']+|\S', re.M | re.S)
 
 
+# What is left where elaboration checks were, which Icarus does not get to see.
+UNCHECKED = ["`ifndef", "__ICARUS__", "`endif"]
+
+
 def design_code(text: str) -> str:
     """The tokens of SystemVerilog text without comments, layout and elaboration checks: what decides over the hardware."""
     # A directive ends with its line, so its line is one token.
@@ -65,6 +69,8 @@ def design_code(text: str) -> str:
         else:
             kept.append(tokens[i])
             i += 1
+            if kept[-3:] == UNCHECKED:
+                del kept[-3:]
     return "\n".join(kept)
 
 

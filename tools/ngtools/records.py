@@ -33,6 +33,8 @@ FACES: dict[str, dict[str, type]] = {
 }
 BENCH_FACES = ("rtl", "netlist", "mutants")
 TESTED_FACES = (*BENCH_FACES, "systemc")
+CUT_PIPE = "model/systemc/cut_pipe_core.hpp"  # the cycle model of every unit with cuts
+CUTS_MEANING = "registers at the [places](../cuts.md) whose bits are set"
 NOT_DESCRIBED = "to be described"  # what tools/new_unit.py writes, and the plan's test does not let pass
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -101,6 +103,7 @@ class Parameter:
     names: tuple[str, ...] = ()  # of the values 0, 1, ...
     beside: dict[str, int] = field(default_factory=dict)  # other parameters where a bad value is tried
     tried: tuple[int, ...] | None = None  # bad values that reach the check, where those next to the bounds do not
+    early: tuple[int, ...] = ()  # bad values at which Verilator may fail by itself, before it comes to the check
 
     @property
     def has_rule(self) -> bool:
@@ -160,6 +163,7 @@ class Refusal:
     top: str
     params: dict[str, int]
     expect: str  # regular expression
+    early: bool = False  # Verilator may refuse them itself, before it comes to the message
 
 
 @dataclass(frozen=True)
@@ -188,6 +192,7 @@ class Unit:
     lockstep: str
     verilator: str  # configuration file for Verilator, '' where there is none
     parameters: dict[str, Parameter]
+    cuts: dict[str, str]  # places where registers may stand, by bit of the parameter Cuts, and what they hold
     configurations: list[Configuration]
     refusals: list[Refusal]
     proofs: list[Proof]
@@ -208,11 +213,17 @@ class Unit:
         return f"docs/units/{self.name}.md"
 
     @property
+    def has_cycle_model(self) -> bool:
+        return self.clocked or bool(self.cuts)
+
+    @property
     def systemc(self) -> str:
-        return f"model/systemc/{self.family}/{self.name}.hpp" if self.clocked else ""
+        return f"model/systemc/{self.family}/{self.name}.hpp" if self.has_cycle_model else ""
 
     @property
     def core(self) -> str:
+        if self.cuts:
+            return CUT_PIPE
         return f"model/systemc/{self.family}/{self.name}_core.hpp" if self.clocked else ""
 
     def having(self, face: str) -> list[Configuration]:
@@ -303,7 +314,18 @@ def package_constants() -> dict[str, int]:
     }
 
 
-def read_parameters(table: Table, rtl: Path, rtl_name: str) -> dict[str, Parameter]:
+def read_cuts(table: Table) -> dict[str, str]:
+    for name in table.values:
+        if not NAME.fullmatch(name):
+            raise table.error(name, "expected a place named by small letters, digits and _")
+        table.take(name, str)
+    return table.values
+
+
+def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]) -> dict[str, Parameter]:
+    if cuts:
+        rule = {"min": 0, "max": (1 << len(cuts)) - 1, "does": CUTS_MEANING}
+        table = Table(table.where, table.values | {"Cuts": rule})
     constants = package_constants()
     defaults: dict[str, int] = {}
     for name, text in rtl_parameters(rtl).items():
@@ -326,6 +348,7 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str) -> dict[str, Paramet
         if low is None and high is not None:
             raise item.error("max", "expected a min beside it")
         tried = item.take("try", list, None)
+        early = item.take("early", list, [])
         parameters[name] = Parameter(
             name=name,
             does=item.take("does", str),
@@ -337,11 +360,12 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str) -> dict[str, Paramet
             names=tuple(names),
             beside=item.take("beside", dict, {}),
             tried=tuple(tried) if tried is not None else None,
+            early=tuple(early),
         )
         item.finish()
-        for value in tried or []:
-            if type(value) is not int or parameters[name].accepts(value):
-                raise item.error("try", f"expected values that the rule refuses: {parameters[name].expected()}")
+        for key, values in (("try", tried or []), ("early", early)):
+            if any(type(value) is not int or parameters[name].accepts(value) for value in values):
+                raise item.error(key, f"expected values that the rule refuses: {parameters[name].expected()}")
         if not parameters[name].accepts(defaults[name]):
             raise RecordError(
                 f"{item.where[:-1]}: the default of {rtl_name} is {defaults[name]}; expected {parameters[name].expected()}"
@@ -426,11 +450,11 @@ def read_refusals(table: Table, top: str, modules: dict[str, Path], parameters: 
     checked_params(f"{table.where}refuse_beside.", beside, parameters)
     found = []
     for parameter in parameters.values():
-        for value in parameter.bad_values():
+        for value in (*parameter.bad_values(), *parameter.early):
             params = beside | parameter.beside | {parameter.name: value}
             params = {key: params[key] for key in parameters if key in params}
             expect = f"{top}: {parameter.name}={value}; expected {parameter.expected()}"
-            found.append(Refusal(top, params, re.sub(r"[()]", r"\\\g<0>", expect)))
+            found.append(Refusal(top, params, re.sub(r"[()]", r"\\\g<0>", expect), value in parameter.early))
     for item in table.tables("refusals"):
         other = item.take("top", str, top)
         if other not in modules:
@@ -529,7 +553,10 @@ def read_record(path: Path, modules: dict[str, Path], formats: Formats) -> Unit:
     rtl = path.with_suffix(".sv")
     if not rtl.is_file():
         raise RecordError(f"{where}: expected the unit's RTL beside it, {rtl.name}")
-    parameters = read_parameters(Table(f"{where}: parameters.", table.take("parameters", dict, {})), rtl, rtl.name)
+    cuts = read_cuts(table.table("cuts"))
+    parameters = read_parameters(
+        Table(f"{where}: parameters.", table.take("parameters", dict, {})), rtl, rtl.name, cuts
+    )
     unit = Unit(
         path=path,
         name=name,
@@ -541,6 +568,7 @@ def read_record(path: Path, modules: dict[str, Path], formats: Formats) -> Unit:
         lockstep=table.take("lockstep", str, f"verif/cosim/systemc/{name}_lockstep.cpp"),
         verilator=table.take("verilator", str, ""),
         parameters=parameters,
+        cuts=cuts,
         configurations=read_configurations(table, parameters, formats),
         refusals=read_refusals(table, f"ng_{name}", modules, parameters),
         proofs=read_proofs(table, family, name, parameters),
@@ -556,13 +584,22 @@ def read_record(path: Path, modules: dict[str, Path], formats: Formats) -> Unit:
         "verilator": unit.verilator,
         "core": unit.core,
         "module": unit.systemc,
-        "lockstep": unit.lockstep if unit.clocked else "",
+        "lockstep": unit.lockstep if unit.has_cycle_model else "",
     }
     for key, file in faces.items():
         if file and not (ROOT / file).is_file():
             raise RecordError(f"{where}: {key} {file} does not exist; expected it, since a unit has this face")
-    if unit.clocked and not unit.having("systemc"):
-        raise RecordError(f"{where}: clocked: true; expected a configuration with the face systemc")
+    if unit.has_cycle_model and not unit.having("systemc"):
+        raise RecordError(
+            f"{where}: {'cuts' if cuts else 'clocked: true'}; expected a configuration with the face systemc"
+        )
+    for face in ("rtl", "systemc") if cuts else ():
+        masks = {item.params.get("Cuts", 0) for item in unit.having(face)}
+        for bit, place in enumerate(cuts):
+            if not any(mask >> bit & 1 for mask in masks):
+                raise RecordError(
+                    f"{where}: cuts.{place}; expected a configuration with the face {face} whose Cuts has bit {bit}, which is {1 << bit}"
+                )
     if not unit.having("rtl"):
         raise RecordError(f"{where}: configurations; expected one with the face rtl at least")
     check_fatal(unit)

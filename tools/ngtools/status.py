@@ -26,7 +26,7 @@ def described(unit: Unit) -> dict:
         "rtl": unit.rtl,
         "golden": unit.golden,
     }
-    if unit.clocked:
+    if unit.has_cycle_model:
         row["systemc"] = unit.systemc
     return row | {
         "page": unit.page,

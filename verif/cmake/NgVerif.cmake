@@ -23,8 +23,12 @@
 #                [SECONDS 600] STATEMENT "what is proven" [FALSIFY DEFINE])
 #       ctest proof.n, and proof.n.falsified: the same harness with DEFINE, which must yield a counterexample.
 #
-#   ng_add_elab_error(TOP module PARAMS "Lanes=0" EXPECT "regex naming parameter and value" SOURCES f.sv...)
-#       ctest elab.module.Lanes=0: elaboration must fail in Verilator with that message, and in Yosys.
+#   ng_add_cuts_proof(NAME n TOP module PARAMS "Cuts=3;...")
+#       ctest proof.cuts.n: the unit with cuts is the combinational one, delayed: verif/formal/cuts.py.
+#
+#   ng_add_elab_error(TOP module PARAMS "Lanes=0" EXPECT "regex naming parameter and value" [EARLY] SOURCES f.sv...)
+#       ctest elab.module.Lanes=0: elaboration must fail in Verilator with that message, and in Yosys. EARLY: Verilator may
+#       also refuse what follows from such a parameter, with an error of its own, before it comes to the message.
 #
 #   ng_add_comb_paths(NAME n TOP module [PARAMS "K=V;..."])
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
@@ -113,6 +117,7 @@ function(ng_add_bench)
     message(FATAL_ERROR "ng_add_bench(${arg_NAME}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
   set(depends RTL ${arg_SOURCES} CXX ${arg_BENCH})
+  math(EXPR deep_timeout "6 * ${arg_TIMEOUT}") # deep tests run when they must, also beside other work
   set(parameters ${arg_PARAMS})
   list(SORT parameters)
   set(parameters "${arg_TOP} ${parameters}")
@@ -126,7 +131,7 @@ function(ng_add_bench)
   set_tests_properties(rtl.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "rtl;${arg_LABELS}")
   if(arg_SWEEP AND NOT NG_SANITIZE)
     ng_deep_test(NAME rtl.${arg_NAME}.sweep COMMAND $<TARGET_FILE:rtl_${arg_NAME}> --vectors ${arg_SWEEP} ${depends}
-                 TARGETS rtl_${arg_NAME} PARAMETERS "${parameters}, ${arg_SWEEP} vectors" LABELS rtl TIMEOUT ${arg_TIMEOUT})
+                 TARGETS rtl_${arg_NAME} PARAMETERS "${parameters}, ${arg_SWEEP} vectors" LABELS rtl TIMEOUT ${deep_timeout})
   endif()
 
   if(NG_NETLIST AND NOT arg_NO_NETLIST)
@@ -146,7 +151,7 @@ function(ng_add_bench)
     if(arg_NETLIST_DEEP)
       set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
       ng_deep_test(NAME netlist.${arg_NAME} COMMAND $<TARGET_FILE:${target}> --vectors ${arg_NETLIST_VECTORS} ${depends}
-                   PYTHON ${script} DATA ${cells} TARGETS ${target} LABELS netlist ${arg_LABELS} TIMEOUT ${arg_TIMEOUT}
+                   PYTHON ${script} DATA ${cells} TARGETS ${target} LABELS netlist ${arg_LABELS} TIMEOUT ${deep_timeout}
                    PARAMETERS "${parameters}, ${arg_NETLIST_VECTORS} vectors")
     else()
       add_test(NAME netlist.${arg_NAME} COMMAND ${target} --vectors ${arg_NETLIST_VECTORS})
@@ -158,9 +163,8 @@ function(ng_add_bench)
     set(target mutants_${arg_NAME})
     ng_mutants(command ${target} ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
     set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
-    math(EXPR timeout "6 * ${arg_TIMEOUT}")
     ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} TARGETS ${target} LABELS mutants ${arg_LABELS}
-                 PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${timeout}
+                 PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${deep_timeout}
                  PARAMETERS "${parameters}, ${arg_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     if(arg_FEW_MUTANTS)
       ng_mutants(command ${target}_few 20 1 "")
@@ -225,12 +229,22 @@ function(ng_add_proof)
   endif()
 endfunction()
 
+function(ng_add_cuts_proof)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TOP;PARAMS" "")
+  add_test(NAME proof.cuts.${arg_NAME}
+           COMMAND ${NG_TOOL} ${NG_ROOT}verif/formal/cuts.py --top ${arg_TOP} "--params=${arg_PARAMS}")
+  set_tests_properties(proof.cuts.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS proof)
+endfunction()
+
 function(ng_add_elab_error)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "TOP;PARAMS;EXPECT" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "EARLY" "TOP;PARAMS;EXPECT" "SOURCES")
+  if(arg_EARLY)
+    set(early --early)
+  endif()
   string(REPLACE ";" "," label "${arg_PARAMS}")
   add_test(NAME elab.${arg_TOP}.${label}
            COMMAND ${NG_TOOL} ${NG_ROOT}verif/lint/elab_error.py --top ${arg_TOP} "--params=${arg_PARAMS}"
-                   "--expect=${arg_EXPECT}" ${arg_SOURCES})
+                   "--expect=${arg_EXPECT}" ${early} ${arg_SOURCES})
   set_tests_properties(elab.${arg_TOP}.${label} PROPERTIES TIMEOUT 120 LABELS lint)
 endfunction()
 

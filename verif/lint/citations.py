@@ -29,6 +29,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ngtools import checks
+
 ROOT = Path(__file__).resolve().parents[2]
 
 SLASH = {".c", ".cpp", ".h", ".hpp", ".inc", ".S", ".ld", ".sv", ".v", ".vlt", ".rdl"}
@@ -313,27 +315,6 @@ def check(root: Path, files: list[str], tests: Tests | None = None) -> list[Prob
     return problems
 
 
-def tracked(root: Path) -> list[str]:
-    """What git tracks or would; without git every file outside folders that are built or hidden."""
-    try:
-        listed = subprocess.run(
-            ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            capture_output=True,
-            check=True,
-            text=True,
-        ).stdout.split("\0")
-        files = [path for path in listed if path and (root / path).is_file()]
-    except (OSError, subprocess.CalledProcessError):
-        files = []
-    if not files:
-        files = [
-            str(path.relative_to(root))
-            for path in root.rglob("*")
-            if path.is_file() and not re.match(r"(?:build|\.venv|\.git/|dist)", str(path.relative_to(root)))
-        ]
-    return sorted(files)
-
-
 GOOD = {
     "Makefile": "test: build\nbuild:\n\ttrue\n",
     "docs/page.md": "# Page\n\n## The `first` heading\n\n[here](#the-first-heading), [there](sub/other.md#other), `rtl/a.sv`,\n"
@@ -383,7 +364,7 @@ def selftest() -> int:
                 (root / name).write_text(text + (f"{change[1]}\n" if change and change[0] == name else ""))
             if change and change[0] not in GOOD:
                 (root / change[0]).write_text(f"{change[1]}\n")
-            return check(root, tracked(root), tests)
+            return check(root, checks.files_of(root), tests)
 
     failures = [f"the good tree: {problem}" for problem in problems_of(None)]
     for path, text, said in FAULTS:
@@ -397,14 +378,8 @@ def selftest() -> int:
     return bool(failures)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--selftest", action="store_true", help="check the checker")
-    parser.add_argument("--tests", nargs=2, metavar=("CTEST", "BUILD"), help="look for the names of tests too")
-    args = parser.parse_args()
-    if args.selftest:
-        return selftest()
-    files = tracked(ROOT)
+def run(args: argparse.Namespace) -> int:
+    files = checks.files_of(ROOT)
     problems = check(ROOT, files, Tests.of(*args.tests) if args.tests else None)
     for problem in problems:
         print(problem)
@@ -413,5 +388,9 @@ def main() -> int:
     return bool(problems)
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tests", nargs=2, metavar=("CTEST", "BUILD"), help="look for the names of tests too")
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run(__doc__, run, selftest, arguments))

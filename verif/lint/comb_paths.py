@@ -18,7 +18,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import checks, ngflow
 
 REGISTER = re.compile(r"\$_?(a|s|al)?(dff|ff)", re.I)  # not latches, which let through
 MEMORY = re.compile(r"\$mem(_v2)?$")
@@ -148,17 +148,9 @@ def selftest() -> int:
     return 1 if wrong else 0
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--selftest", action="store_true", help="units with and without a path")
-    parser.add_argument("--top", help="module name")
-    parser.add_argument("--params", default="", help="for example 'Width=8;Depth=4'")
-    parser.add_argument("--rule", action="append", default=[], help="'PORTS -> PORTS'")
-    args = parser.parse_args()
-    if args.selftest:
-        return selftest()
+def run(args: argparse.Namespace) -> int:
     if not args.top or not args.rule:
-        parser.error("--top and at least one --rule are needed, or --selftest")
+        raise ngflow.FlowError("--top and at least one --rule are needed, or --selftest")
     bad = 0
     with tempfile.TemporaryDirectory() as folder:
         commands = ngflow.yosys_read(args.top, ngflow.sources(args.top), ngflow.parse_params(args.params))
@@ -173,5 +165,11 @@ def main() -> int:
     return 1 if bad else 0
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--top", help="module name")
+    parser.add_argument("--params", default="", help="for example 'Width=8;Depth=4'")
+    parser.add_argument("--rule", action="append", default=[], help="'PORTS -> PORTS'")
+
+
 if __name__ == "__main__":
-    ngflow.run_main(main)
+    ngflow.run_main(lambda: checks.run(__doc__, run, selftest, arguments))

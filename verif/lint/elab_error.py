@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A unit with bad parameters must not elaborate: Verilator has to fail with a message that matches --expect (it should
-name the parameter, its value and what was expected), and Yosys has to fail too (0.23 prints no text of $fatal)."""
+name the parameter, its value and what was expected), and Yosys has to fail too (0.23 prints no text of $fatal). With
+--early, Verilator may also fail with an error of its own in one of the unit's lines, which it comes to before $fatal."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ def main() -> int:
     parser.add_argument("--top", required=True, help="module name")
     parser.add_argument("--params", required=True, help="for example 'Lanes=0'")
     parser.add_argument("--expect", required=True, help="regular expression the message must match")
+    parser.add_argument("--early", action="store_true", help="Verilator may refuse them with an error of its own")
     parser.add_argument("sources", nargs="+", type=Path)
     args = parser.parse_args()
     params = ngflow.parse_params(args.params)
@@ -30,7 +32,12 @@ def main() -> int:
         check=False,
     )
     messages = re.findall(r"USERFATAL: [^:]*:\d+:\d+: (.*)", done.stderr)
-    if done.returncode == 0 or not any(re.search(args.expect, message) for message in messages):
+    refused = any(re.search(args.expect, message) for message in messages)
+    if args.early and not messages:
+        files = "|".join(re.escape(str(path)) for path in args.sources)
+        messages = re.findall(rf"^%Error(?:-[A-Z]+)?: (?:{files}):\d+:\d+: (.*)", done.stderr, re.M)
+        refused = bool(messages)
+    if done.returncode == 0 or not refused:
         print(
             f"{args.top} with {args.params}: expected a fatal message matching /{args.expect}/, got: {messages or done.stderr}"
         )

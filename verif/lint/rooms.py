@@ -19,6 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from ngtools import checks
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = "docs/design.md"
 CODE = {".c", ".cpp", ".h", ".hpp", ".inc", ".in"}
@@ -26,13 +28,6 @@ CODE = {".c", ".cpp", ".h", ".hpp", ".inc", ".in"}
 ALL = "all"
 
 Edges = dict[tuple[str, str], list[str]]  # (who, whom): where
-
-
-def files_of(root: Path) -> list[str]:
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True, text=True
-    )
-    return [name for name in listed.stdout.splitlines() if (root / name).is_file()]
 
 
 def allowed(root: Path) -> dict[str, set[str]]:
@@ -112,7 +107,7 @@ def imports(root: Path, files: list[str], rooms: set[str]) -> Edges:
 
 
 def check(root: Path) -> tuple[list[str], Edges]:
-    table, files = allowed(root), files_of(root)
+    table, files = allowed(root), checks.files_of(root)
     edges: Edges = {}
     for found in (includes(root, files), links(root, files), imports(root, files, set(table))):
         for edge, where in found.items():
@@ -166,13 +161,7 @@ def selftest() -> int:
     return 1 if failed else 0
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--edges", action="store_true", help="print all edges")
-    parser.add_argument("--selftest", action="store_true")
-    args = parser.parse_args()
-    if args.selftest:
-        return selftest()
+def run(args: argparse.Namespace) -> int:
     problems, edges = check(ROOT)
     if args.edges:
         for (who, whom), where in sorted(edges.items()):
@@ -183,5 +172,9 @@ def main() -> int:
     return 1 if problems else 0
 
 
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--edges", action="store_true", help="print all edges")
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(checks.run(__doc__, run, selftest, arguments))

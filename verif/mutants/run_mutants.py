@@ -3,8 +3,9 @@
 
 A fault is killed when the bench reports an error, or when it makes the unit hang (20 times the time of the original run).
 A survivor is a hole in the bench unless the faulty design is proven equivalent to the original (the same text, as when a
-constant is stuck at its own value; else ABC's cec over all inputs and all states; with registers also dsec from the reset
-state). The test fails on any survivor without such a proof, and when fewer than 20 faults remain that are not equivalent.
+constant is stuck at its own value; else ABC's cec over all inputs and all states; with registers also that what it changes is
+not read (ngtools.masked), or dsec from the reset state). The test fails on any survivor without such a proof, and when fewer than 20
+faults remain that are not equivalent.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import masked, ngflow
 
 
 def run_bench(bench: Path, fault: int, vectors: int, seed: int, timeout: float | None) -> tuple[str, str]:
@@ -33,7 +34,7 @@ def run_bench(bench: Path, fault: int, vectors: int, seed: int, timeout: float |
     return {0: "passed", 1: "killed"}.get(done.returncode, "broken"), (done.stdout + done.stderr)[-2000:]
 
 
-METHODS = ("identical", "combinational", "sequential")
+METHODS = ("identical", "combinational", "masked", "sequential")
 
 
 def proven_equivalent(design: Path, fault: str, work: Path, seconds: float, methods: Collection[str] = METHODS) -> str:
@@ -69,24 +70,26 @@ def proven_equivalent(design: Path, fault: str, work: Path, seconds: float, meth
                 aig.with_suffix(".log"),
             )
             new.replace(aig)
-    for method, script in (
-        (
-            "combinational",
-            f"read {aigs[0]}; comb; strash; write_aiger {work}/a.aig; "
-            f"read {aigs[1]}; comb; strash; write_aiger {work}/b.aig; cec -n -T {int(seconds)} {work}/a.aig {work}/b.aig",
-        ),
-        ("sequential", f"dsec -n -T {int(seconds)} {aigs[0]} {aigs[1]}"),
-    ):
+    scripts = {
+        "combinational": f"read {aigs[0]}; comb; strash; write_aiger {work}/a.aig; "
+        f"read {aigs[1]}; comb; strash; write_aiger {work}/b.aig; cec -n -T {int(seconds)} {work}/a.aig {work}/b.aig",
+        "sequential": f"dsec -n -T {int(seconds)} {aigs[0]} {aigs[1]}",
+    }
+    for method in METHODS[1:]:
         if method not in methods:
+            continue
+        if method == "masked":
+            if masked.proven_masked(aigs[0], aigs[1], work, seconds):
+                return method
             continue
         try:
             done = subprocess.run(
-                ["yosys-abc", "-q", script], capture_output=True, text=True, timeout=3 * seconds, check=False
+                ["yosys-abc", "-q", scripts[method]], capture_output=True, text=True, timeout=3 * seconds, check=False
             )
         except subprocess.TimeoutExpired:
             continue
         if "Empty network" in done.stdout:  # it exits with 0 even when it cannot read a file
-            raise ngflow.FlowError(f"yosys-abc -q '{script}' failed: {done.stdout.strip()}")
+            raise ngflow.FlowError(f"yosys-abc -q '{scripts[method]}' failed: {done.stdout.strip()}")
         if "are equivalent" in done.stdout:
             return method
     return ""

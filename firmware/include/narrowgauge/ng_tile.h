@@ -160,6 +160,7 @@ typedef struct ng_gemm {
   ng_gemm_config_t config;
   uint32_t a_panels, b_panels, beats; /* of the product */
   uint32_t blocks, chunks, passes;    /* how it is cut */
+  uint32_t first_chunk;               /* panels of B in the first chunk */
   ng_gemm_place_t load, compute;      /* next commands */
   bool unsent;                        /* the last LOAD's data has not been taken by the port */
   const uint8_t *send_data;

@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010000u
+#define NG_TILE_VERSION_RESET 0x00010100u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -220,6 +220,11 @@
 #define NG_TILE_COMPUTE_IRQ_SHIFT 20u
 #define NG_TILE_COMPUTE_IRQ_MASK 0x00100000u
 #define NG_TILE_COMPUTE_IRQ_MAX 0x1u
+/* part_a: take of the bank of A the images behind those that the command before took in the same sum, or the
+ * first ones; the bank may hold more */
+#define NG_TILE_COMPUTE_PART_A_SHIFT 21u
+#define NG_TILE_COMPUTE_PART_A_MASK 0x00200000u
+#define NG_TILE_COMPUTE_PART_A_MAX 0x1u
 
 /* Results delivered, read only. */
 #define NG_TILE_DONE_OFFSET 0x048u
@@ -293,7 +298,7 @@
 #define NG_TILE_ERROR_SHORT_STREAM 4u
 /* no TLAST on the last word of a load */
 #define NG_TILE_ERROR_LONG_STREAM 5u
-/* images in the bank are not panels x beats of the compute command */
+/* images in the bank are not panels x beats of the compute command, or with part_a are fewer than it comes to */
 #define NG_TILE_ERROR_BANK_MISMATCH 6u
 
 /* Values of tile_operand. */

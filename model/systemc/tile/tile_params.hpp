@@ -53,7 +53,7 @@ struct TileCompute {
   std::uint8_t a_fmt = 0, b_fmt = 0;
   std::uint32_t a_panels = 0, b_panels = 0, beats = 0;
   std::uint32_t rows = 0, cols = 0;  ///< in use in the last panels
-  bool irq = false, release_b = false, release_a = false, last = false, first = false;
+  bool part_a = false, irq = false, release_b = false, release_a = false, last = false, first = false;
 };
 
 /// job_t: a tile of results on its way out.

@@ -2,33 +2,15 @@
 // SystemC module of ng_tile_regs: ports, latency and back-pressure of rtl/tile/ng_tile_regs.sv.
 #pragma once
 
-#include "systemc/clocked.hpp"
 #include "systemc/port.hpp"
+#include "systemc/tile/lite_slave.hpp"
 #include "systemc/tile/tile_regs_core.hpp"
 
 namespace narrowgauge::systemc {
 
 template <TileParams params, class Core = TileRegsCore<params>>
-class TileRegs : public Clocked {
+class TileRegs : public LiteSlave {
  public:
-  // AXI4-Lite slave.
-  sc_core::sc_in<bool> s_axil_awvalid_i{"s_axil_awvalid_i"};
-  sc_core::sc_in<Port<12>> s_axil_awaddr_i{"s_axil_awaddr_i"};
-  sc_core::sc_in<bool> s_axil_wvalid_i{"s_axil_wvalid_i"};
-  sc_core::sc_in<Port<32>> s_axil_wdata_i{"s_axil_wdata_i"};
-  sc_core::sc_in<Port<4>> s_axil_wstrb_i{"s_axil_wstrb_i"};
-  sc_core::sc_in<bool> s_axil_bready_i{"s_axil_bready_i"};
-  sc_core::sc_in<bool> s_axil_arvalid_i{"s_axil_arvalid_i"};
-  sc_core::sc_in<Port<12>> s_axil_araddr_i{"s_axil_araddr_i"};
-  sc_core::sc_in<bool> s_axil_rready_i{"s_axil_rready_i"};
-  sc_core::sc_out<bool> s_axil_awready_o{"s_axil_awready_o"};
-  sc_core::sc_out<bool> s_axil_wready_o{"s_axil_wready_o"};
-  sc_core::sc_out<bool> s_axil_bvalid_o{"s_axil_bvalid_o"};
-  sc_core::sc_out<Port<2>> s_axil_bresp_o{"s_axil_bresp_o"};
-  sc_core::sc_out<bool> s_axil_arready_o{"s_axil_arready_o"};
-  sc_core::sc_out<bool> s_axil_rvalid_o{"s_axil_rvalid_o"};
-  sc_core::sc_out<Port<32>> s_axil_rdata_o{"s_axil_rdata_o"};
-  sc_core::sc_out<Port<2>> s_axil_rresp_o{"s_axil_rresp_o"};
   // The tile.
   sc_core::sc_out<bool> soft_reset_o{"soft_reset_o"}, clear_counters_o{"clear_counters_o"};
   sc_core::sc_in<bool> busy_i{"busy_i"};
@@ -46,24 +28,16 @@ class TileRegs : public Clocked {
   sc_core::sc_out<Port<8>> edge_rows_o{"edge_rows_o"}, edge_cols_o{"edge_cols_o"};
   sc_core::sc_out<bool> compute_valid_o{"compute_valid_o"};
   sc_core::sc_out<Port<16>> compute_beats_o{"compute_beats_o"};
-  sc_core::sc_out<Port<5>> compute_flags_o{"compute_flags_o"};
+  sc_core::sc_out<Port<6>> compute_flags_o{"compute_flags_o"};
   sc_core::sc_in<Port<32>> done_count_i{"done_count_i"}, loads_count_i{"loads_count_i"};
   sc_core::sc_in<Port<9 * 64>> counters_i{"counters_i"};
 
-  explicit TileRegs(sc_core::sc_module_name name) : Clocked(name) {}
+  explicit TileRegs(sc_core::sc_module_name name) : LiteSlave(name) {}
 
  private:
   void reset() override { core_.reset(); }
   void drive() override {
-    const LiteSlavePins lite = core_.pins();
-    s_axil_awready_o = lite.awready;
-    s_axil_wready_o = lite.wready;
-    s_axil_bvalid_o = lite.bvalid;
-    s_axil_bresp_o = lite.bresp;
-    s_axil_arready_o = lite.arready;
-    s_axil_rvalid_o = lite.rvalid;
-    s_axil_rdata_o = lite.rdata;
-    s_axil_rresp_o = lite.rresp;
+    drive_lite(core_.pins());
     soft_reset_o = core_.soft_reset();
     clear_counters_o = core_.clear_counters();
     irq_o = core_.irq();
@@ -83,8 +57,8 @@ class TileRegs : public Clocked {
     edge_rows_o = compute.rows;
     edge_cols_o = compute.cols;
     compute_beats_o = compute.beats;
-    compute_flags_o = static_cast<Port<5>>(compute.first | compute.last << 1 | compute.release_a << 2 |
-                                           compute.release_b << 3 | compute.irq << 4);
+    compute_flags_o = static_cast<Port<6>>(compute.first | compute.last << 1 | compute.release_a << 2 |
+                                           compute.release_b << 3 | compute.irq << 4 | compute.part_a << 5);
   }
 
   void step() override {
@@ -94,24 +68,15 @@ class TileRegs : public Clocked {
                                   &counters.stall_out, &counters.products, &counters.zero_a,
                                   &counters.zero_b,    &counters.flips_a,  &counters.flips_b};
     for (std::size_t i = 0; i < std::size(all); ++i) *all[i] = words[2 * i] | std::uint64_t{words[2 * i + 1]} << 32;
-    core_.step({.awvalid = s_axil_awvalid_i,
-                .wvalid = s_axil_wvalid_i,
-                .bready = s_axil_bready_i,
-                .arvalid = s_axil_arvalid_i,
-                .rready = s_axil_rready_i,
-                .awaddr = s_axil_awaddr_i,
-                .wdata = s_axil_wdata_i,
-                .araddr = s_axil_araddr_i,
-                .wstrb = static_cast<std::uint8_t>(s_axil_wstrb_i.read())},
-               {.busy = busy_i,
-                .load_space = load_space_i,
-                .compute_space = compute_space_i,
-                .error = error_i,
-                .done_count = done_count_i,
-                .loads_count = loads_count_i,
-                .counters = &counters,
-                .done_event = done_event_i,
-                .error_event = error_event_i});
+    core_.step(lite_master(), {.busy = busy_i,
+                               .load_space = load_space_i,
+                               .compute_space = compute_space_i,
+                               .error = error_i,
+                               .done_count = done_count_i,
+                               .loads_count = loads_count_i,
+                               .counters = &counters,
+                               .done_event = done_event_i,
+                               .error_event = error_event_i});
   }
 
   Core core_;

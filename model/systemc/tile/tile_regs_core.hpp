@@ -72,6 +72,7 @@ class TileRegsCore {
             .beats = r::compute::beats.get(wdata_),
             .rows = r::edge::rows.get(fields_.edge),
             .cols = r::edge::cols.get(fields_.edge),
+            .part_a = r::compute::part_a.get(wdata_) != 0,
             .irq = r::compute::irq.get(wdata_) != 0,
             .release_b = r::compute::release_b.get(wdata_) != 0,
             .release_a = r::compute::release_a.get(wdata_) != 0,

@@ -43,19 +43,23 @@ class TileSequencerCore {
   bool busy() const { return valid_ || beat_.valid; }
 
   Out look(const In& in) const {
-    Out out{.cmd_ready = !valid_, .a_addr = static_cast<int>(a_addr_), .b_addr = static_cast<int>(b_addr_)};
+    Out out{.cmd_ready = !valid_, .a_addr = a_addr_, .b_addr = b_addr_};
     if (!valid_) return out;
-    const bool banks = in.a_complete && in.b_complete;
-    const bool match = in.a_images == a_images_ && in.b_images == b_images_;
-    out.starved = !bad_ && !banks;
+    const bool last_beat = k_last() && j_last() && i_last();
+    const bool a_there = a_addr_ < in.a_images, b_there = b_addr_ < in.b_images;
+    const bool ends = (in.a_complete || (cmd_.part_a && !cmd_.release_a)) && in.b_complete;
+    const bool there = a_there && b_there && (!last_beat || ends);
+    const bool wrong = beyond_ || (in.a_complete && (cmd_.part_a ? !a_there : in.a_images != a_images_)) ||
+                       (in.b_complete && in.b_images != b_images_);
+    out.starved = !bad_ && !wrong && !there;
     out.compute_error = !in.stop && bad_;
-    out.mismatch_error = !in.stop && !bad_ && banks && !match;
-    if (in.stop || bad_ || !banks || !match || (beat_.valid && !in.array_ready)) return out;
+    out.mismatch_error = !in.stop && !bad_ && wrong;
+    if (in.stop || bad_ || wrong || !there || (beat_.valid && !in.array_ready)) return out;
     out.read = true;
     if (!k_last()) return out;
     out.job_valid = cmd_.last;
     out.job = {.scale = cmd_.scale, .bf16 = cmd_.bf16, .irq = cmd_.irq, .final_tile = i_last() && j_last()};
-    out.cmd_ready = i_last() && j_last();
+    out.cmd_ready = last_beat;
     out.a_release = out.cmd_ready && cmd_.release_a;
     out.b_release = out.cmd_ready && cmd_.release_b;
     return out;
@@ -92,7 +96,7 @@ class TileSequencerCore {
     if (k_end) j_ = j_end ? 0 : j_ + 1;
     if (j_end) i_ = i_end ? 0 : i_ + 1;
     b_addr_ = j_end ? 0 : b_addr_ + 1;
-    if (i_end) {
+    if (i_end && !(cmd_.part_a && !cmd_.release_a)) {
       a_addr_ = a_panel_ = 0;
     } else if (j_end) {
       a_panel_ = ++a_addr_;
@@ -121,23 +125,22 @@ class TileSequencerCore {
     const bool sum_bad = cmd.first == open_ || sum_ > params.max_beats ||
                          (!(cmd.first && cmd.last) && (cmd.a_panels != 1 || cmd.b_panels != 1));
     bad_ = format_bad || shape_bad || sum_bad;
-    // What no bank can hold is noted as 0, which no complete bank holds.
-    const auto images = [&](std::uint32_t panels, int depth) {
-      const std::uint64_t product = std::uint64_t{panels} * cmd.beats;
-      return product > static_cast<std::uint64_t>(depth) ? 0 : static_cast<int>(product);
-    };
-    a_images_ = images(cmd.a_panels, params.a_depth);
-    b_images_ = images(cmd.b_panels, params.b_depth);
+    a_images_ = std::int64_t{cmd.a_panels} * cmd.beats;
+    b_images_ = std::int64_t{cmd.b_panels} * cmd.beats;
+    beyond_ = a_images_ > params.a_depth || b_images_ > params.b_depth;
     open_ = !cmd.last;
+    if (cmd.first || !cmd.part_a) a_addr_ = a_panel_ = 0;
     cmd_ = cmd;
   }
 
   bool valid_ = false, bad_ = false;
+  bool beyond_ = false;   // more images than a bank can hold
   bool open_ = false;     // a sum goes on in the array ...
   std::int64_t sum_ = 0;  // ... of so many beats
   TileCompute cmd_;
-  int a_images_ = 0, b_images_ = 0;
-  std::uint32_t i_ = 0, j_ = 0, k_ = 0, a_addr_ = 0, a_panel_ = 0, b_addr_ = 0;
+  std::int64_t a_images_ = 0, b_images_ = 0;
+  std::uint32_t i_ = 0, j_ = 0, k_ = 0;
+  int a_addr_ = 0, a_panel_ = 0, b_addr_ = 0;
   Beat beat_;
 };
 

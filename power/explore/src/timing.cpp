@@ -36,7 +36,7 @@ constexpr Time refill = 8;           // from the end of a load to the next that 
 
 std::int64_t quotient_up(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 
-// As the driver cuts: `total` in `parts` parts that differ by one at most, the smaller ones first.
+// As the driver cuts: `total` in `parts` parts, one or more, that differ by one at most, the smaller ones first.
 struct Cut {
   Cut(std::int64_t total, std::int64_t parts) : parts(parts), size(total / parts), smaller(parts - total % parts) {}
   std::int64_t part(std::int64_t index) const { return size + (index >= smaller ? 1 : 0); }
@@ -50,7 +50,10 @@ struct Cut {
 
 struct Plan {
   std::int64_t a_panels, b_panels, beats, passes, blocks, chunks;
+  std::int64_t first_chunk;  // panels of it
+  bool a_fits;               // a panel of A in its bank
   bool one_pass() const { return passes == 1; }
+  bool a_stays() const { return !one_pass() && a_fits; }
   bool b_stays() const { return one_pass() && chunks == 1; }
 };
 
@@ -60,13 +63,18 @@ Plan plan_of(const TileShape& tile, const GemmShape& gemm) {
   plan.b_panels = quotient_up(gemm.n, tile.cols);
   plan.beats = quotient_up(gemm.k, tile.lanes);
   plan.passes = quotient_up(plan.beats, std::min(tile.a_depth, tile.b_depth));
+  plan.a_fits = plan.beats <= tile.a_depth;
   plan.blocks = plan.a_panels;
   plan.chunks = plan.b_panels;
+  plan.first_chunk = 1;
   if (plan.one_pass()) {
     plan.blocks = quotient_up(plan.a_panels, tile.a_depth / plan.beats);
     const std::int64_t beats_a_panel = quotient_up(plan.a_panels, plan.blocks) * plan.beats;
-    plan.chunks =
-        quotient_up(plan.b_panels, std::min(quotient_up(command_beats, beats_a_panel), tile.b_depth / plan.beats));
+    const std::int64_t most = std::min(tile.b_depth / plan.beats, plan.b_panels);
+    const std::int64_t size = std::min(quotient_up(command_beats, beats_a_panel), most);
+    const bool slow = quotient_up(plan.a_panels, plan.blocks) <= tile.b_words();
+    plan.first_chunk = slow ? size : std::max(size, std::min(tile.a_words(), most));
+    plan.chunks = 1 + quotient_up(plan.b_panels - plan.first_chunk, size);
   }
   return plan;
 }
@@ -122,6 +130,8 @@ class Timing {
   GemmWork run() {
     if (plan_.one_pass()) {
       one_pass();
+    } else if (plan_.a_stays()) {
+      passes_of_b();
     } else {
       many_passes();
     }
@@ -141,6 +151,11 @@ class Timing {
   // Two banks, [0] the one that is being loaded: since when it may be, and since when it can be computed with.
   struct Banks {
     std::array<Time, 2> free{}, complete{};
+  };
+  // A load into a bank: behind its last image are so many, and that one can be computed with from `end` on.
+  struct Arrival {
+    std::int64_t images;
+    Time end;
   };
   // Of the last tile of results.
   struct Results {
@@ -177,22 +192,43 @@ class Timing {
     loads_.push_back(s_.loader);
     ++load_count_;
     (b ? b_images_ : a_images_) += images;
-    if (more) return;
+    auto& arrivals = arrivals_[b];
+    arrivals[0].push_back({images + (arrivals[0].empty() ? 0 : arrivals[0].back().images), s_.loader});
     banks.complete[0] = s_.loader;
+    if (more) return;
     std::swap(banks.free[0], banks.free[1]);
     std::swap(banks.complete[0], banks.complete[1]);
+    std::swap(arrivals[0], arrivals[1]);
     ++full_[b];
   }
 
-  // A command of `tiles` tiles of `beats`; first, last: of their sums. Its end: the cycle after its last image.
-  Time compute(std::int64_t tiles, std::int64_t beats, bool first, bool last) {
+  // When the last image of a panel can be computed with at the earliest, if all come as they do: images from `first`
+  // on, so many of them, of the current bank, one a cycle.
+  Time last_image(bool b, std::int64_t first, std::int64_t images) const {
+    Time last = long_ago;
+    for (auto load = arrivals_[b][turn(b)].rbegin(); load != arrivals_[b][turn(b)].rend(); ++load) {
+      const std::int64_t begin = std::next(load) == arrivals_[b][turn(b)].rend() ? 0 : std::next(load)->images;
+      const std::int64_t end = std::min(load->images, first + images);
+      if (end > std::max(begin, first))
+        last = std::max(last, load->end - (load->images - end) * (b ? b_words_ : a_words_) + first + images - end);
+      if (begin <= first) break;
+    }
+    return last;
+  }
+
+  // A command of `a_panels` x `b_panels` tiles of `beats`; first, last: of their sums; a_first: its first image of A.
+  // Its end: the cycle after its last image.
+  Time compute(std::int64_t a_panels, std::int64_t b_panels, std::int64_t beats, bool first, bool last,
+               std::int64_t a_first = 0) {
+    const std::int64_t tiles = a_panels * b_panels;
     const bool panels = compute_count_ == 0 || tiles != tiles_before_ || new_block_;
     const int edge = (last_block_ && a_edge_ ? 1 : 0) | (last_chunk_ && b_edge_ ? 2 : 0);
     const bool edge_written = compute_count_ == 0 || edge != edge_before_;
     tiles_before_ = tiles;
     edge_before_ = edge;
     new_block_ = false;
-    Time start = std::max({s_.sequencer, s_.a.complete[turn(false)], s_.b.complete[turn(true)]});
+    Time start = std::max({s_.sequencer, last_image(false, a_first, 1), last_image(true, 0, 1)});
+    const Time b_complete = s_.b.complete[turn(true)], complete = std::max(s_.a.complete[turn(false)], b_complete);
     Time taken = s_.sequencer - 1;
     if (compute_count_ < queue_depth) {
       pushed_ += access_cycles * (1 + panels + edge_written);
@@ -205,26 +241,43 @@ class Timing {
     // A sum starts when the one before is in the shadow registers.
     Results r = s_.results;  // a copy, which stays in registers
     Time beat = std::max(start + stages_ + 1, r.summed + 1);
+    // The last beat of a tile, which begins with `beat`: it waits for images that have not come.
+    const auto summed = [&](std::int64_t tile) {
+      const Time end = beat + beats - 1;
+      const Time a = last_image(false, a_first + tile / b_panels * beats, beats);
+      const Time b = last_image(true, tile % b_panels * beats, beats);
+      return std::max(end, std::max(a, b) + stages_ + 1);
+    };
+    // The tiles from this one on, which begins with `beat`, whose images are all there by then: up to which.
+    const auto there_until = [&](std::int64_t tile) {
+      if (beat > complete + stages_) return tiles;
+      if (beat <= b_complete + stages_) return tile;
+      const std::int64_t row = tile / b_panels;
+      return beat > last_image(false, a_first + row * beats, beats) + stages_ ? (row + 1) * b_panels : tile;
+    };
     if (!last) {
       if (first) beat = std::max(beat, r.shadowed);
-      r.summed = beat + beats - 1;
+      r.summed = summed(0);
     } else {
       int even = 0;  // so many times in a row all have moved by the same
       for (std::int64_t i = 0; i < tiles; ++i) {
         const Results before = r;
         if (first) beat = std::max(beat, r.shadowed);
-        r.summed = beat + beats - 1;
+        const std::int64_t until = there_until(i);
+        r.summed = until > i ? beat + beats - 1 : summed(i);
         beat = r.summed + 1;
         drain(r);
         // Once all move in step, so do the tiles to come; the first has perhaps waited for other things than they. Of
         // results with gaps between them, a few are kept as bursts of their own.
         const Time moved = r.summed - before.summed;
-        even = r == before.moved(moved) ? even + 1 : 0;
+        even = until > i && r == before.moved(moved) ? even + 1 : 0;
         if (i > 0 && even > 0 && (moved <= rows_ * groups_ || (i > 2 && even > 1))) {
-          const std::int64_t count = tiles - 1 - i;
+          const std::int64_t count = until - 1 - i;
           r = r.moved(count * moved);
           if (count > 0) repeat_burst(count, moved);
-          break;
+          i += count;
+          beat = r.summed + 1;
+          even = 0;
         }
       }
     }
@@ -265,23 +318,22 @@ class Timing {
   // ---- the driver's plan
 
   void one_pass() {
-    const Cut blocks{plan_.a_panels, plan_.blocks}, chunks{plan_.b_panels, plan_.chunks};
+    const Cut blocks{plan_.a_panels, plan_.blocks};
     std::int64_t first_loads = 1;  // of those that the driver's first round can push
     for (std::int64_t block = 0; block < plan_.blocks && first_loads < queue_depth; ++block) {
       for (std::int64_t chunk = 0; chunk < plan_.chunks && first_loads < queue_depth; ++chunk) {
         first_loads += !(plan_.b_stays() && block != 0);
         first_loads +=
-            block + 1 < plan_.blocks && Cut{blocks.part(block + 1) * plan_.beats, plan_.chunks}.part(chunk) != 0;
+            block + 1 < plan_.blocks && piece_of(pieces_of(blocks.part(block + 1) * plan_.beats), chunk) != 0;
       }
     }
     pushed_ = driver_start + access_cycles * std::min(first_loads, queue_depth);
 
-    load(false, blocks.part(0) * plan_.beats, false);
     Rhythm rhythm;
     for (std::int64_t block = 0; block < plan_.blocks; ++block) {
       last_block_ = block + 1 == plan_.blocks;
       new_block_ = block == 0 || blocks.part(block) != blocks.part(block - 1);
-      chunks_of(blocks.part(block), last_block_ ? 0 : blocks.part(block + 1) * plan_.beats, chunks);
+      chunks_of(blocks.part(block), last_block_ ? 0 : blocks.part(block + 1) * plan_.beats);
       // Blocks alike, all but the last two, are in one rhythm.
       const std::int64_t more = std::min(blocks.alike(block), plan_.blocks - block) - 3;
       const bool alike = block > 0 && blocks.part(block) == blocks.part(block - 1) && !last_block_ &&
@@ -294,23 +346,74 @@ class Timing {
     }
   }
 
-  void chunks_of(std::int64_t a_panels, std::int64_t next_images, const Cut& chunks) {
-    const Cut pieces{next_images, plan_.chunks};
+  // The pieces of the next block: none in the first chunk of several.
+  Cut pieces_of(std::int64_t images) const { return {images, plan_.chunks - skipped()}; }
+  std::int64_t skipped() const { return plan_.chunks > 1 ? 1 : 0; }
+  std::int64_t piece_of(const Cut& pieces, std::int64_t chunk) const {
+    return chunk < skipped() ? 0 : pieces.part(chunk - skipped());
+  }
+
+  void chunks_of(std::int64_t a_panels, std::int64_t next_images) {
+    const Cut pieces = pieces_of(next_images),
+              others{plan_.b_panels - plan_.first_chunk, std::max<std::int64_t>(plan_.chunks - 1, 1)};
     Rhythm rhythm;
     for (std::int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
       last_chunk_ = chunk + 1 == plan_.chunks;
       const bool b_loaded = !plan_.b_stays() || compute_count_ == 0;
-      if (b_loaded) load(true, chunks.part(chunk) * plan_.beats, false);
-      const Time end = compute(a_panels * chunks.part(chunk), plan_.beats, true, true);
+      const std::int64_t b_panels = chunk == 0 ? plan_.first_chunk : others.part(chunk - 1);
+      if (b_loaded) load(true, b_panels * plan_.beats, false);
+      if (compute_count_ == 0) load(false, a_panels * plan_.beats, false);
+      const Time end = compute(a_panels, b_panels, plan_.beats, true, true);
       if (last_chunk_) release(false, end);
       if (!plan_.b_stays() || last_block_) release(true, end);
-      if (const std::int64_t piece = pieces.part(chunk); piece != 0) load(false, piece, !last_chunk_);
-      const bool alike = chunk > 0 && chunks.as_before(chunk) && pieces.as_before(chunk);
-      const std::int64_t more = std::min({chunks.alike(chunk), pieces.alike(chunk), plan_.chunks - chunk}) - 3;
+      if (const std::int64_t piece = piece_of(pieces, chunk); piece != 0) load(false, piece, !last_chunk_);
+      if (chunk == 0) continue;
+      const bool alike = chunk > 1 && others.as_before(chunk - 1) && pieces.as_before(chunk - 1);
+      const std::int64_t more = std::min(others.alike(chunk - 1), pieces.alike(chunk - 1)) - 3;
       if (const auto times = rhythm.beat(*this, alike); times && more > 0) {
         repeat(*times, more);
         chunk += more;
         rhythm.forget();
+      }
+    }
+  }
+
+  void passes_of_b() {
+    pushed_ = driver_start + access_cycles * queue_depth;
+    const Cut beats{plan_.beats, plan_.passes};
+    Rhythm blocks;
+    for (std::int64_t block = 0; block < plan_.blocks; ++block) {
+      last_block_ = block + 1 == plan_.blocks;
+      const Cut pieces = pieces_of(last_block_ ? 0 : plan_.beats);
+      Rhythm chunks;
+      for (std::int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
+        last_chunk_ = chunk + 1 == plan_.chunks;
+        std::int64_t taken = 0;
+        for (std::int64_t pass = 0; pass < plan_.passes; ++pass) {
+          const std::int64_t part = beats.part(pass);
+          const bool last = pass + 1 == plan_.passes;
+          load(true, part, false);
+          if (block == 0 && chunk == 0) load(false, part, !last);
+          const Time end = compute(1, 1, part, pass == 0, last, taken);
+          taken += part;
+          if (last_chunk_ && last) release(false, end);
+          release(true, end);
+        }
+        if (const std::int64_t piece = piece_of(pieces, chunk); piece != 0) load(false, piece, !last_chunk_);
+        if (chunk == 0) continue;
+        const bool alike = chunk > 1 && pieces.as_before(chunk - 1);
+        const std::int64_t more = pieces.alike(chunk - 1) - 3;
+        if (const auto times = chunks.beat(*this, alike); times && more > 0) {
+          repeat(*times, more);
+          chunk += more;
+          chunks.forget();
+        }
+      }
+      const std::int64_t more = plan_.blocks - block - 3;
+      if (const auto times = blocks.beat(*this, block > 0 && !last_block_); times && more > 0) {
+        repeat(*times, more);
+        block += more;
+        blocks.forget();
       }
     }
   }
@@ -327,9 +430,9 @@ class Timing {
         for (std::int64_t pass = 0; pass < plan_.passes; ++pass) {
           const std::int64_t part = beats.part(chunk % 2 == 0 ? pass : plan_.passes - 1 - pass);
           const bool last = pass + 1 == plan_.passes;
-          if (pass != 0 || chunk == 0) load(false, part, false);
           load(true, part, false);
-          const Time end = compute(1, part, pass == 0, last);
+          if (pass != 0 || chunk == 0) load(false, part, false);
+          const Time end = compute(1, 1, part, pass == 0, last);
           if (last_chunk_ || !last) release(false, end);
           release(true, end);
         }
@@ -351,10 +454,11 @@ class Timing {
     }
   }
 
-  // The bank to be computed with: of two complete ones the older.
-  std::size_t turn(bool b) const { return full_[b] == 2 ? 0 : 1; }
+  // The bank to be computed with: of two complete ones the older, and without one, that which is being loaded.
+  std::size_t turn(bool b) const { return full_[b] == 1 ? 1 : 0; }
   void release(bool b, Time end) {
     (b ? s_.b : s_.a).free[turn(b)] = end;
+    arrivals_[b][turn(b)].clear();
     --full_[b];
   }
 
@@ -438,6 +542,9 @@ class Timing {
     keep(loads_, 8);
     keep(commands_, 6);
     keep(bursts_, 4);
+    for (auto& banks : arrivals_)
+      for (auto& bank : banks)
+        for (Arrival& x : bank) x.end += time;
     for (Time& x : loads_) x += time;
     for (Command& x : commands_) x.taken += time;
     for (Burst& x : bursts_) x.first += time, x.last += time;
@@ -512,8 +619,9 @@ class Timing {
   bool a_edge_, b_edge_;
   Time followed_;  // no repetition is looked for before
   State s_;
-  std::array<int, 2> full_{};  // complete banks of A, of B
-  Time pushed_ = 0;            // the driver's first round has written so far
+  std::array<int, 2> full_{};                                    // complete banks of A, of B
+  std::array<std::array<std::vector<Arrival>, 2>, 2> arrivals_;  // of A, of B, in their banks
+  Time pushed_ = 0;                                              // the driver's first round has written so far
   std::int64_t load_count_ = 0, compute_count_ = 0, a_images_ = 0, b_images_ = 0, tiles_before_ = 0;
   int edge_before_ = 0;
   bool last_block_ = false, last_chunk_ = false, new_block_ = false;

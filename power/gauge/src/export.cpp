@@ -32,18 +32,40 @@ struct Row {
   Answer answer;
 };
 
+/// Folders that are made for files, and go again unless files came into them.
+class Folders {
+ public:
+  Folders() = default;
+  ~Folders() {
+    std::error_code fault;  // not empty: they stay
+    for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) fs::remove(*folder, fault);
+  }
+  Folders(const Folders&) = delete;
+  Folders& operator=(const Folders&) = delete;
+
+  /// With those it lies in; what cannot be made is found out by who writes to it.
+  void make(const fs::path& folder) {
+    if (!folder.parent_path().empty() && folder.parent_path() != folder) make(folder.parent_path());
+    std::error_code fault;
+    if (fs::create_directory(folder, fault)) made_.push_back(folder);
+  }
+
+ private:
+  std::vector<fs::path> made_;
+};
+
 struct Tables {
   const Gauge& gauge;
   std::string technology;
   fs::path folder;
   std::vector<Row> rows;
   std::vector<fs::path> written;
+  Folders folders;
   std::list<io::OutputFile> files;
 
   void write(const fs::path& name, const std::string& text) {
     const fs::path path = folder / name;
-    std::error_code fault;
-    fs::create_directories(path.parent_path(), fault);
+    folders.make(path.parent_path());
     try {
       io::OutputFile& file = files.emplace_back(path.string());
       file.write(text);
@@ -215,11 +237,11 @@ struct Tables {
 
 }  // namespace
 
-std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
-                                    const fs::path& folder) {
+ExportedFiles export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
+                            const fs::path& folder, const std::function<void(const ExportedFiles&)>& announce) {
   if (kind != "accelergy" && kind != "zigzag" && kind != "hwcomponents")
     throw FieldError("export", std::string(kind), "accelergy, zigzag or hwcomponents");
-  Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}, {}};
+  Tables tables{gauge, technology.empty() ? "osu018" : std::string(technology), folder, {}, {}, {}, {}};
   // Tables for accelerators on chips of one's own: not what an FPGA was measured at.
   std::vector<TechnologyInfo> known = gauge.technologies();
   std::erase_if(known, [](const TechnologyInfo& one) { return one.kind == "measured"; });
@@ -237,6 +259,7 @@ std::vector<fs::path> export_tables(const Gauge& gauge, std::string_view kind, s
   } else {
     tables.hwcomponents();
   }
+  if (announce) announce(tables.written);
   for (io::OutputFile& file : tables.files) file.commit();
   return tables.written;
 }

@@ -30,6 +30,7 @@ import re
 import subprocess
 import sys
 import time
+import tomllib
 from pathlib import Path
 
 from ngtools import ngflow
@@ -44,6 +45,7 @@ CYCLES = 2048  # counted, at least
 # Multiply-accumulates, at least, of stimuli whose outputs differ much: many cycles for units of few lanes.
 MACS = {"digits": 16384}
 SEED = 1
+EARLIER = ROOT / "power" / "records" / "earlier_designs.toml"  # records whose unit has changed since
 SLICE = 256  # cycles that --check simulates: the first batch of ng_gatesim
 CLOCK_GRID_S = 0.5e-9
 CLOCK_MARGIN = 1.1
@@ -124,8 +126,10 @@ def unit_ports(unit: dict, work: Path) -> dict[str, dict]:
 
 
 def wrapper(unit: dict, ports: dict[str, dict]) -> str:
-    """Verilog: input registers -> unit, and output registers behind a unit without clock, so that a cycle is an operation."""
-    controls = ("clk_i", "rst_ni")
+    """Verilog: input registers -> unit, and output registers behind a unit without state of its own, so that a cycle is an
+    operation. A unit with cuts (docs/cuts.md), which has a clock and no reset, is always enabled."""
+    cuts = "en_i" in ports and "rst_ni" not in ports
+    controls = ("clk_i", "rst_ni", "en_i") if cuts else ("clk_i", "rst_ni")
     inputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "input" and n not in controls}
     outputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "output"}
     missing = sorted(set(inputs) - set(unit["inputs"]))
@@ -135,13 +139,14 @@ def wrapper(unit: dict, ports: dict[str, dict]) -> str:
             f"unit {unit['name']}: its 'inputs' do not fit {unit['top']}: "
             + "; ".join([f"no entry for {name}" for name in missing] + [f"{name} is not an input" for name in unknown])
         )
-    clocked = "clk_i" in ports
+    clocked = "clk_i" in ports and not cuts
     head = ["input clk_i"] + (["input rst_ni"] if "rst_ni" in ports else [])
     head += [f"input [{width - 1}:0] {name}" for name, width in inputs.items()]
     head += [f"output {'' if clocked else 'reg '}[{width - 1}:0] {name}" for name, width in outputs.items()]
     lines = [f"  reg [{width - 1}:0] {name}_q;" for name, width in inputs.items()]
     lines += [f"  wire [{width - 1}:0] {name}_d;" for name, width in outputs.items() if not clocked]
-    connections = [f".{name}({name})" for name in controls if name in ports]
+    connections = [f".{name}({name})" for name in ("clk_i", "rst_ni") if name in ports]
+    connections += [".en_i(1'b1)"] if cuts else []
     connections += [f".{name}({name}_q)" for name in inputs]
     connections += [f".{name}({name}{'' if clocked else '_d'})" for name in outputs]
     # 32'sh: as in ngflow.
@@ -349,6 +354,13 @@ class Flow:
         if record["tools"] != self.tools:
             return [*problems, f"SKIPPED: recorded with {', '.join(record['tools'])}, here are {', '.join(self.tools)}"]
         work, mapped = self.prepare(unit)
+        if reason := earlier_design(unit["top"]):
+            if mapped["netlist_sha256"] == record["netlist_sha256"]:
+                return [
+                    *problems,
+                    f"is recorded from today's netlist: take {unit['top']} out of {ngflow.from_root(EARLIER)}",
+                ]
+            return [*problems, f"EARLIER: recorded from an earlier design, not compared ({reason})"]
         for key in ("netlist_sha256", "period_s"):
             if mapped[key] != record[key]:
                 problems.append(f"{key} is {mapped[key]}, recorded {record[key]}")
@@ -367,6 +379,14 @@ class Flow:
                         f"recorded {sample[rung]['first_batch']}"
                     )
         return problems
+
+
+def earlier_design(top: str) -> str:
+    """Why the records of this module are of an earlier design; empty if they are of today's."""
+    for entry in tomllib.loads(EARLIER.read_text())["earlier"]:
+        if top in entry["tops"]:
+            return f"before {entry['before']}: {entry['reason']}"
+    return ""
 
 
 def sample_text(record: dict, sample: dict) -> str:
@@ -447,7 +467,7 @@ def main() -> int:
         try:
             if options.check:
                 problems = flow.check(unit)
-                wrong = [problem for problem in problems if not problem.startswith("SKIPPED")]
+                wrong = [problem for problem in problems if not problem.startswith(("SKIPPED", "EARLIER"))]
                 status = max(status, 1 if wrong else 0)
                 for problem in problems:
                     print(f"{unit['name']}: {problem}")

@@ -2,8 +2,10 @@
 // ng_round_pack against narrowgauge::round_pack: every significand x exponent x mode where the significand has up to 17
 // bits and the budget allows; directed patterns around the last place; random ones; stochastic rounding on both sides
 // of its carry and at random. Build parameters: NG_FORMAT (enumerator of Format), NG_OVERFLOW (0..3), NG_SIG_WIDTH,
-// NG_EXP_WIDTH, NG_RAND_BITS.
+// NG_EXP_WIDTH, NG_RAND_BITS,
+// NG_CUTS.
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 
@@ -22,7 +24,8 @@ class RoundPackBench {
   RoundPackBench(int argc, char** argv)
       : bench_(argc, argv, "round_pack " + std::string(format.name) + " overflow " + std::to_string(NG_OVERFLOW),
                2'000'000),
-        dut_(bench_) {}
+        dut_(bench_),
+        pipe_(bench_, dut_) {}
 
   int run() {
     specials();
@@ -44,17 +47,18 @@ class RoundPackBench {
       const std::uint64_t sig = bench_.rng().bits(sig_width) >> bench_.rng().below(sig_width);
       point(exponent, (sig << std::countl_zero(sig | 1)) >> (64 - sig_width));
     }
+    pipe_.drain();
     return bench_.finish();
   }
 
  private:
   void check(const char* what, std::uint32_t expected, const RoundOptions& options, bool negative, int exponent,
              std::uint64_t sig) {
-    dut_.eval();
-    bench_.vector();
-    bench_.expect_eq(what, static_cast<std::uint32_t>(get_bits(dut_->code_o, 0, format.bits)), expected, [&] {
-      return "mode " + std::to_string(static_cast<int>(options.rounding)) + " sign " + std::to_string(negative) +
-             " exponent " + std::to_string(exponent) + " significand " + hex(sig) + " random " + hex(options.random);
+    pipe_([this, what, expected, options, negative, exponent, sig] {
+      bench_.expect_eq(what, static_cast<std::uint32_t>(get_bits(dut_->code_o, 0, format.bits)), expected, [&] {
+        return "mode " + std::to_string(static_cast<int>(options.rounding)) + " sign " + std::to_string(negative) +
+               " exponent " + std::to_string(exponent) + " significand " + hex(sig) + " random " + hex(options.random);
+      });
     });
   }
 
@@ -155,6 +159,7 @@ class RoundPackBench {
 
   Bench bench_;
   Dut<Vdut> dut_;
+  CutPipe<Vdut> pipe_;
   bool sign_ = false, again_ = false;
 };
 

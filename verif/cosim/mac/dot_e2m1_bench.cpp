@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_e2m1 against the golden sum: all 256 pairs of codes in every lane, with the other lanes zero and random; all
-// pairs of code pairs on even and odd lanes; all signs at the largest magnitudes; random codes. Build parameter:
-// NG_LANES.
+// pairs of code pairs on even and odd lanes; all signs at the largest magnitudes; random codes. Build parameters:
+// NG_LANES, NG_CUTS.
 #include <array>
 #include <bit>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 
 int main(int argc, char** argv) {
   using namespace narrowgauge;
   using namespace narrowgauge::bench;
-  constexpr int lanes = NG_LANES;
+  static constexpr int lanes = NG_LANES;
   constexpr unsigned width = 9 + std::bit_width(unsigned{lanes}) - 1;
 
   Bench bench(argc, argv, "dot_e2m1", 10'000'000);
   Dut<Vdut> dut(bench);
+  CutPipe<Vdut> pipe(bench, dut);
   std::array<std::uint8_t, lanes> a{}, b{};
   const auto check = [&] {
     for (int i = 0; i < lanes; ++i) {
       set_bits(dut->a_i, 4 * i, 4, a[i]);
       set_bits(dut->b_i, 4 * i, 4, b[i]);
     }
-    dut.eval();
-    bench.vector();
-    bench.expect_eq("dot_o", get_signed(dut->dot_o, 0, width), std::int64_t{e2m1_dot(a, b)}, [&] {
-      std::string text = "lanes (a, b), 0 first:";
-      for (int i = 0; i < lanes; ++i) text += " (" + hex(a[i]) + ", " + hex(b[i]) + ")";
-      return text;
+    pipe([&bench, &dut, a, b] {
+      bench.expect_eq("dot_o", get_signed(dut->dot_o, 0, width), std::int64_t{e2m1_dot(a, b)}, [&] {
+        std::string text = "lanes (a, b), 0 first:";
+        for (int i = 0; i < lanes; ++i) text += " (" + hex(a[i]) + ", " + hex(b[i]) + ")";
+        return text;
+      });
     });
   };
   const auto randomize = [&](auto& codes) {
@@ -74,5 +76,6 @@ int main(int argc, char** argv) {
     randomize(b);
     check();
   }
+  pipe.drain();
   return bench.finish();
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_fp8 against the golden dot product: every lane through all 2^16 pairs of codes, the largest sums, every
-// special operand alone in every lane, then random dots of several kinds. Build parameters: NG_LANES, NG_FORMAT_SET.
+// special operand alone in every lane, then random dots of several kinds. Build parameters: NG_LANES, NG_FORMAT_SET,
+// NG_CUTS.
 #include <array>
 #include <bit>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/quant/format_set.hpp"
@@ -21,7 +23,7 @@ constexpr int lsb_exp = format_set == format_set::e4m3 ? fp8_lsb_exp_e4m3 : fp8_
 
 class DotFp8Bench {
  public:
-  DotFp8Bench(int argc, char** argv) : bench_(argc, argv, "dot_fp8", 1'000'000), dut_(bench_) {
+  DotFp8Bench(int argc, char** argv) : bench_(argc, argv, "dot_fp8", 1'000'000), dut_(bench_), pipe_(bench_, dut_) {
     for (unsigned formats = 0; formats < 4; ++formats) {
       products_[formats].resize(1 << 16);
       for (unsigned x = 0; x < 1 << 16; ++x)
@@ -44,6 +46,7 @@ class DotFp8Bench {
       random_dot();
       check();
     }
+    pipe_.drain();
     return bench_.finish();
   }
 
@@ -156,21 +159,22 @@ class DotFp8Bench {
     }
     dut_->a_fmt_i = formats_ & 1;
     dut_->b_fmt_i = formats_ >> 1;
-    dut_.eval();
-    bench_.vector();
-    const auto inputs = [&] {
-      std::string text = std::string(a_desc().name) + " x " + std::string(b_desc().name) + ", lane 0 first, a x b:";
-      for (unsigned i = 0; i < lanes; ++i) text += ' ' + hex(a_[i]) + 'x' + hex(b_[i]);
-      return text;
-    };
-    bench_.expect_eq("term_o", get_signed128(dut_->term_o, 0, width), expected.value, inputs);
-    bench_.expect_eq("nan_o", static_cast<bool>(dut_->nan_o), expected.flags.nan, inputs);
-    bench_.expect_eq("pinf_o", static_cast<bool>(dut_->pinf_o), expected.flags.pinf, inputs);
-    bench_.expect_eq("ninf_o", static_cast<bool>(dut_->ninf_o), expected.flags.ninf, inputs);
+    pipe_([this, expected, a_name = a_desc().name, b_name = b_desc().name, a = a_, b = b_] {
+      const auto inputs = [&] {
+        std::string text = std::string(a_name) + " x " + std::string(b_name) + ", lane 0 first, a x b:";
+        for (unsigned i = 0; i < lanes; ++i) text += ' ' + hex(a[i]) + 'x' + hex(b[i]);
+        return text;
+      };
+      bench_.expect_eq("term_o", get_signed128(dut_->term_o, 0, width), expected.value, inputs);
+      bench_.expect_eq("nan_o", static_cast<bool>(dut_->nan_o), expected.flags.nan, inputs);
+      bench_.expect_eq("pinf_o", static_cast<bool>(dut_->pinf_o), expected.flags.pinf, inputs);
+      bench_.expect_eq("ninf_o", static_cast<bool>(dut_->ninf_o), expected.flags.ninf, inputs);
+    });
   }
 
   Bench bench_;
   Dut<Vdut> dut_;
+  CutPipe<Vdut> pipe_;
   std::array<std::vector<Fp8Sum>, 4> products_;  // of the golden model; index: formats, a << 8 | b
   unsigned formats_ = 0;                         // bit 0: a_fmt_i, bit 1: b_fmt_i
   std::array<std::uint8_t, lanes> a_{}, b_{};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_nvfp4 against the golden term: all pairs of scales with the largest sums, all pairs of codes in every lane,
-// random blocks with random scales (one pair in 64 has a NaN).
+// random blocks with random scales (one pair in 64 has a NaN). Build parameter: NG_CUTS.
 #include <array>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 
@@ -13,25 +14,26 @@ int main(int argc, char** argv) {
 
   Bench bench(argc, argv, "dot_nvfp4", 10'000'000);
   Dut<Vdut> dut(bench);
+  CutPipe<Vdut> pipe(bench, dut);
   const auto check = [&](std::uint64_t a, std::uint64_t b, std::uint8_t a_scale, std::uint8_t b_scale) {
     dut->a_i = a;
     dut->b_i = b;
     dut->a_scale_i = a_scale;
     dut->b_scale_i = b_scale;
-    dut.eval();
-    bench.vector();
-    std::array<std::uint8_t, 16> a_codes, b_codes;
-    for (int i = 0; i < 16; ++i) {
-      a_codes[i] = a >> (4 * i) & 15;
-      b_codes[i] = b >> (4 * i) & 15;
-    }
-    const Nvfp4Term expected = nvfp4_term(a_codes, b_codes, a_scale, b_scale);
-    const auto inputs = [&] {
-      return "a_i = " + hex(a) + ", b_i = " + hex(b) + ", a_scale_i = " + hex(a_scale) +
-             ", b_scale_i = " + hex(b_scale);
-    };
-    bench.expect_eq("term_o", get_signed(dut->term_o, 0, 48), expected.value, inputs);
-    bench.expect_eq("nan_o", static_cast<bool>(dut->nan_o), expected.nan, inputs);
+    pipe([&bench, &dut, a, b, a_scale, b_scale] {
+      std::array<std::uint8_t, 16> a_codes, b_codes;
+      for (int i = 0; i < 16; ++i) {
+        a_codes[i] = a >> (4 * i) & 15;
+        b_codes[i] = b >> (4 * i) & 15;
+      }
+      const Nvfp4Term expected = nvfp4_term(a_codes, b_codes, a_scale, b_scale);
+      const auto inputs = [&] {
+        return "a_i = " + hex(a) + ", b_i = " + hex(b) + ", a_scale_i = " + hex(a_scale) +
+               ", b_scale_i = " + hex(b_scale);
+      };
+      bench.expect_eq("term_o", get_signed(dut->term_o, 0, 48), expected.value, inputs);
+      bench.expect_eq("nan_o", static_cast<bool>(dut->nan_o), expected.nan, inputs);
+    });
   };
 
   constexpr std::uint64_t all_plus = 0x7777'7777'7777'7777, all_minus = 0xFFFF'FFFF'FFFF'FFFF;  // +6 and -6
@@ -48,5 +50,6 @@ int main(int argc, char** argv) {
   Rng& rng = bench.rng();
   for (std::uint64_t i = 0; i < bench.budget(); ++i)
     check(rng(), rng(), static_cast<std::uint8_t>(rng.bits(8)), static_cast<std::uint8_t>(rng.bits(8)));
+  pipe.drain();
   return bench.finish();
 }

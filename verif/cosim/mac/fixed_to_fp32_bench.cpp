@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fixed_to_fp32 against fixed_to_fp32_bits and, where the host can hold the sum, against the host's own conversion.
 // Boundary cases exhaustively: every position of the leading one x guard, round and sticky patterns x mantissa corners
-// x sign x flags; then random sums of random size. Build parameters: NG_WIDTH, NG_LSB_EXP.
+// x sign x flags; then random sums of random size. Build parameters: NG_WIDTH, NG_LSB_EXP, NG_CUTS.
 #include <cmath>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 
@@ -21,7 +22,8 @@ class FixedToFp32Bench {
  public:
   FixedToFp32Bench(int argc, char** argv)
       : bench_(argc, argv, "fixed_to_fp32 " + std::to_string(width) + " bits, 2^" + std::to_string(lsb_exp), 1'000'000),
-        dut_(bench_) {}
+        dut_(bench_),
+        pipe_(bench_, dut_) {}
 
   int run() {
     flags();
@@ -31,6 +33,7 @@ class FixedToFp32Bench {
       const Wide value = static_cast<Wide>(random_wide() >> (128 - width)) - (Wide{1} << (width - 1));
       check(value >> bench_.rng().below(width), {});
     }
+    pipe_.drain();
     return bench_.finish();
   }
 
@@ -42,8 +45,10 @@ class FixedToFp32Bench {
     dut_->nan_i = flags.nan;
     dut_->pinf_i = flags.pinf;
     dut_->ninf_i = flags.ninf;
-    dut_.eval();
-    bench_.vector();
+    pipe_([this, value, flags] { compare(value, flags); });
+  }
+
+  void compare(Wide value, SumFlags flags) {
     const auto inputs = [&] {
       return "sum " + dec(value) + " nan " + std::to_string(flags.nan) + " +inf " + std::to_string(flags.pinf) +
              " -inf " + std::to_string(flags.ninf);
@@ -98,6 +103,7 @@ class FixedToFp32Bench {
 
   Bench bench_;
   Dut<Vdut> dut_;
+  CutPipe<Vdut> pipe_;
 };
 
 }  // namespace

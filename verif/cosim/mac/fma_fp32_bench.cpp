@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/fp_mac.hpp"
 
@@ -20,7 +21,9 @@ constexpr FormatDesc ab = desc(Format::NG_FORMAT), fp32 = desc(Format::fp32);
 
 class FmaBench {
  public:
-  FmaBench(int argc, char** argv) : bench_(argc, argv, "fma_fp32", 2'000'000), dut_(bench_) { find_far_bits(); }
+  FmaBench(int argc, char** argv) : bench_(argc, argv, "fma_fp32", 2'000'000), dut_(bench_), pipe_(bench_, dut_) {
+    find_far_bits();
+  }
 
   int run() {
     const auto operands = specials(ab), sums = specials(fp32);
@@ -42,6 +45,7 @@ class FmaBench {
     }
     for (const std::uint32_t c : single_bits(fp32)) check(0, one, c);
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) random(i % 13);
+    pipe_.drain();
     return bench_.finish();
   }
 
@@ -50,10 +54,10 @@ class FmaBench {
     dut_->a_i = a;
     dut_->b_i = b;
     dut_->c_i = c;
-    dut_.eval();
-    bench_.vector();
-    bench_.expect_eq("a * b + c", dut_->fp32_o, fma_fp32(ab, a, b, c),
-                     [&] { return "a " + hex(a) + " b " + hex(b) + " c " + hex(c); });
+    pipe_([this, a, b, c] {
+      bench_.expect_eq("a * b + c", dut_->fp32_o, fma_fp32(ab, a, b, c),
+                       [&] { return "a " + hex(a) + " b " + hex(b) + " c " + hex(c); });
+    });
   }
 
   static std::vector<std::uint32_t> specials(const FormatDesc& f) {
@@ -228,6 +232,7 @@ class FmaBench {
 
   Bench bench_;
   Dut<Vdut> dut_;
+  CutPipe<Vdut> pipe_;
 };
 
 }  // namespace

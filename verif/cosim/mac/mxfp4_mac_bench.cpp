@@ -6,6 +6,9 @@
 #include <bit>
 
 #include "../bench.hpp"
+#ifdef NG_DOT
+#include "../cut_pipe.hpp"
+#endif
 #include "Vdut.h"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/mac/mxfp4_mac.hpp"
@@ -42,6 +45,7 @@ class Mxfp4Bench {
       const std::uint32_t sum = ends[i / 64 % 4], a = std::min(sum, 30 + below(200));
       check(block(static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(std::min(sum - a, 254U))));
     }
+    end();
     return bench_.finish();
   }
 
@@ -89,11 +93,13 @@ class Mxfp4Bench {
   void restart() {}
   void check(const Block& x) {
     drive(x);
-    dut_.eval();
-    bench_.vector();
-    bench_.expect_eq("dot", dut_->fp32_o, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale), [&] { return text(x); });
+    pipe_([this, x] {
+      bench_.expect_eq("dot", dut_->fp32_o, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale), [&] { return text(x); });
+    });
   }
+  void end() { pipe_.drain(); }
 #else
+  void end() {}
   void restart() {
     dut_.reset();
     sum_ = 0;
@@ -141,6 +147,9 @@ class Mxfp4Bench {
 
   Bench bench_;
   Dut<Vdut> dut_;
+#ifdef NG_DOT
+  CutPipe<Vdut> pipe_{bench_, dut_};
+#endif
   QuantizedMatrix a_, b_;
   std::uint32_t sum_ = 0;
   std::uint64_t sums_ = 0;

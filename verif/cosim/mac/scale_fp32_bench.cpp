@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
@@ -17,7 +18,8 @@ using namespace narrowgauge::bench;
 
 class ScaleFp32Bench {
  public:
-  ScaleFp32Bench(int argc, char** argv) : bench_(argc, argv, "scale_fp32", 10'000'000), dut_(bench_) {}
+  ScaleFp32Bench(int argc, char** argv)
+      : bench_(argc, argv, "scale_fp32", 10'000'000), dut_(bench_), pipe_(bench_, dut_) {}
 
   int run() {
     const std::vector<std::uint32_t> values = special_values();
@@ -30,6 +32,7 @@ class ScaleFp32Bench {
             number(static_cast<std::uint32_t>(e >> 8), mantissa()));
     }
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) random(i % 9);
+    pipe_.drain();
     return bench_.finish();
   }
 
@@ -37,14 +40,15 @@ class ScaleFp32Bench {
   void check(std::uint32_t a, std::uint32_t b) {
     dut_->a_i = a;
     dut_->b_i = b;
-    dut_.eval();
-    bench_.vector();
-    const auto inputs = [&] { return "a " + hex(a) + " b " + hex(b); };
-    const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
-    bench_.expect_eq("product", dut_->y_o, std::bit_cast<std::uint32_t>(epilogue(x, y)), inputs);
-    const double exact = static_cast<double>(x) * static_cast<double>(y);  // 48 bits, exponent above -300
-    const std::uint32_t expected = std::isnan(exact) ? 0x7FC00000 : encode(fp32_, exact, {.overflow = Overflow::ieee});
-    bench_.expect_eq("product, exact and rounded once", dut_->y_o, expected, inputs);
+    pipe_([this, a, b] {
+      const auto inputs = [&] { return "a " + hex(a) + " b " + hex(b); };
+      const auto x = std::bit_cast<float>(a), y = std::bit_cast<float>(b);
+      bench_.expect_eq("product", dut_->y_o, std::bit_cast<std::uint32_t>(epilogue(x, y)), inputs);
+      const double exact = static_cast<double>(x) * static_cast<double>(y);  // 48 bits, exponent above -300
+      const std::uint32_t expected =
+          std::isnan(exact) ? 0x7FC00000 : encode(fp32_, exact, {.overflow = Overflow::ieee});
+      bench_.expect_eq("product, exact and rounded once", dut_->y_o, expected, inputs);
+    });
   }
 
   std::vector<std::uint32_t> special_values() {
@@ -135,6 +139,7 @@ class ScaleFp32Bench {
   const FormatDesc& fp32_ = desc(Format::fp32);
   Bench bench_;
   Dut<Vdut> dut_;
+  CutPipe<Vdut> pipe_;
 };
 
 }  // namespace

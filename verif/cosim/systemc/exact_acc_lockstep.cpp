@@ -32,42 +32,28 @@ struct Core : narrowgauge::systemc::ExactAccCore<acc_width> {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc exact_acc " + std::to_string(term_width) + " " + std::to_string(acc_width));
-  sc_core::sc_signal<bool> valid_i, first_i, nan_i, pinf_i, ninf_i, nan_o, pinf_o, ninf_o;
-  sc_core::sc_signal<Port<term_width>> term_i;
-  sc_core::sc_signal<Port<acc_width>> acc_o;
-  narrowgauge::systemc::ExactAcc<term_width, acc_width, Core> model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.first_i(first_i);
-  model.term_i(term_i);
-  model.nan_i(nan_i);
-  model.pinf_i(pinf_i);
-  model.ninf_i(ninf_i);
-  model.acc_o(acc_o);
-  model.nan_o(nan_o);
-  model.pinf_o(pinf_o);
-  model.ninf_o(ninf_o);
-
   auto& [bench, dut, clk, rst_n] = both;
+  narrowgauge::systemc::ExactAcc<term_width, acc_width, Core> model("model");
+  both.join_clock(model);
+  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
+  auto term_i = pin<term_width>(dut->term_i, model.term_i);
+  auto nan_i = pin(dut->nan_i, model.nan_i), nan_o = pin(dut->nan_o, model.nan_o);
+  auto pinf_i = pin(dut->pinf_i, model.pinf_i), pinf_o = pin(dut->pinf_o, model.pinf_o);
+  auto ninf_i = pin(dut->ninf_i, model.ninf_i), ninf_o = pin(dut->ninf_o, model.ninf_o);
+  auto acc = pin<acc_width>(dut->acc_o, model.acc_o);
+
   const auto compare = [&] {
-    both.same<acc_width>("acc_o", dut->acc_o, acc_o);
-    both.same("nan_o", dut->nan_o, nan_o);
-    both.same("pinf_o", dut->pinf_o, pinf_o);
-    both.same("ninf_o", dut->ninf_o, ninf_o);
+    both.same("acc_o", acc);
+    both.same("nan_o", nan_o);
+    both.same("pinf_o", pinf_o);
+    both.same("ninf_o", ninf_o);
   };
   // Long enough for sums of the largest terms to overflow.
   constexpr std::uint64_t phase = std::uint64_t{2} << std::max(acc_width - term_width, 9);
   std::uint64_t flagged = 0, wrapped = 0, resets = 0;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     const bool large = i / phase % 2 == 1, negative = i / phase % 4 == 3;
-    if (i == 0 || (!large && bench.rng().chance(0.002))) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
-      ++resets;
-    }
+    if (!large) resets += both.maybe_reset(i, compare);
     PortWords<term_width> words;
     for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
     auto term = narrowgauge::systemc::signed_of<term_width>(narrowgauge::systemc::port_of<term_width>(words));
@@ -77,12 +63,12 @@ int run(int argc, char** argv) {
     } else {
       term >>= bench.rng().below(term_width);
     }
-    both.drive(dut->valid_i, valid_i, bench.rng().chance(0.7));
-    both.drive(dut->first_i, first_i, large ? i % phase == 0 : bench.rng().chance(0.05));
-    both.drive<term_width>(dut->term_i, term_i, narrowgauge::systemc::port_of_signed<term_width>(term));
-    both.drive(dut->nan_i, nan_i, bench.rng().chance(0.02));
-    both.drive(dut->pinf_i, pinf_i, bench.rng().chance(0.02));
-    both.drive(dut->ninf_i, ninf_i, bench.rng().chance(0.02));
+    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(first, large ? i % phase == 0 : bench.rng().chance(0.05));
+    both.drive(term_i, narrowgauge::systemc::port_of_signed<term_width>(term));
+    both.drive(nan_i, bench.rng().chance(0.02));
+    both.drive(pinf_i, bench.rng().chance(0.02));
+    both.drive(ninf_i, bench.rng().chance(0.02));
     both.settle();
     compare();
     const bool was_negative = get_bits(dut->acc_o, acc_width - 1, 1);

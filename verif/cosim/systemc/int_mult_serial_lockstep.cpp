@@ -32,27 +32,23 @@ int run(int argc, char** argv) {
   constexpr int a_width = Module::a_width, b_width = Module::b_width, product_width = Module::product_width;
   Module model("model");
   both.join_clock(model);
-  auto valid_i = pin(dut->valid_i, model.valid_i), ready_o = pin(dut->ready_o, model.ready_o);
+  Streams streams(*dut, model);
   auto a = pin<a_width>(dut->a_i, model.a_i);
   auto b = pin<b_width>(dut->b_i, model.b_i);
-  auto valid_o = pin(dut->valid_o, model.valid_o), ready_i = pin(dut->ready_i, model.ready_i);
   auto product = pin<product_width>(dut->product_o, model.product_o);
 
   std::uint64_t products = 0, stalls = 0;
   const auto stimulate = [&](std::uint64_t i) {
     // Pairs need not be held here: what becomes of a pair that was not taken is no matter of the unit.
-    const Traffic& traffic = traffics[i / 100 % std::size(traffics)];
-    both.drive(valid_i, !bench.rng().chance(traffic.bubble));
+    both.drive(streams, traffic_at(i));
     both.drive(a, static_cast<Port<a_width>>(bench.rng().bits(a_width)));
     both.drive(b, static_cast<Port<b_width>>(bench.rng().bits(b_width)));
-    both.drive(ready_i, !bench.rng().chance(traffic.stall));
     // No input reaches valid_o within a cycle.
     products += dut->valid_o && dut->ready_i;
     stalls += dut->valid_o && !dut->ready_i;
   };
   const auto compare = [&] {
-    both.same("ready_o", ready_o);
-    both.same("valid_o", valid_o);
+    both.same(streams);
     both.same("product_o", product);
   };
   both.run(stimulate, compare, [] {});

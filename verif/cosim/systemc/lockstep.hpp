@@ -63,6 +63,26 @@ Pin<width, VerilatedPort> pin(VerilatedPort& rtl, ModulePort& module_port) {
   return {rtl, module_port};
 }
 
+/// The handshakes of a unit with one stream in and one out, under the names of docs/handshake.md.
+struct Streams {
+  template <class Model, class Module>
+  Streams(Model& rtl, Module& module)
+      : valid_i(rtl.valid_i, module.valid_i),
+        ready_o(rtl.ready_o, module.ready_o),
+        valid_o(rtl.valid_o, module.valid_o),
+        ready_i(rtl.ready_i, module.ready_i) {}
+  Pin<1, CData> valid_i, ready_o, valid_o, ready_i;
+};
+
+/// Probabilities of an input not being valid and of an output not being taken; benches go through all of them.
+struct Traffic {
+  double bubble, stall;
+};
+inline constexpr Traffic traffics[] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.3, 0.3}, {0.05, 0.9}};
+inline const Traffic& traffic_at(std::uint64_t cycle, std::uint64_t period = 100) {
+  return traffics[cycle / period % std::size(traffics)];
+}
+
 template <class Model>
 class Lockstep {
  public:
@@ -96,6 +116,10 @@ class Lockstep {
     PortWords<width> words;
     for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
     drive(port, systemc::port_of<width>(words));
+  }
+  void drive(Streams& streams, const Traffic& traffic) {
+    drive(streams.valid_i, !bench.rng().chance(traffic.bubble));
+    drive(streams.ready_i, !bench.rng().chance(traffic.stall));
   }
 
   /// Inputs take effect; the clock is low.
@@ -137,10 +161,25 @@ class Lockstep {
   void same(std::string_view what, const Pin<width, VerilatedPort>& port) {
     same<width>(what, port.rtl, port.signal);
   }
+  void same(const Streams& streams) {
+    same("ready_o", streams.ready_o);
+    same("valid_o", streams.valid_o);
+  }
 
   void join_clock(auto& module) {
     module.clk_i(clk);
     module.rst_ni(rst_n);
+  }
+
+  /// A reset before the first cycle, and now and then before another; whether there was one. compare() compares the
+  /// outputs during it.
+  bool maybe_reset(std::uint64_t cycle, auto compare, double chance = 0.002) {
+    if (cycle != 0 && !bench.rng().chance(chance)) return false;
+    set_reset(true);
+    compare();
+    for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) tick();
+    set_reset(false);
+    return true;
   }
 
   /// The budget's clock cycles, with resets. In cycle i, stimulate(i) drives the inputs; compare() compares the
@@ -148,13 +187,7 @@ class Lockstep {
   void run(auto stimulate, auto compare, auto count) {
     std::uint64_t resets = 0;
     for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-      if (i == 0 || bench.rng().chance(0.002)) {
-        set_reset(true);
-        compare();
-        for (std::uint64_t n = bench.rng().bits(2); n > 0; --n) tick();
-        set_reset(false);
-        ++resets;
-      }
+      resets += maybe_reset(i, compare);
       stimulate(i);
       settle();
       compare();
@@ -179,12 +212,6 @@ class Lockstep {
   Dut<Model> dut;
   sc_core::sc_signal<bool> clk{"clk"}, rst_n{"rst_n"};
 };
-
-/// Probabilities of an input not being valid and of an output not being taken; benches go through all of them.
-struct Traffic {
-  double bubble, stall;
-};
-inline constexpr Traffic traffics[] = {{0, 0}, {0.5, 0}, {0, 0.5}, {0.3, 0.3}, {0.05, 0.9}};
 
 /// sc_main: runs the bench, or, with --self-test as first argument, once without a fault and once with each.
 inline int lockstep_main(int argc, char** argv, std::span<const char* const> faults, int (*run)(int, char**)) {

@@ -97,61 +97,40 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv,
                       "systemc mac_array " + std::to_string(params.rows) + "x" + std::to_string(params.cols) + "x" +
                           std::to_string(params.lanes) + " formats " + std::to_string(params.format_set));
-  sc_core::sc_signal<bool> valid_i, ready_o, first_i, last_i, valid_o, ready_i, last_o;
-  sc_core::sc_signal<Port<2>> a_fmt_i, b_fmt_i;
-  sc_core::sc_signal<Port<params.rows>> row_en_i;
-  sc_core::sc_signal<Port<params.cols>> col_en_i;
-  sc_core::sc_signal<Port<a_width>> a_i;
-  sc_core::sc_signal<Port<b_width>> b_i;
-  sc_core::sc_signal<Port<a_scale_width>> a_scale_i;
-  sc_core::sc_signal<Port<b_scale_width>> b_scale_i;
-  sc_core::sc_signal<Port<data_width>> data_o;
-  narrowgauge::systemc::MacArray<params, Core> model("model");
-  model.clk_i(both.clk);
-  model.rst_ni(both.rst_n);
-  model.valid_i(valid_i);
-  model.ready_o(ready_o);
-  model.first_i(first_i);
-  model.last_i(last_i);
-  model.a_fmt_i(a_fmt_i);
-  model.b_fmt_i(b_fmt_i);
-  model.row_en_i(row_en_i);
-  model.col_en_i(col_en_i);
-  model.a_i(a_i);
-  model.b_i(b_i);
-  model.a_scale_i(a_scale_i);
-  model.b_scale_i(b_scale_i);
-  model.valid_o(valid_o);
-  model.ready_i(ready_i);
-  model.data_o(data_o);
-  model.last_o(last_o);
-
   auto& [bench, dut, clk, rst_n] = both;
   Rng& rng = bench.rng();
+  narrowgauge::systemc::MacArray<params, Core> model("model");
+  both.join_clock(model);
+  Streams streams(*dut, model);
+  auto first = pin(dut->first_i, model.first_i), last_i = pin(dut->last_i, model.last_i);
+  auto a_fmt = pin<2>(dut->a_fmt_i, model.a_fmt_i), b_fmt = pin<2>(dut->b_fmt_i, model.b_fmt_i);
+  auto row_en_i = pin<params.rows>(dut->row_en_i, model.row_en_i);
+  auto col_en_i = pin<params.cols>(dut->col_en_i, model.col_en_i);
+  auto a = pin<a_width>(dut->a_i, model.a_i);
+  auto b = pin<b_width>(dut->b_i, model.b_i);
+  auto a_scale = pin<a_scale_width>(dut->a_scale_i, model.a_scale_i);
+  auto b_scale = pin<b_scale_width>(dut->b_scale_i, model.b_scale_i);
+  auto data = pin<data_width>(dut->data_o, model.data_o);
+  auto last_o = pin(dut->last_o, model.last_o);
+
   const auto compare = [&] {
-    both.same("ready_o", dut->ready_o, ready_o);
-    both.same("valid_o", dut->valid_o, valid_o);
+    both.same(streams);
     if (!dut->valid_o) return;
-    both.same("last_o", dut->last_o, last_o);
-    both.same<data_width>("data_o", dut->data_o, data_o);
+    both.same("last_o", last_o);
+    both.same("data_o", data);
   };
 
   std::uint64_t refused = 0, stalled = 0, rows_out = 0, numbers = 0, specials = 0, resets = 0;
   Style style = Style::any;
   bool negative = false, waiting = false;
-  double disabled = 0, last_chance = 0.5, traffic_bubble = 0, traffic_stall = 0;
+  double disabled = 0, last_chance = 0.5;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    if (i == 0 || rng.chance(0.002)) {
-      both.set_reset(true);
-      compare();
-      for (std::uint64_t n = rng.bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
+    if (both.maybe_reset(i, compare)) {
       waiting = false;
       ++resets;
     }
+    const Traffic& traffic = traffic_at(i, 200);
     if (i % 200 == 0) {
-      traffic_bubble = traffics[i / 200 % std::size(traffics)].bubble;
-      traffic_stall = traffics[i / 200 % std::size(traffics)].stall;
       // Short jobs, jobs about as long as the rows take to leave, long ones.
       constexpr double chances[] = {0.9, 1.0 / (params.rows + 1), 0.02};
       last_chance = chances[rng.below(3)];
@@ -164,26 +143,26 @@ int run(int argc, char** argv) {
       disabled = rng.chance(0.6) ? 0 : rng.chance(0.7) ? 0.3 : 1;
     }
     if (!waiting) {  // a beat that was refused stays
-      both.drive(dut->valid_i, valid_i, !rng.chance(traffic_bubble));
-      both.drive(dut->last_i, last_i, rng.chance(last_chance));
-      both.drive(dut->first_i, first_i, rng.chance(last_chance));
+      both.drive(streams.valid_i, !rng.chance(traffic.bubble));
+      both.drive(last_i, rng.chance(last_chance));
+      both.drive(first, rng.chance(last_chance));
       // Mostly formats of the set, alike on both sides; a_fmt_i decides for both whether it is NVFP4.
       unsigned fmt = rng.below(3);
       if (rng.chance(0.1)) fmt = static_cast<unsigned>(rng.bits(2));
-      both.drive<2>(dut->a_fmt_i, a_fmt_i, fmt);
-      both.drive<2>(dut->b_fmt_i, b_fmt_i, rng.chance(0.7) ? fmt : static_cast<unsigned>(rng.bits(2)));
+      both.drive(a_fmt, fmt);
+      both.drive(b_fmt, rng.chance(0.7) ? fmt : static_cast<unsigned>(rng.bits(2)));
       std::uint64_t row_en = 0, col_en = 0;
       for (int r = 0; r < params.rows; ++r) row_en |= std::uint64_t{!rng.chance(disabled)} << r;
       for (int c = 0; c < params.cols; ++c) col_en |= std::uint64_t{!rng.chance(disabled)} << c;
-      both.drive<params.rows>(dut->row_en_i, row_en_i, static_cast<Port<params.rows>>(row_en));
-      both.drive<params.cols>(dut->col_en_i, col_en_i, static_cast<Port<params.cols>>(col_en));
+      both.drive(row_en_i, static_cast<Port<params.rows>>(row_en));
+      both.drive(col_en_i, static_cast<Port<params.cols>>(col_en));
       using narrowgauge::systemc::port_of;
-      both.drive<a_width>(dut->a_i, a_i, port_of<a_width>(operands<a_width>(rng, style, negative)));
-      both.drive<b_width>(dut->b_i, b_i, port_of<b_width>(operands<b_width>(rng, style, false)));
-      both.drive<a_scale_width>(dut->a_scale_i, a_scale_i, port_of<a_scale_width>(scales<a_scale_width>(rng, style)));
-      both.drive<b_scale_width>(dut->b_scale_i, b_scale_i, port_of<b_scale_width>(scales<b_scale_width>(rng, style)));
+      both.drive(a, port_of<a_width>(operands<a_width>(rng, style, negative)));
+      both.drive(b, port_of<b_width>(operands<b_width>(rng, style, false)));
+      both.drive(a_scale, port_of<a_scale_width>(scales<a_scale_width>(rng, style)));
+      both.drive(b_scale, port_of<b_scale_width>(scales<b_scale_width>(rng, style)));
     }
-    both.drive(dut->ready_i, ready_i, !rng.chance(traffic_stall));
+    both.drive(streams.ready_i, !rng.chance(traffic.stall));
     both.settle();
     compare();
     waiting = dut->valid_i && !dut->ready_o;

@@ -35,32 +35,28 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::PannMac<x_width, w_width, acc_width, Core> model("model");
   both.join_clock(model);
-  auto valid_i = pin(dut->valid_i, model.valid_i), ready_o = pin(dut->ready_o, model.ready_o);
+  Streams streams(*dut, model);
   auto first = pin(dut->first_i, model.first_i), last = pin(dut->last_i, model.last_i);
   auto x = pin<x_width>(dut->x_i, model.x_i);
   auto w = pin<w_width>(dut->w_i, model.w_i);
   auto negative = pin(dut->negative_i, model.negative_i);
-  auto valid_o = pin(dut->valid_o, model.valid_o), ready_i = pin(dut->ready_i, model.ready_i);
   auto result = pin<acc_width>(dut->result_o, model.result_o);
 
   std::uint64_t results = 0, stalls = 0;
   const auto stimulate = [&](std::uint64_t i) {
     // Elements need not be held here: what an element that was not taken becomes is no matter of the unit.
-    const Traffic& traffic = traffics[i / 100 % std::size(traffics)];
+    both.drive(streams, traffic_at(i));
     const bool large = i / 1000 % 2 == 1;  // long outputs, which wrap
-    both.drive(valid_i, !bench.rng().chance(traffic.bubble));
     both.drive(first, bench.rng().chance(large ? 0.002 : 0.3));
     both.drive(last, bench.rng().chance(0.4));
     both.drive(x, static_cast<Port<x_width>>(bench.rng().bits(x_width)));
     const auto any = static_cast<Port<w_width>>(large ? bench.rng().bits(w_width) : bench.rng().below(3));
     both.drive(w, static_cast<Port<w_width>>(any & ((1U << w_width) - 1)));
     both.drive(negative, bench.rng().chance(0.4));
-    both.drive(ready_i, !bench.rng().chance(traffic.stall));
     results += dut->valid_o && dut->ready_i;
   };
   const auto compare = [&] {
-    both.same("ready_o", ready_o);
-    both.same("valid_o", valid_o);
+    both.same(streams);
     both.same("result_o", result);
   };
   both.run(stimulate, compare, [&] { stalls += dut->valid_o && !dut->ready_i && !dut->ready_o; });

@@ -28,37 +28,29 @@ struct Core : narrowgauge::systemc::RamCore<Port<width>, depth> {
 
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc ram " + std::to_string(width) + " x " + std::to_string(depth));
-  sc_core::sc_signal<bool> we_i, re_i;
-  sc_core::sc_signal<Port<addr_width>> waddr_i, raddr_i;
-  sc_core::sc_signal<Port<width>> wdata_i, rdata_o;
-  narrowgauge::systemc::Ram<width, depth, Core> model("model");
-  model.clk_i(both.clk);
-  model.we_i(we_i);
-  model.waddr_i(waddr_i);
-  model.wdata_i(wdata_i);
-  model.re_i(re_i);
-  model.raddr_i(raddr_i);
-  model.rdata_o(rdata_o);
-
   auto& [bench, dut, clk, rst_n] = both;
+  narrowgauge::systemc::Ram<width, depth, Core> model("model");
+  model.clk_i(clk);
+  auto we = pin(dut->we_i, model.we_i), re = pin(dut->re_i, model.re_i);
+  auto waddr = pin<addr_width>(dut->waddr_i, model.waddr_i), raddr = pin<addr_width>(dut->raddr_i, model.raddr_i);
+  auto wdata = pin<width>(dut->wdata_i, model.wdata_i), rdata = pin<width>(dut->rdata_o, model.rdata_o);
+
   std::vector<bool> written(depth);
   bool known = false;
   std::uint64_t held = 0;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     const auto address = [&] { return static_cast<Port<addr_width>>(bench.rng().below(depth)); };
-    PortWords<width> words;
-    for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
-    both.drive(dut->we_i, we_i, bench.rng().chance(0.6));
-    both.drive<addr_width>(dut->waddr_i, waddr_i, address());
-    both.drive<width>(dut->wdata_i, wdata_i, narrowgauge::systemc::port_of<width>(words));
-    both.drive(dut->re_i, re_i, bench.rng().chance(0.6));
-    both.drive<addr_width>(dut->raddr_i, raddr_i, address());
+    both.drive(we, bench.rng().chance(0.6));
+    both.drive(waddr, address());
+    both.drive_random(wdata);
+    both.drive(re, bench.rng().chance(0.6));
+    both.drive(raddr, address());
     both.settle();
-    if (known) both.same<width>("rdata_o", dut->rdata_o, rdata_o);
+    if (known) both.same("rdata_o", rdata);
     if (dut->re_i) known = written[dut->raddr_i] && !(dut->we_i && dut->waddr_i == dut->raddr_i);
     held += known && !dut->re_i;
     both.tick();
-    if (known) both.same<width>("rdata_o", dut->rdata_o, rdata_o);
+    if (known) both.same("rdata_o", rdata);
     if (dut->we_i) written[dut->waddr_i] = true;
     bench.vector();
   }

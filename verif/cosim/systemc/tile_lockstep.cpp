@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_tile and its SystemC module in lock-step: chains of loads and compute commands that overlap, with operands that
-// stay and sums over several commands; every error; registers read and written at random meanwhile; soft and hard
-// resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
-// NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS.
+// stay, banks of A that are taken in parts, and sums over several commands; every error; registers read and written at
+// random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
+// NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS.
 #include <array>
 #include <deque>
 #include <map>
 
-#include "../axi.hpp"
 #include "Vdut.h"
+#include "built_tile.hpp"
+#include "lite_pins.hpp"
 #include "lockstep.hpp"
 #include "systemc/tile/tile.hpp"
 
@@ -17,18 +18,9 @@ namespace {
 using namespace narrowgauge::bench;
 namespace axi = narrowgauge::axi;
 namespace regs = narrowgauge::tile_regs;
-using narrowgauge::systemc::TileCore, narrowgauge::systemc::TileIn, narrowgauge::systemc::TileOut,
-    narrowgauge::systemc::TileParams;
+using narrowgauge::systemc::TileCore, narrowgauge::systemc::TileIn, narrowgauge::systemc::TileOut;
 
-constexpr TileParams params{.rows = NG_ROWS,
-                            .cols = NG_COLS,
-                            .lanes = NG_LANES,
-                            .format_set = NG_FORMAT_SET,
-                            .stream_width = NG_STREAM_WIDTH,
-                            .a_depth = NG_A_DEPTH,
-                            .b_depth = NG_B_DEPTH,
-                            .max_beats = NG_MAX_BEATS,
-                            .counters = NG_COUNTERS != 0};
+constexpr auto params = built_tile;
 constexpr int width = params.stream_width;
 using Words = PortWords<width>;
 
@@ -109,13 +101,13 @@ class Programmer {
 
   std::deque<Access> accesses;
   std::deque<StreamWord> stream;
-  std::uint64_t jobs = 0, stationary = 0, chained = 0;
+  std::uint64_t jobs = 0, stationary = 0, chained = 0, in_parts = 0;
 
   /// Nothing is in the tile.
   void restart() {
     accesses.clear();
     stream.clear();
-    a_stays_ = b_stays_ = open_ = false;
+    a_stays_ = b_stays_ = open_ = part_open_ = false;
     put(regs::irq_enable::offset, static_cast<std::uint32_t>(rng_.bits(2)));
   }
 
@@ -124,6 +116,7 @@ class Programmer {
   bool job(unsigned flaw) {
     ++jobs;
     const bool first = !open_;
+    if (first && !a_stays_ && !b_stays_ && (flaw == 0 || flaw == 6) && rng_.chance(0.2)) return parts(flaw != 0);
     if (!(a_stays_ || b_stays_ || open_)) choose_formats();
     if (!a_stays_ && !b_stays_)
       beats_ = rng_.chance(depth() > 64 ? 0.005 : 0.03)
@@ -147,12 +140,47 @@ class Programmer {
     const std::uint32_t address =
         rng_.chance(0.8) ? some[rng_.below(std::size(some))] : static_cast<std::uint32_t>(rng_.bits(12));
     auto data = static_cast<std::uint32_t>(rng_.bits(32));
-    if (rng_.chance(0.8)) data &= 0xC01F0003;
+    if (rng_.chance(0.8)) data &= 0xC03F0003;
     accesses.push_back({address, data, static_cast<std::uint8_t>(rng_.chance(0.7) ? 0xF : rng_.bits(4))});
     for (std::uint64_t n = rng_.bits(2); n > 0; --n) stream.push_back({random_word(), rng_.chance(0.3)});
   }
 
  private:
+  /// Sums that take a bank of A in parts, each with a bank of B; it may serve several sums. `beyond`: the last one goes
+  /// on behind the end of the bank. Returns whether it does.
+  bool parts(bool beyond) {
+    choose_formats();
+    const std::uint32_t most = std::min<std::uint32_t>(depth(), static_cast<std::uint32_t>(params.a_depth) / 2);
+    const std::uint32_t beats = 1 + rng_.below(std::min(most, 3U));
+    const std::uint32_t count = 1 + rng_.below(std::min(static_cast<std::uint32_t>(params.a_depth) / beats, 3U));
+    if ((count + 1) * beats > params.max_beats) return false;
+    const std::uint32_t sums = 1 + rng_.below(3), images = count * beats;
+    const bool a_late = rng_.chance(0.5);  // when a command waits for it
+    if (!a_late) loads(false, images, 0, 0);
+    for (std::uint32_t sum = 0; sum < sums; ++sum) {
+      const bool ends = sum + 1 == sums;
+      for (std::uint32_t part = 0; part < count + (beyond && ends); ++part) {
+        loads(true, beats, 0, 0);
+        const bool last = part + 1 == count && !(beyond && ends);
+        formats(a_fmt_, b_fmt_);
+        put(regs::panels::offset, regs::panels::a.put(1) | regs::panels::b.put(1));
+        put(regs::edge::offset, regs::edge::rows.put(params.rows) | regs::edge::cols.put(params.cols));
+        const std::uint32_t command = regs::compute::beats.put(beats) | regs::compute::first.put(part == 0) |
+                                      regs::compute::last.put(last) | regs::compute::release_a.put(last && ends) |
+                                      regs::compute::release_b.put(1) | regs::compute::part_a.put(1);
+        accesses.push_back({regs::compute::offset, command, 0xF, true});
+        if (a_late && sum == 0 && part == 0) loads(false, images, 0, 0);
+      }
+    }
+    ++in_parts;
+    return beyond;
+  }
+
+  void formats(std::uint32_t a_fmt, std::uint32_t b_fmt) {
+    put(regs::format::offset, regs::format::a.put(a_fmt) | regs::format::b.put(b_fmt) |
+                                  regs::format::bf16.put(static_cast<std::uint32_t>(rng_.bits(1))));
+  }
+
   static constexpr std::uint32_t depth() { return std::min(params.a_depth, params.b_depth); }
 
   std::uint32_t panels(bool chain, int depth) {
@@ -184,6 +212,9 @@ class Programmer {
         loads(b, (b ? b_panels_ : a_panels_) * beats_, flaw, kind);
       }
     }
+    // It takes the whole bank; one behind it, in the same sum, would go on from there.
+    const bool part = !part_open_ && rng_.chance(0.2);
+    part_open_ = part && !release_a && !last;
     a_stays_ = !release_a;
     b_stays_ = !release_b;
     open_ = !last;
@@ -199,8 +230,7 @@ class Programmer {
       if (kind == 4) first = !first;
     }
     if (flaw == 6) (rng_.chance(0.5) ? a_panels : b_panels) += 1 + (rng_.chance(0.1) ? 0x8000 : 0);
-    put(regs::format::offset, regs::format::a.put(a_fmt) | regs::format::b.put(b_fmt) |
-                                  regs::format::bf16.put(static_cast<std::uint32_t>(rng_.bits(1))));
+    formats(a_fmt, b_fmt);
     if (rng_.chance(0.7)) {
       constexpr std::uint32_t special[] = {0x3F800000, 0xBF800000, 0x00000000, 0x7F800000, 0x7FC00001, 0x00000123};
       put(regs::scale::offset, rng_.chance(0.4) ? special[rng_.below(std::size(special))]
@@ -208,10 +238,10 @@ class Programmer {
     }
     put(regs::panels::offset, regs::panels::a.put(a_panels) | regs::panels::b.put(b_panels));
     put(regs::edge::offset, regs::edge::rows.put(rows) | regs::edge::cols.put(cols));
-    const std::uint32_t command = regs::compute::beats.put(beats) | regs::compute::first.put(first) |
-                                  regs::compute::last.put(last) | regs::compute::release_a.put(release_a) |
-                                  regs::compute::release_b.put(release_b) |
-                                  regs::compute::irq.put(static_cast<std::uint32_t>(rng_.bits(1)));
+    const std::uint32_t command =
+        regs::compute::beats.put(beats) | regs::compute::first.put(first) | regs::compute::last.put(last) |
+        regs::compute::release_a.put(release_a) | regs::compute::release_b.put(release_b) |
+        regs::compute::irq.put(static_cast<std::uint32_t>(rng_.bits(1))) | regs::compute::part_a.put(part);
     accesses.push_back({regs::compute::offset, command, 0xF, true});
     if (flaw == 3 && kind < 2)
       for (int i = 0; i < 6; ++i) put(regs::compute::offset, command);
@@ -268,7 +298,7 @@ class Programmer {
   }
 
   Rng& rng_;
-  bool fp4_ = false, a_stays_ = false, b_stays_ = false, open_ = false, loaded_part_ = false;
+  bool fp4_ = false, a_stays_ = false, b_stays_ = false, open_ = false, loaded_part_ = false, part_open_ = false;
   std::uint32_t a_fmt_ = 0, b_fmt_ = 0, a_panels_ = 1, b_panels_ = 1, beats_ = 1;
   std::int64_t sum_ = 0;
   int last_words_ = 1;
@@ -277,87 +307,45 @@ class Programmer {
 /// Both tiles and their pins.
 class Tiles {
  public:
-  explicit Tiles(Lockstep<Vdut>& both) : both_(both) {
-    model_.clk_i(both.clk);
-    model_.rst_ni(both.rst_n);
-    model_.s_axil_awvalid_i(awvalid_);
-    model_.s_axil_awready_o(awready_);
-    model_.s_axil_awaddr_i(awaddr_);
-    model_.s_axil_wvalid_i(wvalid_);
-    model_.s_axil_wready_o(wready_);
-    model_.s_axil_wdata_i(wdata_);
-    model_.s_axil_wstrb_i(wstrb_);
-    model_.s_axil_bvalid_o(bvalid_);
-    model_.s_axil_bready_i(bready_);
-    model_.s_axil_bresp_o(bresp_);
-    model_.s_axil_arvalid_i(arvalid_);
-    model_.s_axil_arready_o(arready_);
-    model_.s_axil_araddr_i(araddr_);
-    model_.s_axil_rvalid_o(rvalid_);
-    model_.s_axil_rready_i(rready_);
-    model_.s_axil_rdata_o(rdata_);
-    model_.s_axil_rresp_o(rresp_);
-    model_.s_axis_tvalid_i(in_valid_);
-    model_.s_axis_tready_o(in_ready_);
-    model_.s_axis_tdata_i(in_data_);
-    model_.s_axis_tlast_i(in_last_);
-    model_.m_axis_tvalid_o(out_valid_);
-    model_.m_axis_tready_i(out_ready_);
-    model_.m_axis_tdata_o(out_data_);
-    model_.m_axis_tlast_o(out_last_);
-    model_.irq_o(irq_);
-  }
+  explicit Tiles(Lockstep<Vdut>& both) : both_(both) { both.join_clock(model_); }
 
   void drive(const axi::LiteSignals& bus, const StreamWord* word, bool out_ready) {
-    auto& dut = both_.dut;
-    both_.drive(dut->s_axil_awvalid_i, awvalid_, bus.awvalid);
-    both_.drive<12>(dut->s_axil_awaddr_i, awaddr_, bus.awaddr);
-    both_.drive(dut->s_axil_wvalid_i, wvalid_, bus.wvalid);
-    both_.drive<32>(dut->s_axil_wdata_i, wdata_, bus.wdata);
-    both_.drive<4>(dut->s_axil_wstrb_i, wstrb_, bus.wstrb);
-    both_.drive(dut->s_axil_bready_i, bready_, bus.bready);
-    both_.drive(dut->s_axil_arvalid_i, arvalid_, bus.arvalid);
-    both_.drive<12>(dut->s_axil_araddr_i, araddr_, bus.araddr);
-    both_.drive(dut->s_axil_rready_i, rready_, bus.rready);
-    both_.drive(dut->s_axis_tvalid_i, in_valid_, word != nullptr);
+    lite_.drive(both_, bus);
+    both_.drive(in_valid_, word != nullptr);
     if (word) {
-      both_.drive<width>(dut->s_axis_tdata_i, in_data_, narrowgauge::systemc::port_of<width>(word->data));
-      both_.drive(dut->s_axis_tlast_i, in_last_, word->last);
+      both_.drive(in_data_, narrowgauge::systemc::port_of<width>(word->data));
+      both_.drive(in_last_, word->last);
     }
-    both_.drive(dut->m_axis_tready_i, out_ready_, out_ready);
+    both_.drive(out_ready_, out_ready);
   }
 
   void compare() {
-    auto& dut = both_.dut;
-    both_.same("s_axil_awready_o", dut->s_axil_awready_o, awready_);
-    both_.same("s_axil_wready_o", dut->s_axil_wready_o, wready_);
-    both_.same("s_axil_bvalid_o", dut->s_axil_bvalid_o, bvalid_);
-    if (dut->s_axil_bvalid_o) both_.same<2>("s_axil_bresp_o", dut->s_axil_bresp_o, bresp_);
-    both_.same("s_axil_arready_o", dut->s_axil_arready_o, arready_);
-    both_.same("s_axil_rvalid_o", dut->s_axil_rvalid_o, rvalid_);
-    if (dut->s_axil_rvalid_o) {
-      both_.same<32>("s_axil_rdata_o", dut->s_axil_rdata_o, rdata_);
-      both_.same<2>("s_axil_rresp_o", dut->s_axil_rresp_o, rresp_);
+    lite_.compare(both_);
+    both_.same("s_axis_tready_o", in_ready_);
+    both_.same("m_axis_tvalid_o", out_valid_);
+    if (dut_.m_axis_tvalid_o) {
+      both_.same("m_axis_tdata_o", out_data_);
+      both_.same("m_axis_tlast_o", out_last_);
     }
-    both_.same("s_axis_tready_o", dut->s_axis_tready_o, in_ready_);
-    both_.same("m_axis_tvalid_o", dut->m_axis_tvalid_o, out_valid_);
-    if (dut->m_axis_tvalid_o) {
-      both_.same<width>("m_axis_tdata_o", dut->m_axis_tdata_o, out_data_);
-      both_.same("m_axis_tlast_o", dut->m_axis_tlast_o, out_last_);
-    }
-    both_.same("irq_o", dut->irq_o, irq_);
+    both_.same("irq_o", irq_);
   }
 
  private:
+  using Data = std::remove_reference_t<decltype(Vdut::s_axis_tdata_i)>;
+
   Lockstep<Vdut>& both_;
+  Vdut& dut_ = *both_.dut;
   narrowgauge::systemc::Tile<params, Core> model_{"model"};
-  sc_core::sc_signal<bool> awvalid_, awready_, wvalid_, wready_, bvalid_, bready_, arvalid_, arready_, rvalid_, rready_;
-  sc_core::sc_signal<bool> in_valid_, in_ready_, in_last_, out_valid_, out_ready_, out_last_, irq_;
-  sc_core::sc_signal<Port<12>> awaddr_, araddr_;
-  sc_core::sc_signal<Port<32>> wdata_, rdata_;
-  sc_core::sc_signal<Port<4>> wstrb_;
-  sc_core::sc_signal<Port<2>> bresp_, rresp_;
-  sc_core::sc_signal<Port<width>> in_data_, out_data_;
+  LitePins lite_{dut_, model_};
+  Pin<1, CData> in_valid_{dut_.s_axis_tvalid_i, model_.s_axis_tvalid_i};
+  Pin<1, CData> in_ready_{dut_.s_axis_tready_o, model_.s_axis_tready_o};
+  Pin<1, CData> in_last_{dut_.s_axis_tlast_i, model_.s_axis_tlast_i};
+  Pin<width, Data> in_data_{dut_.s_axis_tdata_i, model_.s_axis_tdata_i};
+  Pin<1, CData> out_valid_{dut_.m_axis_tvalid_o, model_.m_axis_tvalid_o};
+  Pin<1, CData> out_ready_{dut_.m_axis_tready_i, model_.m_axis_tready_i};
+  Pin<1, CData> out_last_{dut_.m_axis_tlast_o, model_.m_axis_tlast_o};
+  Pin<width, Data> out_data_{dut_.m_axis_tdata_o, model_.m_axis_tdata_o};
+  Pin<1, CData> irq_{dut_.irq_o, model_.irq_o};
 };
 
 int run(int argc, char** argv) {
@@ -385,13 +373,12 @@ int run(int argc, char** argv) {
 
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     // Resets.
-    if (i == 0 || rng.chance(0.0002)) {
-      both.set_reset(true);
+    const auto compare_in_reset = [&] {
       // The core's reset may be low when simulation begins: then only clock edges reset what is behind it.
       if (i == 0) both.tick();
       tiles.compare();
-      for (std::uint64_t n = rng.bits(2); n > 0; --n) both.tick();
-      both.set_reset(false);
+    };
+    if (both.maybe_reset(i, compare_in_reset, 0.0002)) {
       master.reset();
       program.restart();
       mode = Mode::legal;
@@ -455,11 +442,7 @@ int run(int argc, char** argv) {
     }
 
     // A cycle.
-    master.drive(bus, {.aw = !rng.chance(hold),
-                       .w = !rng.chance(hold),
-                       .b = !rng.chance(hold),
-                       .ar = !rng.chance(hold),
-                       .r = !rng.chance(hold)});
+    master.drive(bus, go_at_random(rng, hold));
     const bool stream_ends = resetting > 0 || (soft_reset_asked && program.accesses.empty());
     if (!in_waits && !stream_ends && !rng.chance(bubble) && !program.stream.empty()) {
       word = program.stream.front();
@@ -511,6 +494,7 @@ int run(int argc, char** argv) {
   both.covered("finite results other than zero came out", numbers, 100);
   both.covered("an operand stayed for the next command", program.stationary);
   both.covered("a sum went over several commands", program.chained);
+  both.covered("a bank of A was taken in parts", program.in_parts);
   both.covered("the stream of operands was stalled", in_stalls, 100);
   both.covered("the stream of results was stalled", out_stalls, 100);
   both.covered("irq was up", irqs);

@@ -13,6 +13,7 @@
 #include <random>
 #include <string_view>
 
+#include "built_tile.hpp"
 #include "narrowgauge/engines/driver_gemm.hpp"
 #include "narrowgauge/engines/tile_bus.hpp"
 #include "narrowgauge/mac/gemm.hpp"
@@ -25,15 +26,7 @@ namespace {
 using namespace narrowgauge;
 using sc_core::sc_time;
 
-constexpr systemc::TileParams params{.rows = NG_ROWS,
-                                     .cols = NG_COLS,
-                                     .lanes = NG_LANES,
-                                     .format_set = NG_FORMAT_SET,
-                                     .stream_width = NG_STREAM_WIDTH,
-                                     .a_depth = NG_A_DEPTH,
-                                     .b_depth = NG_B_DEPTH,
-                                     .max_beats = NG_MAX_BEATS,
-                                     .counters = NG_COUNTERS != 0};
+constexpr auto params = bench::built_tile;
 static_assert(params.array().has_fp4() && params.array().has_e4m3() && params.counters);
 static_assert(systemc::tile_tlm::tx_data + NG_FIFO_TX_LAST == systemc::tile_tlm::tx_last);
 static_assert(systemc::tile_tlm::tx_data + NG_FIFO_TX_SPACE == systemc::tile_tlm::tx_space);

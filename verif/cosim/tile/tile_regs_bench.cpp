@@ -147,7 +147,7 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010000;
+        return 0x00010100;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
@@ -353,7 +353,7 @@ class Run {
     expect("compute_valid_o", dut_->compute_valid_o, golden_.compute_valid);
     if (golden_.compute_valid) {
       expect("compute_beats_o", dut_->compute_beats_o, golden_.command & 0xFFFF);
-      expect("compute_flags_o", dut_->compute_flags_o, golden_.command >> 16 & 0x1F);
+      expect("compute_flags_o", dut_->compute_flags_o, golden_.command >> 16 & 0x3F);
     }
     expect("format_a_o", dut_->format_a_o, golden_.format_q & 3);
     expect("format_b_o", dut_->format_b_o, golden_.format_q >> 2 & 3);

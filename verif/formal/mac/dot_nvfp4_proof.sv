@@ -31,6 +31,8 @@ module dot_nvfp4_proof (
   ng_dot_e2m1 #(
     .Lanes(16)
   ) u_dut (
+    .clk_i(1'b0),
+    .en_i (1'b0),
     .a_i  (a_i),
     .b_i  (b_i),
     .dot_o(dot)
@@ -45,6 +47,8 @@ module dot_nvfp4_proof (
   logic signed [47:0] term;
   logic               nan, spec_nan;
   ng_dot_nvfp4 u_dut (
+    .clk_i    (1'b0),
+    .en_i     (1'b0),
     .a_i      (a_i),
     .b_i      (b_i),
     .a_scale_i(a_scale_i),

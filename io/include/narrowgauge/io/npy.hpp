@@ -21,8 +21,9 @@ struct Matrix {
   std::vector<double> values;  ///< row-major; exact, but for 64-bit integers beyond 2^53, which are rounded to nearest
 };
 
-/// Reads a 2-D array of float16/32/64, integers or bool, C or Fortran order, either byte order, at least one element.
-/// Its size is checked against file and memory before it is read. Throws Error.
+/// Reads a 2-D array of float16/32/64, integers, bool, or bfloat16 and float8_e5m2 as numpy saves those of ml_dtypes,
+/// C or Fortran order, either byte order, at least one element. Its size is checked against file and memory before it
+/// is read. Throws Error.
 Matrix read_matrix(const std::string& path);
 
 /// The matrix in float32, which is what the quantizers take: rounded to nearest even. Throws Error naming row and

@@ -27,9 +27,9 @@ class OutputFile {
   void write(std::string_view bytes);
   /// Nothing more will be written. Throws Error unless everything was.
   void close();
-  /// For writers that open files by name: the name to write to, with the target's extension. `mapped`: they map parts
-  /// of it to memory, so that a full disk is a SIGBUS (see remove_outputs_on_signals).
-  const std::string& hand_over(bool mapped = false);
+  /// For writers that open files by name: the name to write to, with the target's extension. Around those that map
+  /// files to memory belongs a MappedWrites.
+  const std::string& hand_over();
   /// Throws Error unless the file can grow by so many bytes: for writers that do not notice a full disk, before and
   /// after them. The file stays as it is.
   void probe(std::size_t bytes) const;
@@ -50,6 +50,9 @@ class OutputFile {
 
 /// Throws Error where OutputFile would, and leaves nothing. For what is written elsewhere, before long work.
 void check_output(const std::string& path);
+
+/// Throws Error unless temporary files, which other writers make by tmpfile(), can have so many bytes.
+void probe_temporary(std::size_t bytes);
 
 /// The outputs of one command: none of them is one of its inputs, and no two are the same file.
 class Outputs {
@@ -72,9 +75,26 @@ class Outputs {
   std::list<OutputFile> files_;
 };
 
-/// For programs: from now on SIGINT, SIGTERM and SIGHUP remove what is not committed before they end the process; so
-/// does SIGBUS while an output is mapped to memory, with a sentence on stderr that begins with `program`, and exit code
-/// 2.
-void remove_outputs_on_signals(const char* program);
+/// While it lives, the process survives what a full disk does to a writer that maps its files to memory: the first
+/// touch of a page for which there is no room is a SIGBUS, in which this thread gets a page of zeros instead, and
+/// failed() is true from then on: what was written is lost. Other SIGBUS go where they went before. Scopes may be
+/// nested; those of several threads are independent.
+class MappedWrites {
+ public:
+  MappedWrites();
+  ~MappedWrites();
+  MappedWrites(const MappedWrites&) = delete;
+  MappedWrites& operator=(const MappedWrites&) = delete;
+
+  bool failed() const;
+  /// Throws Error, naming the file, if a write failed.
+  void check(const OutputFile& file) const;
+
+ private:
+  unsigned failures_before_;
+};
+
+/// For programs: from now on SIGINT, SIGTERM and SIGHUP remove what is not committed before they end the process.
+void remove_outputs_on_signals();
 
 }  // namespace narrowgauge::io

@@ -41,6 +41,40 @@ constexpr int random_lane_bits(int bits) { return bits <= 8 ? 8 : bits <= 16 ? 1
 /// range is split.
 void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out);
 
+/// The fields of a seed one after the other. Seed and position are the whole state: reading, setting and resuming them
+/// is exact. Field n lies in the block of counter {n / L, 0, 0}, L as above.
+class PhiloxStream {
+ public:
+  explicit PhiloxStream(std::uint64_t seed, int bits = 8, std::uint64_t position = 0)
+      : seed_(seed), position_(position), bits_(bits) {}
+
+  std::uint64_t seed() const { return seed_; }
+  int bits() const { return bits_; }
+  /// Number of the next field.
+  std::uint64_t position() const { return position_; }
+  void seek(std::uint64_t position) { position_ = position; }
+  /// Counter of the block that holds the next field.
+  Philox4x32::Counter counter() const {
+    const std::uint64_t block = position_ / static_cast<std::uint64_t>(128 / random_lane_bits(bits_));
+    return {static_cast<std::uint32_t>(block), static_cast<std::uint32_t>(block >> 32), 0, 0};
+  }
+  Philox4x32::Key key() const { return {static_cast<std::uint32_t>(seed_), static_cast<std::uint32_t>(seed_ >> 32)}; }
+
+  void draw(std::span<std::uint32_t> out) {
+    random_fields(seed_, position_, bits_, out);
+    position_ += out.size();
+  }
+  std::uint32_t draw() {
+    std::uint32_t field = 0;
+    draw(std::span(&field, 1));
+    return field;
+  }
+
+ private:
+  std::uint64_t seed_, position_;
+  int bits_;
+};
+
 /// A number of N(0, 1) from `u` in (0, 1] and `v` in [0, 1], both uniform (Box and Muller). Built of additions,
 /// products, quotients and square roots in a fixed order: the same bits on every machine, which the logarithms and
 /// cosines of mathematical libraries do not promise.

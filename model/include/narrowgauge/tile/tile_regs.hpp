@@ -46,7 +46,7 @@ enum class TileError : std::uint32_t {
   short_stream = 4,
   /// no TLAST on the last word of a load
   long_stream = 5,
-  /// images in the bank are not panels x beats of the compute command
+  /// images in the bank are not panels x beats of the compute command, or with part_a are fewer than it comes to
   bank_mismatch = 6,
 };
 
@@ -77,7 +77,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010000;
+inline constexpr std::uint32_t reset = 0x00010100;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -232,6 +232,9 @@ inline constexpr Field release_a{18, 1};
 inline constexpr Field release_b{19, 1};
 /// set IRQ_PENDING.done when the last result has left (with last)
 inline constexpr Field irq{20, 1};
+/// take of the bank of A the images behind those that the command before took in the same sum, or the first ones;
+/// the bank may hold more
+inline constexpr Field part_a{21, 1};
 }  // namespace compute
 
 /// Results delivered, read only.

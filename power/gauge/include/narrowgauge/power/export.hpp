@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,15 +13,19 @@
 
 namespace narrowgauge::power {
 
+using ExportedFiles = std::vector<std::filesystem::path>;
+
 /// Writes the multiply-accumulates of the usual formats in one technology (empty: osu018) for `kind`:
 /// - "accelergy": a set of tables for accelergy-table-based-plug-ins (narrowgauge.table.yaml, data/intmac.csv,
 ///   data/fpmac.csv; picojoules) and an energy reference table for Timeloop (ERT.yaml)
 /// - "zigzag": a hardware description for each format (picojoules); whole where the technology has cited memories,
 ///   else its operational array alone
 /// - "hwcomponents": a Python component class (joules)
-/// Returns the files written. Throws FieldError for an unknown kind or technology, Error if nothing of it can be
-/// answered or the folder cannot be written.
-std::vector<std::filesystem::path> export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
-                                                 const std::filesystem::path& folder);
+/// Returns the files written. They are complete under other names when `announce` is told of them, and take their
+/// places when it returns; if it throws, nothing is left. Throws FieldError for an unknown kind or technology, Error if
+/// nothing of it can be answered or the folder cannot be written.
+ExportedFiles export_tables(const Gauge& gauge, std::string_view kind, std::string_view technology,
+                            const std::filesystem::path& folder,
+                            const std::function<void(const ExportedFiles&)>& announce = {});
 
 }  // namespace narrowgauge::power

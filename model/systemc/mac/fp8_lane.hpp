@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// SystemC module of ng_fp8_lane with cuts: ports and latency of rtl/mac/ng_fp8_lane.sv.
+#pragma once
+
+#include "narrowgauge/mac/dot_fp8.hpp"
+#include "narrowgauge/quant/format_set.hpp"
+#include "systemc/cut_pipe.hpp"
+#include "systemc/port.hpp"
+
+namespace narrowgauge::systemc {
+
+/// A product, and whether the term lacks 1 for it.
+struct Fp8LaneValue {
+  Fp8Sum sum;
+  bool owed = false;
+};
+
+template <unsigned set, bool owe, int cuts, class Core = CutPipeCore<cuts, Fp8LaneValue>>
+class Fp8Lane : public CutPipe<Core, Fp8LaneValue> {
+ public:
+  static constexpr bool e4m3_alone = set == format_set::e4m3;
+  static constexpr int term_width = e4m3_alone ? 37 : 65;
+  sc_core::sc_in<Port<8>> a_i{"a_i"}, b_i{"b_i"};
+  sc_core::sc_in<bool> a_fmt_i{"a_fmt_i"}, b_fmt_i{"b_fmt_i"};
+  sc_core::sc_out<Port<term_width>> term_o{"term_o"};
+  sc_core::sc_out<bool> owed_o{"owed_o"}, nan_o{"nan_o"}, pinf_o{"pinf_o"}, ninf_o{"ninf_o"};
+
+  using CutPipe<Core, Fp8LaneValue>::CutPipe;
+
+ private:
+  Fp8LaneValue value() const override {
+    const auto format = [](bool e5m2) {
+      return e4m3_alone || (set == format_set::fp8 && !e5m2) ? Format::e4m3 : Format::e5m2;
+    };
+    const auto a = static_cast<std::uint8_t>(a_i.read()), b = static_cast<std::uint8_t>(b_i.read());
+    return {fp8_product(a, b, format(a_fmt_i), format(b_fmt_i), e4m3_alone ? fp8_lsb_exp_e4m3 : fp8_lsb_exp),
+            owe && ((a ^ b) & 0x80) != 0};
+  }
+  void drive(const Fp8LaneValue& product) override {
+    term_o = port_of_signed<term_width>(product.sum.value - product.owed);
+    owed_o = product.owed;
+    nan_o = product.sum.flags.nan;
+    pinf_o = product.sum.flags.pinf;
+    ninf_o = product.sum.flags.ninf;
+  }
+};
+
+}  // namespace narrowgauge::systemc

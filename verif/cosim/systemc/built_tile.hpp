@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile that a bench is built for, from its build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
+// NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS.
+#pragma once
+
+#include "systemc/tile/tile_params.hpp"
+
+namespace narrowgauge::bench {
+
+inline constexpr systemc::TileParams built_tile{.rows = NG_ROWS,
+                                                .cols = NG_COLS,
+                                                .lanes = NG_LANES,
+                                                .format_set = NG_FORMAT_SET,
+                                                .stream_width = NG_STREAM_WIDTH,
+                                                .a_depth = NG_A_DEPTH,
+                                                .b_depth = NG_B_DEPTH,
+                                                .max_beats = NG_MAX_BEATS,
+                                                .counters = NG_COUNTERS != 0};
+
+}  // namespace narrowgauge::bench

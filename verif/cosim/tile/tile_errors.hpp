@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each error of the tile, provoked in its variants and left by a soft reset; and each bit of each field of the commands
+// alone.
+#pragma once
+
+#include "tile_directed.hpp"
+#include "tile_programs.hpp"
+
+namespace narrowgauge::tile_bench {
+
+using regs::TileError;
+
+class Errors {
+ public:
+  explicit Errors(Harness& tile) : tile_(tile), bench_(tile.bench), random_(tile.random) {}
+
+  static constexpr std::uint64_t variants = 35;
+
+  void provoke(std::uint64_t variant) {
+    variant %= variants;
+    tile_.describe = "error variant " + std::to_string(variant) + " at cycle " + std::to_string(tile_.now());
+    tile_.irq_known = false;
+    if (tile_.rng().chance(0.5))
+      play(tile_, random_program(tile_, 2));  // behind work; its results come as long as they were finished
+    else
+      tile_.settle();
+    const bool b = variant % 2 != 0;
+    const unsigned depth = b ? b_depth : a_depth, words = words_per_image(b);
+    Command c = random_.shaped(1, 1, 1);
+    const auto bad = [&] {
+      tile_.push(c);
+      expect_error(TileError::bad_compute);
+    };
+    const auto on_banks = [&](unsigned a_images, unsigned b_images) {
+      fill_both(a_images, b_images);
+      tile_.push(c);
+    };
+    const auto mismatch = [&](unsigned a_images, unsigned b_images) {
+      on_banks(a_images, b_images);
+      expect_error(TileError::bank_mismatch);
+    };
+    tile_.await("queues full", [&] {
+      const std::uint32_t now = tile_.status();
+      return regs::status::load_space.get(now) == queue_depth && regs::status::compute_space.get(now) == queue_depth;
+    });
+    switch (variant) {
+      case 0:
+      case 1:
+        tile_.push(Load{.b = b, .more = false, .beats = 0});
+        return expect_error(TileError::bad_load);
+      case 2:
+      case 3:
+        tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = tile_.rng().chance(0.5) ? depth + 1 : 65535});
+        return expect_error(TileError::bad_load);
+      case 4:
+      case 5:  // the second piece is too long
+        tile_.push(Load{.b = b, .more = true, .beats = depth - 1});
+        tile_.push(Load{.b = b, .more = false, .beats = 2});
+        feed_noise((depth - 1) * words, true);
+        return expect_error(TileError::bad_load);
+      case 6:
+        c.a_fmt = c.b_fmt = 3;
+        return bad();
+      case 7:  // every pair of formats outside the set, or NVFP4 against FP8
+        for (c.a_fmt = 0; c.a_fmt < 4; ++c.a_fmt) {
+          for (c.b_fmt = 0; c.b_fmt < 4; ++c.b_fmt) {
+            if (legal(c.a_fmt, c.b_fmt)) continue;
+            tile_.push(c);
+            tile_.await("error not found", [&] { return regs::status::error.get(tile_.status()) != 0; });
+            tile_.soft_reset();
+            tile_.irq_known = false;
+          }
+        }
+        c.a_fmt = 3, c.b_fmt = random_.fmt();
+        return bad();
+      case 8:
+        c.a_panels = 0;
+        return bad();
+      case 9:
+        c.b_panels = 0;
+        return bad();
+      case 10:
+        c.beats = 0;
+        return bad();
+      case 11:
+        c.rows_used = 0;
+        return bad();
+      case 12:
+        c.rows_used = rows + 1;
+        return bad();
+      case 13:
+        c.cols_used = 0;
+        return bad();
+      case 14:
+        c.cols_used = tile_.rng().chance(0.5) ? cols + 1 : 255;
+        return bad();
+      case 15:  // goes on with a sum that is not open
+        c.first = false;
+        return bad();
+      case 16:
+        c.last = false, c.a_panels = 2;
+        return bad();
+      case 17:
+        c.last = false, c.b_panels = 2;
+        return bad();
+      case 18:  // a new sum, and the old one is still open
+        c.last = false;
+        on_banks(1, 1);
+        c.last = true;
+        return bad();
+      case 19:  // several panels at the end of a sum
+        c.last = false;
+        on_banks(1, 1);
+        c.first = false, c.last = true, c.a_panels = 2;
+        return bad();
+      case 20:
+        for (unsigned i = 0; i < queue_depth + 1; ++i) tile_.push(Load{.b = false, .more = false, .beats = 1});
+        return expect_error(TileError::queue_full);
+      case 21:  // one waits for its banks, four behind it
+        for (unsigned i = 0; i < queue_depth + 2; ++i) tile_.push(c);
+        return expect_error(TileError::queue_full);
+      case 22:
+      case 23: {  // TLAST early
+        const unsigned total = 2 * words;
+        tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = 2});
+        feed_noise(random_.upto(total - 1), true);
+        feed_noise(total, true);
+        return expect_error(TileError::short_stream);
+      }
+      case 24:
+      case 25:  // TLAST missing
+        tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = 2});
+        feed_noise(2 * words, false);
+        feed_noise(words, true);
+        return expect_error(TileError::long_stream);
+      case 26:
+      case 27:  // a bank with one image too many, of A or of B
+        return b ? mismatch(1, 2) : mismatch(2, 1);
+      case 28:  // too few
+        c.a_panels = 2;
+        return mismatch(1, 1);
+      case 29:  // products whose low bits are the count of images
+        c.a_panels = 2 * a_depth + 1;
+        return mismatch(1, 1);
+      case 30:
+        c.b_panels = 2 * b_depth + 1;
+        return mismatch(1, 1);
+      case 31:
+        c.beats = 2 * std::max(a_depth, b_depth) + 1;
+        return mismatch(1, 1);
+      case 32:
+        c.a_panels = a_depth + 1;
+        return mismatch(1, 1);
+      case 33:
+        c.b_panels = b_depth + 1;
+        return mismatch(1, 1);
+      default:  // behind a job that is right: its results come first
+        tile_.settle();
+        play(tile_, random_program(tile_, 1));
+        tile_.settle();
+        tile_.push(Load{.b = true, .more = false, .beats = 0});
+        return expect_error(TileError::bad_load);
+    }
+  }
+
+  /// Each bit of each field, alone or with the lowest one, makes a command illegal: a comparison that misses it lets
+  /// the command pass, or finds another error.
+  void sweep() {
+    tile_.settle();
+    tile_.soft_reset();
+    for (unsigned bit = 0; bit < 16; ++bit) {
+      for (const bool b : {false, true}) {
+        const unsigned depth = b ? b_depth : a_depth, filled = random_.upto(std::min(depth - 1, 4U));
+        if (1U << bit > depth) {
+          tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = 1U << bit});
+          expect_refused(TileError::bad_load, "load of 2^" + std::to_string(bit) + " images");
+        }
+        // At last as many as 16 bits of their sum do not tell from an empty bank.
+        refuse_more(b, filled, bit == 15 ? 65536 - filled : depth - filled + (1U << bit));
+      }
+      for (const unsigned value : {1U << bit, 1 + (1U << bit)}) {
+        if (value > 1) sweep_value(value);
+      }
+    }
+    for (unsigned sum = 1; sum <= std::min(max_beats / 2, 32U); sum *= 2) {
+      for (const unsigned beats : {max_beats - sum, max_beats - sum + 1}) {
+        if (beats < 65536) refuse_end(sum, beats);
+      }
+    }
+    for (const bool b : {false, true}) {
+      refuse_more(b, b ? b_depth : a_depth, 1);
+      sweep_images(b);
+    }
+  }
+  void sum_too_long() {
+    tile_.describe = "sum of more than MaxBeats";
+    tile_.irq_known = false;
+    long_sum(tile_, true);
+    expect_error(TileError::bad_compute);
+  }
+
+ private:
+  /// An error has been provoked: it is found, kept, signalled, and left by a soft reset; then a job runs.
+  void expect_error(TileError error) {
+    bench_.vector();
+    tile_.await("error not found", [&] { return regs::status::error.get(tile_.status()) != 0; });
+    const std::uint32_t code = static_cast<std::uint32_t>(error);
+    bench_.expect_eq("STATUS.error", regs::status::error.get(tile_.status()), code, [&] { return tile_.describe; });
+    // The bus goes on, the first error stays, commands and stream are dropped.
+    tile_.write(regs::irq_enable::offset, 2);
+    tile_.wait(2);
+    bench_.expect(tile_.irq(), [&] { return "no interrupt for an error, " + tile_.describe; });
+    bench_.expect_eq("IRQ_PENDING.error", regs::irq_pending::error.get(tile_.read(regs::irq_pending::offset)), 1U,
+                     [&] { return tile_.describe; });
+    tile_.write(regs::irq_pending::offset, 3);
+    tile_.wait(2);
+    bench_.expect(!tile_.irq(), [&] { return "the interrupt of an error comes again, " + tile_.describe; });
+    for (unsigned i = 0; i < 6; ++i) tile_.push(Load{.b = i % 2 != 0, .more = false, .beats = 0});
+    tile_.push(Command{.a_panels = 0});
+    const double out = std::exchange(tile_.pace.out, 0);
+    for (unsigned i = 0; i < 20; ++i) tile_.feed({Word(stream_words), tile_.rng().chance(0.5), false});
+    tile_.await("stream not dropped after an error", [&] { return tile_.words_to_feed() == 0; });
+    tile_.pace.out = out;
+    bench_.expect_eq("STATUS after an error", tile_.status() & ~regs::status::busy.mask(),
+                     regs::status::error.put(code) | regs::status::load_space.put(queue_depth) |
+                         regs::status::compute_space.put(queue_depth),
+                     [&] { return tile_.describe; });
+    // Results that were finished still leave, so `done` may come up; of errors only the first one tells.
+    bench_.expect_eq("IRQ_PENDING.error", regs::irq_pending::error.get(tile_.read(regs::irq_pending::offset)), 0U,
+                     [&] { return tile_.describe; });
+    tile_.expect_register("MAGIC after an error", regs::magic::offset, regs::magic::reset);
+    tile_.soft_reset();
+    batch(tile_, 1);
+  }
+
+  void feed_noise(unsigned words, bool last) {
+    for (unsigned i = 0; i < words; ++i) tile_.feed({random_.noise(), last && i + 1 == words, false});
+  }
+  /// A bank of noise.
+  void fill(bool b, unsigned images) {
+    tile_.push(Load{.b = b, .more = false, .beats = images});
+    feed_noise(images * words_per_image(b), true);
+  }
+  /// Both, complete: a command that must be refused then starts no beat.
+  void fill_both(unsigned a_images, unsigned b_images) {
+    fill(false, a_images), fill(true, b_images);
+    tile_.await("loading", [&] { return tile_.words_to_feed() == 0; });
+    tile_.wait(4);
+  }
+  static unsigned words_per_image(bool b) {
+    const unsigned vectors = b ? cols : rows;
+    return (vectors * lanes * elem_width + vectors * blocks * 8 + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
+  }
+
+  /// The command that was just pushed must be refused; then the next one comes to a tile as after reset.
+  void expect_refused(TileError error, const std::string& why) {
+    tile_.describe = why;
+    tile_.irq_known = false;
+    bench_.vector();
+    tile_.await("error not found", [&] { return regs::status::error.get(tile_.status()) != 0; });
+    bench_.expect_eq("STATUS.error", regs::status::error.get(tile_.status()), static_cast<std::uint32_t>(error),
+                     [&] { return tile_.describe; });
+    tile_.soft_reset();
+  }
+
+  void sweep_value(unsigned value) {
+    const std::string name = std::to_string(value);
+    for (const bool b : {false, true}) {
+      Command c = random_.shaped(1, 1, 1);
+      (b ? c.b_panels : c.a_panels) = value;
+      refuse(c, 1, 1, TileError::bank_mismatch, (b ? "B panels " : "A panels ") + name);
+      if (value < 256 && value > (b ? cols : rows)) {
+        c = random_.shaped(1, 1, 1);
+        (b ? c.cols_used : c.rows_used) = value;
+        refuse(c, 1, 1, TileError::bad_compute, (b ? "columns " : "rows ") + name);
+      }
+    }
+    refuse(random_.shaped(1, 1, value), 1, 1, too_long(value), "beats " + name);
+    refuse_end(random_.upto(std::min({a_depth, b_depth, max_beats})), value);
+  }
+  static TileError too_long(unsigned beats) {
+    return beats > max_beats ? TileError::bad_compute : TileError::bank_mismatch;
+  }
+  void refuse(const Command& c, unsigned a_images, unsigned b_images, TileError error, const std::string& why) {
+    fill_both(a_images, b_images);
+    tile_.push(c);
+    expect_refused(error, why);
+  }
+  /// A sum of so many beats that goes on with a command of more beats than its banks hold, or than MaxBeats allows.
+  void refuse_end(unsigned sum, unsigned beats) {
+    unsigned images = std::min({sum, a_depth, b_depth});
+    while (sum % images != 0) --images;
+    fill(false, images), fill(true, images);
+    Command c = random_.shaped(1, 1, images);
+    c.last = false;
+    for (unsigned left = sum; left > 0; left -= images) {
+      c.first = left == sum;
+      c.release_a = c.release_b = left == images;
+      tile_.await("compute queue full", [&] { return regs::status::compute_space.get(tile_.status()) != 0; });
+      tile_.push(c);
+    }
+    c.first = false, c.last = true, c.beats = beats;
+    refuse(c, 1, 1, too_long(sum + beats), std::to_string(beats) + " beats after " + std::to_string(sum));
+  }
+  void refuse_more(bool b, unsigned filled, unsigned more) {
+    tile_.push(Load{.b = b, .more = true, .beats = filled});
+    feed_noise(filled * words_per_image(b), true);
+    tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = more});
+    expect_refused(TileError::bad_load, "load of " + std::to_string(more) + " images behind " + std::to_string(filled) +
+                                            (b ? " of B" : " of A"));
+  }
+
+  /// Numbers of images that a comparison of few bits takes for one another.
+  void sweep_images(bool b) {
+    const unsigned depth = b ? b_depth : a_depth, other = b ? a_depth : b_depth;
+    const auto refuse_images = [&](unsigned panels, unsigned beats, unsigned images) {
+      Command c = random_.shaped(1, 1, beats);
+      (b ? c.b_panels : c.a_panels) = panels;
+      refuse(c, b ? beats : images, b ? images : beats, TileError::bank_mismatch,
+             std::to_string(panels) + " panels of " + std::to_string(beats) + " beats and " + std::to_string(images) +
+                 (b ? " images of B" : " images of A"));
+    };
+    refuse_images(2 * depth, 1, depth);  // product beyond the bank, bank full
+    // Products beyond the bank whose low bits are the number of images.
+    std::vector<std::array<unsigned, 3>> products;
+    for (unsigned beats = 1; beats <= std::min({depth, other, max_beats, 16U}); ++beats) {
+      for (unsigned panels = 1; panels < 2 * depth; ++panels) {
+        const unsigned images = panels * beats % (2 * depth);
+        if (panels * beats > 2 * depth && images > 0 && images <= std::min(depth, 16U))
+          products.push_back({panels, beats, images});
+      }
+    }
+    for (unsigned i = 0; i < 24 && !products.empty(); ++i) {
+      const auto at = products.begin() + tile_.rng().below(static_cast<unsigned>(products.size()));
+      refuse_images((*at)[0], (*at)[1], (*at)[2]);
+      products.erase(at);
+    }
+    // Every other number in a small bank.
+    const unsigned small = std::min(depth, 4U);
+    for (unsigned panels = 1; panels <= small; ++panels) {
+      for (unsigned images = 1; images <= small; ++images)
+        if (images != panels) refuse_images(panels, 1, images);
+    }
+  }
+  static bool legal(unsigned a, unsigned b) {
+    const auto fp8 = [](unsigned f) { return (f == e4m3 && has_e4m3) || (f == e5m2 && has_e5m2); };
+    return (fp8(a) && fp8(b)) || (a == nvfp4 && b == nvfp4 && has_fp4);
+  }
+
+  Harness& tile_;
+  Bench& bench_;
+  Stimulus& random_;
+};
+
+}  // namespace narrowgauge::tile_bench

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tile must do, as its bench knows it: the results of commands by the golden matrix product, what their beats
+// add to the counters of activity, and interrupt, resets and counters of time as they follow from the bus, cycle by
+// cycle.
+#pragma once
+
+#include <bit>
+#include <deque>
+#include <iterator>
+
+#include "../axi.hpp"
+#include "../bench.hpp"
+#include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/mac/gemm.hpp"
+#include "tile_types.hpp"
+
+namespace narrowgauge::tile_bench {
+
+using namespace narrowgauge::bench;
+
+// ---------------------------------------------------------------- results
+
+/// Vectors of `vectors` rows or columns, over the panels and beats of banks that follow each other along k.
+inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned vectors, unsigned panels, unsigned used) {
+  const unsigned fmt = banks.front()->fmt;
+  QuantizedMatrix q;
+  q.scheme = fmt == nvfp4 ? Scheme::nvfp4 : Scheme::fp8;
+  q.element = element_format[fmt];
+  q.rows = (panels - 1) * vectors + used;
+  for (std::size_t v = 0; v < q.rows; ++v) {
+    const std::size_t panel = v / vectors, row = v % vectors;
+    for (const Bank* bank : banks) {
+      const std::size_t beats = bank->images.size() / panels;
+      for (std::size_t k = 0; k < beats; ++k) {
+        const Image& image = bank->images[panel * beats + k];
+        for (unsigned l = 0; l < lanes; ++l)
+          q.codes.push_back(image.elements[row * lanes + l] & (fmt == nvfp4 ? 0xF : 0xFF));
+        if (fmt == nvfp4) {
+          for (unsigned s = 0; s < blocks; ++s) q.scales.push_back(image.scales[row * blocks + s] & 0x7F);
+        }
+      }
+    }
+  }
+  q.k = q.k_padded = q.codes.size() / q.rows;
+  return q;
+}
+
+/// The words that a command with `last` sends. The numbers of unused rows and columns are +0 times the scale.
+inline std::vector<StreamWord> results_of(const Command& c, const std::vector<const Bank*>& a,
+                                          const std::vector<const Bank*>& b) {
+  const QuantizedMatrix qa = matrix(a, rows, c.a_panels, c.rows_used), qb = matrix(b, cols, c.b_panels, c.cols_used);
+  const std::vector<float> sums = gemm_sums(qa, qb, 1);
+  const float alpha = std::bit_cast<float>(c.scale);
+  std::vector<StreamWord> results;
+  for (unsigned i = 0; i < c.a_panels; ++i) {
+    for (unsigned j = 0; j < c.b_panels; ++j) {
+      for (unsigned r = 0; r < rows; ++r) {
+        Word row(groups * stream_words + 1);
+        for (unsigned col = 0; col < cols; ++col) {
+          const std::size_t y = i * rows + r, x = j * cols + col;
+          const float y_value = epilogue(y < qa.rows && x < qb.rows ? sums[y * qb.rows + x] : 0.0F, alpha);
+          if (c.bf16)
+            set_bits(row, 16 * col, 16, encode(Format::bf16, y_value, {.overflow = Overflow::ieee}));
+          else
+            row[col] = std::bit_cast<std::uint32_t>(y_value);
+        }
+        const unsigned count = c.bf16 ? (groups + 1) / 2 : groups;
+        for (unsigned w = 0; w < count; ++w) {
+          Word word(row.begin() + w * stream_words,
+                    row.begin() + std::min((w + 1) * stream_words, groups * stream_words));
+          word.resize(stream_words);
+          const bool last = i + 1 == c.a_panels && j + 1 == c.b_panels && r + 1 == rows && w + 1 == count;
+          results.push_back({std::move(word), last, last && c.irq});
+        }
+      }
+    }
+  }
+  return results;
+}
+
+// ---------------------------------------------------------------- activity
+
+/// What beats add to the counters of products, zeros and flips.
+class Activity {
+ public:
+  /// Counters start anew; flips are still those from the last beat's operands.
+  void clear() { counts_ = {}, beats_ = 0; }
+  /// After a reset.
+  void forget() {
+    clear();
+    previous_a_.assign(rows * lanes, 0), previous_b_.assign(cols * lanes, 0);
+  }
+
+  void add(const Command& c, const Bank& a, const Bank& b) {
+    for (unsigned i = 0; i < c.a_panels; ++i) {
+      for (unsigned j = 0; j < c.b_panels; ++j) {
+        for (unsigned k = 0; k < c.beats; ++k) {
+          const unsigned used_rows = i + 1 == c.a_panels ? c.rows_used : rows;
+          const unsigned used_cols = j + 1 == c.b_panels ? c.cols_used : cols;
+          counts_[products] += used_rows * used_cols * lanes;
+          beats_ += 1;
+          add_side(a.images[i * c.beats + k], used_rows, c.a_fmt, previous_a_, zero_a, flips_a);
+          add_side(b.images[j * c.beats + k], used_cols, c.b_fmt, previous_b_, zero_b, flips_b);
+        }
+      }
+    }
+  }
+
+  std::uint64_t operator[](Counter which) const { return counts_[which]; }
+  std::uint64_t beats() const { return beats_; }
+
+ private:
+  void add_side(const Image& image, unsigned used, unsigned fmt, std::vector<std::uint8_t>& previous, Counter zeros,
+                Counter flips) {
+    for (unsigned i = 0; i < image.elements.size(); ++i) {
+      const bool in_use = i < used * lanes;
+      const std::uint8_t element = in_use ? image.elements[i] : 0;
+      counts_[zeros] += in_use && (element & (fmt == nvfp4 ? 0x7 : 0x7F)) == 0;
+      counts_[flips] += static_cast<unsigned>(std::popcount(static_cast<unsigned>(element ^ previous[i])));
+      previous[i] = element;
+    }
+  }
+
+  Counts counts_{};
+  std::uint64_t beats_ = 0;
+  std::vector<std::uint8_t> previous_a_, previous_b_;
+};
+
+// ---------------------------------------------------------------- registers
+
+/// What accesses do, cycle by cycle, as docs/registers.md says; and the counters that the bench keeps by the clock.
+class Registers {
+ public:
+  /// The cycle `now`, before its clock edge. `result_done`: the last word of a command's results leaves; `done_event`:
+  /// one that asks for the interrupt.
+  void step(const axi::LiteSignals& bus, std::uint64_t now, bool result_done, bool done_event) {
+    const bool write = aw_held_ && w_held_ && !bus.bvalid, read = ar_held_ && !bus.rvalid;
+    if (read) snapshot_ = {.count = count_, .most_busy = most_busy_, .at = now};
+    std::uint32_t cleared = 0;
+    next_soft_reset_ = false;
+    bool next_clear = false, pushed = false;
+    if (write && (strobes_ & 1)) {
+      if (address_ == regs::irq_enable::offset) irq_enable_ = data_ & 3;
+      if (address_ == regs::irq_pending::offset) cleared = data_ & 3;
+      if (address_ == regs::control::offset) {
+        next_soft_reset_ = regs::control::soft_reset.get(data_);
+        next_clear = regs::control::clear_counters.get(data_);
+      }
+      pushed = address_ == regs::compute::offset;
+    }
+    irq_pending_ = (irq_pending_ & ~cleared) | (done_event ? 1U : 0U);
+    count(now, result_done);
+    clear_ = next_clear;
+    compute_pulse_ = pushed;
+    pushed_last_ = regs::compute::last.get(data_);
+    hold(bus);
+  }
+  /// The clock edge.
+  void advance() {
+    core_reset_ = soft_reset_;
+    soft_reset_ = next_soft_reset_;
+  }
+  /// A reset: nothing of the old work comes.
+  void forget() {
+    irq_enable_ = irq_pending_ = 0;
+    in_flight_.clear();
+  }
+  /// A reset that is released by the next clock.
+  void assert_core_reset() { core_reset_ = true; }
+
+  bool irq() const { return (irq_enable_ & irq_pending_) != 0; }
+  /// In this cycle: the register's pulse; the core's reset, one later.
+  bool soft_reset() const { return soft_reset_; }
+  bool core_reset() const { return core_reset_; }
+  /// The cycle in which the latest compute command reached the core.
+  std::uint64_t compute_at() const { return compute_at_; }
+
+  /// Counters of cycles and of the least busy ones, and the most busy ones, as the latest read takes them.
+  struct Snapshot {
+    Counts count{};
+    std::uint64_t most_busy = 0, at = 0;
+  };
+  const Snapshot& snapshot() const { return snapshot_; }
+  void keep(const Snapshot& snapshot) { snapshot_ = snapshot; }
+
+ private:
+  /// A command with results is busy from the cycle after it is pushed until the last one has left; of a command
+  /// without, only the results of the sum that it belongs to tell.
+  void count(std::uint64_t now, bool result_done) {
+    const bool surely = std::ranges::count(in_flight_, true) > 0, perhaps = !in_flight_.empty();
+    ++count_[cycles];
+    count_[busy] += surely;
+    most_busy_ += perhaps;
+    if (compute_pulse_) {
+      compute_at_ = now;
+      in_flight_.push_back(pushed_last_);
+    }
+    if (clear_ || soft_reset_ || core_reset_) count_ = {}, most_busy_ = 0;
+    if (result_done) in_flight_.erase(in_flight_.begin(), std::next(std::ranges::find(in_flight_, true), surely));
+  }
+  void hold(const axi::LiteSignals& bus) {
+    const bool write_done = bus.bvalid && bus.bready, read_done = bus.rvalid && bus.rready;
+    if (!aw_held_ && bus.awvalid) address_ = bus.awaddr;
+    if (!w_held_ && bus.wvalid) data_ = bus.wdata, strobes_ = bus.wstrb;
+    aw_held_ = aw_held_ ? !write_done : bus.awvalid;
+    w_held_ = w_held_ ? !write_done : bus.wvalid;
+    ar_held_ = ar_held_ ? !read_done : bus.arvalid;
+  }
+
+  bool aw_held_ = false, w_held_ = false, ar_held_ = false;
+  std::uint32_t address_ = 0, data_ = 0, strobes_ = 0;
+  std::uint32_t irq_enable_ = 0, irq_pending_ = 0;
+  bool soft_reset_ = false, next_soft_reset_ = false, core_reset_ = false, clear_ = false;
+  bool compute_pulse_ = false, pushed_last_ = false;
+  Counts count_{};
+  std::uint64_t most_busy_ = 0, compute_at_ = 0;
+  Snapshot snapshot_;
+  std::deque<bool> in_flight_;  // commands in order: whether they have results
+};
+
+}  // namespace narrowgauge::tile_bench

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random operands and commands for the tile's bench.
+#pragma once
+
+#include <iterator>
+#include <utility>
+
+#include "../bench.hpp"
+#include "tile_types.hpp"
+
+namespace narrowgauge::tile_bench {
+
+using namespace narrowgauge::bench;
+
+enum class Style { finite, extreme, special, zero, any };
+
+class Stimulus {
+ public:
+  explicit Stimulus(Rng& rng) : rng_(rng) {}
+
+  unsigned upto(unsigned largest) { return 1 + rng_.below(largest); }  // 1 .. largest
+
+  /// A format of the set, and one that goes with it on the other side.
+  unsigned fmt() {
+    unsigned fmt = 0;
+    do fmt = rng_.below(3);
+    while (!(fmt == nvfp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2));
+    return fmt;
+  }
+  unsigned partner(unsigned fmt) {
+    if (fmt == nvfp4) return nvfp4;
+    return has_e4m3 && has_e5m2 ? rng_.below(2) : fmt;
+  }
+
+  Bank bank(bool b, unsigned fmt, unsigned images, Style style) {
+    Bank bank{fmt, {}};
+    for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b ? cols : rows, fmt, style));
+    return bank;
+  }
+
+  std::uint32_t scale() {
+    switch (rng_.below(8)) {
+      case 0:
+        return 0x3F800000;
+      case 1:  // any: NaN, subnormal, infinite, huge
+        return static_cast<std::uint32_t>(rng_.bits(32));
+      case 2: {
+        constexpr std::uint32_t odd[] = {0, 0x80000000, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFFFFFFF, 1, 0x807FFFFF};
+        return odd[rng_.below(std::size(odd))];
+      }
+      default:
+        return static_cast<std::uint32_t>(rng_.bits(1) << 31 | (127 + rng_.below(40) - 20) << 23 | rng_.bits(23));
+    }
+  }
+
+  /// A command of the given shape.
+  Command shaped(unsigned a_panels, unsigned b_panels, unsigned beats) {
+    Command c;
+    c.a_fmt = fmt(), c.b_fmt = partner(c.a_fmt);
+    c.a_panels = a_panels, c.b_panels = b_panels, c.beats = beats;
+    return c;
+  }
+
+  /// An image as the words of the stream; what the last word has beyond it is noise.
+  std::vector<Word> words_of(const Image& image) {
+    const unsigned elements = static_cast<unsigned>(image.elements.size()) * elem_width;
+    const unsigned bits = elements + static_cast<unsigned>(image.scales.size()) * 8;
+    const unsigned count = (bits + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
+    Word flat = noise(count * stream_words);
+    for (unsigned i = 0; i < image.elements.size(); ++i) set_bits(flat, i * elem_width, elem_width, image.elements[i]);
+    for (unsigned i = 0; i < image.scales.size(); ++i) set_bits(flat, elements + i * 8, 8, image.scales[i]);
+    std::vector<Word> words;
+    for (unsigned i = 0; i < count; ++i)
+      words.emplace_back(flat.begin() + i * stream_words, flat.begin() + (i + 1) * stream_words);
+    return words;
+  }
+
+  Word noise(unsigned words = stream_words) {
+    Word noise(words);
+    for (std::uint32_t& word : noise) word = static_cast<std::uint32_t>(rng_.bits(32));
+    return noise;
+  }
+
+ private:
+  std::uint8_t element(unsigned fmt, Style style) {
+    const FormatDesc& f = desc(element_format[fmt]);
+    const std::uint32_t sign = rng_.chance(0.5) ? f.sign_mask() : 0;
+    std::uint32_t code = static_cast<std::uint32_t>(rng_.bits(static_cast<unsigned>(f.bits)));
+    if (style == Style::extreme)
+      code = f.max_code();  // one sign: the largest sums
+    else if (style == Style::zero || rng_.chance(0.1))
+      code = sign;
+    else if (style == Style::special && rng_.chance(0.02))
+      code = f.payload_mask() ^ (rng_.chance(0.5) ? 3U : 0U) ^ sign;
+    else if (style != Style::any && (f.is_nan(code) || f.is_inf(code)))
+      code ^= 1U << f.man_bits;
+    // The upper half of an NVFP4 element in an array of 8 bits must not matter.
+    if (fmt == nvfp4 && elem_width == 8) code |= static_cast<std::uint32_t>(rng_.bits(4)) << 4;
+    return static_cast<std::uint8_t>(code);
+  }
+
+  Image image(unsigned vectors, unsigned fmt, Style style) {
+    Image image;
+    for (unsigned i = 0; i < vectors * lanes; ++i) image.elements.push_back(element(fmt, style));
+    for (unsigned i = 0; i < vectors * blocks; ++i) {
+      std::uint64_t scale = rng_.bits(8);  // the top bit must not matter
+      if (style == Style::extreme) scale = 0x7E;
+      if ((scale & 0x7F) == 0x7F && style != Style::any && !(style == Style::special && rng_.chance(0.3))) scale ^= 1;
+      image.scales.push_back(static_cast<std::uint8_t>(scale));
+    }
+    return image;
+  }
+
+  Rng& rng_;
+};
+
+}  // namespace narrowgauge::tile_bench

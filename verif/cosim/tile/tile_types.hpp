@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
+// parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
+// NG_COUNTERS.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "narrowgauge/format/format.hpp"
+#include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/tile/tile_regs.hpp"
+
+namespace narrowgauge::tile_bench {
+
+namespace regs = narrowgauge::tile_regs;
+
+inline constexpr unsigned rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, format_set = NG_FORMAT_SET;
+inline constexpr unsigned a_depth = NG_A_DEPTH, b_depth = NG_B_DEPTH, max_beats = NG_MAX_BEATS;
+inline constexpr bool has_counters = NG_COUNTERS != 0;
+inline constexpr bool has_fp4 = format_set & narrowgauge::format_set::nvfp4;
+inline constexpr bool has_e4m3 = format_set & narrowgauge::format_set::e4m3;
+inline constexpr bool has_e5m2 = format_set & narrowgauge::format_set::e5m2;
+inline constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set);
+inline constexpr unsigned blocks = has_fp4 ? lanes / 16 : 0;
+inline constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
+inline constexpr unsigned groups = (cols + stream_words - 1) / stream_words;
+inline constexpr unsigned stages = has_fp4 ? 3 : 2;
+inline constexpr unsigned queue_depth = 4;
+
+enum Fmt : unsigned {
+  e4m3 = static_cast<unsigned>(regs::TileElement::e4m3),
+  e5m2 = static_cast<unsigned>(regs::TileElement::e5m2),
+  nvfp4 = static_cast<unsigned>(regs::TileElement::nvfp4)
+};
+inline constexpr std::array<Format, 3> element_format{Format::e4m3, Format::e5m2, Format::e2m1};
+
+using Word = std::vector<std::uint32_t>;  // of a stream
+
+/// What the array takes from one side in a beat: elements as they lie in the image, and block scales.
+struct Image {
+  std::vector<std::uint8_t> elements, scales;
+};
+struct Bank {
+  unsigned fmt = 0;
+  std::vector<Image> images;
+};
+struct Load {
+  bool b = false, more = false;
+  unsigned beats = 0;
+};
+struct Command {
+  unsigned a_fmt = 0, b_fmt = 0, a_panels = 1, b_panels = 1, beats = 1, rows_used = rows, cols_used = cols;
+  bool bf16 = false, first = true, last = true, release_a = true, release_b = true, irq = false;
+  bool part_a = false;
+  std::uint32_t scale = 0x3F800000;
+
+  std::uint32_t word() const {
+    return regs::compute::beats.put(beats) | regs::compute::first.put(first) | regs::compute::last.put(last) |
+           regs::compute::release_a.put(release_a) | regs::compute::release_b.put(release_b) |
+           regs::compute::irq.put(irq) | regs::compute::part_a.put(part_a);
+  }
+};
+struct StreamWord {
+  Word data;
+  bool last = false, irq = false;
+};
+
+/// Order of the counters in the map.
+enum Counter { cycles, busy, stall_in, stall_out, products, zero_a, zero_b, flips_a, flips_b, counter_count };
+inline constexpr std::array<const char*, counter_count> counter_name{
+    "cycles", "busy", "stall_in", "stall_out", "products", "zero_a", "zero_b", "flips_a", "flips_b"};
+using Counts = std::array<std::uint64_t, counter_count>;
+
+/// The bank with rows or columns that are not in use zero.
+inline Bank masked(Bank bank, unsigned used) {
+  for (Image& image : bank.images) {
+    std::fill(image.elements.begin() + used * lanes, image.elements.end(), std::uint8_t{0});
+    std::fill(image.scales.begin() + used * blocks, image.scales.end(), std::uint8_t{0});
+  }
+  return bank;
+}
+
+}  // namespace narrowgauge::tile_bench
