@@ -274,7 +274,7 @@ class ThisTree(unittest.TestCase):
                 users |= more
             expected = {job["name"] for job in self.jobs if {Path(file).stem for file in job.get("rtl", [])} & users}
             assert expected, module
-            assert self.stale(f"{module}.sv", "endmodule", "wire one_more;\nendmodule") == expected
+            self.assertEqual(self.stale(f"{module}.sv", "endmodule", "wire one_more;\nendmodule"), expected, module)
             assert self.stale(f"{module}.sv", "endmodule", "// one more\n\nendmodule") == set()
 
     def test_one_line_of_a_bench(self) -> None:

@@ -43,7 +43,7 @@ struct Core : TileCore<params> {
   TileOut out() const {
     TileOut out = Base::out();
     if (fault == 1 && count_ % 100 == 0) out.operand_ready = false;
-    if (fault == 2 && drain_.valid() && words_out_ % 10 == 0) out.result_last = false;
+    if (fault == 2 && lasts_out_ % 10 == 9) out.result_last = false;
     if (fault == 3 && out.result && words_out_ % 100 == 99) {
       std::copy_n(out.result, wrong_.size(), wrong_.begin());
       wrong_[0] ^= 1;
@@ -57,6 +57,7 @@ struct Core : TileCore<params> {
   void step(const TileIn& in) {
     ++count_;
     words_out_ += drain_.valid() && in.result_ready;
+    lasts_out_ += Base::out().result_last && in.result_ready;
     shown_ = drain_.valid();
     irq_ = Base::out().irq;
     const std::uint32_t loads = loads_count_, error = error_;
@@ -76,7 +77,7 @@ struct Core : TileCore<params> {
   }
 
  private:
-  std::uint64_t count_ = 0, words_out_ = 0;
+  std::uint64_t count_ = 0, words_out_ = 0, lasts_out_ = 0;
   bool shown_ = false, irq_ = false;
   decltype(loads_) kept_;
   mutable Words wrong_{};
