@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_mxfp4 (NG_DOT) and ng_mxfp4_mac against golden. The dot product: random blocks under all pairs of scales, then
-// under scales next to underflow and overflow. The running sum: the same with bubbles, restarts and resets, and every
-// finished sum against gemm_sums of one row and one column.
+// lone products under the smallest scales, then scales next to underflow and overflow. The running sum: the same with
+// bubbles, restarts and resets, and every finished sum against gemm_sums of one row and one column.
 #include <array>
 #include <bit>
 
@@ -38,6 +38,15 @@ class Mxfp4Bench {
     const std::uint64_t pairs = 1U << 16;
     for (std::uint64_t i = 0, step = bench_.sweep_step("pairs of scales", pairs); i < pairs; i += step)
       check(block(static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i >> 8)));
+    // The smallest sums that there are: a lone product under the smallest scales, down to 2^-256.
+    for (std::uint32_t i = 0; i < 9 * 64; ++i) {
+      Block x = block(static_cast<std::uint8_t>(i / 64 % 3), static_cast<std::uint8_t>(i / 192));
+      const std::uint32_t lane = below(32);
+      x.a.fill(0);
+      x.a[lane] = static_cast<std::uint8_t>(i % 8 | below(2) << 3);
+      x.b[lane] = static_cast<std::uint8_t>(i / 8 % 8);
+      check(x);
+    }
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       if (bench_.rng().chance(0.0005)) restart();
       // Sums of ordinary blocks, and next to the ends: subnormal below 106, infinite from 372 on.

@@ -64,8 +64,8 @@ inline void last_image(Harness& tile, bool b_last) {
   tile.bench.vector();
 }
 
-/// Two sums take a bank of A in two parts; a command without part_a starts with the first image again, also within a
-/// sum.
+/// Two sums take a bank of A in two parts; within a sum a command without part_a starts with the first image again, and
+/// so does one with part_a behind it.
 inline void parts_of_a(Harness& tile) {
   tile.describe = "bank of A in parts";
   const unsigned beats = std::min({4U, a_depth / 2, b_depth, max_beats / 3});
@@ -108,24 +108,26 @@ inline void parts_of_a(Harness& tile) {
   tile.expect_idle();
   tile.bench.vector();
 
-  tile.describe = "whole bank of A after a part of it";
-  c.part_a = true, c.first = true, c.last = c.release_a = false;
-  const Bank one = slice(a, 0, beats);
-  tile.push(tile.loads_of(false, one, 1));
-  const Bank b1 = tile.random.bank(true, c.b_fmt, beats, Style::finite);
-  const Bank b2 = tile.random.bank(true, c.b_fmt, beats, Style::finite);
-  tile.start_counting();
-  for (const Bank* b : {&b1, &b2}) {
-    tile.push(tile.loads_of(true, *b, 1));
-    tile.activity.add(c, one, *b);
-    if (c.last) tile.expect_results(c, {&one, &one}, {&b1, &b2});
-    tile.push(c);
-    c.part_a = c.first = false, c.last = c.release_a = true;
+  for (const bool part_before : {true, false}) {
+    tile.describe = part_before ? "whole bank of A after a part of it" : "part of a bank of A after the whole bank";
+    c.part_a = part_before, c.first = true, c.last = c.release_a = false;
+    const Bank one = slice(a, 0, beats);
+    tile.push(tile.loads_of(false, one, 1));
+    const Bank b1 = tile.random.bank(true, c.b_fmt, beats, Style::finite);
+    const Bank b2 = tile.random.bank(true, c.b_fmt, beats, Style::finite);
+    tile.start_counting();
+    for (const Bank* b : {&b1, &b2}) {
+      tile.push(tile.loads_of(true, *b, 1));
+      tile.activity.add(c, one, *b);
+      if (c.last) tile.expect_results(c, {&one, &one}, {&b1, &b2});
+      tile.push(c);
+      c.part_a = !part_before, c.first = false, c.last = c.release_a = true;
+    }
+    tile.settle();
+    tile.expect_counters();
+    tile.expect_idle();
+    tile.bench.vector();
   }
-  tile.settle();
-  tile.expect_counters();
-  tile.expect_idle();
-  tile.bench.vector();
 }
 
 inline void expect_mismatch(Harness& tile) {
