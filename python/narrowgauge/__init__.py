@@ -45,10 +45,12 @@ from ._quantized import (
     matmul,
     quantize,
 )
+from ._scaling import DelayedScaling
 
 __all__ = [
     "Anchor",
     "Answer",
+    "DelayedScaling",
     "Engine",
     "EngineResult",
     "Error",

@@ -8,6 +8,7 @@
 
 #include "bindings.hpp"
 #include "names.hpp"
+#include "narrowgauge/quant/delayed_scaling.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
@@ -286,6 +287,19 @@ void bind_gemm(py::module_& module) {
              "Factors of a tensor, and of a block, of these maxima.");
   module.def("front_stage", &front_stage_array, py::arg("x"), py::arg("stage"), py::kw_only(), py::arg("threads"),
              "What a front stage makes of vectors, and the mean.");
+  py::class_<DelayedScaling>(module, "DelayedScaling", "What narrowgauge.DelayedScaling has inside.")
+      .def(py::init([](float largest, std::size_t history, int margin, bool power_of_two, bool most_recent) {
+             return DelayedScaling({.largest = largest,
+                                    .history = history,
+                                    .margin = margin,
+                                    .power_of_two = power_of_two,
+                                    .most_recent = most_recent});
+           }),
+           py::kw_only(), py::arg("largest"), py::arg("history"), py::arg("margin"), py::arg("power_of_two"),
+           py::arg("most_recent"))
+      .def_property_readonly("scale", &DelayedScaling::scale)
+      .def_property_readonly("history", &DelayedScaling::history)
+      .def("record", &DelayedScaling::record, py::arg("amax"));
   module.def("dequantize", &dequantize_matrix, py::arg("q"), "The exact values, rows x k.");
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "C = A x B of M vectors of k and N vectors of k.");
