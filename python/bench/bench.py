@@ -2,11 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Speed of the golden model on one thread, next to numpy and ml_dtypes in the same run.
 
-Matrix products: multiply-accumulates a second (MAC/s) of the golden model, and of numpy programs that compute the same
-bits; each is first compared with the golden model on two shapes. They get decoded operands: only the product is timed.
-Last of each format, the yardstick: numpy's float32 product of plain matrices, whose results are others, rounded on the way.
+Matrix products of every format: multiply-accumulates a second (MAC/s) of the golden model, and of numpy programs that
+compute the same bits; each is first compared with the golden model on two shapes. They get decoded operands: only the
+product is timed. Last of each format, the yardsticks: numpy's float32 product of plain matrices, whose results are others,
+rounded on the way, by the kernels that its BLAS takes on this processor and by its kernels for vectors of 256 bits, each
+in a process of its own, since OpenBLAS chooses by the environment (OPENBLAS_CORETYPE) when it is loaded.
 Quantizers: elements a second of the whole quantization (maximum, scales, codes), next to the plain casts of ml_dtypes,
 which have neither scales nor blocks. The simulated hardware has a benchmark of its own, ng_bench_tile_engine.
+
+Times are processor time of the process, so that others on the machine are not counted. NARROWGAUGE_ISA=avx2 (or baseline)
+in the environment measures the golden model of lesser machines.
 
 Needs the package on PYTHONPATH (the build directory's python/).
 """
@@ -16,9 +21,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 for library in ("OPENBLAS", "OMP", "MKL"):  # before numpy reads them
     os.environ[f"{library}_NUM_THREADS"] = "1"
@@ -121,7 +129,8 @@ def e4m3_in_float64(a: ng.QuantizedMatrix, b: ng.QuantizedMatrix) -> Callable[[]
 
 
 Emulation = Callable[[ng.QuantizedMatrix, ng.QuantizedMatrix], Callable[[], Array]]
-PRODUCTS: dict[str, dict[str, Emulation]] = {
+# float64 does not hold the sums of other formats: of E5M2 they have 65 bits and more, of E4M3 times E5M2 more beyond k = 4.
+EMULATIONS: dict[str, dict[str, Emulation]] = {
     "nvfp4": {
         "numpy, integers": nvfp4_in_integers,
         "numpy, block dots by BLAS": nvfp4_with_blas_blocks,
@@ -129,24 +138,58 @@ PRODUCTS: dict[str, dict[str, Emulation]] = {
     },
     "mxfp4": {"numpy, block dots by BLAS": mxfp4_in_float32},
     "fp8_e4m3": {"numpy, float64 BLAS": e4m3_in_float64},
-    "fp8_e5m2": {},  # float64 does not hold these sums: 65 bits and more
-    "fp8_e4m3_e5m2": {},  # nor these beyond k = 4
 }
 
 
-YARDSTICK = "numpy, plain float32 BLAS"
+# ---------------------------------------------------------------- the yardsticks
+
+# Kernels of OpenBLAS that are asked for beside the one that it chooses by itself, and the processor's flag that they need.
+NARROWER = {"Haswell": "avx2"}
+
+
+def has_flag(flag: str) -> bool:
+    """Whether the processor has this flag, as Linux names it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    text = cpuinfo.read_text() if cpuinfo.exists() else ""
+    flags = re.search(r"^flags\s*:(.*)$", text, re.MULTILINE)
+    return flags is not None and flag in flags[1].split()
+
+
+def blas_child(size: int, seconds: float) -> None:
+    """What a child process does: prints the MAC/s of one float32 product of size^3."""
+    x, y = np.random.default_rng(1).standard_normal((2, size, size), np.float32)
+    print(size**3 / best_time(lambda: x @ y, seconds))
+
+
+def blas_rates(size: int, seconds: float) -> dict[str, float]:
+    """MAC/s of numpy's float32 product on one thread by name of the kernel, the one that the library chooses first.
+
+    One entry where the library is no OpenBLAS, or the processor lacks what the narrower kernels need.
+    """
+    rates: dict[str, float] = {}
+    for kernel in (None, *(name for name, flag in NARROWER.items() if has_flag(flag))):
+        environment = {k: v for k, v in os.environ.items() if k != "OPENBLAS_CORETYPE"} | {"OPENBLAS_VERBOSE": "2"}
+        if kernel:
+            environment["OPENBLAS_CORETYPE"] = kernel
+        command = [sys.executable, __file__, "--blas", "--size", str(size), "--seconds", str(seconds)]
+        child = subprocess.run(command, env=environment, capture_output=True, text=True)
+        if child.returncode:
+            raise SystemExit(f"bench: the float32 product by BLAS ended with code {child.returncode}: {child.stderr}")
+        found = re.search(r"^Core: (\w+)", child.stderr + child.stdout, re.MULTILINE)
+        rates.setdefault(f"OpenBLAS, {found[1]}" if found else "BLAS", float(child.stdout.split()[-1]))
+    return rates
 
 
 # ---------------------------------------------------------------- measuring
 
 
 def best_time(run: Callable[[], object], seconds: float) -> float:
-    """Shortest of as many runs as fit `seconds`, three at least."""
+    """Shortest of as many runs as fit `seconds`, three at least, in seconds of processor time."""
     times: list[float] = []
     while len(times) < 3 or sum(times) < seconds:
-        started = time.perf_counter()
+        started = time.process_time_ns()
         run()
-        times.append(time.perf_counter() - started)
+        times.append(max(1, time.process_time_ns() - started) * 1e-9)
     return min(times)
 
 
@@ -162,12 +205,12 @@ def operands(rng: np.random.Generator, format: str, m: int, k: int, n: int) -> t
 def bench_products(size: int, seconds: float) -> list[dict]:
     rng = np.random.default_rng(1)
     rows = []
-    for format, emulations in PRODUCTS.items():
+    for format in ng.gemm_formats():
         a, b = operands(rng, format, size, size, size)
         say(f"{format}: golden model, {size}^3")
         golden = size**3 / best_time(lambda a=a, b=b: ng.gemm(a, b, threads=1), seconds)
         rows.append({"format": format, "program": "golden model", "macs_per_second": golden, "ratio": None})
-        for name, emulation in emulations.items():
+        for name, emulation in EMULATIONS.get(format, {}).items():
             say(f"{format}: {name}")
             for m, k, n in ((33, 1072, 17), (64, 4096, 48)):
                 x, y = operands(rng, format, m, k, n)
@@ -175,10 +218,10 @@ def bench_products(size: int, seconds: float) -> list[dict]:
                     raise SystemExit(f"bench: '{name}' differs from the golden model of {format}: nothing was measured")
             rate = size**3 / best_time(emulation(a, b), seconds)
             rows.append({"format": format, "program": name, "macs_per_second": rate, "ratio": golden / rate})
-        x, y = rng.standard_normal((2, size, size), np.float32)
         say(f"{format}: float32 BLAS")
-        rate = size**3 / best_time(lambda x=x, y=y: x @ y, seconds)
-        rows.append({"format": format, "program": YARDSTICK, "macs_per_second": rate, "ratio": golden / rate})
+        for kernel, rate in blas_rates(size, seconds).items():
+            name = f"float32, {kernel}"
+            rows.append({"format": format, "program": name, "macs_per_second": rate, "ratio": golden / rate})
     return rows
 
 
@@ -204,10 +247,10 @@ def bench_quantizers(elements: int, seconds: float) -> list[dict]:
 
 def print_tables(result: dict) -> None:
     print(f"\nmatrix products of {result['size']}^3, one thread")
-    print(f"{'format':<15}{'program':<37}{'MAC/s':>10}{'golden is':>13}")
+    print(f"{'format':<17}{'program':<37}{'MAC/s':>10}{'golden is':>13}")
     for row in result["products"]:
         ratio = f"{row['ratio']:.3g} x" if row["ratio"] else ""
-        print(f"{row['format']:<15}{row['program']:<37}{row['macs_per_second']:>10.2e}{ratio:>13}")
+        print(f"{row['format']:<17}{row['program']:<37}{row['macs_per_second']:>10.2e}{ratio:>13}")
     print(f"\nquantizers and casts, {result['elements']:,} float32, one thread")
     print(f"{'program':<42}{'elements/s':>12}")
     for row in result["quantizers"]:
@@ -220,9 +263,12 @@ def main() -> None:
     parser.add_argument("--elements", type=int, default=1 << 23, help="for the quantizers (default 2^23)")
     parser.add_argument("--seconds", type=float, default=1.0, help="time given to each measurement (default 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON document and nothing else on stdout")
+    parser.add_argument("--blas", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.size < 16 or options.elements < 4096:
         parser.error("--size must be at least 16 and --elements at least 4096")
+    if options.blas:
+        return blas_child(options.size, options.seconds)
     result = {
         "size": options.size,
         "elements": options.elements // 4096 * 4096,

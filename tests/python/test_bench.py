@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python/bench/bench.py in small: every format's golden product stands beside float32 products by named kernels."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import narrowgauge as ng
+
+BENCH = Path(__file__).parents[2] / "python" / "bench" / "bench.py"
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict:
+    command = [sys.executable, BENCH, "--json", "--size", "32", "--elements", "4096", "--seconds", "0.001"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def test_every_format_is_beside_float32_products(measured: dict) -> None:
+    for format in ng.gemm_formats():
+        rows = [row for row in measured["products"] if row["format"] == format]
+        assert rows[0]["program"] == "golden model"
+        assert rows[0]["macs_per_second"] > 0
+        references = {row["program"]: row for row in rows[1:] if row["program"].startswith("float32, ")}
+        assert references, format
+        for row in rows[1:]:
+            assert row["ratio"] == pytest.approx(rows[0]["macs_per_second"] / row["macs_per_second"])
+
+
+def test_quantizers_are_measured(measured: dict) -> None:
+    assert all(row["elements_per_second"] > 0 for row in measured["quantizers"])
