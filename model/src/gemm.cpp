@@ -31,12 +31,13 @@
 namespace narrowgauge {
 namespace {
 
-using detail::fp4_chunk, detail::kernels, detail::tile_columns, detail::tile_rows, detail::tile_size;
+using detail::fp4_chunk, detail::kernels, detail::tile_columns, detail::tile_rows, detail::tile_size,
+    detail::window_step;
 
 constexpr float nan_result = std::numeric_limits<float>::quiet_NaN();  // 0x7FC00000
 constexpr std::size_t fp8_chunk = 512;  // k of a panel that stays in the first-level cache
 static_assert(fp8_chunk / 2 <= 256 && fp8_chunk / 2 % detail::part_pairs == 0);  // pairs are numbered in a byte
-constexpr int window_bits = 13, window_step = 10, max_windows = 3;
+constexpr int window_bits = 13, max_windows = 3;
 constexpr std::size_t safe_pairs = 16;  // of any elements below 2^window_bits
 static_assert(2 * safe_pairs * ((1 << window_bits) - 1LL) * ((1 << window_bits) - 1LL) <= INT32_MAX);
 constexpr std::int64_t largest_dot = 2304;  // of 16 elements, each twice its value: 16 * 12 * 12
@@ -44,6 +45,12 @@ static_assert(largest_dot * 229376.0 * 229376 * (fp4_chunk / 16) < 0x1p53);
 static_assert(largest_dot * 229376.0 * 229376 * (nvfp4_max_k / 16) < 0x1p63);
 
 __extension__ using Int128 = __int128;
+
+/// epilogue(), in loops: a function that a shared library may replace is not inlined.
+inline float scaled(float sum, float alpha) {
+  const float product = sum * alpha;
+  return std::isnan(product) ? nan_result : product;
+}
 
 std::size_t ceil_div(std::size_t x, std::size_t y) { return (x + y - 1) / y; }
 
@@ -69,13 +76,13 @@ struct Patch {
         columns(std::min(jobs.columns, jobs.n - column)),
         tiles_down(ceil_div(rows, tile_rows)),
         tiles_across(ceil_div(columns, tile_columns)) {}
-  /// Calls f(row, column, index into tiles of results) for every result of the rectangle.
+  /// Calls f(row, column, count, index into tiles of results) for every row of every tile.
   template <class F>
-  void each(const F& f) const {
+  void each_row(const F& f) const {
     for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t j = 0; j < columns; j += tile_columns) {
         const std::size_t tile = j / tile_columns * tiles_down + i / tile_rows;
-        f(row + i, column + j, tile * tile_size + i % tile_rows * tile_columns + j % tile_columns);
+        f(row + i, column + j, std::min(tile_columns, columns - j), tile * tile_size + i % tile_rows * tile_columns);
       }
     }
   }
@@ -193,13 +200,14 @@ class Fp4Panels {
   std::vector<Fp4Range> ranges_;
 };
 
-/// Acc: int64 for nvfp4, float for mxfp4. `scales` are what the kernels take for codes of scales, `finish` turns one
-/// accumulator into FP32.
+/// Acc: int64 for nvfp4, float for mxfp4. `scales` are what the kernels take for codes of scales, `finish` turns a
+/// tile's row of accumulators into FP32.
 template <class Acc, class T, class Finish>
 void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::array<T, 256>& scales,
               const Finish& finish, unsigned threads, const Progress& progress, float* out) {
   const FormatDesc& scale = desc(scale_format(a.scheme));
   const std::vector<bool> a_nan = nan_vectors(a, scale), b_nan = nan_vectors(b, scale);
+  const bool any_nan = std::ranges::count(a_nan, true) + std::ranges::count(b_nan, true) != 0;
   const std::size_t k = a.k_padded, pairs = ceil_div(k, 32), chunks = ceil_div(k, fp4_chunk),
                     panels = ceil_div(b.rows, tile_columns);
   using Left = Fp4Panels<tile_rows>;
@@ -247,8 +255,13 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::arr
             }
           }
         }
-        patch.each([&](std::size_t i, std::size_t j, std::size_t at) {
-          out[i * b.rows + j] = a_nan[i] || b_nan[j] ? nan_result : finish(acc[at]);
+        patch.each_row([&](std::size_t i, std::size_t j, std::size_t here, std::size_t at) {
+          std::array<float, tile_columns> sums;
+          finish(acc.data() + at, sums.data());
+          for (std::size_t n = 0; any_nan && n < here; ++n) {
+            if (a_nan[i] || b_nan[j + n]) sums[n] = nan_result;
+          }
+          std::copy_n(sums.data(), here, out + i * b.rows + j);
         });
       },
       progress);
@@ -432,13 +445,13 @@ void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) 
   flush();
 }
 
-/// The sum over p of acc[p * pitch] * 2^(window_step p), rounded once. `narrow`: it and its terms are below 2^63.
-float rounded(const std::int64_t* acc, std::size_t pitch, int powers, bool narrow) {
-  const auto total = [&](auto sum) {
-    for (int p = powers - 1; p >= 0; --p) sum = sum * (1 << window_step) + acc[static_cast<std::size_t>(p) * pitch];
-    return sum;
-  };
-  return narrow ? static_cast<float>(total(std::int64_t{0})) : static_cast<float>(total(Int128{0}));
+/// What the kernels' finish() does, of any sums.
+void finish_wide(const std::int64_t* acc, std::size_t pitch, int powers, float unit, float* out) {
+  for (std::size_t i = 0; i < tile_columns; ++i) {
+    Int128 sum = 0;
+    for (int p = powers - 1; p >= 0; --p) sum = sum * (1 << window_step) + acc[static_cast<std::size_t>(p) * pitch + i];
+    out[i] = static_cast<float>(sum) * unit;
+  }
 }
 
 void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
@@ -449,8 +462,12 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
   const int powers = left.count + right.count - 1;  // of 2^window_step in the products
   const int unit = left.unit + right.unit;
   const float least = std::ldexp(1.0F, unit);
-  const bool narrow = static_cast<double>(k) * std::ldexp(1.0, 2 * window_bits + window_step * (powers - 1)) < 0x1p62;
+  const int powers_at_once = powers > 3 ? powers - 2 : powers;  // as finish() takes them
+  const double largest = static_cast<double>(k) * std::ldexp(1.0, 2 * window_bits + window_step * (powers_at_once - 1));
+  const auto finish = largest < 0x1p62 ? kernels().finish : finish_wide;
   const auto &a_specials = in_a.specials, &b_specials = in_b.specials;
+  const auto special = [](const std::vector<std::size_t>& positions) { return !positions.empty(); };
+  const bool any_special = std::ranges::any_of(a_specials, special) || std::ranges::any_of(b_specials, special);
 
   WindowPanels<tile_columns> b_panels(b, right, panels, k);
   detail::parallel_for(panels * chunks, threads, [&](std::size_t i) {
@@ -486,10 +503,15 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
             }
           }
         }
-        patch.each([&](std::size_t i, std::size_t j, std::size_t at) {
-          const float sum = rounded(acc.data() + at, size, powers, narrow) * least;  // exact: far from subnormal
-          const bool special = !a_specials[i].empty() || !b_specials[j].empty();
-          out[i * b.rows + j] = special ? special_sum(a, i, a_specials[i], b, j, b_specials[j], sum) : sum;
+        patch.each_row([&](std::size_t i, std::size_t j, std::size_t here, std::size_t at) {
+          std::array<float, tile_columns> sums;
+          finish(acc.data() + at, size, powers, least,
+                 sums.data());  // least times a float is exact: far from subnormal
+          for (std::size_t n = 0; any_special && n < here; ++n) {
+            const auto &x = a_specials[i], &y = b_specials[j + n];
+            if (special(x) || special(y)) sums[n] = special_sum(a, i, x, b, j + n, y, sums[n]);
+          }
+          std::copy_n(sums.data(), here, out + i * b.rows + j);
         });
       },
       progress);
@@ -497,12 +519,9 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
 
 }  // namespace
 
-float epilogue(float sum, float alpha) {
-  const float scaled = sum * alpha;
-  return std::isnan(scaled) ? nan_result : scaled;
-}
+float epilogue(float sum, float alpha) { return scaled(sum, alpha); }
 
-float epilogue(float sum, const EpilogueScales& scales) { return epilogue(epilogue(sum, scales.first), scales.second); }
+float epilogue(float sum, const EpilogueScales& scales) { return scaled(scaled(sum, scales.first), scales.second); }
 
 void check_contraction(Scheme scheme, std::size_t k) {
   if (scheme == Scheme::nvfp4 && k > nvfp4_max_k) {
@@ -530,11 +549,15 @@ std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b,
     case Scheme::nvfp4:
       fp4_sums<std::int64_t>(
           a, b, scale_table<std::int32_t>(Format::ue4m3, 0x1p9),
-          [](std::int64_t sum) { return static_cast<float>(sum) * 0x1p-20F; }, threads, progress, sums.data());
+          [](const std::int64_t* acc, float* out) { kernels().finish(acc, 0, 1, 0x1p-20F, out); }, threads, progress,
+          sums.data());
       break;
     case Scheme::mxfp4:  // elements are doubled on decoding, so each scale is halved
       fp4_sums<float>(
-          a, b, scale_table<double>(Format::e8m0, 0x1p-1), [](float sum) { return std::isnan(sum) ? nan_result : sum; },
+          a, b, scale_table<double>(Format::e8m0, 0x1p-1),
+          [](const float* acc, float* out) {
+            for (std::size_t i = 0; i < tile_columns; ++i) out[i] = std::isnan(acc[i]) ? nan_result : acc[i];
+          },
           threads, progress, sums.data());
       break;
     case Scheme::fp8:
@@ -555,11 +578,16 @@ std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsi
                         const Progress& progress) {
   std::vector<float> c = gemm_sums(a, b, threads, progress);
   if (has_blocked_scales(a, b)) return c;
+  std::vector<float> first(b.rows), second(b.rows);
   for (std::size_t i = 0; i < a.rows; ++i) {
-    for (std::size_t j = 0; j < b.rows; ++j) {
-      float& x = c[i * b.rows + j];
-      x = epilogue(x, epilogue_scales(a.fp32_scale(i, 0), b.fp32_scale(j, 0)));
+    if (i == 0 || a.fp32_scale(i, 0) != a.fp32_scale(i - 1, 0)) {
+      for (std::size_t j = 0; j < b.rows; ++j) {
+        const EpilogueScales scales = epilogue_scales(a.fp32_scale(i, 0), b.fp32_scale(j, 0));
+        first[j] = scales.first, second[j] = scales.second;
+      }
     }
+    float* const row = c.data() + i * b.rows;
+    for (std::size_t j = 0; j < b.rows; ++j) row[j] = scaled(scaled(row[j], first[j]), second[j]);
   }
   return c;
 }

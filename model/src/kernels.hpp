@@ -27,6 +27,8 @@ inline constexpr std::size_t part_pairs = 64;
 /// Elements along k of an FP4 panel. Block sums are below 2304 * (448 * 2^9)^2 < 2^46.8 in units of 2^-20: 64 of them
 /// stay below 2^53, where double is exact.
 inline constexpr std::size_t fp4_chunk = 64 * 16;
+/// Windows of 8-bit elements are this many bits apart.
+inline constexpr int window_step = 10;
 /// Added to the elements of one operand, which the integer instructions take without a sign.
 inline constexpr int fp4_offset = 12;
 
@@ -68,6 +70,11 @@ struct Kernels {
   /// [pair][tile_columns][2]. The caller sees to it that no partial sum leaves 32 bits.
   void (*fp8)(const std::int16_t* a, const std::int16_t* b, const std::uint8_t* pairs, std::size_t count,
               std::int64_t* acc);
+  /// The ends of a tile's row of sums, at `acc` and every `pitch` accumulators after it: out = unit times the sum over
+  /// p of acc[p * pitch] * 2^(window_step p), rounded once to FP32. `unit` is a power of two that leaves results
+  /// normal. The caller sees to it that sums stay below 2^62, and with more than three powers those of the powers from
+  /// the third on, in units of the third.
+  void (*finish)(const std::int64_t* acc, std::size_t pitch, int powers, float unit, float* out);
   /// out[i] = table[codes[i]] for n codes of 8 bits with the sign on top: table[c + 128] is -table[c].
   void (*look_up)(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out);
   /// Which of `pairs` pairs of a panel [pair][tile_rows][2], or [pair][tile_columns][2], are not all zero, and of each

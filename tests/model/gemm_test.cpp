@@ -449,6 +449,35 @@ TEST(GemmFp8, EveryWindow) {
   }
 }
 
+// 2^e, perhaps an odd multiple of the last place that FP32 has there, half of that place, and perhaps a least product
+// of either sign that decides the tie: in sums on both sides of where their upper part alone is rounded.
+TEST(GemmFp8, TheLeastProductDecidesATie) {
+  const auto code = [](int exponent) {  // of 2^exponent in E5M2
+    return static_cast<std::uint8_t>(exponent < -14 ? 1 << (exponent + 16) : (exponent + 15) << 2);
+  };
+  for (int e = -7; e <= 33; ++e) {
+    for (unsigned rest = 0; rest < 12; ++rest) {
+      std::vector<std::uint8_t> x, y;
+      const auto add = [&](int exponent, bool negative) {
+        const int half = exponent >= 0 ? (exponent + 1) / 2 : exponent / 2;
+        x.push_back(static_cast<std::uint8_t>(code(half) | (negative ? 0x80 : 0)));
+        y.push_back(code(exponent - half));
+      };
+      const bool negative = rest % 2 != 0;
+      for (int i = 0; i < 1 << std::max(0, e - 30); ++i) add(std::min(e, 30), negative);
+      if (rest / 2 % 2 != 0) add(e - 23, negative);
+      add(e - 24, negative);
+      if (rest / 4 != 0) add(-32, rest / 4 == 2);
+      QuantizedMatrix a;
+      a.scheme = Scheme::fp8, a.element = Format::e5m2;
+      a.rows = 1, a.k = a.k_padded = x.size();
+      QuantizedMatrix b = a;
+      a.codes = x, b.codes = y;
+      ASSERT_EQ(bits(gemm_sums(a, b)[0]), bits(reference(a, 0, b, 0))) << "2^" << e << ", case " << rest;
+    }
+  }
+}
+
 TEST(GemmFp8, SpecialOperands) {
   const auto one = [](Format x_format, std::vector<std::uint8_t> x, Format y_format, std::vector<std::uint8_t> y) {
     QuantizedMatrix a{.scheme = Scheme::fp8,
