@@ -72,7 +72,7 @@ module ng_scale_nvfp4 #(
       if (i == 0) begin : gen_first
         assign partial = '0;
       end else begin : gen_next
-        assign partial = 14'(signed'(gen_nibble[n].gen_bit[i-1].sum[13:1]));
+        assign partial = {gen_nibble[n].gen_bit[i-1].sum[13], gen_nibble[n].gen_bit[i-1].sum[13:1]};
       end
       assign sum = significand_q[4*n+i] ? partial + 14'(dot_q) : partial;
       if (i == 3) begin : gen_last

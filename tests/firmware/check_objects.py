@@ -5,6 +5,7 @@
 import argparse
 import subprocess
 import sys
+from pathlib import Path
 
 
 def output(*command: str) -> list[str]:
@@ -13,9 +14,14 @@ def output(*command: str) -> list[str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("target", help="that makes the objects, for who has not built it")
     parser.add_argument("prefix", help="of the toolchain's programs, such as arm-none-eabi-")
     parser.add_argument("objects", nargs="+")
     options = parser.parse_args()
+    missing = [path for path in options.objects if not Path(path).is_file()]
+    if missing:
+        print(f"{', '.join(missing)}: not built; build the target {options.target} and try again", file=sys.stderr)
+        return 1
     failures = 0
     print(f"{'object':40} {'text':>6} {'data':>6} {'bss':>6}")
     for path in options.objects:
