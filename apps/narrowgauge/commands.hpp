@@ -9,10 +9,12 @@
 #include <array>
 #include <charconv>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 
@@ -82,14 +84,21 @@ struct QuantizeFlags {
   int random_bits = 8;
   std::uint64_t seed = 0;
   unsigned threads = 0;
+  std::string dialect;  ///< empty: none was asked for
 
   void add_to(CLI::App& command);
   /// Checks the names; the result still lacks scheme and element.
   QuantizeOptions options() const;
-  /// Random bits and seed, where they matter.
-  void add_randomness_to(nlohmann::ordered_json& json) const;
+  /// The dialect of this text, with what the other flags of the command say.
+  Dialect dialect_of(const std::string& text, const CLI::App& command) const;
+  /// Rule or dialect, rounding, and random bits and seed where they matter.
+  void add_to(nlohmann::ordered_json& json, const std::optional<Dialect>& followed) const;
   /// "exact scales, nearest_even"
-  std::string text() const;
+  std::string text(const std::optional<Dialect>& followed) const;
 };
+
+/// The format whose two operands are what the dialect makes.
+const GemmFormat& format_of(const Dialect& d);
+std::string dialect_names();
 
 }  // namespace narrowgauge::cli

@@ -29,6 +29,7 @@ struct GemmArguments {
 /// What was multiplied, and what came of it.
 struct Work {
   GemmFormat format;
+  std::optional<Dialect> dialect;  ///< followed in place of a rule
   Matrix a, b;
   EngineResult result;
   std::optional<Difference> difference;  ///< from the golden model, of other engines
@@ -53,11 +54,31 @@ void check_shapes(const Matrix& a, const Matrix& b) {
               "); transpose one, or name other files");
 }
 
-QuantizedMatrix quantize_operand(const Matrix& matrix, Axis axis, QuantizeOptions options, Scheme scheme,
-                                 Format element) {
-  options.scheme = scheme;
-  options.element = element;
-  return quantize(io::to_float32(matrix), matrix.rows, matrix.cols, axis, options);
+/// A, or B with its own random words: else elements of the two at the same place would be rounded by the same one.
+QuantizedMatrix quantize_operand(const Work& work, bool right, QuantizeOptions options) {
+  const Matrix& matrix = right ? work.b : work.a;
+  const Axis axis = right ? Axis::columns : Axis::rows;
+  const std::vector<float> values = io::to_float32(matrix);
+  options.seed += right;
+  if (work.dialect) {
+    return quantize(values, matrix.rows, matrix.cols, axis, *work.dialect,
+                    {.seed = options.seed, .threads = options.threads});
+  }
+  options.scheme = work.format.scheme;
+  options.element = right ? work.format.b : work.format.a;
+  return quantize(values, matrix.rows, matrix.cols, axis, options);
+}
+
+/// The dialect that was asked for, if one was and a product can be had of it.
+std::optional<Dialect> dialect_of(const QuantizeFlags& flags, const CLI::App& command) {
+  if (flags.dialect.empty()) return std::nullopt;
+  Dialect d = flags.dialect_of(flags.dialect, command);
+  if (d.front == FrontStage::mean) {
+    throw Error("--dialect " + flags.dialect +
+                " subtracts means, and what they add to the product is not computed here; take front=none, or "
+                "`narrowgauge quantize` for the operands");
+  }
+  return d;
 }
 
 double sqnr_of(const Work& work, unsigned threads) {
@@ -68,10 +89,12 @@ double sqnr_of(const Work& work, unsigned threads) {
   return sqnr_db(reference, std::vector<double>(work.result.c.begin(), work.result.c.end()));
 }
 
-Work multiply(const GemmArguments& arguments, Engine& engine) {
+Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
   const unsigned threads = arguments.quantize.threads;
-  QuantizeOptions options = arguments.quantize.options();
-  Work work{.format = find_gemm_format(arguments.quantize.format),
+  const QuantizeOptions options = arguments.quantize.options();
+  const std::optional<Dialect> dialect = dialect_of(arguments.quantize, command);
+  Work work{.format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format),
+            .dialect = dialect,
             .a = io::read_matrix(arguments.a),
             .b = io::read_matrix(arguments.b),
             .result = {},
@@ -82,9 +105,8 @@ Work multiply(const GemmArguments& arguments, Engine& engine) {
   engine.check(format.scheme, format.a, format.b, work.a.cols);
 
   const Stopwatch quantize_time;
-  const QuantizedMatrix qa = quantize_operand(work.a, Axis::rows, options, format.scheme, format.a);
-  ++options.seed;  // else elements of A and B at the same place would be rounded by the same random word
-  const QuantizedMatrix qb = quantize_operand(work.b, Axis::columns, options, format.scheme, format.b);
+  const QuantizedMatrix qa = quantize_operand(work, false, options);
+  const QuantizedMatrix qb = quantize_operand(work, true, options);
   work.quantize_seconds = quantize_time.seconds();
 
   const Stopwatch engine_time;
@@ -142,8 +164,6 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
               {"rows", work.a.rows},
               {"columns", work.b.cols}}},
             {"format", work.format.name},
-            {"rule", arguments.quantize.rule},
-            {"rounding", arguments.quantize.rounding},
             {"engine", arguments.engine.engine},
             {"tile", if_clocked(result.tile)},
             {"agreement", agreement_json(work)},
@@ -157,7 +177,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"quantize_seconds", work.quantize_seconds},
             {"engine_seconds", work.engine_seconds},
             {"macs_per_second", work.macs_per_second()}};
-  arguments.quantize.add_randomness_to(json);
+  arguments.quantize.add_to(json, work.dialect);
   return json;
 }
 
@@ -191,7 +211,7 @@ void print_report(const GemmArguments& arguments, const Work& work) {
       {"A", matrix_text(work.a)},
       {"B", matrix_text(work.b)},
       {"C = A x B", size_text(work.a.rows, work.b.cols) + " float32" + named(arguments.out)},
-      {"format", std::string(work.format.name) + ": " + arguments.quantize.text()},
+      {"format", std::string(work.format.name) + ": " + arguments.quantize.text(work.dialect)},
       {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
       {"agreement", agreement_text(work)}};
   if (result.cycles) {
@@ -208,7 +228,7 @@ void print_report(const GemmArguments& arguments, const Work& work) {
   print_facts(facts);
 }
 
-int run(const GemmArguments& arguments) {
+int run(const GemmArguments& arguments, const CLI::App& command) {
   const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.quantize.threads);
   io::Outputs outputs;
   outputs.input(arguments.a);
@@ -216,7 +236,7 @@ int run(const GemmArguments& arguments) {
   io::OutputFile* const out = arguments.out.empty() ? nullptr : &outputs.add("--out", arguments.out);
   if (!arguments.engine.trace.empty()) outputs.reserve("--trace", arguments.engine.trace);
 
-  const Work work = multiply(arguments, *engine);
+  const Work work = multiply(arguments, command, *engine);
   if (out) {
     io::write_npy(*out, work.result.c, work.a.rows, work.b.cols);
     out->close();
@@ -273,14 +293,18 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "Formats: " +
       gemm_format_names() +
       "\n"
+      "Dialects: " +
+      dialect_names() +
+      "\n"
       "\n"
       "Examples:\n"
       "  python3 -c 'import numpy as n; n.save(\"A.npy\", n.random.randn(100, 300)); n.save(\"B.npy\", "
       "n.random.randn(300, 50))'\n"
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --engine rtl\n"
       "  narrowgauge gemm A.npy B.npy --format fp8_e4m3 --engine rtl --trace wave.fst --out C.npy\n"
-      "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json");
-  command.callback([arguments, &exit_code] { exit_code = run(*arguments); });
+      "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
+      "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16");
+  command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 
 }  // namespace narrowgauge::cli

@@ -23,7 +23,6 @@ struct QuantizeArguments {
   std::string x;
   std::string axis = "rows";
   std::string out_prefix;
-  std::string dialect;
   std::string compare;
   std::size_t examples = 10;  ///< of differing elements
   QuantizeFlags quantize;
@@ -66,25 +65,6 @@ Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& origi
   return result;
 }
 
-/// The dialect of this text, with what the other flags say.
-Dialect dialect_of(const std::string& text, const QuantizeArguments& arguments, const CLI::App& command) {
-  Dialect d = parse_dialect(text);
-  if (command.count("--rule") > 0) throw Error("--rule was given beside a dialect, which decides that; drop one");
-  if (command.count("--format") > 0) {
-    const GemmFormat& format = find_gemm_format(arguments.quantize.format);
-    if (format.a != format.b || is_mx(format.scheme) != is_mx(d.scheme) || format.scheme == Scheme::fp8) {
-      throw Error("--format " + arguments.quantize.format + " is not one of the dialect " + std::string(d.name) +
-                  "; leave it out");
-    }
-    d.scheme = format.scheme;
-    d.element = format.a;
-  }
-  if (command.count("--rounding") > 0) d.rounding = arguments.quantize.options().rounding;
-  if (command.count("--random-bits") > 0) d.random_bits = arguments.quantize.random_bits;
-  check(d);
-  return d;
-}
-
 /// The values that a front stage leaves, in the layout of the codes.
 std::vector<double> after_front(const std::vector<double>& vectors, std::size_t rows, FrontStage stage) {
   std::vector<float> narrow(vectors.size());
@@ -99,23 +79,19 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
     if (!arguments.out_prefix.empty()) {
       throw Error("--out-prefix was given with --compare, which writes no codes; drop one");
     }
-    const std::string first = arguments.dialect.empty() ? "narrowgauge" : arguments.dialect;
-    const std::array<Dialect, 2> both{dialect_of(first, arguments, command),
-                                      dialect_of(arguments.compare, arguments, command)};
+    const std::string first = arguments.quantize.dialect.empty() ? "narrowgauge" : arguments.quantize.dialect;
+    const std::array<Dialect, 2> both{arguments.quantize.dialect_of(first, command),
+                                      arguments.quantize.dialect_of(arguments.compare, command)};
     const Axis along = choose("--axis", arguments.axis, axes);
     report_difference(io::read_matrix(arguments.x), along, arguments.axis, both,
                       {.seed = arguments.quantize.seed, .threads = arguments.quantize.threads}, arguments.examples,
                       arguments.json);
     return 0;
   }
-  if (!arguments.dialect.empty()) dialect = dialect_of(arguments.dialect, arguments, command);
-  GemmFormat format = find_gemm_format(arguments.quantize.format);
-  if (dialect) {
-    const auto same = [&](const GemmFormat& f) {
-      return f.scheme == dialect->scheme && f.a == dialect->element && f.b == dialect->element;
-    };
-    format = *std::find_if(gemm_formats.begin(), gemm_formats.end(), same);
+  if (!arguments.quantize.dialect.empty()) {
+    dialect = arguments.quantize.dialect_of(arguments.quantize.dialect, command);
   }
+  const GemmFormat& format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format);
   if (format.a != format.b) {
     const std::string prefix = is_mx(format.scheme) ? "mxfp8_" : "fp8_";
     throw Error("--format " + arguments.quantize.format +
@@ -165,18 +141,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
             {"element", desc(q.element).name},
             {"block", block_size(q.scheme)},
             {"axis", arguments.axis}};
-  if (dialect) {
-    Json all{{"name", dialect->name}};
-    for (const DialectField& field : fields(*dialect)) all[std::string(field.name)] = field.value;
-    json["dialect"] = all;
-    if (dialect->rounding == Rounding::stochastic || dialect->point == RoundingPoint::scale) {
-      json["seed"] = options.seed;
-    }
-  } else {
-    json["rule"] = arguments.quantize.rule;
-    json["rounding"] = arguments.quantize.rounding;
-    arguments.quantize.add_randomness_to(json);
-  }
+  arguments.quantize.add_to(json, dialect);
   json.update({{"vectors", q.rows},
                {"k", q.k},
                {"k_padded", q.k_padded},
@@ -208,9 +173,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   };
   std::vector<std::pair<std::string, std::string>> facts{
       {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
-      {"format", std::string(format.name) + ": " +
-                     (dialect ? "dialect " + arguments.dialect + ", " + std::string(dialect->origin)
-                              : arguments.quantize.text())},
+      {"format", std::string(format.name) + ": " + arguments.quantize.text(dialect)},
       {"layout", counted(q.rows, "vector") + " of " + std::to_string(q.k) + ", the " + arguments.axis +
                      (q.k_padded == q.k ? " of X" : " of X, padded to " + std::to_string(q.k_padded))},
       {"tensor scale", number(q.tensor_scale)},
@@ -228,12 +191,6 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   return 0;
 }
 
-std::string dialect_names() {
-  std::string names;
-  for (const Dialect& d : dialects) names += (names.empty() ? "" : ", ") + std::string(d.name);
-  return names;
-}
-
 }  // namespace
 
 void add_quantize(CLI::App& app, int& exit_code) {
@@ -246,11 +203,6 @@ void add_quantize(CLI::App& app, int& exit_code) {
       ->type_name(names_of(axes, "|"));
   command.add_option("--out-prefix", arguments->out_prefix, "Write P.codes.npy, P.scales.npy and P.json")
       ->type_name("P")
-      ->check(named);
-  command
-      .add_option("--dialect", arguments->dialect,
-                  "Followed bit for bit, instead of --rule: a name, and fields that differ, as in te:bound=256")
-      ->type_name("D")
       ->check(named);
   command
       .add_option("--compare", arguments->compare,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -24,6 +25,11 @@ void QuantizeFlags::add_to(CLI::App& command) {
                   "Scales: exact (correctly rounded, as the hardware) or vendor (NVFP4's FP32 sequence)")
       ->capture_default_str()
       ->type_name(names_of(rules, "|"));
+  command
+      .add_option("--dialect", dialect,
+                  "Followed bit for bit, instead of --rule: a name, and fields that differ, as in te:bound=256")
+      ->type_name("D")
+      ->check(named);
   command.add_option("--rounding", rounding, "How elements are rounded")
       ->capture_default_str()
       ->type_name(names_of(roundings, "|"));
@@ -45,17 +51,56 @@ QuantizeOptions QuantizeFlags::options() const {
   return options;
 }
 
-void QuantizeFlags::add_randomness_to(nlohmann::ordered_json& json) const {
+Dialect QuantizeFlags::dialect_of(const std::string& text, const CLI::App& command) const {
+  Dialect d = parse_dialect(text);
+  if (command.count("--rule") > 0) throw Error("--rule was given beside a dialect, which decides that; drop one");
+  if (command.count("--format") > 0) {
+    const GemmFormat& asked = find_gemm_format(format);
+    if (asked.a != asked.b || is_mx(asked.scheme) != is_mx(d.scheme) || asked.scheme == Scheme::fp8) {
+      throw Error("--format " + format + " is not one of the dialect " + std::string(d.name) + "; leave it out");
+    }
+    d.scheme = asked.scheme;
+    d.element = asked.a;
+  }
+  if (command.count("--rounding") > 0) d.rounding = options().rounding;
+  if (command.count("--random-bits") > 0) d.random_bits = random_bits;
+  check(d);
+  return d;
+}
+
+void QuantizeFlags::add_to(nlohmann::ordered_json& json, const std::optional<Dialect>& followed) const {
+  if (followed) {
+    nlohmann::ordered_json all{{"name", followed->name}};
+    for (const DialectField& field : fields(*followed)) all[std::string(field.name)] = field.value;
+    json["dialect"] = all;
+    if (followed->rounding == Rounding::stochastic || followed->point == RoundingPoint::scale) json["seed"] = seed;
+    return;
+  }
+  json["rule"] = rule;
+  json["rounding"] = rounding;
   if (rounding != "stochastic") return;
   json["random_bits"] = random_bits;
   json["seed"] = seed;
 }
 
-std::string QuantizeFlags::text() const {
+std::string QuantizeFlags::text(const std::optional<Dialect>& followed) const {
+  if (followed) return "dialect " + dialect + ", " + std::string(followed->origin);
   std::string text = rule + " scales, " + rounding;
   if (rounding == "stochastic")
     text += " with " + std::to_string(random_bits) + " random bits, seed " + std::to_string(seed);
   return text;
+}
+
+const GemmFormat& format_of(const Dialect& d) {
+  return *std::find_if(gemm_formats.begin(), gemm_formats.end(), [&](const GemmFormat& f) {
+    return f.scheme == d.scheme && f.a == d.element && f.b == d.element;
+  });
+}
+
+std::string dialect_names() {
+  std::string names;
+  for (const Dialect& d : dialects) names += (names.empty() ? "" : ", ") + std::string(d.name);
+  return names;
 }
 
 }  // namespace narrowgauge::cli

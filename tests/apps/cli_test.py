@@ -347,6 +347,23 @@ class Quantize(Program):
         report = self.json("quantize", "x.npy", "--dialect", "te:front=rht16")
         self.assertEqual((report["k"], report["dialect"]["front"]), (16, "rht16"))
 
+    def test_gemm_in_dialect(self) -> None:
+        """Element 8 is a tie, 4 to one and 6 to the other; a Hadamard stage on both sides leaves the product."""
+        a = self.file("a.npy", npy([[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]))
+        b = self.file("b.npy", npy([[float(i == 8)] for i in range(16)]))
+        results = []
+        for dialect in ("te", "narrowgauge", "te:front=rht16"):
+            report = self.json("gemm", a, b, "--dialect", dialect, "--out", "c.npy", "--engine", "systemc")
+            self.assertEqual(report["dialect"]["name"], dialect.split(":")[0])
+            self.assertNotIn("rule", report)
+            self.assertTrue(report["agreement"]["bit_exact"])
+            results.append(read_npy(self.dir / "c.npy")[0][0][0])
+        self.assertAlmostEqual(results[1] / results[0], 1.5, 5)
+        self.assertAlmostEqual(results[2], 45, delta=5)
+        self.assertIn("dialect ocp_rceil", self.ok("gemm", a, b, "--dialect", "ocp_rceil", "--rounding", "stochastic"))
+        self.refused(["gemm", a, b, "--dialect", "te:front=mean"], "te:front=mean", "front=none")
+        self.refused(["gemm", a, b, "--dialect", "te", "--rule", "vendor"], "--rule", "drop")
+
     def test_compare_reasons(self) -> None:
         tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
         report = self.compared(tie, "te", "narrowgauge")
