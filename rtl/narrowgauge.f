@@ -4,6 +4,9 @@ rtl/format/ng_format_set_pkg.sv
 rtl/prim/ng_cut.sv
 rtl/format/ng_round_pack.sv
 rtl/format/ng_fp32_to_bf16.sv
+rtl/format/ng_lfsr.sv
+rtl/format/ng_philox_round.sv
+rtl/format/ng_philox4x32.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv

@@ -64,7 +64,7 @@ double cosine_of_turns(double v) {
 
 double standard_normal(double u, double v) { return std::sqrt(-2 * natural_log(u)) * cosine_of_turns(v); }
 
-Lfsr::Lfsr(int width, std::uint32_t state) : state_(state) {
+Lfsr::Lfsr(int width, std::uint64_t state) : state_(state) {
   switch (width) {
     case 8:
       polynomial_ = 0xB8;  // x^8 + x^6 + x^5 + x^4 + 1
@@ -78,8 +78,21 @@ Lfsr::Lfsr(int width, std::uint32_t state) : state_(state) {
     case 32:
       polynomial_ = 0x80200003;  // x^32 + x^22 + x^2 + x + 1
       break;
+    case 40:
+      polynomial_ = 0xA000140000;  // x^40 + x^38 + x^21 + x^19 + 1
+      break;
+    case 48:
+      polynomial_ = 0xC00000180000;  // x^48 + x^47 + x^21 + x^20 + 1
+      break;
+    case 56:
+      polynomial_ = 0xC0000600000000;  // x^56 + x^55 + x^35 + x^34 + 1
+      break;
+    case 64:
+      polynomial_ = 0xD800000000000000;  // x^64 + x^63 + x^61 + x^60 + 1
+      break;
     default:
-      throw Error("an LFSR of " + std::to_string(width) + " bits was asked for: expected 8, 16, 24 or 32");
+      throw Error("an LFSR of " + std::to_string(width) +
+                  " bits was asked for: expected a multiple of 8, from 8 to 64");
   }
   if (state == 0 || state >> (width - 1) >> 1)
     throw Error("the state of an LFSR of " + std::to_string(width) + " bits is " + std::to_string(state) +

@@ -81,17 +81,17 @@ TEST(StandardNormal, IsAccurateAndTheSameOnEveryMachine) {
 }
 
 /// One step as a matrix over GF(2): image of each unit vector.
-using Matrix = std::vector<std::uint32_t>;
+using Matrix = std::vector<std::uint64_t>;
 
-std::uint32_t apply(const Matrix& m, std::uint32_t x) {
-  std::uint32_t y = 0;
+std::uint64_t apply(const Matrix& m, std::uint64_t x) {
+  std::uint64_t y = 0;
   for (std::size_t i = 0; i < m.size(); ++i) y ^= x >> i & 1 ? m[i] : 0;
   return y;
 }
 
 Matrix power(Matrix base, std::uint64_t exponent) {
   Matrix result;
-  for (std::size_t i = 0; i < base.size(); ++i) result.push_back(1U << i);
+  for (std::size_t i = 0; i < base.size(); ++i) result.push_back(std::uint64_t{1} << i);
   for (; exponent; exponent >>= 1) {
     const Matrix copy = base;
     if (exponent & 1) {
@@ -103,17 +103,23 @@ Matrix power(Matrix base, std::uint64_t exponent) {
 }
 
 TEST(Lfsr, HasMaximalLength) {
-  const std::vector<std::pair<int, std::vector<std::uint64_t>>> widths{
-      {8, {3, 5, 17}}, {16, {3, 5, 17, 257}}, {24, {3, 5, 7, 13, 17, 241}}, {32, {3, 5, 17, 257, 65537}}};
+  const std::vector<std::pair<int, std::vector<std::uint64_t>>> widths{{8, {3, 5, 17}},
+                                                                       {16, {3, 5, 17, 257}},
+                                                                       {24, {3, 5, 7, 13, 17, 241}},
+                                                                       {32, {3, 5, 17, 257, 65537}},
+                                                                       {40, {3, 5, 11, 17, 31, 41, 61681}},
+                                                                       {48, {3, 5, 7, 13, 17, 97, 241, 257, 673}},
+                                                                       {56, {3, 5, 17, 29, 43, 113, 127, 15790321}},
+                                                                       {64, {3, 5, 17, 257, 641, 65537, 6700417}}};
   for (const auto& [width, primes] : widths) {
     Matrix step, identity;
     for (int i = 0; i < width; ++i) {
-      Lfsr lfsr(width, 1U << i);
+      Lfsr lfsr(width, std::uint64_t{1} << i);
       lfsr.step();
       step.push_back(lfsr.state());
-      identity.push_back(1U << i);
+      identity.push_back(std::uint64_t{1} << i);
     }
-    const std::uint64_t period = (std::uint64_t{1} << width) - 1;
+    const std::uint64_t period = ~std::uint64_t{0} >> (64 - width);
     EXPECT_EQ(power(step, period), identity) << width;
     for (const std::uint64_t prime : primes) {
       EXPECT_EQ(period % prime, 0U);
@@ -121,7 +127,7 @@ TEST(Lfsr, HasMaximalLength) {
     }
   }
   EXPECT_THROW(Lfsr(12, 1), Error);
-  for (const int width : {8, 16, 24, 32}) EXPECT_THROW(Lfsr(width, 0), Error);
+  for (const int width : {8, 16, 24, 32, 40, 48, 56, 64}) EXPECT_THROW(Lfsr(width, 0), Error);
   EXPECT_THROW(Lfsr(16, 1U << 16), Error);
 }
 

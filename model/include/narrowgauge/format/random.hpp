@@ -19,14 +19,24 @@ struct Philox4x32 {
   static constexpr std::uint32_t multiplier_0 = 0xD2511F53, multiplier_1 = 0xCD9E8D57;
   static constexpr std::uint32_t weyl_0 = 0x9E3779B9, weyl_1 = 0xBB67AE85;
 
-  static constexpr Counter block(Counter c, Key key) {
-    for (int round = 0; round < rounds; ++round) {
+  static constexpr Counter block(const Counter& counter, const Key& key) { return after(counter, key, rounds); }
+
+  /// What becomes of a counter in the first `count` rounds.
+  static constexpr Counter after(Counter c, Key key, int count) {
+    for (int round = 0; round < count; ++round) {
       const std::uint64_t p0 = std::uint64_t{multiplier_0} * c[0];
       const std::uint64_t p1 = std::uint64_t{multiplier_1} * c[2];
       c = {static_cast<std::uint32_t>(p1 >> 32) ^ c[1] ^ key[0], static_cast<std::uint32_t>(p1),
            static_cast<std::uint32_t>(p0 >> 32) ^ c[3] ^ key[1], static_cast<std::uint32_t>(p0)};
       key = {key[0] + weyl_0, key[1] + weyl_1};
     }
+    return c;
+  }
+
+  /// The counter of the block after this one: an integer of 128 bits, word 0 lowest, that begins again at 0.
+  static constexpr Counter next(Counter c) {
+    for (std::uint32_t& word : c)
+      if (++word != 0) break;
     return c;
   }
 };
@@ -84,9 +94,10 @@ double standard_normal(double u, double v);
 /// primitive polynomial of that width (bit i-1 is the coefficient of x^i).
 class Lfsr {
  public:
-  /// Width 8, 16, 24 or 32; the state is neither 0, which is a fixed point, nor wider. Throws Error otherwise.
-  Lfsr(int width, std::uint32_t state);
-  std::uint32_t state() const { return state_; }
+  /// Width 8, 16, 24 and so on to 64; the state is neither 0, which is a fixed point, nor wider. Throws Error
+  /// otherwise.
+  Lfsr(int width, std::uint64_t state);
+  std::uint64_t state() const { return state_; }
 
   /// One step; the bit that fell out.
   std::uint32_t step() {
@@ -94,7 +105,7 @@ class Lfsr {
     state_ = (state_ >> 1) ^ (out ? polynomial_ : 0);
     return out;
   }
-  /// `bits` fresh bits, the first one lowest: as many steps, as hardware unrolls them.
+  /// `bits` fresh bits, at most 32, the first one lowest: as many steps, as hardware unrolls them.
   std::uint32_t draw(int bits) {
     std::uint32_t word = 0;
     for (int i = 0; i < bits; ++i) word |= step() << i;
@@ -102,7 +113,7 @@ class Lfsr {
   }
 
  private:
-  std::uint32_t polynomial_, state_;
+  std::uint64_t polynomial_, state_;
 };
 
 }  // namespace narrowgauge
