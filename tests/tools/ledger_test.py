@@ -236,6 +236,29 @@ class Drawn(unittest.TestCase):
             ("job.two", "job.one"),
         }
 
+    def test_other_faults_are_not_drawn(self) -> None:
+        """Another Yosys, or another layout of the RTL, gives other faults than the recorded ones."""
+        folder = self.root / "verif" / "ledger"
+        yosys = ledger.tools().get("yosys")
+        layout = ledger.layout_hash(ledger.Tree(self.root), {})
+        for version, place, expected in ((yosys, layout, 2), ("0.1", layout, 1), (yosys, "another", 1)):
+            for name, figures in (("job.one", {"faults": 40, "newest_seed": 7}), ("job.two", {"vectors": 10})):
+                entry = {
+                    "job": name,
+                    "hash": {},
+                    "verdict": "passed",
+                    "figures": figures,
+                    "tools": {"yosys": version} if version else {},
+                    "layout": place,
+                    "seconds": {"run": 1.0, "build": 0},
+                }
+                ledger.write(folder / f"{name}.json", entry)
+            subject = ledger.Ledger(self.build, self.root)
+            assert len(ledger.drawn(subject, 60, "abc")) == expected, (version, place)
+        text = self.ledger("draw")[1]
+        assert "notice: 1 campaigns of injected faults are not drawn" in text, text
+        assert "job.one" not in text, text
+
     def test_entry_without_job_and_unknown_job(self) -> None:
         ledger.write(self.root / "verif" / "ledger" / "job.gone.json", {"verdict": "passed", "hash": {}, "tools": {}})
         code, text = self.ledger("check")
@@ -274,7 +297,7 @@ class ThisTree(unittest.TestCase):
                 users |= more
             expected = {job["name"] for job in self.jobs if {Path(file).stem for file in job.get("rtl", [])} & users}
             assert expected, module
-            self.assertEqual(self.stale(f"{module}.sv", "endmodule", "wire one_more;\nendmodule"), expected, module)
+            assert self.stale(f"{module}.sv", "endmodule", "wire one_more;\nendmodule") == expected, module
             assert self.stale(f"{module}.sv", "endmodule", "// one more\n\nendmodule") == set()
 
     def test_one_line_of_a_bench(self) -> None:
