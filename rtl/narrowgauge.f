@@ -37,6 +37,7 @@ rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_ram.sv
 rtl/prim/ng_fifo.sv
 rtl/quant/ng_amax.sv
+rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_transpose.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv

@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
 #include <string>
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize_nvfp4.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "test_values.hpp"
 
@@ -491,6 +495,35 @@ TEST(Quantizer, VendorFastEqualsScalarSequence) {
       const float enc = vendor::block_encode_scale(static_cast<float>(decode(Format::ue4m3, scale)), s_enc);
       for (std::size_t j = i; j < i + 16; ++j)
         ASSERT_EQ(q.codes[j], encode(Format::e2m1, vendor::scaled_element(x[j], enc)));
+    }
+  }
+}
+
+// The golden function of ng_quantize_nvfp4, block by block.
+TEST(Quantizer, BlocksOfTheUnitAreThoseOfTheDialect) {
+  const Dialect dialect = parse_dialect("narrowgauge:nonfinite=nan_scale");
+  std::mt19937_64 rng(1);
+  for (const float g : {1.0F, 0x1.555556p-9F, 0x1.fffffep-60F, 0x1p-111F, 0x1.8p-130F, 0x1p-149F, 0x1.4p+100F}) {
+    constexpr std::size_t blocks = 3000;
+    std::vector<std::uint16_t> codes(16 * blocks);
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      // Sizes of a block, from vanishing to saturated scales, and all sizes; NaN and infinity in a few blocks.
+      const float x = static_cast<float>(static_cast<double>(g) * std::ldexp(1.0, static_cast<int>(i / 16 % 30) - 14) *
+                                         (static_cast<double>(rng() % 4096) / 1024));
+      const auto any = static_cast<std::uint16_t>(rng());
+      const bool finite = (any & 0x7F80) != 0x7F80 || i % 5 == 0;
+      codes[i] = i / 16 % 4 == 3 && finite
+                     ? any
+                     : static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16 | any >> 15 << 15);
+    }
+    std::vector<float> x(codes.size());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::bit_cast<float>(std::uint32_t{codes[i]} << 16);
+    const QuantizedMatrix whole = quantize(x, blocks, 16, Axis::rows, dialect, {.tensor_scale = g});
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const Nvfp4Block block = quantize_nvfp4(std::span<const std::uint16_t, 16>(codes.data() + 16 * b, 16), g);
+      ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << ", g = " << g;
+      for (std::size_t i = 0; i < 16; ++i)
+        ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
     }
   }
 }

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_quantize_nvfp4 against its golden model: every BF16 number under every block scale that lets it be, every largest
+// magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at thresholds and at ties
+// of codes and of scales, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are refused. Build
+// parameters: NG_TINY_SCALES, NG_CUTS.
+#include <array>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "../bench.hpp"
+#include "../cut_pipe.hpp"
+#include "Vdut.h"
+#include "narrowgauge/quant/quantize_nvfp4.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+using Block = std::array<std::uint16_t, 16>;
+
+constexpr std::uint32_t finite_codes = 0x7F80;  // of BF16 without sign
+constexpr std::array<float, 7> midpoints{0.25F, 0.75F, 1.25F, 1.75F, 2.5F, 3.5F, 5};
+
+float number(std::uint32_t code) { return std::bit_cast<float>(code << 16); }
+
+/// The largest BF16 number not above x, which is not negative.
+std::uint16_t below(double x) {
+  const float nearest = static_cast<float>(std::min(x, 3.4028234663852886e38));
+  const auto code = std::bit_cast<std::uint32_t>(nearest);
+  const std::uint32_t cut = std::min((double{nearest} > x ? code - 1 : code) >> 16, finite_codes - 1);
+  return static_cast<std::uint16_t>(cut);
+}
+
+struct Tester {
+  Bench& bench;
+  Dut<Vdut>& dut;
+  CutPipe<Vdut>& pipe;
+
+  void check(const Block& x, float g) {
+    for (unsigned i = 0; i < 16; ++i) set_bits(dut->a_i, 16 * i, 16, x[i]);
+    dut->tensor_scale_i = std::bit_cast<std::uint32_t>(g);
+    const Nvfp4Block expected = quantize_nvfp4(x, g, NG_TINY_SCALES);
+    std::uint64_t codes = 0;
+    for (unsigned i = 0; i < 16; ++i) codes |= std::uint64_t{expected.codes[i]} << 4 * i;
+    pipe([this, x, g, codes, scale = expected.scale] {
+      const auto inputs = [&] {
+        std::string text = "tensor_scale_i = " + hex(std::bit_cast<std::uint32_t>(g)) + ", a_i =";
+        for (const std::uint16_t code : x) text += " " + hex(code);
+        return text;
+      };
+      bench.expect_eq("scale_o", static_cast<std::uint32_t>(dut->scale_o), std::uint32_t{scale}, inputs);
+      bench.expect_eq("codes_o", static_cast<std::uint64_t>(dut->codes_o), codes, inputs);
+    });
+  }
+
+  std::uint16_t sign() { return static_cast<std::uint16_t>(bench.rng().bits(1) << 15); }
+
+  /// The largest magnitude's code that has each scale code, or 0 where none has.
+  static std::array<std::uint32_t, 127> largest_of(float g) {
+    std::array<std::uint32_t, 127> last{};
+    for (std::uint32_t amax = 1; amax < finite_codes; ++amax) last[nvfp4_block_scale(number(amax), g)] = amax;
+    return last;
+  }
+
+  /// Numbers of both signs from zero to the largest, fifteen a block, under each scale.
+  void elements(float g) {
+    const std::array<std::uint32_t, 127> last = largest_of(g);
+    std::uint64_t points = 0;
+    for (const std::uint32_t amax : last) points += amax + 1;
+    const std::uint64_t step = bench.sweep_step("scale codes x numbers, both signs", 2 * points / 15);
+    std::uint64_t skip = 0;
+    for (const std::uint32_t amax : last) {
+      for (std::uint32_t first = 0; first <= 2 * amax + 1; first += 15) {
+        if (skip++ % step != 0) continue;
+        Block x;
+        const unsigned lane = static_cast<unsigned>(skip / step % 16);
+        for (unsigned i = 0; i < 16; ++i) {
+          const std::uint32_t index = std::min(first + i - (i > lane), 2 * amax + 1);
+          x[i] = static_cast<std::uint16_t>(index >> 1 | (index & 1) << 15);
+        }
+        x[lane] = static_cast<std::uint16_t>(amax | sign());
+        check(x, g);
+      }
+    }
+  }
+
+  /// Every largest magnitude, infinity and NaNs among them, in changing lanes.
+  void scales(float g, std::uint64_t step) {
+    for (std::uint32_t amax = static_cast<std::uint32_t>(bench.rng().below(static_cast<std::uint32_t>(step)));
+         amax < 0x8000; amax += static_cast<std::uint32_t>(step)) {
+      Block x;
+      for (std::uint16_t& code : x) code = static_cast<std::uint16_t>(bench.rng().below(amax + 1) | sign());
+      x[amax / step % 16] = static_cast<std::uint16_t>(amax | sign());
+      check(x, g);
+    }
+  }
+
+  float any_scale() {
+    const auto exponent = static_cast<std::uint32_t>(bench.rng().below(255));
+    return std::bit_cast<float>(
+        std::max<std::uint32_t>(1, exponent << 23 | static_cast<std::uint32_t>(bench.rng().bits(23))));
+  }
+
+  /// A block whose largest number is about 6 scale g, the others at most that large.
+  void at_thresholds(float g) {
+    auto& rng = bench.rng();
+    const double scale = decode(Format::ue4m3, 1 + rng.below(126));
+    const auto near = [&](double x) {
+      const std::uint32_t code = below(x) + rng.below(4);
+      return static_cast<std::uint16_t>(std::min(code == 0 ? 0 : code - 1, finite_codes - 1) | sign());
+    };
+    Block x;
+    // The midpoints beside this scale, or any factor of it.
+    const double next = decode(Format::ue4m3, std::min<std::uint32_t>(encode(Format::ue4m3, scale) + 1, 126));
+    const std::uint16_t amax = rng.bits(1) ? near(3 * (scale + next) * g) : near(6 * scale * g);
+    const double unit = decode(Format::ue4m3, nvfp4_block_scale(number(amax & 0x7FFF), g)) * double{g};
+    for (std::uint16_t& code : x) {
+      code = near(midpoints[rng.below(7)] * unit);
+      if ((code & 0x7FFF) > (amax & 0x7FFF))
+        code = static_cast<std::uint16_t>(rng.below((amax & 0x7FFFU) + 1) | sign());
+    }
+    x[rng.below(16)] = amax;
+    check(x, g);
+  }
+
+  void random(std::uint64_t i) {
+    auto& rng = bench.rng();
+    Block x;
+    switch (i % 8) {
+      case 0: {  // any codes, special ones seldom
+        for (std::uint16_t& code : x) code = static_cast<std::uint16_t>(rng.below(finite_codes) | sign());
+        if (rng.chance(0.1)) x[rng.below(16)] = static_cast<std::uint16_t>(0x7F80 | rng.bits(16));
+        return check(x, any_scale());
+      }
+      case 1:
+      case 2: {  // numbers of one size, as of one tensor
+        const float g =
+            i % 8 == 1 ? any_scale() : std::bit_cast<float>(0x30000000U + static_cast<std::uint32_t>(rng.bits(28)));
+        const double size = std::ldexp(double{g}, static_cast<int>(rng.below(24)) - 10);
+        for (std::uint16_t& code : x) {
+          const double magnitude = size * static_cast<double>(rng.bits(20)) * 0x1p-17;
+          code = rng.chance(0.05) ? sign() : static_cast<std::uint16_t>(below(magnitude) | sign());
+        }
+        return check(x, g);
+      }
+      case 3:
+        return at_thresholds(any_scale());
+      case 4:  // ties: tensor scales of few bits
+        return at_thresholds(std::ldexp(static_cast<float>(1 + rng.below(16)), static_cast<int>(rng.below(250)) - 140));
+      case 5: {  // tiny: subnormal tensor scales, numbers and thresholds
+        const std::uint32_t code =
+            1 + (rng.bits(2) == 0 ? rng.below(0x4000000) : static_cast<std::uint32_t>(rng.bits(1 + rng.below(25))));
+        const float g = std::bit_cast<float>(code);
+        if (rng.bits(1)) return at_thresholds(g);
+        const std::uint32_t most = 1 + (below(std::ldexp(double{g}, static_cast<int>(rng.below(13)))));
+        for (std::uint16_t& element : x) element = static_cast<std::uint16_t>(rng.below(most + 1) | sign());
+        return check(x, g);
+      }
+      case 6: {  // at the ends of the scales: saturated, and rounded to zero
+        const float g = any_scale();
+        const double amax = (rng.bits(1) ? 2688 * (0.9 + 0.2 * static_cast<double>(rng.bits(10)) * 0x1p-10)
+                                         : 6 * 0x1p-10 * static_cast<double>(rng.bits(10)) * 0x1p-8) *
+                            g;
+        const std::uint32_t most = below(amax);
+        for (std::uint16_t& code : x)
+          code = static_cast<std::uint16_t>(
+              (rng.bits(2) == 0 ? rng.below(most + 1) : most - std::min(most, rng.below(0x280))) | sign());
+        x[rng.below(16)] = static_cast<std::uint16_t>(most | sign());
+        return check(x, g);
+      }
+      default: {  // zeros, one special number, tensor scales that are refused
+        x.fill(0);
+        for (std::uint16_t& code : x)
+          code = static_cast<std::uint16_t>((rng.chance(0.7) ? 0 : rng.below(finite_codes)) | sign());
+        if (rng.bits(1)) x[rng.below(16)] = static_cast<std::uint16_t>(0x7F80 | sign() | (rng.bits(1) << rng.below(7)));
+        constexpr std::array<std::uint32_t, 6> refused{0, 0x80000000, 0x7F800000, 0x7F800001, 0x7FC00000, 0xFF800000};
+        const std::uint32_t pick = rng.below(12);
+        return check(x, pick < 6 ? std::bit_cast<float>(refused[pick]) : pick == 6 ? -any_scale() : any_scale());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Bench bench(argc, argv, "quantize_nvfp4");
+  Dut<Vdut> dut(bench);
+  CutPipe<Vdut> pipe(bench, dut);
+  Tester test{bench, dut, pipe};
+
+  // Powers of two have all ties of the elements; from 2^-115 down thresholds are subnormal.
+  for (const float g : {1.0F, 1.5F, 0x1.555556p-12F, 0x1.fffffep+3F, 0x1p-111F, 0x1.8p-126F, 0x1p-128F})
+    test.elements(g);
+  const std::uint64_t step = bench.sweep_step("largest magnitudes x 14 tensor scales", 14 * 0x8000ULL);
+  for (const float g : {1.0F, 3.0F, 5.0F, 0x1.555556p-3F, 0x1.555554p-3F, 0x1.fffffep-100F, 0x1p-126F, 0x1.fffffcp-127F,
+                        0x1p-149F, 0x1.8p-148F, 0x1.fffffep+127F, 0x1p+127F, 0x1.fffffep-112F, 0x1p-111F})
+    test.scales(g, step);
+  for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random(i);
+  pipe.drain();
+  return bench.finish();
+}
