@@ -36,6 +36,7 @@ rtl/pann/ng_pann_mac.sv
 rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_ram.sv
 rtl/prim/ng_fifo.sv
+rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_transpose.sv
