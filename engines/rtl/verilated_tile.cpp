@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A shared library for each tile, with and without waves: NG_MODEL is the Verilated class, NG_TILE_ENTRY the function
 // to define.
+#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -11,6 +12,24 @@
 #include "narrowgauge/error.hpp"
 #if VM_TRACE
 #include "verilated_fst_c.h"
+#endif
+
+#if VM_TRACE
+// The writer of waves does not look whether its writes succeed, but it closes its files by fclose, which the linker
+// turns into this (engines/CMakeLists.txt).
+static thread_local unsigned incomplete_files = 0;
+extern "C" {
+int __real_fclose(std::FILE* file);
+int __wrap_fclose(std::FILE* file);
+int __wrap_fclose(std::FILE* file) {
+  const bool failed = std::ferror(file) != 0;
+  const int closed = __real_fclose(file);
+  incomplete_files += failed || closed != 0;
+  return closed;
+}
+unsigned ng_incomplete_files();
+unsigned ng_incomplete_files() { return incomplete_files; }
+}
 #endif
 
 namespace narrowgauge {

@@ -47,8 +47,9 @@ std::unique_ptr<TilePinModel> make_tile(Simulator simulator, std::size_t index, 
 /// Longest time without progress: several times the longest compute command.
 constexpr std::uint32_t timeout_cycles = 1'000'000;
 
-/// The writer of waves (FST) does not notice a full disk, but for the files that it maps (io::MappedWrites). Before:
-/// room for the names of a tile's signals and more, and for its temporary files; after: for the last block.
+/// The writer of waves (FST) does not notice a full disk, but for the files that it maps (io::MappedWrites), and those
+/// that it closes (incomplete_files). Before: room for the names of a tile's signals and more, and for its temporary
+/// files; after: for the last block.
 constexpr std::size_t least_wave_bytes = std::size_t{8} << 20, wave_block_bytes = std::size_t{64} << 10;
 
 std::string tile_names() {
@@ -91,6 +92,7 @@ class TileEngine final : public Engine {
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
     std::unique_ptr<TilePinModel> traced;
+    unsigned incomplete_before = 0;
     if (!options_.trace.empty()) {
       wave.emplace(options_.trace);
       wave->probe(least_wave_bytes);
@@ -98,6 +100,7 @@ class TileEngine final : public Engine {
       wave->remove_besides(".hier");
       mapped.emplace();
       traced = make_tile(simulator_, index, wave->hand_over());
+      incomplete_before = incomplete_files(config.name);
     }
 
     TileBusOnPins pins(traced ? *traced : model(index), config.stream_width / 8);
@@ -139,6 +142,7 @@ class TileEngine final : public Engine {
       io::probe_temporary(least_wave_bytes);  // while it has its own
       traced.reset();                         // writes what is left
       mapped->check(*wave);
+      if (incomplete_files(config.name) != incomplete_before) wave->incomplete();
       wave->probe(wave_block_bytes);
       wave->commit();
     }

@@ -19,22 +19,36 @@ namespace narrowgauge {
 
 bool have_verilated_tiles() { return true; }
 
-std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view name, const std::string& trace) {
-  const std::string target = "ng_tile_" + std::string(name) + (trace.empty() ? "" : "_waves");
+namespace {
+
+/// What the library of a tile, with waves or without, has under this name.
+void* symbol_of(std::string_view name, bool waves, const char* symbol) {
+  const std::string target = "ng_tile_" + std::string(name) + (waves ? "_waves" : "");
   const char* named = std::getenv("NARROWGAUGE_TILES");
   const std::string folder = named && *named ? named : NG_TILE_FOLDER;
   const std::string path = folder + "/" + target + ".so";
   const std::string build = "build it with: cmake --build <build folder> --target " + target;
   if (access(path.c_str(), R_OK) != 0) {
-    throw Error("the Verilated tile '" + std::string(name) + "'" + (trace.empty() ? "" : " with waves") +
-                " is not there (" + path + "): " + build);
+    throw Error("the Verilated tile '" + std::string(name) + "'" + (waves ? " with waves" : "") + " is not there (" +
+                path + "): " + build);
   }
   // Never closed: the models it makes live as long as their owners like.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) throw Error(path + " cannot be loaded (" + dlerror() + "): " + build);
-  const auto make = reinterpret_cast<MakeTile*>(dlsym(library, NG_NAME(NG_TILE_ENTRY)));
-  if (!make) throw Error(path + " is of another build than this program: " + build);
+  void* const found = dlsym(library, symbol);
+  if (!found) throw Error(path + " is of another build than this program: " + build);
+  return found;
+}
+
+}  // namespace
+
+std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view name, const std::string& trace) {
+  const auto make = reinterpret_cast<MakeTile*>(symbol_of(name, !trace.empty(), NG_NAME(NG_TILE_ENTRY)));
   return std::unique_ptr<TilePinModel>(make(trace.c_str()));
+}
+
+unsigned incomplete_files(std::string_view name) {
+  return reinterpret_cast<unsigned (*)()>(symbol_of(name, true, "ng_incomplete_files"))();
 }
 
 #else
@@ -46,6 +60,8 @@ std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view, const std::s
       "the rtl engine is not in this build: configure with -DNG_RTL=ON (needs Verilator), or use the engine model or "
       "systemc");
 }
+
+unsigned incomplete_files(std::string_view) { return 0; }
 
 #endif
 

@@ -18,4 +18,8 @@ bool have_verilated_tiles();
 /// it. Throws Error if there is no such library, naming the target that builds it, or if it belongs to another build.
 std::unique_ptr<TilePinModel> make_verilated_tile(std::string_view name, const std::string& trace);
 
+/// Files that writers of waves of this tile have closed in this thread although not all of them could be written: of
+/// the wave itself, or temporary ones. Throws Error as make_verilated_tile does.
+unsigned incomplete_files(std::string_view name);
+
 }  // namespace narrowgauge

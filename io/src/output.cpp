@@ -207,6 +207,11 @@ void OutputFile::probe(std::size_t bytes) const {
   if (fault != 0) throw not_complete(path_, std::strerror(fault));
 }
 
+void OutputFile::incomplete() const {
+  throw Error(shown(path_) + " could not be written completely: " + std::strerror(ENOSPC) +
+              "; free space in its folder and in " P_tmpdir ", or name another folder");
+}
+
 void OutputFile::remove_besides(const std::string& suffix) {
   besides_.push_back(temporary_ + suffix);
   slots_.push_back(remember(besides_.back()));
@@ -282,10 +287,7 @@ MappedWrites::~MappedWrites() {
 bool MappedWrites::failed() const { return mapped_failures != failures_before_; }
 
 void MappedWrites::check(const OutputFile& file) const {
-  if (failed()) {
-    throw Error(shown(file.path()) + " could not be written completely: " + std::strerror(ENOSPC) +
-                "; free space in its folder and in " P_tmpdir ", or name another folder");
-  }
+  if (failed()) file.incomplete();
 }
 
 void remove_outputs_on_signals() {

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -174,3 +178,35 @@ def test_a_signal_ends_the_golden_product() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+# A child's work: a wave, with no file larger than so many bytes.
+TRACED = """
+import resource, sys
+import numpy as np
+import narrowgauge as ng
+a = ng.quantize(np.random.default_rng(1).standard_normal((64, 2048)), "nvfp4")
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+try:
+    ng.Engine("rtl", tile="large", trace="w.fst").gemm(a, a.mT)
+except ng.Error as error:
+    print("Error:", error)
+"""
+
+
+@pytest.mark.skipif("rtl" not in ng.engines(), reason="built without simulated tiles")
+@pytest.mark.parametrize("size", [4096, 8 << 20, (8 << 20) + 4096, None])
+def test_a_wave_on_a_full_disk_is_an_error(tmp_path: Path, size: int | None) -> None:
+    """Of the sizes, the first stops before anything is written, the others let the writer begin."""
+    (tmp_path / "w.fst").write_bytes(b"old")
+    limit = resource.RLIM_INFINITY if size is None else size
+    child = subprocess.run(
+        [sys.executable, "-c", TRACED, str(limit)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["w.fst"]
+    if size is None:
+        assert child.stdout == ""
+        assert (tmp_path / "w.fst").stat().st_size > (8 << 20) + 4096  # so that the limits are met
+    else:
+        assert child.stdout.startswith("Error: w.fst could not be written completely")
+        assert (tmp_path / "w.fst").read_bytes() == b"old"

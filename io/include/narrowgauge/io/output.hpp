@@ -33,6 +33,8 @@ class OutputFile {
   /// Throws Error unless the file can grow by so many bytes: for writers that do not notice a full disk, before and
   /// after them. The file stays as it is.
   void probe(std::size_t bytes) const;
+  /// Throws Error: a writer under that name says that a file of its own could not be written completely.
+  [[noreturn]] void incomplete() const;
   /// A file that such a writer makes besides, to be removed with this one: the name handed over, and `suffix`.
   void remove_besides(const std::string& suffix);
   /// Puts it in its place.
