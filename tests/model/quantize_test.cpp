@@ -12,6 +12,7 @@
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize_mxfp4.hpp"
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "test_values.hpp"
@@ -524,6 +525,41 @@ TEST(Quantizer, BlocksOfTheUnitAreThoseOfTheDialect) {
       ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << ", g = " << g;
       for (std::size_t i = 0; i < 16; ++i)
         ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
+    }
+  }
+}
+
+// The golden function of ng_quantize_mxfp4, block by block, with the random bits of the seed.
+TEST(Quantizer, BlocksOfTheMxfp4UnitAreThoseOfTheDialects) {
+  constexpr std::size_t blocks = 4000;
+  std::mt19937_64 rng(1);
+  std::vector<std::uint16_t> codes(32 * blocks);
+  for (std::size_t i = 0; i < codes.size(); ++i) {
+    // Nine binades of a block, anywhere; any codes in every fourth one, few of them NaN or infinity.
+    const auto any = static_cast<std::uint16_t>(rng());
+    const auto near = static_cast<std::uint16_t>((i / 32 * 31 % 0x7AF0) + rng() % 0x480);
+    codes[i] = static_cast<std::uint16_t>(
+        i / 32 % 4 == 3 && ((any & 0x7F80) != 0x7F80 || i % 7 == 0) ? any : near | (any & 0x8000));
+  }
+  std::vector<float> x(codes.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::bit_cast<float>(std::uint32_t{codes[i]} << 16);
+  std::vector<std::uint32_t> words(x.size());
+  random_fields(5, 0, 8, words);
+  const std::vector<std::uint8_t> random(words.begin(), words.end());
+  for (const bool rceil : {false, true}) {
+    for (const bool stochastic : {false, true}) {
+      const Dialect dialect =
+          parse_dialect(std::string(rceil ? "ocp_rceil" : "ocp_floor") + (stochastic ? ":rounding=stochastic" : ""));
+      const QuantizedMatrix whole = quantize(x, blocks, 32, Axis::rows, dialect, {.seed = 5});
+      for (std::size_t b = 0; b < blocks; ++b) {
+        const Mxfp4Block block =
+            quantize_mxfp4(std::span<const std::uint16_t, 32>(codes.data() + 32 * b, 32), rceil, stochastic,
+                           std::span<const std::uint8_t, 32>(random.data() + 32 * b, 32));
+        ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << " of " << dialect.name;
+        for (std::size_t i = 0; i < 32; ++i)
+          ASSERT_EQ(block.codes[i], whole.codes[32 * b + i])
+              << "block " << b << ", element " << i << " of " << dialect.name << (stochastic ? ", stochastic" : "");
+      }
     }
   }
 }
