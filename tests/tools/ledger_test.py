@@ -140,7 +140,7 @@ class Drawn(unittest.TestCase):
         self.build = self.root / "build"
         (self.root / "a.cpp").write_text("int a;\n")
         (self.root / "vectors").write_text("10\n")
-        script = 'import pathlib\nn = pathlib.Path("vectors").read_text().strip()\nprint(f"ran {n} vectors, 5 compares, 0 errors, seed 1")\n'
+        script = 'import pathlib\nn = pathlib.Path("vectors").read_text().strip()\nif n == "none": raise SystemExit(77)\nprint(f"ran {n} vectors, 5 compares, 0 errors, seed 1")\n'
         (self.root / "job.py").write_text(script)
         cmake = Path(__file__).resolve().parents[2] / "cmake" / "NgLedger.cmake"
         tool = f"${{CMAKE_COMMAND}} -E env PYTHONPATH={ngflow.ROOT / 'tools'} {sys.executable}"
@@ -205,6 +205,13 @@ class Drawn(unittest.TestCase):
         assert code == 1, text
         assert re.search('job.one: recorded .*"vectors": 1000000.*, run again .*"vectors": 10,', text)
         entry.write_text(good)
+        (self.root / "vectors").write_text("none\n")  # nothing to compare with: no lie, and no verdict either
+        code, text = self.ledger("draw")
+        assert code == 0, text
+        assert "notice: job.one compares nothing here" in text
+        code, text = self.ledger("renew", "job.one")
+        assert code == 1, text
+        assert "job.one skipped; not recorded" in text
         (self.root / "vectors").unlink()
         code, text = self.ledger("draw")
         assert code == 1, text

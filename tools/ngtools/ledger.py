@@ -337,7 +337,7 @@ def run(ledger: Ledger, name: str, command: list[str]) -> int:
     result = {
         "job": name,
         "hash": depends,
-        "verdict": "passed" if process.returncode == 0 else "failed",
+        "verdict": {0: "passed", ngflow.SKIPPED: "skipped"}.get(process.returncode, "failed"),
         "figures": figures("".join(output)),
         "tools": tools(),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -518,6 +518,9 @@ def draw(ledger: Ledger, seconds: float, of: str, jobs: int) -> int:
     for name in names:
         path = ledger.results / f"{name}.json"
         old, new = ledger.entries[name], json.loads(path.read_text()) if path.is_file() else {"verdict": "not run"}
+        if new["verdict"] == "skipped":
+            print(f"ledger: notice: {name} compares nothing here, where the tools are others than those of its record")
+            continue
         if new["verdict"] != old["verdict"]:
             print(f"ledger: {name}: recorded '{old['verdict']}', run again it {new['verdict']}")
         elif new["figures"] == old["figures"]:

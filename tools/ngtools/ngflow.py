@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 RTL = ROOT / "rtl"
 
 
+SKIPPED = 77  # exit code of what has nothing to compare with here
+
+
 class FlowError(RuntimeError):
     """A step failed; the text says which, with what, and what to do."""
 
