@@ -140,7 +140,13 @@ class Drawn(unittest.TestCase):
         self.build = self.root / "build"
         (self.root / "a.cpp").write_text("int a;\n")
         (self.root / "vectors").write_text("10\n")
-        script = 'import pathlib\nn = pathlib.Path("vectors").read_text().strip()\nif n == "none": raise SystemExit(77)\nprint(f"ran {n} vectors, 5 compares, 0 errors, seed 1")\n'
+        script = textwrap.dedent("""\
+            import pathlib
+            n = pathlib.Path("vectors").read_text().strip()
+            if n == "none":
+                raise SystemExit(77)
+            print(f"ran {n} vectors, 5 compares, 0 errors, seed 1")
+            """)
         (self.root / "job.py").write_text(script)
         cmake = Path(__file__).resolve().parents[2] / "cmake" / "NgLedger.cmake"
         tool = f"${{CMAKE_COMMAND}} -E env PYTHONPATH={ngflow.ROOT / 'tools'} {sys.executable}"
