@@ -40,6 +40,9 @@ rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_quantize_mxfp4.sv
 rtl/quant/ng_quantize_nvfp4.sv
+rtl/quant/ng_rht16_align.sv
+rtl/quant/ng_rht16_normalize.sv
+rtl/quant/ng_rht16.sv
 rtl/quant/ng_transpose.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
