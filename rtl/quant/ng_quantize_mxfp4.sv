@@ -74,7 +74,7 @@ module ng_quantize_mxfp4 #(
     logic        normal, sticky;
     logic [8:0]  right;
     logic [3:0]  shift;
-    logic [9:0]  sig, wide;
+    logic [9:0]  sig, by8, by4, by2, wide;
     logic [1:0]  above;
     assign x = a_q[16*i +: 16];
     assign normal = x[14:7] != '0;
@@ -82,8 +82,11 @@ module ng_quantize_mxfp4 #(
     assign right = {1'b0, exponent} - {1'b0, x[14:7]};
     assign above = {2{right[8]}} & {~right[0], right[0]};
     assign shift = right[8] ? 4'd0 : right[3:0] | {4{|right[7:4]}};
-    assign wide = sig >> shift;
-    assign sticky = |(sig & ~(10'h3FF << shift));
+    assign by8 = shift[3] ? sig >> 8 : sig;
+    assign by4 = shift[2] ? by8 >> 4 : by8;
+    assign by2 = shift[1] ? by4 >> 2 : by4;
+    assign wide = shift[0] ? by2 >> 1 : by2;
+    assign sticky = (shift[3] & (|sig[7:2])) | (shift[2] & (|by8[3:0])) | (shift[1] & (|by4[1:0])) | (shift[0] & by2[0]);
     assign shifted[14*i +: 14] = {x[15], above, wide, sticky};
   end
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_nvfp4 against its golden model: every BF16 number under every block scale that lets it be, every largest
-// magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at thresholds and at ties
-// of codes and of scales, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are refused. Build
-// parameters: NG_TINY_SCALES, NG_CUTS.
+// magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at thresholds, at ties
+// of codes and of scales and next to them, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are
+// refused. Build parameters: NG_TINY_SCALES, NG_CUTS.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -124,10 +124,53 @@ struct Tester {
     check(x, g);
   }
 
+  /// Tensor scales under which an element or the largest number is at a threshold but for the last bits of the product.
+  void almost_ties() {
+    auto& rng = bench.rng();
+    const std::uint32_t scale_code = 1 + rng.below(125);
+    const double scale = decode(Format::ue4m3, scale_code), next = decode(Format::ue4m3, scale_code + 1);
+    const std::uint32_t code =
+        (rng.bits(2) == 0 ? 1U + rng.below(40) : 16U + rng.below(220)) << 7 | static_cast<std::uint32_t>(rng.bits(7));
+    const bool element = rng.bits(1);
+    const double midpoint = midpoints[rng.below(7)];
+    const double wanted = number(code) / (element ? midpoint * scale : 3 * (scale + next));
+    const unsigned zeros = rng.bits(1) ? 0 : rng.below(23);  // in the tensor scale's last places
+    const std::uint32_t nearest = std::bit_cast<std::uint32_t>(static_cast<float>(wanted)) >> zeros;
+    const std::uint32_t bits = (nearest + rng.below(5) - std::min(nearest, 2U)) << zeros;
+    const float g = std::bit_cast<float>(std::clamp<std::uint32_t>(bits, 1, 0x7F7FFFFF));
+    const std::uint32_t most = element ? std::max<std::uint32_t>(code, below(6 * scale * g)) : code;
+    const double unit = decode(Format::ue4m3, nvfp4_block_scale(number(most), g)) * double{g};
+    Block x;
+    for (std::uint16_t& other : x)
+      other = static_cast<std::uint16_t>(std::min<std::uint32_t>(most, below(midpoints[rng.below(7)] * unit)) | sign());
+    x[rng.below(8)] = static_cast<std::uint16_t>(code | sign());
+    x[8 + rng.below(8)] = static_cast<std::uint16_t>(most | sign());
+    check(x, g);
+  }
+
+  /// A largest number that is off the midpoint of two scales by one bit of the product that decides: 3 T s is A 2^22
+  /// and that bit, or less by it, with T = 17 to 31, odd, s the significand of the tensor scale.
+  void one_bit_off() {
+    auto& rng = bench.rng();
+    const std::uint32_t t = 17 + 2 * rng.below(8);
+    std::uint32_t inverse = 3 * t;  // of itself modulo 8; each step doubles the bits
+    for (int i = 0; i < 4; ++i) inverse *= 2 - 3 * t * inverse;
+    const std::uint32_t bit = rng.bits(1) ? inverse : -inverse;
+    const std::uint32_t s =
+        ((bit << rng.below(22)) & 0x3FFFFF) | 0x800000 | static_cast<std::uint32_t>(rng.bits(1)) << 22;
+    const float g = std::ldexp(static_cast<float>(s), static_cast<int>(rng.below(200)) - 120);
+    const double wanted = std::ldexp(6.0 * t / 16 * g, static_cast<int>(rng.below(15)) - 6);
+    const std::uint32_t most = std::min<std::uint32_t>(below(wanted * (1 + 0x1p-16)), finite_codes - 1);
+    Block x;
+    for (std::uint16_t& code : x) code = static_cast<std::uint16_t>(rng.below(most + 1) | sign());
+    x[rng.below(16)] = static_cast<std::uint16_t>(most | sign());
+    check(x, g);
+  }
+
   void random(std::uint64_t i) {
     auto& rng = bench.rng();
     Block x;
-    switch (i % 8) {
+    switch (i % 11) {
       case 0: {  // any codes, special ones seldom
         for (std::uint16_t& code : x) code = static_cast<std::uint16_t>(rng.below(finite_codes) | sign());
         if (rng.chance(0.1)) x[rng.below(16)] = static_cast<std::uint16_t>(0x7F80 | rng.bits(16));
@@ -136,7 +179,7 @@ struct Tester {
       case 1:
       case 2: {  // numbers of one size, as of one tensor
         const float g =
-            i % 8 == 1 ? any_scale() : std::bit_cast<float>(0x30000000U + static_cast<std::uint32_t>(rng.bits(28)));
+            i % 11 == 1 ? any_scale() : std::bit_cast<float>(0x30000000U + static_cast<std::uint32_t>(rng.bits(28)));
         const double size = std::ldexp(double{g}, static_cast<int>(rng.below(24)) - 10);
         for (std::uint16_t& code : x) {
           const double magnitude = size * static_cast<double>(rng.bits(20)) * 0x1p-17;
@@ -147,7 +190,8 @@ struct Tester {
       case 3:
         return at_thresholds(any_scale());
       case 4:  // ties: tensor scales of few bits
-        return at_thresholds(std::ldexp(static_cast<float>(1 + rng.below(16)), static_cast<int>(rng.below(250)) - 140));
+        return at_thresholds(std::ldexp(static_cast<float>(1 + rng.below(16)),
+                                        static_cast<int>(rng.bits(2) == 0 ? rng.below(9) : rng.below(258)) - 149));
       case 5: {  // tiny: subnormal tensor scales, numbers and thresholds
         const std::uint32_t code =
             1 + (rng.bits(2) == 0 ? rng.below(0x4000000) : static_cast<std::uint32_t>(rng.bits(1 + rng.below(25))));
@@ -169,6 +213,11 @@ struct Tester {
         x[rng.below(16)] = static_cast<std::uint16_t>(most | sign());
         return check(x, g);
       }
+      case 8:
+      case 9:
+        return almost_ties();
+      case 10:
+        return one_bit_off();
       default: {  // zeros, one special number, tensor scales that are refused
         x.fill(0);
         for (std::uint16_t& code : x)
