@@ -13,6 +13,9 @@
 // for the shadow registers; the pipeline then stands still. Unstalled, jobs of n beats follow each other every max(n, Rows)
 // cycles.
 //
+// Cuts: CellCuts and ConvertCuts add stages (ng_mac_pe, ng_fixed_to_fp32); those of the cells move with the pipeline, those of the
+// conversion while the output queue has room.
+//
 // Isolation: operand registers load on accepted beats only; those of disabled rows and columns, and those of the formats
 // that the beat does not use, load zero, so what idles computes 0 + 0 and does not toggle. A disabled row or column
 // contributes zero, and no flags, to its cells for that beat; rows and columns disabled in all beats give +0.
@@ -29,6 +32,8 @@ module ng_mac_array #(
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
   parameter int MaxBeats  = 65536,  // longest job
+  parameter int CellCuts  = 0,      // registers: 1 dot + 2 significand + 4 product + 8 sum
+  parameter int ConvertCuts = 0,    // Cuts of ng_fixed_to_fp32
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
 ) (
@@ -65,6 +70,9 @@ module ng_mac_array #(
   if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
   if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
+  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 to 15", CellCuts); end
+  if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled", CellCuts, FormatSet); end
+  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
 `endif
 
   // ---- units and widths (argument in ng_mac_pe)
@@ -75,8 +83,10 @@ module ng_mac_array #(
   localparam int AccWidth = TermWidth + $clog2(MaxBeats);
 
   // ---- control
-  // Stage 1 holds operands, stage 2 dot products, the last stage terms. They move together.
-  localparam int Stages = HasFp4 ? 3 : 2;
+  // Stage 1 holds operands, stage DotStage dot products, the last stage terms. They move together.
+  localparam int DotStage = 2 + (CellCuts & 1);
+  localparam int Stages = HasFp4 ? DotStage + 1 + ((CellCuts >> 2) & 1) + ((CellCuts >> 3) & 1) : DotStage;
+  localparam int ScaleStage = (CellCuts & 2) != 0 ? DotStage - 1 : DotStage;  // where cells want block scales
   logic              move, take;
   logic [Stages:1]   valid_q, first_q, last_q, advance;
   logic              done_q;                // the accumulators hold a finished job
@@ -131,7 +141,9 @@ module ng_mac_array #(
   for (genvar r = 0; r < Rows; r++) begin : gen_row
     ng_mac_operand #(
       .Lanes    (Lanes),
-      .FormatSet(FormatSet)
+      .FormatSet(FormatSet),
+      .Stages    (Stages),
+      .ScaleStage(ScaleStage)
     ) u_operand (
       .clk_i    (clk_i),
       .take_i   (take),
@@ -149,7 +161,9 @@ module ng_mac_array #(
   for (genvar c = 0; c < Cols; c++) begin : gen_col
     ng_mac_operand #(
       .Lanes    (Lanes),
-      .FormatSet(FormatSet)
+      .FormatSet(FormatSet),
+      .Stages    (Stages),
+      .ScaleStage(ScaleStage)
     ) u_operand (
       .clk_i    (clk_i),
       .take_i   (take),
@@ -179,8 +193,29 @@ module ng_mac_array #(
     end
   end
 
-  // ---- cells, and one conversion a column
-  logic [Cols*32-1:0] row_data;
+  // ---- cells, and one conversion a column, whose stages stand still together, when the queue is full
+  localparam int ConvertStages = (ConvertCuts & 1) + ((ConvertCuts >> 1) & 1);
+  logic [ConvertStages:0] convert_valid, convert_last;  // rows in conversion: [0] goes in, the highest comes out
+  logic [Cols*32-1:0]     row_data;
+  assign convert_valid[0] = drain_q;
+  assign convert_last[0] = row_last;
+  for (genvar s = 0; s < ConvertStages; s++) begin : gen_stage
+    logic row_valid_q;
+    assign convert_valid[s+1] = row_valid_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) row_valid_q <= 1'b0;
+      else if (queue_ready) row_valid_q <= convert_valid[s];
+    end
+    ng_cut #(
+      .Width (1),
+      .Enable(1)
+    ) u_last (
+      .clk_i(clk_i),
+      .en_i (queue_ready),
+      .d_i  (convert_last[s]),
+      .q_o  (convert_last[s+1])
+    );
+  end
   for (genvar c = 0; c < Cols; c++) begin : gen_cells
     logic [Rows*AccWidth-1:0] sum;
     logic [Rows-1:0]          nan, pinf, ninf;
@@ -190,7 +225,8 @@ module ng_mac_array #(
         .FormatSet(FormatSet),
         .TermWidth(TermWidth),
         .AccWidth (AccWidth),
-        .LsbExp   (LsbExp)
+        .LsbExp   (LsbExp),
+        .CellCuts (CellCuts)
       ) u_pe (
         .clk_i      (clk_i),
         .rst_ni     (rst_ni),
@@ -200,10 +236,11 @@ module ng_mac_array #(
         .b_fp8_i    (b_fp8[c*Lanes*8 +: Lanes*8]),
         .a_e5m2_i   (a_e5m2_q),
         .b_e5m2_i   (b_e5m2_q),
-        .dot_en_i   (advance[1]),
+        .move_i     (move),
+        .dot_en_i   (advance[DotStage-1]),
         .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
         .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
-        .term_en_i  (advance[2]),
+        .term_en_i  (advance[Stages-1]),
         .active_i   (row_active[r] & col_active[c]),
         .acc_first_i(first_q[Stages]),
         .acc_en_i   (advance[Stages]),
@@ -216,10 +253,11 @@ module ng_mac_array #(
     end
     ng_fixed_to_fp32 #(
       .Width (AccWidth),
-      .LsbExp(LsbExp)
+      .LsbExp(LsbExp),
+      .Cuts  (ConvertCuts)
     ) u_convert (
       .clk_i  (clk_i),
-      .en_i   (1'b1),
+      .en_i   (queue_ready),
       .fixed_i(sum[row_q*AccWidth +: AccWidth]),
       .nan_i  (nan[row_q]),
       .pinf_i (pinf[row_q]),
@@ -233,9 +271,9 @@ module ng_mac_array #(
   ) u_queue (
     .clk_i  (clk_i),
     .rst_ni (rst_ni),
-    .valid_i(drain_q),
+    .valid_i(convert_valid[ConvertStages]),
     .ready_o(queue_ready),
-    .data_i ({row_last, row_data}),
+    .data_i ({convert_last[ConvertStages], row_data}),
     .valid_o(valid_o),
     .ready_i(ready_i),
     .data_o ({last_o, data_o})

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operand registers of one row or column of ng_mac_array: the elements of a beat for the dot products, its block scales one
-// stage later, its enable when the terms are accumulated. What a beat does not use loads zero: nothing behind it toggles.
+// Operand registers of one row or column of ng_mac_array: the elements of a beat for the dot products, its block scales in
+// stage ScaleStage, its enable when the terms are accumulated. What a beat does not use loads zero: nothing behind it toggles.
 //
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int Stages     = 3,
+  parameter int ScaleStage = 2,
   localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
-  localparam int Blocks    = HasFp4 ? Lanes / 16 : 1,
-  localparam int Stages    = HasFp4 ? 3 : 2
+  localparam int Blocks    = HasFp4 ? Lanes / 16 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       take_i,
@@ -20,7 +21,7 @@ module ng_mac_operand #(
   input  logic [Blocks*8-1:0]        scale_i,
   output logic [Lanes*4-1:0]         fp4_o,      // stage 1
   output logic [Lanes*8-1:0]         fp8_o,      // stage 1
-  output logic [Blocks*8-1:0]        scale_o,    // stage 2
+  output logic [Blocks*8-1:0]        scale_o,    // stage ScaleStage
   output logic                       active_o    // last stage
 );
 
@@ -35,17 +36,20 @@ module ng_mac_operand #(
 
   if (HasFp4) begin : gen_fp4
     logic [Lanes*4-1:0]  codes;
-    logic [Blocks*8-1:0] scale_q;
+    logic [ScaleStage*Blocks*8-1:0] scale_q;  // stage 1 lowest
     for (genvar i = 0; i < Lanes; i++) begin : gen_lane
       assign codes[i*4 +: 4] = data_i[i*ElemWidth +: 4];
     end
     always_ff @(posedge clk_i) begin
       if (take_i) begin
-        fp4_o   <= enable_i & fp4_i ? codes : '0;
-        scale_q <= enable_i & fp4_i ? scale_i : '0;
+        fp4_o <= enable_i & fp4_i ? codes : '0;
+        scale_q[Blocks*8-1:0] <= enable_i & fp4_i ? scale_i : '0;
       end
-      if (advance_i[1]) scale_o <= scale_q;
+      for (int k = 1; k < ScaleStage; k++) begin
+        if (advance_i[k]) scale_q[k*Blocks*8 +: Blocks*8] <= scale_q[(k-1)*Blocks*8 +: Blocks*8];
+      end
     end
+    assign scale_o = scale_q[(ScaleStage-1)*Blocks*8 +: Blocks*8];
   end else begin : gen_no_fp4
     logic unused_fp4;
     assign unused_fp4 = ^scale_i;

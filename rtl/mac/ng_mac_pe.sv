@@ -9,6 +9,10 @@
 // scales and active_i arrive already delayed to the stage that uses them. Without NVFP4 there is nothing to scale, and the
 // dot register feeds the accumulator (term_en_i and the scales are unused).
 //
+// Cuts: more registers, which move with the whole pipeline (move_i). CellCuts bit 0: in the dot products; 2 and 3: at the
+// places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 beside them. Bit 1 adds none: the dot register stands at
+// the place "significand", and holds the product of the scales' significands, too; scales are wanted one stage earlier.
+//
 // Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
 // 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32. TermWidth is the largest of these after
 // alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
@@ -18,10 +22,12 @@ module ng_mac_pe #(
   parameter int TermWidth = 69,
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
+  parameter int CellCuts  = 0,  // 1 dot + 2 significand + 4 product + 8 sum
   localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
+  input  logic                       move_i,       // of the cuts
   // Stage 1: operands.
   input  logic [Lanes*4-1:0]         a_fp4_i,
   input  logic [Lanes*4-1:0]         b_fp4_i,
@@ -30,7 +36,7 @@ module ng_mac_pe #(
   input  logic                       a_e5m2_i,
   input  logic                       b_e5m2_i,
   input  logic                       dot_en_i,
-  // Stage 2: block scales.
+  // Beside the dot products, or with bit 1 of CellCuts before them: block scales.
   input  logic [Blocks*8-1:0]        a_scale_i,
   input  logic [Blocks*8-1:0]        b_scale_i,
   input  logic                       term_en_i,
@@ -49,6 +55,7 @@ module ng_mac_pe #(
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam int Fp8Set = FormatSet & ng_format_set_pkg::Fp8;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
+  localparam int ScaleCuts = (CellCuts >> 1) & 7;
 
   // ---- FP8
   logic signed [TermWidth-1:0] fp8_term;
@@ -60,10 +67,11 @@ module ng_mac_pe #(
     logic                    nan_d, pinf_d, ninf_d;
     ng_dot_fp8 #(
       .Lanes    (Lanes),
-      .FormatSet(Fp8Set)
+      .FormatSet(Fp8Set),
+      .Cuts     (CellCuts & 1)
     ) u_dot (
       .clk_i  (clk_i),
-      .en_i   (1'b1),
+      .en_i   (move_i),
       .a_i    (a_fp8_i),
       .b_i    (b_fp8_i),
       .a_fmt_i(a_e5m2_i),
@@ -97,23 +105,27 @@ module ng_mac_pe #(
   if (HasFp4) begin : gen_fp4
     localparam int Shift = -20 - LsbExp;
     localparam int SumWidth = 48 + $clog2(Blocks);
+    localparam int Fp8Stages = ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1);
     logic [Blocks*13-1:0]       dot_d, dot_q;
     logic [Blocks*48-1:0]       scaled;
     logic [Blocks-1:0]          scale_nan;
     logic signed [SumWidth-1:0] block_sum;
     for (genvar b = 0; b < Blocks; b++) begin : gen_block
       ng_dot_e2m1 #(
-        .Lanes(16)
+        .Lanes(16),
+        .Cuts (CellCuts & 1)
       ) u_dot (
         .clk_i(clk_i),
-        .en_i (1'b1),
+        .en_i (move_i),
         .a_i  (a_fp4_i[b*64 +: 64]),
         .b_i  (b_fp4_i[b*64 +: 64]),
         .dot_o(dot_d[b*13 +: 13])
       );
-      ng_scale_nvfp4 u_scale (
+      ng_scale_nvfp4 #(
+        .Cuts(ScaleCuts)
+      ) u_scale (
         .clk_i    (clk_i),
-        .en_i     (1'b1),
+        .en_i     (move_i),
         .dot_i    (dot_q[b*13 +: 13]),
         .a_scale_i(a_scale_i[b*8 +: 8]),
         .b_scale_i(b_scale_i[b*8 +: 8]),
@@ -133,13 +145,38 @@ module ng_mac_pe #(
         .sum_o  (block_sum)
       );
     end
+    if ((ScaleCuts & 1) != 0) begin : gen_significand
+      logic unused_dot_en;
+      assign unused_dot_en = dot_en_i;
+      assign dot_q = dot_d;
+    end else begin : gen_dot
+      always_ff @(posedge clk_i) begin
+        if (dot_en_i) dot_q <= dot_d;
+      end
+    end
+    // FP8 beside the scaling.
+    logic [(Fp8Stages+1)*(TermWidth+3)-1:0] fp8;
+    logic signed [TermWidth-1:0]            fp8_term_q;
+    logic                                   fp8_nan_q, fp8_pinf_q, fp8_ninf_q;
+    assign fp8[TermWidth+2:0] = {fp8_term, fp8_nan, fp8_pinf, fp8_ninf};
+    assign {fp8_term_q, fp8_nan_q, fp8_pinf_q, fp8_ninf_q} = fp8[Fp8Stages*(TermWidth+3) +: TermWidth+3];
+    for (genvar s = 0; s < Fp8Stages; s++) begin : gen_fp8_stage
+      ng_cut #(
+        .Width (TermWidth + 3),
+        .Enable(Fp8Set)
+      ) u_fp8 (
+        .clk_i(clk_i),
+        .en_i (move_i),
+        .d_i  (fp8[s*(TermWidth+3) +: TermWidth+3]),
+        .q_o  (fp8[(s+1)*(TermWidth+3) +: TermWidth+3])
+      );
+    end
     always_ff @(posedge clk_i) begin
-      if (dot_en_i) dot_q <= dot_d;
       if (term_en_i) begin
-        term <= fp8_term | (TermWidth'(block_sum) <<< Shift);
-        nan  <= fp8_nan | (|scale_nan);
-        pinf <= fp8_pinf;
-        ninf <= fp8_ninf;
+        term <= fp8_term_q | (TermWidth'(block_sum) <<< Shift);
+        nan  <= fp8_nan_q | (|scale_nan);
+        pinf <= fp8_pinf_q;
+        ninf <= fp8_ninf_q;
       end
     end
   end else begin : gen_no_fp4

@@ -24,7 +24,11 @@ module ng_tile #(
   parameter int ADepth      = 512,    // images in a bank of A, power of two
   parameter int BDepth      = 128,    // images in a bank of B, power of two
   parameter int MaxBeats    = 65536,  // longest sum
-  parameter int Counters    = 1       // 1: with activity counters
+  parameter int Counters    = 1,      // 1: with activity counters
+  parameter int LoadCuts    = 0,      // registers: of the loader, 1 fits
+  parameter int CellCuts    = 0,      // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
+  parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
+  parameter int ScaleCuts   = 0       // Cuts of ng_scale_fp32
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -69,6 +73,10 @@ module ng_tile #(
   if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters); end
+  if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts); end
+  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts); end
+  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
+  if (ScaleCuts < 0 || ScaleCuts > 15) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 15", ScaleCuts); end
 `endif
 
   // Codes of STATUS.error.
@@ -83,8 +91,9 @@ module ng_tile #(
   localparam int QueueDepth = 4;
   localparam int SpaceWidth = $clog2(QueueDepth + 1);
   // Tiles of results between sequencer and drain, if Rows is 2 or more: one offered to the array, 3 in its stages, 1 each in
-  // accumulators, shadow registers and output queue, 1 in the drain. In an array of one row the queue holds two.
-  localparam int JobDepth = Rows > 1 ? 8 : 16;
+  // accumulators, shadow registers and output queue, 1 in the drain. In an array of one row the queue holds two. Each cut of
+  // CellCuts and ConvertCuts may hold one more: 5 at most.
+  localparam int JobDepth = Rows > 1 && CellCuts == 0 && ConvertCuts == 0 ? 8 : 16;
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
@@ -240,7 +249,8 @@ module ng_tile #(
   logic                  bank_close, load_done, images_read;
   ng_tile_loader #(
     .ADepth(ADepth),
-    .BDepth(BDepth)
+    .BDepth(BDepth),
+    .LoadCuts(LoadCuts)
   ) u_loader (
     .clk_i        (clk_i),
     .rst_ni       (core_rst_n),
@@ -389,7 +399,9 @@ module ng_tile #(
     .Cols     (Cols),
     .Lanes    (Lanes),
     .FormatSet(FormatSet),
-    .MaxBeats (MaxBeats)
+    .MaxBeats (MaxBeats),
+    .CellCuts (CellCuts),
+    .ConvertCuts(ConvertCuts)
   ) u_array (
     .clk_i    (clk_i),
     .rst_ni   (core_rst_n),
@@ -434,7 +446,8 @@ module ng_tile #(
   );
   ng_tile_drain #(
     .Cols       (Cols),
-    .StreamWidth(StreamWidth)
+    .StreamWidth(StreamWidth),
+    .ScaleCuts  (ScaleCuts)
   ) u_drain (
     .clk_i      (clk_i),
     .rst_ni     (core_rst_n),

@@ -4,11 +4,13 @@
 // last element. last_o on the last word of a command.
 //
 // StreamWidth / 32 numbers a cycle: a word a cycle in FP32, a word every two cycles in BF16.
-// A job waits at the head of its queue from before its first row comes until its last number is scaled.
+// A job waits at the head of its queue from before its first row comes until its last number goes to be scaled.
 // Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
+// ScaleCuts: as many stages more in scaling; they stand still together, when a word waits for the queue.
 module ng_tile_drain #(
   parameter int Cols        = 8,
-  parameter int StreamWidth = 128  // multiple of 32
+  parameter int StreamWidth = 128,  // multiple of 32
+  parameter int ScaleCuts   = 0     // Cuts of ng_scale_fp32
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -69,16 +71,42 @@ module ng_tile_drain #(
   end
 
   // ---- scale
+  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1) + ((ScaleCuts >> 3) & 1);
+  logic [ScaleStages:0]     product_valid;        // what is being scaled: [0] goes in, the highest comes out
+  logic [ScaleStages*5+4:0] product_flags;
+  logic                     product_odd, product_row_end, product_bf16, product_last, product_irq;
   logic                     scaled_q, scaled_odd_q, scaled_row_end_q, scaled_bf16_q, scaled_last_q, scaled_irq_q;
   logic [StreamWidth-1:0]   scaled_d, scaled_data_q;
   logic                     pack_ready;
   assign scale_ready = ~scaled_q | pack_ready;
   assign job_ready_o = chosen_q & chosen_job_end_q & scale_ready;
+  assign product_valid[0] = chosen_q;
+  assign product_flags[4:0] = {chosen_odd_q, chosen_row_end_q, job_i.bf16, chosen_job_end_q & job_i.final_tile, job_i.irq};
+  assign {product_odd, product_row_end, product_bf16, product_last, product_irq} = product_flags[ScaleStages*5 +: 5];
+  for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
+    logic valid_q;
+    assign product_valid[s+1] = valid_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= 1'b0;
+      else if (scale_ready) valid_q <= product_valid[s];
+    end
+    ng_cut #(
+      .Width (5),
+      .Enable(1)
+    ) u_flags (
+      .clk_i(clk_i),
+      .en_i (scale_ready),
+      .d_i  (product_flags[s*5 +: 5]),
+      .q_o  (product_flags[(s+1)*5 +: 5])
+    );
+  end
   for (genvar u = 0; u < Units; u++) begin : gen_unit
     logic [31:0] product;
-    ng_scale_fp32 u_scale (
+    ng_scale_fp32 #(
+      .Cuts(ScaleCuts)
+    ) u_scale (
       .clk_i(clk_i),
-      .en_i (1'b1),
+      .en_i (scale_ready),
       .a_i  (chosen_data_q[u*32 +: 32]),
       .b_i  (job_i.scale),
       .y_o  (product)
@@ -87,22 +115,22 @@ module ng_tile_drain #(
     if (u < LastUnits) begin : gen_number
       assign scaled_d[u*32 +: 32] = product;
     end else begin : gen_padding
-      assign scaled_d[u*32 +: 32] = chosen_row_end_q ? '0 : product;
+      assign scaled_d[u*32 +: 32] = product_row_end ? '0 : product;
     end
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) scaled_q <= 1'b0;
-    else if (scale_ready) scaled_q <= chosen_q;
+    else if (scale_ready) scaled_q <= product_valid[ScaleStages];
   end
   always_ff @(posedge clk_i) begin
-    if (scale_ready & chosen_q) begin
+    if (scale_ready & product_valid[ScaleStages]) begin
       scaled_data_q    <= scaled_d;
-      scaled_odd_q     <= chosen_odd_q;
-      scaled_row_end_q <= chosen_row_end_q;
-      scaled_bf16_q    <= job_i.bf16;
-      scaled_last_q    <= chosen_job_end_q & job_i.final_tile;
-      scaled_irq_q     <= job_i.irq;
+      scaled_odd_q     <= product_odd;
+      scaled_row_end_q <= product_row_end;
+      scaled_bf16_q    <= product_bf16;
+      scaled_last_q    <= product_last;
+      scaled_irq_q     <= product_irq;
     end
   end
 
@@ -136,6 +164,10 @@ module ng_tile_drain #(
     .ready_i(ready_i),
     .data_o ({irq_o, last_o, data_o})
   );
-  assign busy_o = scaled_q | valid_o;
+  if (ScaleStages == 0) begin : gen_busy
+    assign busy_o = scaled_q | valid_o;
+  end else begin : gen_busy_stages
+    assign busy_o = (|product_valid[ScaleStages:1]) | scaled_q | valid_o;
+  end
 
 endmodule

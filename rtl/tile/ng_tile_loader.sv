@@ -8,12 +8,14 @@
 //   short_error_o  TLAST before the last word of the load
 //   long_error_o   no TLAST on it
 // stop_i: the stream is accepted and dropped.
+// LoadCuts = 1: whether a load fits is known one cycle after its bank is open and the load before it is complete, in registers.
 //
 // Width argument: banks have at most 2^15 images, so their counts fit 16 bits, and filled + beats fits 17. A load that is
 // executed has at most as many images as the deeper of the banks, a power of two: the number of the last one fits CountWidth.
 module ng_tile_loader #(
   parameter int ADepth = 512,
-  parameter int BDepth = 128
+  parameter int BDepth = 128,
+  parameter int LoadCuts = 0  // registers: 1 fits
 ) (
   input  logic                clk_i,
   input  logic                rst_ni,
@@ -48,9 +50,8 @@ module ng_tile_loader #(
 `endif
 
   localparam int CountWidth = $clog2(ADepth > BDepth ? ADepth : BDepth);
-  logic                  started_q;  // words of this load have been taken
   logic [CountWidth-1:0] image_q;    // images of this load that are complete
-  logic        pending, last_word, fits, take, last_of_load;
+  logic        pending, last_word, fits, go, refused, take, last_of_load;
   logic [15:0] filled, depth;
   assign pending = cmd_valid_i & ~stop_i & (cmd_i.operand ? b_open_i : a_open_i);
   assign filled = cmd_i.operand ? b_filled_i : a_filled_i;
@@ -58,26 +59,44 @@ module ng_tile_loader #(
   assign last_word = cmd_i.operand ? b_last_word_i : a_last_word_i;
   assign fits = cmd_i.beats != '0 && 17'(filled) + 17'(cmd_i.beats) <= 17'(depth);
 
-  assign ready_o = stop_i | (pending & (started_q | fits));
-  assign take = valid_i & pending & (started_q | fits);
+  if (LoadCuts == 0) begin : gen_fits
+    logic started_q;  // words of this load have been taken
+    assign go = pending & (started_q | fits);
+    assign refused = pending & ~started_q & ~fits;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) started_q <= 1'b0;
+      else if (take) started_q <= ~done_o;
+    end
+  end else begin : gen_fits_registered
+    logic fits_q, refused_q;  // this load was found to fit, or not to
+    assign go = pending & fits_q;
+    assign refused = pending & refused_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        fits_q    <= 1'b0;
+        refused_q <= 1'b0;
+      end else begin
+        fits_q    <= pending & ~done_o & (fits_q | fits);
+        refused_q <= pending & ~fits_q & ~fits;
+      end
+    end
+  end
+
+  assign ready_o = stop_i | go;
+  assign take = valid_i & go;
   assign last_of_load = last_word && image_q == CountWidth'(cmd_i.beats - 16'd1);
   assign a_write_o = take & ~cmd_i.operand;
   assign b_write_o = take & cmd_i.operand;
   assign done_o = take & last_of_load & last_i;
   assign close_o = done_o & ~cmd_i.more;
   assign cmd_ready_o = done_o;
-  assign load_error_o = pending & ~started_q & ~fits;
+  assign load_error_o = refused;
   assign short_error_o = take & ~last_of_load & last_i;
   assign long_error_o = take & last_of_load & ~last_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      started_q <= 1'b0;
-      image_q   <= '0;
-    end else if (take) begin
-      started_q <= ~done_o;
-      image_q   <= done_o ? '0 : image_q + CountWidth'(last_word);
-    end
+    if (!rst_ni) image_q <= '0;
+    else if (take) image_q <= done_o ? '0 : image_q + CountWidth'(last_word);
   end
 
 endmodule

@@ -163,7 +163,8 @@ def generated(rows_of_units: list[dict]) -> dict[str, str]:
     files = rtl_files()
     comment = f"{MARK}. The named builds of ng_tile: engines read them here; docs/units/tile.md says what each is for."
     (tile,) = (unit for unit in units if unit.name == "tile")
-    tiles = [{"name": item.name.removeprefix("tile_"), **item.params} for item in tile.having("engine")]
+    defaults = {parameter.name: parameter.default for parameter in tile.parameters.values()}
+    tiles = [{"name": item.name.removeprefix("tile_"), **defaults, **item.params} for item in tile.having("engine")]
     energy = [entry for unit in units for entry in unit.energy]
     out = {
         "README.md": between("README.md", "status", status.table(rows_of_units)),

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "narrowgauge/mac/dot_fp8.hpp"
@@ -19,6 +20,7 @@
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "systemc/mac/exact_acc_core.hpp"
+#include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 
 namespace narrowgauge::systemc {
@@ -31,6 +33,7 @@ struct MacArrayParams {
   int rows = 8, cols = 8, lanes = 16;
   unsigned format_set = narrowgauge::format_set::all;
   std::int64_t max_beats = 65536;
+  unsigned cell_cuts = 0, convert_cuts = 0;  ///< masks
 
   constexpr bool has_fp4() const { return (format_set & narrowgauge::format_set::nvfp4) != 0; }
   constexpr bool has_e4m3() const { return (format_set & narrowgauge::format_set::e4m3) != 0; }
@@ -38,7 +41,9 @@ struct MacArrayParams {
   constexpr bool has_fp8() const { return has_e4m3() || has_e5m2(); }
   constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set)); }
   constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
-  constexpr int stages() const { return has_fp4() ? 3 : 2; }  ///< registers up to the accumulators
+  /// Registers up to the accumulators: of the cuts in the cells, "significand" is the place of one that is there
+  /// anyway.
+  constexpr int stages() const { return (has_fp4() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
   constexpr int lsb_exp() const { return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : fp8_lsb_exp_e4m3; }
   constexpr int term_width() const {
     const int fp4 = has_fp4() ? 48 + ceil_log2(static_cast<unsigned>(blocks())) + nvfp4_lsb_exp - lsb_exp() : 0;
@@ -50,7 +55,8 @@ struct MacArrayParams {
   /// The array can be built.
   constexpr bool valid() const {
     return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
-           max_beats >= 1 && (!has_fp4() || lanes % 16 == 0);
+           max_beats >= 1 && cell_cuts <= (has_fp4() ? 15U : 1U) && convert_cuts <= 3 &&
+           (!has_fp4() || lanes % 16 == 0);
   }
 };
 
@@ -123,6 +129,7 @@ class MacArrayCore {
     for (Acc& acc : accs_) acc.reset();
     done_ = drain_ = false;
     row_ = 0;
+    converted_.reset();
     queue_.reset();
   }
 
@@ -136,12 +143,9 @@ class MacArrayCore {
     const bool move = this->ready(), shadow = shadow_en(), row_leaves = drain_ && queue_.ready();
     const std::size_t leaving = last_stage();
 
-    if (row_leaves) {
-      const Row row = result_row();
-      queue_.step(&row, ready);
-    } else {
-      queue_.step(nullptr, ready);
-    }
+    std::optional<Row> row;
+    if (queue_.ready()) row = converted_.step(row_leaves ? std::optional(result_row()) : std::nullopt);
+    queue_.step(row ? &*row : nullptr, ready);
     drain_ = shadow || (drain_ && !(row_leaves && row_ == rows - 1));
     if (row_leaves) row_ = row_ == rows - 1 ? 0 : row_ + 1;
 
@@ -300,9 +304,10 @@ class MacArrayCore {
   std::array<Slot, static_cast<std::size_t>(params.stages())> slots_;
   std::size_t first_stage_ = 0;  // the slot that is stage 1
   std::array<Acc, static_cast<std::size_t>(rows) * cols> accs_, shadow_;
-  bool done_ = false;   // the accumulators hold a finished job
-  bool drain_ = false;  // the shadow registers hold rows that have not left
-  int row_ = 0;         // which of them leaves next
+  bool done_ = false;                                            // the accumulators hold a finished job
+  bool drain_ = false;                                           // the shadow registers hold rows that have not left
+  int row_ = 0;                                                  // which of them leaves next
+  PipeCore<std::popcount(params.convert_cuts), Row> converted_;  // rows in the stages of the conversion
   Fifo2Core<Row> queue_;
 };
 

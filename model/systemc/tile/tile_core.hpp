@@ -91,7 +91,7 @@ class TileCore {
  protected:
   // Open to those who put faults into the model.
   using Regs = TileRegsCore<params>;
-  using Loader = TileLoaderCore<params.a_depth, params.b_depth>;
+  using Loader = TileLoaderCore<params.a_depth, params.b_depth, params.load_cuts>;
   using Sequencer = TileSequencerCore<params>;
   using Array = MacArrayCore<params.array()>;
   template <int vectors, int depth>
@@ -103,7 +103,7 @@ class TileCore {
   };
 
   static constexpr int queue_depth = 4;
-  static constexpr int job_depth = params.rows > 1 ? 8 : 16;
+  static constexpr int job_depth = params.rows > 1 && params.cell_cuts == 0 && params.convert_cuts == 0 ? 8 : 16;
 
   Regs regs_;
   bool core_on_ = false;  // core_rst_n
@@ -117,7 +117,7 @@ class TileCore {
   Buffer<params.cols, params.b_depth> b_;
   Sequencer sequencer_;
   Array array_;
-  TileDrainCore<params.cols, params.stream_words()> drain_;
+  TileDrainCore<params.cols, params.stream_words(), params.scale_cuts> drain_;
   TileCountersCore<params> counters_;
 
  private:

@@ -6,16 +6,18 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <optional>
 
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 #include "systemc/tile/tile_params.hpp"
 
 namespace narrowgauge::systemc {
 
-/// Outputs are functions of the state; step() is a clock edge.
-template <int cols, int units>
+/// Outputs are functions of the state; step() is a clock edge. `scale_cuts`: ScaleCuts, a mask.
+template <int cols, int units, unsigned scale_cuts>
 class TileDrainCore {
  public:
   using Word = std::array<std::uint32_t, units>;  ///< of the stream
@@ -24,6 +26,7 @@ class TileDrainCore {
   void reset() {
     group_ = 0;
     chosen_.valid = scaled_.valid = false;
+    products_.reset();
     queue_.reset();
   }
 
@@ -33,15 +36,16 @@ class TileDrainCore {
   const Word& data() const { return queue_.data().word; }
   bool last() const { return queue_.data().last; }
   bool irq() const { return queue_.data().irq; }
-  bool busy() const { return scaled_.valid || queue_.valid(); }
+  bool busy() const { return products_.busy() || scaled_.valid || queue_.valid(); }
 
   /// `row`: nullptr if valid_i is low, `last`: the last row of a job. `job`: the head of the queue of jobs.
   void step(const Row* row, bool last, const TileJob& job, bool ready) {
     const bool choose = this->choose(), scale_ready = this->scale_ready(), row_end = this->row_end();
     pack(ready);
     if (scale_ready) {
-      scaled_.valid = chosen_.valid;
-      if (chosen_.valid) scale(job);
+      const auto scaled = products_.step(chosen_.valid ? std::optional(scale(job)) : std::nullopt);
+      scaled_.valid = scaled.has_value();
+      if (scaled) scaled_ = *scaled;
     }
     if (choose) {
       chosen_.valid = row != nullptr;
@@ -79,17 +83,19 @@ class TileDrainCore {
   bool scale_ready() const { return !scaled_.valid || !word_end() || queue_.ready(); }
   bool word_end() const { return !scaled_.bf16 || scaled_.odd || scaled_.row_end; }
 
-  void scale(const TileJob& job) {
+  Scaled scale(const TileJob& job) const {
     const auto factor = std::bit_cast<float>(job.scale);
-    scaled_.data = {};  // zeros after a row stay zeros whatever the scale is
+    // Zeros after a row stay zeros whatever the scale is.
+    Scaled scaled{.valid = true,
+                  .odd = chosen_.odd,
+                  .row_end = chosen_.row_end,
+                  .bf16 = job.bf16,
+                  .last = chosen_.job_end && job.final_tile,
+                  .irq = job.irq};
     const int numbers = chosen_.row_end ? last_units : units;
     for (std::size_t u = 0; u < static_cast<std::size_t>(numbers); ++u)
-      scaled_.data[u] = std::bit_cast<std::uint32_t>(epilogue(std::bit_cast<float>(chosen_.data[u]), factor));
-    scaled_.odd = chosen_.odd;
-    scaled_.row_end = chosen_.row_end;
-    scaled_.bf16 = job.bf16;
-    scaled_.last = chosen_.job_end && job.final_tile;
-    scaled_.irq = job.irq;
+      scaled.data[u] = std::bit_cast<std::uint32_t>(epilogue(std::bit_cast<float>(chosen_.data[u]), factor));
+    return scaled;
   }
 
   void pack(bool ready) {
@@ -124,6 +130,7 @@ class TileDrainCore {
 
   int group_ = 0;  // of the row's numbers
   Chosen chosen_;
+  PipeCore<std::popcount(scale_cuts), Scaled> products_;  // in the stages of scaling
   Scaled scaled_;
   Word low_{};
   Fifo2Core<Result> queue_;

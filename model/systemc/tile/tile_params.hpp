@@ -16,9 +16,16 @@ struct TileParams {
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two
   std::int64_t max_beats = 65536;
   bool counters = true;
+  unsigned load_cuts = 0, cell_cuts = 0, convert_cuts = 0, scale_cuts = 0;  ///< masks
 
   constexpr MacArrayParams array() const {
-    return {.rows = rows, .cols = cols, .lanes = lanes, .format_set = format_set, .max_beats = max_beats};
+    return {.rows = rows,
+            .cols = cols,
+            .lanes = lanes,
+            .format_set = format_set,
+            .max_beats = max_beats,
+            .cell_cuts = cell_cuts,
+            .convert_cuts = convert_cuts};
   }
   constexpr int stream_words() const { return stream_width / 32; }
   /// Bytes of the elements in an image of `vectors` rows or columns; its scales follow them.
@@ -35,7 +42,7 @@ struct TileParams {
     };
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
-           max_beats <= 0x7FFFFFFF;
+           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 15;
   }
 };
 

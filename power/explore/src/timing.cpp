@@ -114,6 +114,9 @@ class Timing {
         rows_(tile.rows),
         groups_(quotient_up(std::int64_t{tile.cols} * 32, tile.stream_width)),
         stages_(tile.stages),
+        load_cuts_(tile.load_cuts),
+        convert_cuts_(tile.convert_cuts),
+        scale_cuts_(tile.scale_cuts),
         a_words_(tile.a_words()),
         b_words_(tile.b_words()),
         a_edge_(gemm.m % tile.rows != 0),
@@ -185,7 +188,7 @@ class Timing {
     Time start = load_count_ < queue_depth ? driver_start + access_cycles * (load_count_ + 1) + load_to_word
                                            : s_.loaded[0] + refill;
     Banks& banks = b ? s_.b : s_.a;
-    start = std::max({start, s_.loader, banks.free[0]});
+    start = std::max({start, s_.loader + load_cuts_, banks.free[0] + load_cuts_});
     s_.loader = start + images * (b ? b_words_ : a_words_);
     std::shift_left(s_.loaded.begin(), s_.loaded.end(), 1);
     s_.loaded.back() = s_.loader;
@@ -286,18 +289,20 @@ class Timing {
     return s_.sequencer;
   }
 
-  // A tile of results leaves accumulators, shadow registers and the array's queue of two rows. The drain takes a row
-  // every groups_ cycles.
+  // A tile of results leaves accumulators, shadow registers, the stages of the conversion and the array's queue of two
+  // rows. The drain takes a row every groups_ cycles. The stages are taken for places of the queue; where groups_ is 2
+  // or more, and the queue full, gaps in them may cost a few cycles that are not counted here.
   void drain(Results& r) {
     r.shadowed = std::max(r.summed + 1, r.unloaded);
-    const Time first_in = std::max(r.shadowed + 1, r.row_before + 1);
-    const Time first = std::max(first_in + groups_, r.row + groups_);
+    const Time stages = convert_cuts_, places = stages * groups_;
+    const Time first_in = std::max(r.shadowed + 1, r.row_before + 1 - places);
+    const Time first = std::max(first_in + stages + groups_, r.row + groups_);
     const Time row_before = r.row, last = first + (rows_ - 1) * groups_;
-    r.unloaded = rows_ == 1 ? first_in : std::max(first_in + rows_ - 1, row_before + rows_ - 1);
-    if (rows_ > 2) r.unloaded = std::max(r.unloaded, last - 2 * groups_ + 1);
+    r.unloaded = rows_ == 1 ? first_in : std::max(first_in + rows_ - 1, row_before + rows_ - 1 - places);
+    if (rows_ > 2 + stages) r.unloaded = std::max(r.unloaded, last - 2 * groups_ - places + 1);
     r.row = last;
     r.row_before = rows_ == 1 ? row_before : last - groups_;
-    const Time from = first - groups_ + 1 + row_to_word, to = last + row_to_word;
+    const Time from = first - groups_ + 1 + row_to_word + scale_cuts_, to = last + row_to_word + scale_cuts_;
     if (!bursts_.empty() && bursts_.back().count == 1 && from <= bursts_.back().last + 1) {
       bursts_.back().last = to;
     } else {
@@ -615,7 +620,7 @@ class Timing {
   static constexpr Time driver_start = (accesses_before + 1) * access_cycles;  // after the first STATUS
 
   Plan plan_;
-  std::int64_t rows_, groups_, stages_, a_words_, b_words_;
+  std::int64_t rows_, groups_, stages_, load_cuts_, convert_cuts_, scale_cuts_, a_words_, b_words_;
   bool a_edge_, b_edge_;
   Time followed_;  // no repetition is looked for before
   State s_;
@@ -656,6 +661,9 @@ void validate(const TileShape& tile) {
   check_power("a_depth", tile.a_depth, 2, 32768);
   check_power("b_depth", tile.b_depth, 2, 32768);
   check("max_beats", tile.max_beats, 1, 0x7FFFFFFF);
+  check("load_cuts", tile.load_cuts, 0, 1);
+  check("convert_cuts", tile.convert_cuts, 0, 8);
+  check("scale_cuts", tile.scale_cuts, 0, 8);
 }
 
 GemmWork estimate_gemm(const TileShape& tile, const GemmShape& gemm) {

@@ -5,6 +5,7 @@
 // The golden value of an operand comes from the format table, not from the model of the dot units.
 // Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS.
 #include <array>
+#include <bit>
 #include <cmath>
 #include <deque>
 
@@ -28,7 +29,8 @@ constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set &
 constexpr bool has_fp8 = has_e4m3 || has_e5m2;
 constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
 constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : -18;
-constexpr int latency = (has_fp4 ? 3 : 2) + 3;  // last beat accepted to first row offered, in cycles
+constexpr int latency = (has_fp4 ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
+                        std::popcount(NG_CONVERT_CUTS + 0U);  // last beat accepted to first row offered, in cycles
 
 using tile_regs::TileElement;
 enum Fmt : unsigned {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_mac_array and its SystemC module in lock-step. The beats need not form jobs: first and last come at random, jobs
 // grow beyond MaxBeats and wrap, formats outside the set are asked for. Build parameters: NG_ROWS, NG_COLS, NG_LANES,
-// NG_FORMAT_SET, NG_MAX_BEATS.
+// NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/mac_array.hpp"
@@ -11,8 +11,13 @@ namespace {
 using namespace narrowgauge::bench;
 using narrowgauge::systemc::MacArrayBeat, narrowgauge::systemc::MacArrayCore, narrowgauge::systemc::MacArrayParams;
 
-constexpr MacArrayParams params{
-    .rows = NG_ROWS, .cols = NG_COLS, .lanes = NG_LANES, .format_set = NG_FORMAT_SET, .max_beats = NG_MAX_BEATS};
+constexpr MacArrayParams params{.rows = NG_ROWS,
+                                .cols = NG_COLS,
+                                .lanes = NG_LANES,
+                                .format_set = NG_FORMAT_SET,
+                                .max_beats = NG_MAX_BEATS,
+                                .cell_cuts = NG_CELL_CUTS,
+                                .convert_cuts = NG_CONVERT_CUTS};
 constexpr int a_width = params.rows * params.lanes * params.elem_width();
 constexpr int b_width = params.cols * params.lanes * params.elem_width();
 constexpr int a_scale_width = params.rows * params.blocks() * 8, b_scale_width = params.cols * params.blocks() * 8;

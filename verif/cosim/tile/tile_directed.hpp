@@ -54,8 +54,8 @@ inline void latency(Harness& tile) {
     tile.push(shape);
     tile.settle();
     const std::uint64_t all_beats = shape.a_panels * shape.b_panels * shape.beats;
-    // Queue, check, address, array, its stages, its queue; then the drain's three.
-    const std::uint64_t expected = all_beats + stages + rows * groups + 8;
+    // Queue, check, address, array, its stages, its queue; then the drain's three; and the cuts.
+    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + drain_cuts;
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(), expected,
                          [&] { return tile.describe; });
     tile.expect_counter(busy, expected);
@@ -125,7 +125,8 @@ inline void stalls(Harness& tile) {
   for (const bool bf16 : {false, true}) wait_for_output(tile, bf16);
 }
 
-/// Results that wait for the output close up: some leave, more come, and then all leave, a word a cycle.
+/// Results that wait for the output close up: some leave, more come, and then all leave, a word a cycle. Stages of cuts
+/// stand still together, so a gap among them stays, a cycle for each stage at most.
 inline void bubbles(Harness& tile) {
   for (unsigned some = 1; some < std::min(5U, rows * groups); ++some) {
     tile.describe = "results that wait, " + std::to_string(some) + " have left";
@@ -146,7 +147,9 @@ inline void bubbles(Harness& tile) {
     tile.settle();
     tile.bench.expect_eq("words that waited", words, std::uint64_t{2 * rows * groups - some},
                          [&] { return tile.describe; });
-    tile.bench.expect_eq("cycles of all results", tile.last_out() - go, words - 1, [&] { return tile.describe; });
+    const std::uint64_t cycles = tile.last_out() - go;
+    tile.bench.expect(cycles >= words - 1 && cycles <= words - 1 + drain_cuts,
+                      [&] { return tile.describe + ": cycles of all results: " + std::to_string(cycles); });
     tile.expect_idle();
     tile.bench.vector();
   }

@@ -57,7 +57,7 @@ inline void last_image(Harness& tile, bool b_last) {
   tile.pace.in = in;
   tile.settle();
   tile.bench.expect_eq("cycles from the last word to the last result", tile.last_out() - tile.last_in(),
-                       stages + rows * groups + 8, [&] { return tile.describe; });
+                       stages + rows * groups + 8 + drain_cuts, [&] { return tile.describe; });
   tile.expect_counter(busy, tile.last_out() - tile.compute_at());
   tile.expect_counters();
   tile.expect_idle();

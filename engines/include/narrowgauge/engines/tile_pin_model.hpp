@@ -15,6 +15,7 @@ struct TileConfig {
   unsigned rows, cols, lanes, format_set, stream_width, a_depth, b_depth;
   std::uint64_t max_beats;
   bool counters;
+  unsigned load_cuts, cell_cuts, convert_cuts, scale_cuts;  ///< masks
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

@@ -3,6 +3,7 @@
 // simulating it. The cycle model, which is the tile in every cycle, is in model/systemc.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "narrowgauge/error.hpp"
@@ -10,25 +11,46 @@
 
 namespace narrowgauge::power {
 
+/// The cuts of ng_tile: LoadCuts, CellCuts, ConvertCuts, ScaleCuts, masks.
+struct TileCuts {
+  unsigned load = 0, cell = 0, convert = 0, scale = 0;
+};
+
 /// What the timing of a tile depends on; rtl/tile/ng_tile.sv says what each is.
 struct TileShape {
-  int rows = 8, cols = 8;            ///< of the array, 1 to 255
-  int lanes = 16;                    ///< elements of a contraction in a beat, 2 to 510
-  int a_row_bits = 72;               ///< of one row of A in an image, scales included
-  int b_col_bits = 72;               ///< of one column of B
-  int stages = 3;                    ///< of the array before its accumulators: 3 with NVFP4 in the set, else 2
-  int stream_width = 128;            ///< bits of a stream word, a power of two from 32 to 1024
+  int rows = 8, cols = 8;  ///< of the array, 1 to 255
+  int lanes = 16;          ///< elements of a contraction in a beat, 2 to 510
+  int a_row_bits = 72;     ///< of one row of A in an image, scales included
+  int b_col_bits = 72;     ///< of one column of B
+  int stages = 3;          ///< of the array before its accumulators: 3 with NVFP4 in the set, else 2; and cuts
+  int stream_width = 128;  ///< bits of a stream word, a power of two from 32 to 1024
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two from 2 to 32768
   std::int64_t max_beats = 65536;    ///< longest sum
+  int load_cuts = 0;                 ///< cycles from a load's turn to its first word that the check of its size takes
+  int convert_cuts = 0;              ///< stages more in the conversion of sums
+  int scale_cuts = 0;                ///< and in the scaling of results
 
   bool operator==(const TileShape&) const = default;
 
   /// The tile of these parameters of ng_tile. `set`: a set of formats (format_set).
   static TileShape of(int rows, int cols, int lanes, unsigned set, int stream_width, int a_depth, int b_depth,
-                      std::int64_t max_beats = 65536) {
+                      std::int64_t max_beats = 65536, const TileCuts& cuts = {}) {
     const bool nvfp4 = (set & format_set::nvfp4) != 0;
     const int bits = lanes * static_cast<int>(format_set::element_bits(set)) + (nvfp4 ? lanes / 16 * 8 : 0);
-    return {rows, cols, lanes, bits, bits, nvfp4 ? 3 : 2, stream_width, a_depth, b_depth, max_beats};
+    // Bit 1 of the cuts in the cells is the place of a stage that is there anyway.
+    return {.rows = rows,
+            .cols = cols,
+            .lanes = lanes,
+            .a_row_bits = bits,
+            .b_col_bits = bits,
+            .stages = (nvfp4 ? 3 : 2) + std::popcount(cuts.cell & ~2U),
+            .stream_width = stream_width,
+            .a_depth = a_depth,
+            .b_depth = b_depth,
+            .max_beats = max_beats,
+            .load_cuts = std::popcount(cuts.load),
+            .convert_cuts = std::popcount(cuts.convert),
+            .scale_cuts = std::popcount(cuts.scale)};
   }
   /// Stream words of an image of A, of B.
   std::int64_t a_words() const { return (std::int64_t{rows} * a_row_bits + stream_width - 1) / stream_width; }
