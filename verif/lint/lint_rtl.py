@@ -40,7 +40,7 @@ FORBIDDEN = [
     ("$size", r"\$size\b", "$size(x)"),
     ("concurrent assertion", r"\bassert\s+property\b", "assert property (@(posedge clk_i) a);"),
     ("interface", r"\binterface\b", "interface bus;"),
-    ("-N'(x), which parses as width minus N (write -(N'(x)))", r"(?<![\w)\]])-\s*\d+'\(", "x = -8'(a);"),
+    ("-N'(x), which parses as width minus N (write -(N'(x)))", r"(?:^|[^\w)\]\s])\s*-\s*\d+'\(", "x = -8'(a);"),
     (
         "'1 in a localparam, which Yosys 0.23 evaluates to 1 (write {Width{1'b1}})",
         r"\b(?:localparam|parameter)\b[^;]*?=\s*'1",
