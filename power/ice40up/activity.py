@@ -404,15 +404,17 @@ def wrong_products(width: int, cycles: int, work: Path) -> int:
 
 
 def stimulus_words(ports: list[dict], inputs: dict, cycles: int, seed: int, path: Path | None) -> list[int]:
-    """Values of the input register: the ports of a stimulus file (.stim), or uniform bits and the constants of `inputs`."""
+    """Values of the input register: the ports of a stimulus file (.stim), or uniform bits and the constants of `inputs`.
+    Enables of cuts that neither has are high."""
     total = cycles + WARM_UP
+    enables = {port["name"]: 1 for port in ports if port["name"] in ngflow.CUT_ENABLES}
     if path:
         try:
             header, *lines = path.read_text().splitlines()
             names = [port["name"] for port in json.loads(header)["ports"]]
         except (OSError, ValueError, KeyError) as error:
             raise FlowError(f"{path.name} is not a stimulus file ({error}); ng_stimulus writes one") from None
-        missing = [port["name"] for port in ports if port["name"] not in names]
+        missing = [port["name"] for port in ports if port["name"] not in (*names, *enables)]
         if missing:
             raise FlowError(f"{path.name} has no port {missing[0]}; it has {', '.join(names)}")
         if len(lines) < total:
@@ -422,7 +424,7 @@ def stimulus_words(ports: list[dict], inputs: dict, cycles: int, seed: int, path
         bits = random.Random(seed)
         rows = []
         for cycle in range(total):
-            row = {port["name"]: bits.getrandbits(port["width"]) for port in ports}
+            row = {port["name"]: bits.getrandbits(port["width"]) for port in ports if port["name"] not in enables}
             for name, rule in inputs.items():
                 if "constant" in rule:
                     row[name] = rule["constant"]
@@ -433,7 +435,7 @@ def stimulus_words(ports: list[dict], inputs: dict, cycles: int, seed: int, path
     for row in rows:
         word, lsb = 0, 0
         for port in ports:
-            word |= row[port["name"]] << lsb
+            word |= (enables | row)[port["name"]] << lsb
             lsb += port["width"]
         words.append(word)
     return words

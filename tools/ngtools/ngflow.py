@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RTL = ROOT / "rtl"
 
 
+CUT_ENABLES = ("en_i", "move_i")  # of cuts (docs/cuts.md); always high where energy is measured
 SKIPPED = 77  # exit code of what has nothing to compare with here
 
 

@@ -127,9 +127,10 @@ def unit_ports(unit: dict, work: Path) -> dict[str, dict]:
 
 def wrapper(unit: dict, ports: dict[str, dict]) -> str:
     """Verilog: input registers -> unit, and output registers behind a unit without state of its own, so that a cycle is an
-    operation. A unit with cuts (docs/cuts.md), which has a clock and no reset, is always enabled."""
+    operation. Cuts (docs/cuts.md) are always enabled: by `en_i` of a unit with a clock and no reset, by `move_i` of ng_mac_pe."""
     cuts = "en_i" in ports and "rst_ni" not in ports
-    controls = ("clk_i", "rst_ni", "en_i") if cuts else ("clk_i", "rst_ni")
+    enables = [name for name in ngflow.CUT_ENABLES if name in ports and (cuts or name != "en_i")]
+    controls = ("clk_i", "rst_ni", *enables)
     inputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "input" and n not in controls}
     outputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "output"}
     missing = sorted(set(inputs) - set(unit["inputs"]))
@@ -146,7 +147,7 @@ def wrapper(unit: dict, ports: dict[str, dict]) -> str:
     lines = [f"  reg [{width - 1}:0] {name}_q;" for name, width in inputs.items()]
     lines += [f"  wire [{width - 1}:0] {name}_d;" for name, width in outputs.items() if not clocked]
     connections = [f".{name}({name})" for name in ("clk_i", "rst_ni") if name in ports]
-    connections += [".en_i(1'b1)"] if cuts else []
+    connections += [f".{name}(1'b1)" for name in enables]
     connections += [f".{name}({name}_q)" for name in inputs]
     connections += [f".{name}({name}{'' if clocked else '_d'})" for name in outputs]
     # 32'sh: as in ngflow.
