@@ -3,6 +3,7 @@
 // the other without adapters.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdint>
@@ -51,17 +52,43 @@ Port<width> port_of(PortWords<width> words) {
   }
 }
 
-/// A port of `count` fields of `width` bits, 8 at most and a divisor of 32, the first in the low bits.
+/// The smallest unsigned type of `width` bits, 64 at most.
+template <int width>
+using Field = std::conditional_t<
+    width <= 8, std::uint8_t,
+    std::conditional_t<width <= 16, std::uint16_t, std::conditional_t<width <= 32, std::uint32_t, std::uint64_t>>>;
+
+/// A port of `count` fields of `width` bits, 64 at most, the first in the low bits.
 template <int count, int width>
-std::array<std::uint8_t, static_cast<std::size_t>(count)> fields_of(const Port<count * width>& value) {
-  static_assert(width <= 8 && 32 % width == 0, "fields_of: width must be 1, 2, 4 or 8");
-  constexpr int in_word = 32 / width;
+std::array<Field<width>, static_cast<std::size_t>(count)> fields_of(const Port<count * width>& value) {
+  static_assert(width >= 1 && width <= 64, "fields_of: width must be 1 to 64");
   const PortWords<count* width> words = words_of<count * width>(value);
-  std::array<std::uint8_t, static_cast<std::size_t>(count)> fields;
-  for (int i = 0; i < count; ++i)
-    fields[static_cast<std::size_t>(i)] =
-        words[static_cast<std::size_t>(i / in_word)] >> i % in_word * width & ((1U << width) - 1);
+  std::array<Field<width>, static_cast<std::size_t>(count)> fields;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    std::uint64_t field = 0;
+    for (std::size_t bit = 0; bit < width;) {  // word by word
+      const std::size_t at = i * width + bit, taken = std::min<std::size_t>(width - bit, 32 - at % 32);
+      field |= (words[at / 32] >> at % 32 & ~std::uint64_t{0} >> (64 - taken)) << bit;
+      bit += taken;
+    }
+    fields[i] = static_cast<Field<width>>(field);
+  }
   return fields;
+}
+
+/// The inverse of fields_of: each field has `width` bits.
+template <int width, class T, std::size_t count>
+Port<static_cast<int>(count) * width> port_of_fields(const std::array<T, count>& fields) {
+  static_assert(width >= 1 && width <= 64, "port_of_fields: width must be 1 to 64");
+  PortWords<static_cast<int>(count) * width> words{};
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t bit = 0; bit < width;) {
+      const std::size_t at = i * width + bit;
+      words[at / 32] |= static_cast<std::uint32_t>(std::uint64_t{fields[i]} >> bit << at % 32);
+      bit += 32 - at % 32;
+    }
+  }
+  return port_of<static_cast<int>(count) * width>(words);
 }
 
 __extension__ using Int128 = __int128;

@@ -22,6 +22,7 @@ import argparse
 import ast
 import collections
 import datetime
+import functools
 import hashlib
 import json
 import os
@@ -267,6 +268,22 @@ class Ledger:
                 wrong[name] = f"is stale: {changed} changed"
         return wrong | {name: "has an entry and is no job any more" for name in self.entries if name not in self.jobs}
 
+    @functools.cached_property
+    def repeatable(self) -> list[str]:
+        """Jobs whose entries tell what a run must give here. Injected faults are chosen by Yosys' names of cells, so under
+        another version of it, or in RTL of another layout, a campaign has other faults than the recorded one."""
+        here = tools().get("yosys")
+        found = []
+        for name, entry in self.entries.items():
+            if name not in self.jobs:
+                continue
+            if "newest_seed" in entry["figures"] and (
+                entry["tools"].get("yosys") != here or entry["layout"] != layout_hash(self.tree, self.jobs[name])
+            ):
+                continue
+            found.append(name)
+        return sorted(found)
+
     def cost(self, names: Iterable[str]) -> float:
         return sum(sum(self.entries[name]["seconds"].values()) for name in names if name in self.entries)
 
@@ -469,25 +486,9 @@ def renew(ledger: Ledger, names: list[str], jobs: int) -> int:
     return record(ledger, names, share)
 
 
-def repeatable(ledger: Ledger) -> list[str]:
-    """Jobs whose entries tell what a run must give here. Injected faults are chosen by Yosys' names of cells, so under another
-    version of it, or in RTL of another layout, a campaign has other faults than the recorded one."""
-    here = tools().get("yosys")
-    found = []
-    for name, entry in ledger.entries.items():
-        if name not in ledger.jobs:
-            continue
-        if "newest_seed" in entry["figures"] and (
-            entry["tools"].get("yosys") != here or entry["layout"] != layout_hash(ledger.tree, ledger.jobs[name])
-        ):
-            continue
-        found.append(name)
-    return sorted(found)
-
-
 def drawn(ledger: Ledger, seconds: float, of: str) -> list[str]:
     """Jobs in the commit's own order, as many as fit into the time by their record."""
-    order = repeatable(ledger)
+    order = list(ledger.repeatable)
     random.Random(of).shuffle(order)
     chosen: list[str] = []
     for name in order:
@@ -501,7 +502,7 @@ def draw(ledger: Ledger, seconds: float, of: str, jobs: int) -> int:
     if not names:
         raise ngflow.FlowError(f"no entry of the ledger fits into {seconds:.0f} s; allow more with --seconds")
     print(f"ledger: {len(names)} of {len(ledger.jobs)} drawn by {of[:12]}: {', '.join(names)}", flush=True)
-    if others := set(ledger.entries).intersection(ledger.jobs) - set(repeatable(ledger)):
+    if others := set(ledger.entries).intersection(ledger.jobs) - set(ledger.repeatable):
         print(
             f"ledger: notice: {len(others)} campaigns of injected faults are not drawn: this Yosys, or the layout of their RTL, "
             "gives other faults than the recorded ones"

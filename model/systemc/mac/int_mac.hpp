@@ -2,6 +2,7 @@
 // SystemC module of ng_int_mac: ports and latency of rtl/mac/ng_int_mac.sv.
 #pragma once
 
+#include <algorithm>
 #include <array>
 
 #include "systemc/clocked.hpp"
@@ -26,10 +27,8 @@ class IntMac : public Clocked {
 
   template <int width>
   static Codes codes(const Port<width * params.lanes>& port) {
-    const auto words = words_of<width * params.lanes>(port);
-    Codes codes{};
-    for (int i = 0; i < width * params.lanes; ++i)
-      codes[i / width] |= static_cast<std::uint16_t>((words[i / 32] >> i % 32 & 1) << i % width);
+    Codes codes;
+    std::ranges::copy(fields_of<params.lanes, width>(port), codes.begin());
     return codes;
   }
 

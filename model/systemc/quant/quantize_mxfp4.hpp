@@ -21,15 +21,10 @@ class QuantizeMxfp4 : public CutPipe<Core, Mxfp4Block> {
 
  private:
   Mxfp4Block value() const override {
-    const PortWords<512> words = words_of<512>(a_i);
-    std::array<std::uint16_t, 32> x;
-    for (std::size_t i = 0; i < 32; ++i) x[i] = static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2));
-    return quantize_mxfp4(x, rceil, stochastic_i, fields_of<32, 8>(rand_i));
+    return quantize_mxfp4(fields_of<32, 16>(a_i), rceil, stochastic_i, fields_of<32, 8>(rand_i));
   }
   void drive(const Mxfp4Block& block) override {
-    PortWords<128> words{};
-    for (std::size_t i = 0; i < 32; ++i) words[i / 8] |= std::uint32_t{block.codes[i]} << 4 * (i % 8);
-    codes_o = port_of<128>(words);
+    codes_o = port_of_fields<4>(block.codes);
     scale_o = block.scale;
   }
 };

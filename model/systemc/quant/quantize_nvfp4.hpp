@@ -22,15 +22,10 @@ class QuantizeNvfp4 : public CutPipe<Core, Nvfp4Block> {
 
  private:
   Nvfp4Block value() const override {
-    const PortWords<256> words = words_of<256>(a_i);
-    std::array<std::uint16_t, 16> x;
-    for (std::size_t i = 0; i < 16; ++i) x[i] = static_cast<std::uint16_t>(words[i / 2] >> 16 * (i % 2));
-    return quantize_nvfp4(x, std::bit_cast<float>(tensor_scale_i.read()), tiny_scales);
+    return quantize_nvfp4(fields_of<16, 16>(a_i), std::bit_cast<float>(tensor_scale_i.read()), tiny_scales);
   }
   void drive(const Nvfp4Block& block) override {
-    std::uint64_t codes = 0;
-    for (std::size_t i = 0; i < 16; ++i) codes |= std::uint64_t{block.codes[i]} << 4 * i;
-    codes_o = codes;
+    codes_o = port_of_fields<4>(block.codes);
     scale_o = block.scale;
   }
 };

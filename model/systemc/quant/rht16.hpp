@@ -18,16 +18,9 @@ class Rht16 : public CutPipe<Core, Rht16Result> {
   using CutPipe<Core, Rht16Result>::CutPipe;
 
  private:
-  Rht16Result value() const override {
-    const PortWords<256> words = words_of<256>(x_i);
-    Rht16Block x;
-    for (std::size_t r = 0; r < x.size(); ++r) x[r] = static_cast<std::uint16_t>(words[r / 2] >> r % 2 * 16);
-    return rht16(x, window);
-  }
+  Rht16Result value() const override { return rht16(fields_of<16, 16>(x_i), window); }
   void drive(const Rht16Result& result) override {
-    PortWords<256> words{};
-    for (std::size_t c = 0; c < result.y.size(); ++c) words[c / 2] |= std::uint32_t{result.y[c]} << c % 2 * 16;
-    y_o = port_of<256>(words);
+    y_o = port_of_fields<16>(result.y);
     exact_o = result.exact;
   }
 };

@@ -12,8 +12,8 @@ constexpr int size = NG_SIZE, width = NG_WIDTH, bits = size * width;
 constexpr const char* faults[] = {"a column comes one cycle late", "a block leaves as it came",
                                   "the second bank is never filled", "a row is taken without ready"};
 
-struct Core : narrowgauge::systemc::TransposeCore<std::uint64_t, NG_SIZE> {
-  using Base = narrowgauge::systemc::TransposeCore<std::uint64_t, NG_SIZE>;
+struct Core : narrowgauge::systemc::TransposeCore<narrowgauge::systemc::Field<NG_WIDTH>, NG_SIZE> {
+  using Base = narrowgauge::systemc::TransposeCore<narrowgauge::systemc::Field<NG_WIDTH>, NG_SIZE>;
   bool valid() const { return Base::valid() && (fault != 1 || seen_); }
   bool ready() const { return Base::ready() && (fault != 3 || !Base::valid()); }
   const Line& column() const { return fault == 2 ? first_row_ : Base::column(); }
