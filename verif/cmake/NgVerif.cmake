@@ -46,7 +46,7 @@ find_program(YOSYS yosys REQUIRED)
 # The benches' headers, compiled once. GCC bug 105651: false warnings about std::string, which it leaves unsaid only where it
 # sees that the header is the system's.
 set(NG_BENCH_FLAGS -Wall -Wextra -Werror -Wno-array-bounds -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread
-    -ffp-contract=off ${NG_FAST})
+    -ffp-contract=off ${NG_QUICK})
 if(NOT TARGET ng_bench_headers)
   add_executable(ng_bench_headers EXCLUDE_FROM_ALL ${NG_EMPTY}) # a program, because these are compiled as the programs are
   target_compile_options(ng_bench_headers PRIVATE ${NG_BENCH_FLAGS})
@@ -146,7 +146,7 @@ function(ng_add_bench)
       JOB_POOL ng_tools
       COMMENT "Yosys synth_ice40: ${arg_TOP} ${arg_PARAMS}"
       VERBATIM)
-    ng_verilate(TARGET ${target}_dut TOP ${arg_TOP} SOURCES ${netlist} NO_LINT)
+    ng_verilate(TARGET ${target}_dut TOP ${arg_TOP} SOURCES ${netlist} NO_LINT OPTIMIZE -O1) # much code, run for a moment
     ng_bench_program(${target} ${target}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
     if(arg_NETLIST_DEEP)
       set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
