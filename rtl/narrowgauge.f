@@ -10,6 +10,7 @@ rtl/format/ng_philox4x32.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv
+rtl/mac/ng_div_fp32.sv
 rtl/mac/ng_dot_e2m1.sv
 rtl/mac/ng_fp8_operand.sv
 rtl/mac/ng_fp8_lane.sv
