@@ -41,6 +41,8 @@ rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
+rtl/quant/ng_quantize_lane.sv
+rtl/quant/ng_quantize_fp8.sv
 rtl/quant/ng_quantize_mxfp4.sv
 rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_rht16_align.sv

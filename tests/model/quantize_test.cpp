@@ -12,6 +12,7 @@
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize_fp8.hpp"
 #include "narrowgauge/quant/quantize_mxfp4.hpp"
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
 #include "narrowgauge/quant/rules.hpp"
@@ -525,6 +526,38 @@ TEST(Quantizer, BlocksOfTheUnitAreThoseOfTheDialect) {
       ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << ", g = " << g;
       for (std::size_t i = 0; i < 16; ++i)
         ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
+    }
+  }
+}
+
+// The golden function of ng_quantize_fp8, number by number, with the random bits of the seed.
+TEST(Quantizer, NumbersOfTheFp8UnitAreThoseOfTheMatrix) {
+  constexpr std::size_t size = 0x7F80 * 2;  // every finite BF16 number
+  std::vector<std::uint16_t> codes(size);
+  std::vector<float> x(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    codes[i] = static_cast<std::uint16_t>(i / 2 | i % 2 << 15);
+    x[i] = std::bit_cast<float>(std::uint32_t{codes[i]} << 16);
+  }
+  for (const Format format : {Format::e4m3, Format::e5m2}) {
+    for (const int scale : {0, 1, 5, 15, 16, 90, 127, 140, 253, 254}) {
+      for (const int bits : {0, 1, 8, 24}) {  // 0: to nearest
+        const Rounding rounding = bits != 0 ? Rounding::stochastic : Rounding::nearest_even;
+        const QuantizedMatrix whole = quantize(x, 1, size, Axis::rows,
+                                               {.scheme = Scheme::fp8,
+                                                .element = format,
+                                                .rounding = rounding,
+                                                .random_bits = std::max(bits, 1),
+                                                .seed = 5,
+                                                .tensor_scale = std::ldexp(1.0F, scale - 127)});
+        std::vector<std::uint32_t> random(size);
+        if (bits != 0) random_fields(5, 0, bits, random);
+        for (std::size_t i = 0; i < size; ++i) {
+          const std::uint8_t code =
+              quantize_fp8(codes[i], static_cast<std::uint8_t>(scale), format, bits != 0, random[i], std::max(bits, 1));
+          ASSERT_EQ(code, whole.codes[i]) << x[i] << ", scale " << scale << ", random bits " << bits;
+        }
+      }
     }
   }
 }
