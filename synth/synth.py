@@ -141,12 +141,16 @@ def place_and_route(
     netlist = wrapped(top, params, target, work)
     dsp_ns = recipe.get("dsp_ns", 0.0)
     found = route.dsps(json.loads(netlist.read_text())["modules"]["pnr_top"]) if dsp_ns else None
-    results = {seeds[0]: route.run(netlist, recipe["command"], seeds[0], cache)}
+    detailed = bool(found and found.behind)
+
+    def run(seed: int) -> dict:
+        return route.run(netlist, recipe["command"], seed, cache, detailed)
+
+    results = {seeds[0]: run(seeds[0])}
     # What one seed finds no room for, no seed does.
     if "failed" not in results[seeds[0]] or not NO_ROOM.search(results[seeds[0]]["failed"]):
         with ThreadPoolExecutor(max_workers=jobs) as pool:
-            rest = pool.map(lambda seed: route.run(netlist, recipe["command"], seed, cache), seeds[1:])
-            results |= dict(zip(seeds[1:], rest, strict=True))
+            results |= dict(zip(seeds[1:], pool.map(run, seeds[1:]), strict=True))
     return {
         "device": recipe["device"],
         "command": recipe["command"],

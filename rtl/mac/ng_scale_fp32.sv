@@ -5,13 +5,18 @@
 // The significands (subnormal: hidden bit zero) are multiplied as they are, and the product is normalized, not the operands:
 // the exact product loses nothing by leading zeros, and there is only one of it.
 //
-// Width argument. Product p < 2^48; its bit 47 has the exponent e_a + e_b + 1, from -251 (both subnormal, e = -126) to 255.
-// FP32 keeps 24 bits and looks at a guard bit and at the "or" of the rest: 25 normalized bits and the sticky bit. Normalizing
-// a p > 0 shifts by at most 47, so the rounding module sees exponents in [-298, 255]: 10 bits.
+// Width argument. Product p < 2^48; its bit 47 has the exponent e = e_a + e_b + 1, from -251 (both subnormal, e = -126) to 255.
+// FP32 keeps 24 bits and looks at a guard bit and at the "or" of the rest: 25 normalized bits and the sticky bit.
+// A subnormal result is not normalized further than to the exponent -126, so nothing is shifted back: with 25 zeros before p, the
+// top place has the exponent e + 25, and e + 25 + 126 shifts are left to it. If that is below 0, then e <= -152 and |result| <
+// 2^-151, less than half of the smallest number: nothing is shifted, only the sticky bit is set, and it rounds to zero. Else
+// the rounding module sees exponents from -126 to 255: 10 bits, with what a p of zero brings.
 //
-// Cuts (docs/cuts.md): bit 0 behind the product, 1 between the halves of the normalizer, 2 behind it, 3 in the rounding module.
+// Cuts (docs/cuts.md): bit 0 before the product, 1 within, 2 behind it, 3 between the halves of the normalizer, 4 behind it,
+// before the rounding. The significands are split into 16 and 8 bits, so that bit 1 has a place before their four products are
+// added: with bit 0, too, each fills a DSP that has registers on both sides.
 module ng_scale_fp32 #(
-  parameter int Cuts = 0  // registers: 1 product + 2 coarse + 4 normalized + 8 shifted
+  parameter int Cuts = 0  // registers: 1 operands + 2 parts + 4 product + 8 coarse + 16 normalized
 ) (
   input  logic        clk_i,  // this and en_i: of the cuts
   input  logic        en_i,
@@ -21,7 +26,7 @@ module ng_scale_fp32 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts $fatal(1, "ng_scale_fp32: Cuts=%0d; expected 0 to 15", Cuts); end
+  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts $fatal(1, "ng_scale_fp32: Cuts=%0d; expected 0 to 31", Cuts); end
 `endif
 
   localparam int ExpWidth = 10;
@@ -42,50 +47,91 @@ module ng_scale_fp32 #(
   assign inf = a_special | b_special;
   assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
 
-  // ---- exact product
-  logic [47:0]                product, product_q;
-  logic signed [ExpWidth-1:0] top_exp, top_exp_q, top_exp_qq;
-  logic                       nan_q, inf_q, sign_q, nan_qq, inf_qq, sign_qq;
-  assign product = 48'({a_normal, a_i[22:0]}) * 48'({b_normal, b_i[22:0]});
+  logic signed [ExpWidth-1:0] top_exp, mul_exp, top_exp_p, top_exp_q, top_exp_qq;
+  logic                       mul_nan, mul_inf, mul_sign, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq, sign_qq;
+  logic [23:0]                a_sig, b_sig;
   assign top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
   ng_cut #(
     .Width (51 + ExpWidth),
     .Enable(Cuts & 1)
+  ) u_operands (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({a_normal, a_i[22:0], b_normal, b_i[22:0], top_exp, nan, inf, (a_i[31] ^ b_i[31]) & ~nan}),
+    .q_o  ({a_sig, b_sig, mul_exp, mul_nan, mul_inf, mul_sign})
+  );
+
+  // ---- exact product, how far it may be shifted
+  localparam int Ahead = 25;
+  logic signed [ExpWidth-1:0] room;
+  logic [6:0]                 limit, limit_q;
+  assign room = top_exp_p + ExpWidth'(Ahead + 126);
+  assign limit = room[ExpWidth-1] ? '0 : room[6:0] | {7{|room[ExpWidth-2:7]}};
+  logic [31:0] low_d, low;
+  logic [23:0] a_low_d, b_low_d, a_low, b_low;  // times the upper bits of the other
+  logic [15:0] high_d, high;
+  logic [47:0] product, product_q;
+  assign low_d = 32'(a_sig[15:0]) * 32'(b_sig[15:0]);
+  assign a_low_d = 24'(a_sig[15:0]) * 24'(b_sig[23:16]);
+  assign b_low_d = 24'(a_sig[23:16]) * 24'(b_sig[15:0]);
+  assign high_d = 16'(a_sig[23:16]) * 16'(b_sig[23:16]);
+  ng_cut #(
+    .Width (96),
+    .Enable(Cuts & 2)
+  ) u_parts (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({low_d, a_low_d, b_low_d, high_d}),
+    .q_o  ({low, a_low, b_low, high})
+  );
+  assign product = {{high, low[31:16]} + (32'(a_low) + 32'(b_low)), low[15:0]};
+  ng_cut #(
+    .Width (3 + ExpWidth),
+    .Enable(Cuts & 2)
+  ) u_flags (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({mul_exp, mul_nan, mul_inf, mul_sign}),
+    .q_o  ({top_exp_p, nan_p, inf_p, sign_p})
+  );
+  ng_cut #(
+    .Width (58 + ExpWidth),
+    .Enable(Cuts & 4)
   ) u_product (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({product, top_exp, nan, inf, (a_i[31] ^ b_i[31]) & ~nan}),
-    .q_o  ({product_q, top_exp_q, nan_q, inf_q, sign_q})
+    .d_i  ({product, limit, top_exp_p, nan_p, inf_p, sign_p}),
+    .q_o  ({product_q, limit_q, top_exp_q, nan_q, inf_q, sign_q})
   );
 
   // ---- normalized
   logic [24:0]                sig;
   logic                       sticky;
-  logic [5:0]                 shift;
+  logic [6:0]                 shift;
   logic signed [ExpWidth-1:0] exponent;
-  ng_normalize #(
-    .Width   (48),
+  ng_normalize_limited #(
+    .Width   (Ahead + 48),
     .OutWidth(25),
-    .Cuts    ((Cuts >> 1) & 1)
+    .Cuts    ((Cuts >> 3) & 1)
   ) u_normalize (
     .clk_i   (clk_i),
     .en_i    (en_i),
-    .data_i  (product_q),
-    .fill_i  (1'b0),
+    .data_i  ({{Ahead{1'b0}}, product_q}),
+    .limit_i (limit_q),
     .sig_o   (sig),
     .sticky_o(sticky),
     .shift_o (shift)
   );
   ng_cut #(
     .Width (3 + ExpWidth),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & 8)
   ) u_coarse (
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({top_exp_q, nan_q, inf_q, sign_q}),
     .q_o  ({top_exp_qq, nan_qq, inf_qq, sign_qq})
   );
-  assign exponent = top_exp_qq - ExpWidth'(shift);
+  assign exponent = top_exp_qq + ExpWidth'(Ahead) - ExpWidth'(shift);
 
   // ---- rounded once
   logic [25:0]                round_sig;
@@ -93,7 +139,7 @@ module ng_scale_fp32 #(
   logic                       round_nan, round_inf, round_sign;
   ng_cut #(
     .Width (29 + ExpWidth),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & 16)
   ) u_normalized (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -103,10 +149,9 @@ module ng_scale_fp32 #(
   ng_round_pack #(
     .SigWidth(26),
     .ExpWidth(ExpWidth),
-    .ExpLo   (-298),
+    .ExpLo   (-126),
     .ExpHi   (255),
-    .RandBits(1),
-    .Cuts    ((Cuts >> 3) & 1)
+    .RandBits(1)
   ) u_round (
     .clk_i (clk_i),
     .en_i  (en_i),

@@ -44,38 +44,39 @@ module ng_operand_buffer #(
   localparam int Words = (Width + StreamWidth - 1) / StreamWidth;
   localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;
 
-  // ---- banks
-  logic [1:0]              complete_q;
-  logic                    fill_q, turn_q;  // the bank under fill, the bank to compute with
-  logic [2*CountWidth-1:0] count_q;
-  logic [WordWidth-1:0]    word_q;
-  logic                    image_end;
-  assign open_o = ~complete_q[fill_q];
-  assign filled_o = count_q[fill_q*CountWidth +: CountWidth];
+  // ---- banks: the one whose turn it is, and the other one; the first of them that is not complete is under fill
+  logic                  turn_q;
+  logic                  complete_q, other_complete_q, complete_d, other_complete_d;
+  logic [CountWidth-1:0] images_q, other_images_q, filled_d, images_d, other_images_d;
+  logic [WordWidth-1:0]  word_q;
+  logic                  image_end;
+  assign open_o = ~(complete_q & other_complete_q);
+  assign filled_o = complete_q ? other_images_q : images_q;
   assign last_word_o = word_q == WordWidth'(Words - 1);
-  assign complete_o = complete_q[turn_q];
-  assign images_o = count_q[turn_q*CountWidth +: CountWidth];
+  assign complete_o = complete_q;
+  assign images_o = images_q;
   assign image_end = write_i & last_word_o;
+  assign filled_d = filled_o + 1'b1;
+  assign images_d = image_end & ~complete_q ? filled_d : images_q;
+  assign other_images_d = image_end & complete_q ? filled_d : other_images_q;
+  assign complete_d = complete_q | (image_end & close_i);
+  assign other_complete_d = other_complete_q | (complete_q & image_end & close_i);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      complete_q <= '0;
-      fill_q     <= 1'b0;
-      turn_q     <= 1'b0;
-      count_q    <= '0;
-      word_q     <= '0;
+      turn_q           <= 1'b0;
+      complete_q       <= 1'b0;
+      other_complete_q <= 1'b0;
+      images_q         <= '0;
+      other_images_q   <= '0;
+      word_q           <= '0;
     end else begin
       if (write_i) word_q <= last_word_o ? '0 : word_q + 1'b1;
-      if (image_end) count_q[fill_q*CountWidth +: CountWidth] <= filled_o + 1'b1;
-      if (image_end & close_i) begin
-        complete_q[fill_q] <= 1'b1;
-        fill_q             <= ~fill_q;
-      end
-      if (release_i) begin
-        count_q[turn_q*CountWidth +: CountWidth] <= '0;
-        complete_q[turn_q] <= 1'b0;
-        turn_q             <= ~turn_q;
-      end
+      turn_q           <= turn_q ^ release_i;
+      complete_q       <= release_i ? other_complete_d : complete_d;
+      images_q         <= release_i ? other_images_d : images_d;
+      other_complete_q <= ~release_i & other_complete_d;
+      other_images_q   <= release_i ? '0 : other_images_d;
     end
   end
 
@@ -88,7 +89,7 @@ module ng_operand_buffer #(
     ) u_ram (
       .clk_i  (clk_i),
       .we_i   (write_i & (word_q == WordWidth'(w))),
-      .waddr_i({fill_q, filled_o[AddrWidth-1:0]}),
+      .waddr_i({turn_q ^ complete_q, filled_o[AddrWidth-1:0]}),
       .wdata_i(data_i[Part-1:0]),
       .re_i   (read_i),
       .raddr_i({turn_q, addr_i}),

@@ -76,7 +76,7 @@ module ng_tile #(
   if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts); end
   if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts); end
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
-  if (ScaleCuts < 0 || ScaleCuts > 15) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 15", ScaleCuts); end
+  if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts); end
 `endif
 
   // Codes of STATUS.error.
@@ -262,11 +262,11 @@ module ng_tile #(
     .ready_o      (word_ready),
     .last_i       (word_last),
     .a_open_i     (a_open),
-    .a_filled_i   (16'(a_filled)),
+    .a_filled_i   (a_filled),
     .a_last_word_i(a_last_word),
     .a_write_o    (a_write),
     .b_open_i     (b_open),
-    .b_filled_i   (16'(b_filled)),
+    .b_filled_i   (b_filled),
     .b_last_word_i(b_last_word),
     .b_write_o    (b_write),
     .close_o      (bank_close),

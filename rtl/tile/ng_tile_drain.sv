@@ -71,7 +71,7 @@ module ng_tile_drain #(
   end
 
   // ---- scale
-  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1) + ((ScaleCuts >> 3) & 1);
+  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1) + ((ScaleCuts >> 3) & 1) + ((ScaleCuts >> 4) & 1);
   logic [ScaleStages:0]     product_valid;        // what is being scaled: [0] goes in, the highest comes out
   logic [ScaleStages*5+4:0] product_flags;
   logic                     product_odd, product_row_end, product_bf16, product_last, product_irq;

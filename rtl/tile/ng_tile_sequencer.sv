@@ -24,8 +24,8 @@
 //
 // Width argument. A legal command has panels x beats <= Depth for both operands, else it is refused: the counters of beats
 // and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; that factors have more, or
-// the product is beyond Depth, is noted beside it. Addresses of A go up to Depth, behind a bank that is full. A sum that goes
-// on has at most MaxBeats beats, to which a command adds 16 bits.
+// the product is beyond Depth, a power of two, is noted beside it. Addresses of A go up to Depth, behind a bank that is full.
+// A sum that goes on has at most MaxBeats beats, to which a command adds 16 bits.
 module ng_tile_sequencer #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
@@ -107,9 +107,9 @@ module ng_tile_sequencer #(
   assign a_product = (2*AAddrWidth+2)'(cmd_i.a_panels[AAddrWidth:0]) * (2*AAddrWidth+2)'(cmd_i.beats[AAddrWidth:0]);
   assign b_product = (2*BAddrWidth+2)'(cmd_i.b_panels[BAddrWidth:0]) * (2*BAddrWidth+2)'(cmd_i.beats[BAddrWidth:0]);
   assign a_beyond = (cmd_i.a_panels >> (AAddrWidth + 1)) != '0 || (cmd_i.beats >> (AAddrWidth + 1)) != '0 ||
-                    a_product > (2*AAddrWidth+2)'(ADepth);
+                    (a_product >> (AAddrWidth + 1)) != '0 || (a_product[AAddrWidth] && a_product[AAddrWidth-1:0] != '0);
   assign b_beyond = (cmd_i.b_panels >> (BAddrWidth + 1)) != '0 || (cmd_i.beats >> (BAddrWidth + 1)) != '0 ||
-                    b_product > (2*BAddrWidth+2)'(BDepth);
+                    (b_product >> (BAddrWidth + 1)) != '0 || (b_product[BAddrWidth] && b_product[BAddrWidth-1:0] != '0);
 
   // ---- the command in execution
   logic                  first_q, last_q, release_a_q, release_b_q, part_a_q, irq_q, bf16_q;

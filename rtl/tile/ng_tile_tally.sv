@@ -11,7 +11,7 @@ module ng_tile_tally (
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) count_o <= '0;
-    else count_o <= count_o + 32'(event_i);
+    else if (event_i) count_o <= count_o + 32'd1;
   end
 
 endmodule

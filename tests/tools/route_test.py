@@ -32,6 +32,10 @@ def cell(kind: str, inputs: list[int], outputs: list[int], **parameters: str) ->
     }
 
 
+def dsps(depth: int, inside: bool = False, behind: frozenset = frozenset(), before: bool = False) -> route.Dsps:
+    return route.Dsps(depth, inside, behind, before)
+
+
 def refusal(call, *arguments) -> str:
     try:
         return f"accepted: {call(*arguments)}"
@@ -60,11 +64,11 @@ class Reports(unittest.TestCase):
 
     def test_a_dsp_without_registers_joins_its_paths(self):
         split = report((CLK, CLK, [20.0]), (CLK, GND, [10.0, 0.1]), (GND, CLK, [0.1, 15.0]))
-        one = route.Dsps(depth=1, inside=False, half=False)
+        one = dsps(1)
         assert abs(route.longest_ns(split, one, 12.0) - (10.0 + 12.0 + 15.0)) < 1e-9
         # Another one between: its paths come in, and its own delay.
         chained = report((CLK, CLK, [20.0]), (CLK, GND, [10.1]), (GND, CLK, [15.1]), (GND, GND, [0.1, 4.0, 0.1]))
-        two = route.Dsps(depth=2, inside=False, half=False)
+        two = dsps(2)
         assert abs(route.longest_ns(chained, two, 12.0) - (10.0 + 12.0 + 4.0 + 12.0 + 15.0)) < 1e-9
         # Where the report leaves the path between them out, a long wire is assumed.
         unlisted = report((CLK, CLK, [20.0]), (CLK, GND, [10.1]), (GND, CLK, [15.1]))
@@ -72,13 +76,31 @@ class Reports(unittest.TestCase):
         assert route.longest_ns(report((CLK, CLK, [90.0]), (CLK, GND, [10.1]), (GND, CLK, [15.1])), one, 12.0) == 90.0
 
     def test_a_dsp_with_registers(self):
-        assert route.longest_ns(report((CLK, CLK, [5.0])), route.Dsps(0, inside=True, half=False), 12.0) == 12.0
-        assert route.longest_ns(report((CLK, CLK, [5.0])), route.Dsps(0, inside=False, half=True), 12.0) == 17.0
+        plain = report((CLK, CLK, [5.0]))
+        assert route.longest_ns(plain, dsps(0, inside=True), 12.0) == 12.0
+        assert route.longest_ns(plain, dsps(0, before=True), 12.0) == 17.0
+        # Registers behind the multiplier: the operand without one, not the other, nor that of another DSP.
+        behind = dsps(0, behind=frozenset({("m", "B")}))
+        arrivals = {"operands_ns": [["m", "A", 9.0], ["m", "B", 3.0], ["other", "B", 8.0]]}
+        assert route.longest_ns(plain | arrivals, behind, 12.0) == 15.0
+        assert route.longest_ns(report((CLK, CLK, [16.0])) | arrivals, behind, 12.0) == 16.0
+        assert "expected 'operands_ns' of [('m', 'B')]" in refusal(route.longest_ns, plain, behind, 12.0)
+
+    def test_arrivals_of_a_detailed_report(self):
+        def net(*ends: tuple[str, str, float]) -> dict:
+            return {"endpoints": [{"cell": cell, "port": port, "delay": delay} for cell, port, delay in ends]}
+
+        nets = [
+            net(("u.m_DSP", "A_0", 3.0), ("u.l_LC", "I1", 9.0)),
+            net(("u.m_DSP", "A_15", 4.0), ("u.m_DSP", "AHOLD", 8.0)),
+        ]
+        nets.append(net(("u.m_DSP", "B_7", 2.0)))
+        assert route.operands_ns({"detailed_net_timings": nets}) == [["u.m", "A", 4.0], ["u.m", "B", 2.0]]
 
     def test_what_does_not_fit_together_is_refused(self):
         split = report((CLK, CLK, [20.0]), (CLK, GND, [10.1]), (GND, CLK, [15.1]))
         assert "no DSP without registers" in refusal(route.longest_ns, split)
-        assert "expected their delay" in refusal(route.longest_ns, split, route.Dsps(1, False, False), 0.0)
+        assert "expected their delay" in refusal(route.longest_ns, split, dsps(1), 0.0)
 
 
 class Netlists(unittest.TestCase):
@@ -91,16 +113,21 @@ class Netlists(unittest.TestCase):
             "beside": cell("SB_MAC16", [2], [6], A_REG="0"),
             "out": cell("SB_DFFE", [5, 6], [1]),
         }
-        assert route.dsps({"cells": cells}) == route.Dsps(depth=2, inside=False, half=False)
+        assert route.dsps({"cells": cells}) == dsps(2)
         cells["lut"] = cell("SB_DFF", [3], [4])
-        assert route.dsps({"cells": cells}) == route.Dsps(depth=1, inside=False, half=False)
-        assert route.dsps({"cells": {}}) == route.Dsps(depth=0, inside=False, half=False)
+        assert route.dsps({"cells": cells}) == dsps(1)
+        assert route.dsps({"cells": {}}) == dsps(0)
 
     def test_registers_of_dsps(self):
         out = {"TOPOUTPUT_SELECT": "01", "BOTOUTPUT_SELECT": "01"}
         assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], A_REG="1", B_REG="1", **out)}}).inside
-        assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], A_REG="1", B_REG="1")}}).half
-        assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], **out)}}).half
+        assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], A_REG="1", B_REG="1")}}).before
+        assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], **out)}}) == dsps(
+            0, behind=frozenset({("m", "A"), ("m", "B")})
+        )
+        assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], A_REG="1", **out)}}) == dsps(
+            0, behind=frozenset({("m", "B")})
+        )
         # One registered operand of two is not a registered input.
         assert route.dsps({"cells": {"m": cell("SB_MAC16", [1], [2], A_REG="1", B_REG="0")}}).depth == 1
 

@@ -9,6 +9,11 @@ nextpnr-ice40 takes every port of an SB_MAC16 for a register's, also of one that
 through it is in the report as two. Here they are joined by the delay of the DSP, which the target gives: the longest path to any
 DSP, as many DSPs and paths between DSPs as follow one another in the netlist, and the longest path from any. No path
 through the DSPs is longer; the real one may be shorter, since the halves may be of different DSPs.
+
+An SB_MAC16 that has registers behind its multiplier, but not at both operands, has the design's clock, and the way from an operand
+without a register to the register behind is not timed. When each bit of such an operand arrives is in nextpnr's detailed report:
+the latest one, and the delay of the whole DSP, which is more than that to the register inside. Where registers are at the operands
+only, the delay of the DSP is added to the longest path of all.
 """
 
 from __future__ import annotations
@@ -32,6 +37,7 @@ UNLISTED_NS = (
     10.0  # assumed from a DSP to the next where the report has no such path: more than a wire across the device
 )
 PORT_NS = 0.1  # setup of, and clock to output at, a port of a DSP in the reports of nextpnr-ice40
+OPERAND = re.compile(r"(.*)_DSP ([AB])_[0-9]+")  # of nextpnr-ice40's packed SB_MAC16, named after the netlist's
 SEQUENTIAL = re.compile(r"SB_DFF|SB_RAM|SB_SPRAM|SB_IO|TRELLIS_FF|DP16KD|TRELLIS_DPR16X4")
 
 
@@ -59,22 +65,25 @@ class Dsps:
 
     depth: int  # most without a register that follow one another
     inside: bool  # one has registers on both sides of its multiplier
-    half: bool  # one has them on one side
+    behind: frozenset[
+        tuple[str, str]
+    ]  # (name, operand 'A' or 'B') without a register, of those that have one behind only
+    before: bool  # one has registers at its operands only
 
 
-def _registered(cell: dict) -> tuple[bool, bool]:
-    """Whether an SB_MAC16 has registers at its inputs, and at its outputs or inside of the multiplier."""
+def _registered(cell: dict) -> tuple[str, bool]:
+    """Operands of an SB_MAC16 without a register, and whether it has registers at its outputs or inside of the multiplier."""
 
     def on(name: str) -> bool:
         return int(cell["parameters"].get(name, "0"), 2) != 0
 
-    inputs = on("A_REG") and on("B_REG")
+    bare = "".join(operand for operand in "AB" if not on(f"{operand}_REG"))
     multiplier = any(
         on(name)
         for name in ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1", "PIPELINE_16x16_MULT_REG2")
     )
     outputs = all(int(cell["parameters"].get(name, "00"), 2) == 1 for name in ("TOPOUTPUT_SELECT", "BOTOUTPUT_SELECT"))
-    return inputs, multiplier or outputs
+    return bare, multiplier or outputs
 
 
 def dsps(module: dict) -> Dsps:
@@ -82,7 +91,7 @@ def dsps(module: dict) -> Dsps:
     driver: dict[int, str] = {}
     cells = {name: cell for name, cell in module["cells"].items() if not SEQUENTIAL.match(cell["type"])}
     macs = {name: _registered(cell) for name, cell in cells.items() if cell["type"] == "SB_MAC16"}
-    for name in [name for name, registered in macs.items() if any(registered)]:
+    for name in [name for name, (bare, behind) in macs.items() if behind or not bare]:
         del cells[name]
     for name, cell in cells.items():
         for port, bits in cell["connections"].items():
@@ -113,8 +122,9 @@ def dsps(module: dict) -> Dsps:
             depth[name] = max((depth[other] for other in before[name]), default=0) + own
     return Dsps(
         depth=max((depth[name] for name in macs if name in depth), default=0),
-        inside=any(all(registered) for registered in macs.values()),
-        half=any(any(registered) and not all(registered) for registered in macs.values()),
+        inside=any(behind and not bare for bare, behind in macs.values()),
+        behind=frozenset((name, operand) for name, (bare, behind) in macs.items() if behind for operand in bare),
+        before=any(not behind and not bare for bare, behind in macs.values()),
     )
 
 
@@ -145,9 +155,28 @@ def longest_ns(report: dict, found: Dsps | None = None, dsp_ns: float = 0.0) -> 
         through = depth * dsp_ns + sum(
             max(0.0, leg - PORT_NS * (1 if i in (0, depth) else 2)) for i, leg in enumerate(legs)
         )
-    if found and found.half:
-        timed += dsp_ns  # its multiplier lies before or behind the register that the report knows
-    return max(timed, through, dsp_ns if found and found.inside else 0.0)
+    into = 0.0
+    if found and found.behind:
+        arrivals = {(name, operand): ns for name, operand, ns in report.get("operands_ns", [])}
+        if missing := found.behind - arrivals.keys():
+            raise FlowError(
+                f"the netlist has DSPs with registers behind only; expected 'operands_ns' of {sorted(missing)}"
+            )
+        into = dsp_ns + max(arrivals[operand] for operand in found.behind)
+    if found and found.before:
+        timed += dsp_ns  # its multiplier lies behind the register that the report knows
+    return max(timed, through, into, dsp_ns if found and found.inside else 0.0)
+
+
+def operands_ns(detailed: dict) -> list[list]:
+    """[name, operand, ns]: when the operands 'A' and 'B' of each SB_MAC16 arrive, by a detailed report; a clock's edge is 0."""
+    latest: dict[tuple[str, str], float] = {}
+    for net in detailed["detailed_net_timings"]:
+        for end in net["endpoints"]:
+            if match := OPERAND.fullmatch(f"{end['cell']} {end['port']}"):
+                name, operand = match.groups()
+                latest[name, operand] = max(latest.get((name, operand), 0.0), end["delay"])
+    return [[name, operand, ns] for (name, operand), ns in sorted(latest.items())]
 
 
 # ---------------------------------------------------------------- runs
@@ -185,8 +214,13 @@ def reason(stderr: str) -> str:
     return errors[0] if errors else "no message"
 
 
-def run(netlist: Path, command: str, seed: int, cache: Path | None) -> dict:
-    """One run: {'report', 'seconds', 'memory_bytes'} or {'failed': why}. What was run before is taken from the cache."""
+def run(netlist: Path, command: str, seed: int, cache: Path | None, detailed: bool = False) -> dict:
+    """One run: {'report', 'seconds', 'memory_bytes'} or {'failed': why}. What was run before is taken from the cache.
+
+    detailed: the report has 'operands_ns', too.
+    """
+    if detailed:
+        command += " --detailed-timing-report"
     parts = command.split()
     key = hashlib.sha256(f"{version(command)}\n{command}\n{seed}\n".encode() + netlist.read_bytes()).hexdigest()
     kept = cache / f"{key}.json" if cache else None
@@ -218,6 +252,7 @@ def run(netlist: Path, command: str, seed: int, cache: Path | None) -> dict:
                         }
                         for path in figures["critical_paths"]
                     ],
+                    **({"operands_ns": operands_ns(figures)} if detailed else {}),
                 },
                 "seconds": round(usage.ru_utime + usage.ru_stime, 1),
                 "memory_bytes": usage.ru_maxrss * 1024,

@@ -42,7 +42,7 @@ struct TileParams {
     };
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
-           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 15;
+           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 31;
   }
 };
 
