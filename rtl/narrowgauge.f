@@ -44,7 +44,7 @@ rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
 rtl/quant/ng_quantize_lane.sv
 rtl/quant/ng_quantize_fp8.sv
-rtl/quant/ng_quantize_mxfp4.sv
+rtl/quant/ng_quantize_mx.sv
 rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element of ng_quantize_fp8: a BF16 number over a power of two, rounded to a format of 4 or 8 bits.
+// An element of ng_quantize_fp8 and ng_quantize_mx: a BF16 number over a power of two, rounded to a format of 4 or 8 bits.
 //
 //   code_o   x_i 2^(127 - s) rounded to nearest even, or stochastically with rand_i, its sign kept, at most the largest number
 //   base_i   bias - 2 - s, s the code of the scale (E8M0): for all elements of a block
@@ -178,5 +178,5 @@ module ng_quantize_lane #(
   end
 
   logic unused;
-  assign unused = ^{1'b0, sum[FracBits-1:0]};
+  assign unused = ^{above_q, nan_q, sum[FracBits-1:0]};
 endmodule

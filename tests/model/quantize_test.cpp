@@ -13,7 +13,7 @@
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize_fp8.hpp"
-#include "narrowgauge/quant/quantize_mxfp4.hpp"
+#include "narrowgauge/quant/quantize_mx.hpp"
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "test_values.hpp"
@@ -562,15 +562,15 @@ TEST(Quantizer, NumbersOfTheFp8UnitAreThoseOfTheMatrix) {
   }
 }
 
-// The golden function of ng_quantize_mxfp4, block by block, with the random bits of the seed.
-TEST(Quantizer, BlocksOfTheMxfp4UnitAreThoseOfTheDialects) {
+// The golden function of ng_quantize_mx, block by block, with the random bits of the seed.
+TEST(Quantizer, BlocksOfTheMxUnitAreThoseOfTheDialects) {
   constexpr std::size_t blocks = 4000;
   std::mt19937_64 rng(1);
   std::vector<std::uint16_t> codes(32 * blocks);
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    // Nine binades of a block, anywhere; any codes in every fourth one, few of them NaN or infinity.
+    // Nine binades of a block, or 41, anywhere; any codes in every fourth one, few of them NaN or infinity.
     const auto any = static_cast<std::uint16_t>(rng());
-    const auto near = static_cast<std::uint16_t>((i / 32 * 31 % 0x7AF0) + rng() % 0x480);
+    const auto near = static_cast<std::uint16_t>((i / 32 * 31 % 0x6AF0) + rng() % (i / 32 % 2 ? 0x480 : 0x1480));
     codes[i] = static_cast<std::uint16_t>(
         i / 32 % 4 == 3 && ((any & 0x7F80) != 0x7F80 || i % 7 == 0) ? any : near | (any & 0x8000));
   }
@@ -579,15 +579,16 @@ TEST(Quantizer, BlocksOfTheMxfp4UnitAreThoseOfTheDialects) {
   std::vector<std::uint32_t> words(x.size());
   random_fields(5, 0, 8, words);
   const std::vector<std::uint8_t> random(words.begin(), words.end());
-  for (const bool rceil : {false, true}) {
-    for (const bool stochastic : {false, true}) {
+  for (const Format element : {Format::e2m1, Format::e4m3, Format::e5m2}) {
+    for (const int options : {0, 1, 2, 3}) {
+      const bool rceil = options & 1, stochastic = options & 2;
       const Dialect dialect =
-          parse_dialect(std::string(rceil ? "ocp_rceil" : "ocp_floor") + (stochastic ? ":rounding=stochastic" : ""));
+          parse_dialect(std::string(rceil ? "ocp_rceil" : "ocp_floor") + ":element=" + std::string(desc(element).name) +
+                        ",rounding=" + (stochastic ? "stochastic" : "nearest_even"));
       const QuantizedMatrix whole = quantize(x, blocks, 32, Axis::rows, dialect, {.seed = 5});
       for (std::size_t b = 0; b < blocks; ++b) {
-        const Mxfp4Block block =
-            quantize_mxfp4(std::span<const std::uint16_t, 32>(codes.data() + 32 * b, 32), rceil, stochastic,
-                           std::span<const std::uint8_t, 32>(random.data() + 32 * b, 32));
+        const MxBlock block = quantize_mx(std::span<const std::uint16_t, 32>(codes.data() + 32 * b, 32), element, rceil,
+                                          stochastic, std::span<const std::uint8_t, 32>(random.data() + 32 * b, 32));
         ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << " of " << dialect.name;
         for (std::size_t i = 0; i < 32; ++i)
           ASSERT_EQ(block.codes[i], whole.codes[32 * b + i])

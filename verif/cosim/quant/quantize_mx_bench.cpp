@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_quantize_mxfp4 against its golden model: every BF16 number within 2^14 of each of seven largest magnitudes, to
-// nearest and with random bits; all random bits for each place in an interval; every largest magnitude; random blocks
-// of any numbers, of one size, with ties, subnormal ones, NaN and infinity. Build parameters: NG_RCEIL, NG_CUTS.
+// ng_quantize_mx against its golden model: every BF16 number of the binades that count under each of 1024 largest
+// magnitudes, to nearest and with random bits; all random bits for each place in an interval; every largest magnitude;
+// random blocks of any numbers, of one size, with ties, subnormal ones, NaN and infinity. Build parameters:
+// NG_FORMAT_SET, NG_RCEIL, NG_CUTS.
 #include <array>
 #include <bit>
 
 #include "../bench.hpp"
 #include "../cut_pipe.hpp"
 #include "Vdut.h"
-#include "narrowgauge/quant/quantize_mxfp4.hpp"
+#include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/quant/quantize_mx.hpp"
 
 namespace {
 
@@ -18,6 +20,15 @@ using Block = std::array<std::uint16_t, 32>;
 using Random = std::array<std::uint8_t, 32>;
 
 constexpr std::uint32_t finite_codes = 0x7F80;  // of BF16 without sign
+constexpr unsigned formats = NG_FORMAT_SET;
+constexpr unsigned bits = formats == 0 ? 4 : 8;
+// From the largest number down to what eight random bits cannot round up: 2 + 1 + 9, 8 + 9 + 9, 15 + 16 + 9, and two.
+constexpr unsigned binades = formats == 0 ? 14 : formats == format_set::e4m3 ? 28 : 42;
+
+Format format(bool port) {
+  if (formats == 0) return Format::e2m1;
+  return formats == format_set::e4m3 || (formats == format_set::fp8 && !port) ? Format::e4m3 : Format::e5m2;
+}
 
 struct Tester {
   Bench& bench;
@@ -30,18 +41,21 @@ struct Tester {
       set_bits(dut->rand_i, 8 * i, 8, random[i]);
     }
     dut->stochastic_i = stochastic;
-    const Mxfp4Block expected = quantize_mxfp4(x, NG_RCEIL, stochastic, random);
-    std::array<std::uint64_t, 2> codes{};
-    for (unsigned i = 0; i < 32; ++i) codes[i / 16] |= std::uint64_t{expected.codes[i]} << 4 * (i % 16);
-    pipe([this, x, stochastic, random, codes, scale = expected.scale] {
+    const bool fmt = bench.rng().bits(1);
+    dut->fmt_i = fmt;
+    const MxBlock expected = quantize_mx(x, format(fmt), NG_RCEIL, stochastic, random);
+    std::array<std::uint64_t, bits / 2> codes{};
+    for (unsigned i = 0; i < 32; ++i) codes[i * bits / 64] |= std::uint64_t{expected.codes[i]} << bits * i % 64;
+    pipe([this, x, fmt, stochastic, random, codes, scale = expected.scale] {
       const auto inputs = [&] {
-        std::string text = stochastic ? "stochastic, a_i and rand_i =" : "nearest, a_i =";
+        std::string text(desc(format(fmt)).name);
+        text += stochastic ? ", stochastic, a_i and rand_i =" : ", nearest, a_i =";
         for (unsigned i = 0; i < 32; ++i) text += " " + hex(x[i]) + (stochastic ? ":" + hex(random[i]) : "");
         return text;
       };
       bench.expect_eq("scale_o", static_cast<std::uint32_t>(dut->scale_o), std::uint32_t{scale}, inputs);
-      for (unsigned half = 0; half < 2; ++half)
-        bench.expect_eq("codes_o", get_bits(dut->codes_o, 64 * half, 64), codes[half], inputs);
+      for (unsigned part = 0; part < codes.size(); ++part)
+        bench.expect_eq("codes_o", get_bits(dut->codes_o, 64 * part, 64), codes[part], inputs);
     });
   }
 
@@ -56,9 +70,9 @@ struct Tester {
     return random;
   }
 
-  /// Numbers from 14 binades below to the largest, 31 a block.
+  /// Numbers from some binades below to the largest, 31 a block.
   void elements(std::uint32_t amax, std::uint64_t step) {
-    const std::uint32_t least = amax - std::min(amax, 14U << 7);
+    const std::uint32_t least = amax - std::min(amax, binades << 7);
     for (std::uint32_t first = least; first <= amax; first += static_cast<std::uint32_t>(31 * step)) {
       Block x;
       const unsigned lane = bench.rng().below(32);
@@ -72,13 +86,13 @@ struct Tester {
 
   /// Each significand in each binade that counts, with all random bits.
   void all_random(std::uint64_t step) {
-    for (std::uint32_t point = 0; point < 256U * 12 * 128 / 32; point += static_cast<std::uint32_t>(step)) {
+    for (std::uint32_t point = 0; point < 256U * (binades - 2) * 128 / 32; point += static_cast<std::uint32_t>(step)) {
       Block x;
       Random random;
       for (unsigned i = 0; i < 32; ++i) {
         const std::uint32_t index = point * 32 + (i * 37 + point) % 32;
         random[i] = static_cast<std::uint8_t>(index);
-        x[i] = static_cast<std::uint16_t>((0x4000 - (11U << 7) + (index >> 8)) | sign());
+        x[i] = static_cast<std::uint16_t>((0x4000 - ((binades - 3) << 7) + (index >> 8)) | sign());
       }
       x[point % 32] = 0x407F;
       check(x, true, random);
@@ -102,7 +116,7 @@ struct Tester {
       case 2: {  // few bits: ties
         const std::uint32_t most = rng.below(255) << 7;
         for (std::uint16_t& code : x) {
-          const std::uint32_t lower = rng.below(14) << 7;
+          const std::uint32_t lower = rng.below(binades) << 7;
           code = static_cast<std::uint16_t>((most - std::min(most, lower)) | (rng.bits(3) << 4) | sign());
         }
         break;
@@ -122,15 +136,15 @@ struct Tester {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Bench bench(argc, argv, "quantize_mxfp4");
+  Bench bench(argc, argv, "quantize_mx");
   Dut<Vdut> dut(bench);
   CutPipe<Vdut> pipe(bench, dut);
   Tester test{bench, dut, pipe};
 
-  std::uint64_t step = bench.sweep_step("numbers under 1024 largest magnitudes", 1024 * 2 * 14 * 128 / 31);
+  std::uint64_t step = bench.sweep_step("numbers under 1024 largest magnitudes", 1024ULL * 2 * binades * 128 / 31);
   for (std::uint32_t m = 0; m < 128; ++m)
-    for (const std::uint32_t field : {0U, 1U, 2U, 3U, 4U, 12U, 128U, 254U}) test.elements(field << 7 | m, step);
-  step = bench.sweep_step("significands x random bits", 256ULL * 12 * 128 / 32);
+    for (const std::uint32_t field : {0U, 1U, 2U, 3U, 7U, 16U, 128U, 254U}) test.elements(field << 7 | m, step);
+  step = bench.sweep_step("significands x random bits", 256ULL * (binades - 2) * 128 / 32);
   test.all_random(step);
   step = bench.sweep_step("largest magnitudes", 0x8000);
   for (std::uint32_t amax = 0; amax < 0x8000; amax += static_cast<std::uint32_t>(step)) {
