@@ -81,6 +81,8 @@ power: build ## energy of every unit again: netlists, power/records, calibration
 	@$(PYTHON) tools/ngtools/power/fit_rtl.py --record --programs $(BUILD)/bin
 	@$(PYTHON) tools/ngtools/power/fit_rtl.py --doc
 	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
+	@$(PYTHON) tools/ngtools/power/characterize.py --units-file power/cuts/units.json --record --records power/cuts/records --programs $(BUILD)/bin
+	@$(PYTHON) power/cuts/table.py --doc
 
 generate: setup ## everything that follows from the units' records, the format table and the registers
 	@$(PYTHON) tools/gen_formats.py

@@ -32,6 +32,7 @@ rtl/mac/ng_mac_operand.sv
 rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mxfp4_mac.sv
+rtl/mac/ng_nvfp4_mac.sv
 rtl/prim/ng_normalize_limited.sv
 rtl/mac/ng_scale_fp32.sv
 rtl/pann/ng_pann_mac.sv

@@ -16,7 +16,8 @@
 // Width argument: |a||b| <= 144 < 2^8, 9 bits with sign; a node of level l is within +-144 * 2^l, 9 + l bits, and never the
 // most negative number of its width, so that inversion plus 1 does not overflow.
 //
-// Cuts (docs/cuts.md): bit 0 behind half of the tree's levels.
+// Cuts (docs/cuts.md): bit 0 behind level (Levels - 1) / 2 of the tree, the first levels being short and the products in front of them
+// long.
 //
 // Bit k of all lanes is one vector with lane i at bit 4*i, where the codes have it: one expression serves all lanes, for
 // the reader and for the simulator's 64-bit words.
@@ -114,7 +115,7 @@ module ng_dot_e2m1 #(
       end
       ng_cut #(
         .Width (10 + l),
-        .Enable(l == Levels / 2 ? Cuts : 0)
+        .Enable(l == (Levels - 1) / 2 ? Cuts : 0)
       ) u_nodes (
         .clk_i(clk_i),
         .en_i (en_i),

@@ -8,10 +8,11 @@
 
 namespace narrowgauge::systemc {
 
-template <int term_width, int acc_width, class Core = ExactAccCore<acc_width>>
+template <int term_width, int acc_width, int split = 0, class Core = ExactAccCore<acc_width, (split > 0)>>
 class ExactAcc : public Clocked {
   static_assert(term_width >= 2, "ExactAcc: term_width must be 2 or more");
   static_assert(acc_width >= term_width, "ExactAcc: acc_width must be at least term_width");
+  static_assert(split >= 0 && split < term_width, "ExactAcc: split must be 0 to term_width - 1");
 
  public:
   sc_core::sc_in<bool> valid_i{"valid_i"}, first_i{"first_i"};

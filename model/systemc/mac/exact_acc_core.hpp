@@ -10,8 +10,9 @@
 namespace narrowgauge::systemc {
 
 /// Exact accumulator of `acc_width` bits, 2 to 128, which wraps beyond them as the hardware's does. Outputs are
-/// functions of the state; step() is a clock edge.
-template <int acc_width>
+/// functions of the state; step() is a clock edge. split: what the outputs show is a clock older, as with the parameter
+/// Split of the RTL, whatever bit it names.
+template <int acc_width, bool split = false>
 class ExactAccCore {
   static_assert(acc_width >= 2 && acc_width <= 128, "ExactAccCore: acc_width must be 2 to 128");
   using Unsigned = std::conditional_t<(acc_width > 64), unsigned __int128, std::uint64_t>;
@@ -23,11 +24,15 @@ class ExactAccCore {
 
   Value acc() const {
     constexpr int unused = static_cast<int>(sizeof(Value)) * 8 - acc_width;
-    return static_cast<Value>(sum_ << unused) >> unused;
+    return static_cast<Value>((split ? old_sum_ : sum_) << unused) >> unused;
   }
-  const SumFlags& flags() const { return flags_; }
+  const SumFlags& flags() const { return split ? old_flags_ : flags_; }
 
   void step(bool valid, bool first, Value term, const SumFlags& flags) {
+    if constexpr (split) {
+      old_sum_ = sum_;
+      old_flags_ = flags_;
+    }
     if (!valid) return;
     if (first) {
       sum_ = 0;
@@ -38,8 +43,8 @@ class ExactAccCore {
   }
 
  private:
-  Unsigned sum_ = 0;
-  SumFlags flags_;
+  Unsigned sum_ = 0, old_sum_ = 0;
+  SumFlags flags_, old_flags_;
 };
 
 }  // namespace narrowgauge::systemc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_exact_acc and its SystemC module in lock-step, overflows included. Build parameters: NG_TERM_WIDTH, NG_ACC_WIDTH.
+// ng_exact_acc and its SystemC module in lock-step, overflows included. Build parameters: NG_TERM_WIDTH, NG_ACC_WIDTH,
+// NG_SPLIT.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/exact_acc.hpp"
@@ -8,12 +9,12 @@ namespace {
 
 using namespace narrowgauge::bench;
 
-constexpr int term_width = NG_TERM_WIDTH, acc_width = NG_ACC_WIDTH;
+constexpr int term_width = NG_TERM_WIDTH, acc_width = NG_ACC_WIDTH, split = NG_SPLIT;
 constexpr const char* faults[] = {"the sum is one bit short", "first keeps the flags", "a flag is dropped",
                                   "the sum comes one cycle late"};
 
-struct Core : narrowgauge::systemc::ExactAccCore<acc_width> {
-  using Base = narrowgauge::systemc::ExactAccCore<acc_width>;
+struct Core : narrowgauge::systemc::ExactAccCore<acc_width, (split > 0)> {
+  using Base = narrowgauge::systemc::ExactAccCore<acc_width, (split > 0)>;
   Value acc() const {
     if (fault == 1)
       return static_cast<Value>(narrowgauge::systemc::Int128{Base::acc()} << (129 - acc_width) >> (129 - acc_width));
@@ -31,9 +32,11 @@ struct Core : narrowgauge::systemc::ExactAccCore<acc_width> {
 };
 
 int run(int argc, char** argv) {
-  Lockstep<Vdut> both(argc, argv, "systemc exact_acc " + std::to_string(term_width) + " " + std::to_string(acc_width));
+  Lockstep<Vdut> both(argc, argv,
+                      "systemc exact_acc " + std::to_string(term_width) + " " + std::to_string(acc_width) + " " +
+                          std::to_string(split));
   auto& [bench, dut, clk, rst_n] = both;
-  narrowgauge::systemc::ExactAcc<term_width, acc_width, Core> model("model");
+  narrowgauge::systemc::ExactAcc<term_width, acc_width, split, Core> model("model");
   both.join_clock(model);
   auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
   auto term_i = pin<term_width>(dut->term_i, model.term_i);
