@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/requantize.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -14,6 +15,15 @@ class ModelEngine final : public Engine {
     EngineResult result;
     result.c = narrowgauge::gemm(a, b, threads_, progress);
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
+    return result;
+  }
+  RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                               const Progress& progress) override {
+    RequantizedResult result;
+    result.run = gemm(a, b, progress);
+    result.c = requantize_nvfp4(result.run.c, a.rows, b.rows, tensor_scale);
+    result.amax = requantize_amax(result.run.c);
+    result.run.c.clear();
     return result;
   }
 

@@ -87,7 +87,24 @@ class TileEngine final : public Engine {
   EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
     check_product(a, b);
     check(a.scheme, a.element, b.element, a.k);
-    const std::size_t index = choose(a.scheme, a.element, b.element);
+    return run(a, b, choose(a.scheme, a.element, b.element), nullptr, progress);
+  }
+
+  RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                               const Progress& progress) override {
+    check_product(a, b);
+    check(a.scheme, a.element, b.element, a.k);
+    RequantizedResult result;
+    result.c.tensor_scale = tensor_scale;
+    result.run = run(a, b, choose(a.scheme, a.element, b.element, true), &result, progress);
+    return result;
+  }
+
+ private:
+  /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
+  /// is the result's.
+  EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
+                   RequantizedResult* requantized, const Progress& progress) {
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
@@ -110,7 +127,8 @@ class TileEngine final : public Engine {
     const std::string what = "tile " + std::string(config.name) + " of engine " + std::string(name_);
     ng_tile_t tile;
     expect_ok(ng_tile_init(&tile, &at), what);
-    DriverGemm product(tile, a, b);
+    DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt);
+    if (requantized) expect_ok(ng_tile_clear_amax(&tile), what);
     if (tile.counters) expect_ok(ng_tile_clear_counters(&tile), what);
 
     const std::uint64_t start = pins.cycles();
@@ -128,7 +146,12 @@ class TileEngine final : public Engine {
 
     EngineResult result;
     result.cycles = pins.cycles() - start;
-    result.c = product.result();
+    if (requantized) {
+      requantized->c = product.requantized(tile);
+      expect_ok(ng_tile_amax(&tile, &requantized->amax), what);
+    } else {
+      result.c = product.result();
+    }
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
     result.products_possible = result.cycles * config.products_a_cycle();
     result.tile = config.name;
@@ -149,17 +172,19 @@ class TileEngine final : public Engine {
     return result;
   }
 
- private:
-  /// Index of the tile for such operands.
-  std::size_t choose(Scheme scheme, Format a, Format b) const {
+  /// Index of the tile for such operands, and for results in NVFP4.
+  std::size_t choose(Scheme scheme, Format a, Format b, bool requantize = false) const {
     const unsigned a_set = format_set::of(scheme, a), b_set = format_set::of(scheme, b);
     if (a_set == 0 || b_set == 0) driver_format(scheme, a_set == 0 ? a : b);  // says why no tile has it
     const unsigned needed = a_set | b_set;
-    const auto has = [&](const TileConfig& config) { return (config.format_set & needed) == needed; };
+    const auto has = [&](const TileConfig& config) {
+      return (config.format_set & needed) == needed && (config.requantize || !requantize);
+    };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
-    const std::string formats = std::string(desc(a).name) + " times " + std::string(desc(b).name);
+    const std::string formats = std::string(desc(a).name) + " times " + std::string(desc(b).name) +
+                                (requantize ? " with results in NVFP4" : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;

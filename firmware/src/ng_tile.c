@@ -163,14 +163,17 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->a_depth = GET(word, DEPTHS_A);
   tile->b_depth = GET(word, DEPTHS_B);
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
-  if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK)) != 0) return NG_ERROR_CAPABILITIES;
+  if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK)) != 0)
+    return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
+  tile->requantize = GET(word, STREAM_REQUANTIZE) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
                     (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
                     tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
-                    tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0;
+                    tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
+                    (!tile->requantize || (has_nvfp4(tile) && tile->lanes % tile->cols == 0));
   if (!sane) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, tile->rows);
   tile->b_image = image_bytes(tile, tile->cols);
@@ -312,11 +315,15 @@ static uint32_t part_of_k(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
   return at->chunk % 2 == 0 || a_stays(gemm) ? at->pass : gemm->passes - 1 - at->pass;
 }
 
-/* The first panel of B of a chunk: the first chunk has a size of its own. */
-static uint32_t chunk_start(const ng_gemm_t *gemm, uint32_t chunk) {
+/* The first unit of B of a chunk: the first chunk has a size of its own. */
+static uint32_t chunk_unit(const ng_gemm_t *gemm, uint32_t chunk) {
   if (chunk == 0) return 0;
-  const uint32_t others = gemm->chunks - 1, panels = gemm->b_panels - gemm->first_chunk;
-  return gemm->first_chunk + (others == 0 ? 0 : cut(panels, others, chunk - 1));
+  const uint32_t others = gemm->chunks - 1, units = gemm->b_units - gemm->first_chunk;
+  return gemm->first_chunk + (others == 0 ? 0 : cut(units, others, chunk - 1));
+}
+/* The first panel of it, and its panels. */
+static uint32_t chunk_start(const ng_gemm_t *gemm, uint32_t chunk) {
+  return least(chunk_unit(gemm, chunk) * gemm->unit, gemm->b_panels);
 }
 static uint32_t chunk_panels(const ng_gemm_t *gemm, uint32_t chunk) {
   return chunk_start(gemm, chunk + 1) - chunk_start(gemm, chunk);
@@ -440,6 +447,30 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   return NG_OK;
 }
 
+/* To the next tile of results, or to the next image where `count` is that of images in a chunk. */
+static void next_result(ng_gemm_t *gemm, uint32_t count) {
+  gemm->result.row = 0;
+  if (++gemm->result.b_panel < count) return;
+  gemm->result.b_panel = 0;
+  if (++gemm->result.a_panel < part(gemm->a_panels, gemm->blocks, gemm->result.block)) return;
+  gemm->result.a_panel = 0;
+  if (++gemm->result.chunk < gemm->chunks) return;
+  gemm->result.chunk = 0;
+  ++gemm->result.block;
+}
+
+/* Puts one word of an image in place. */
+static void place_word(ng_gemm_t *gemm, const uint8_t *word) {
+  const ng_tile_t *tile = gemm->tile;
+  const uint32_t panel = cut(gemm->a_panels, gemm->blocks, gemm->result.block) + gemm->result.a_panel;
+  const uint32_t first = chunk_unit(gemm, gemm->result.chunk);
+  const size_t image = (size_t)panel * gemm->b_units + first + gemm->result.b_panel;
+  fill((uint8_t *)gemm->config.c + image * tile->a_image + (size_t)gemm->result.row * tile->stream_bytes, word,
+       tile->stream_bytes);
+  if (++gemm->result.row == tile->a_image / tile->stream_bytes)
+    next_result(gemm, chunk_unit(gemm, gemm->result.chunk + 1) - first);
+}
+
 /* Puts the elements of one result word in place, except for padding. */
 static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   const ng_tile_t *tile = gemm->tile;
@@ -456,15 +487,7 @@ static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   gemm->result.col += elements;
   if (gemm->result.col < tile->cols) return;
   gemm->result.col = 0;
-  if (++gemm->result.row < tile->rows) return;
-  gemm->result.row = 0;
-  if (++gemm->result.b_panel < chunk_panels(gemm, gemm->result.chunk)) return;
-  gemm->result.b_panel = 0;
-  if (++gemm->result.a_panel < part(gemm->a_panels, gemm->blocks, gemm->result.block)) return;
-  gemm->result.a_panel = 0;
-  if (++gemm->result.chunk < gemm->chunks) return;
-  gemm->result.chunk = 0;
-  ++gemm->result.block;
+  if (++gemm->result.row == tile->rows) next_result(gemm, chunk_panels(gemm, gemm->result.chunk));
 }
 
 static bool results_complete(const ng_gemm_t *gemm) { return gemm->result.block == gemm->blocks; }
@@ -481,7 +504,11 @@ static ng_result_t receive(ng_gemm_t *gemm, bool *moved) {
     const uint8_t *words = gemm->config.scratch;
     for (size_t at = 0; at < arrived; at += tile->stream_bytes) {
       if (results_complete(gemm)) return NG_ERROR_MISCOUNT;
-      unpack_word(gemm, words + at);
+      if (gemm->config.nvfp4) {
+        place_word(gemm, words + at);
+      } else {
+        unpack_word(gemm, words + at);
+      }
     }
     if (arrived != 0) *moved = true;
   } while (arrived == room);
@@ -544,6 +571,12 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   TRY(packed_bytes(tile, NG_SIDE_B, b->rows, b->k, &needed));
   if (b->bytes != needed) return NG_ERROR_MEMORY;
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
+  if (config->nvfp4) {
+    if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
+    if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
+    TRY(packed_bytes(tile, NG_SIDE_A, a->rows, b->rows, &needed));
+    return config->c_bytes < needed ? NG_ERROR_MEMORY : NG_OK;
+  }
   if (config->c_stride == 0) config->c_stride = b->rows;
   if (config->c_stride < b->rows) return NG_ERROR_ARGUMENT;
   const size_t size = config->bf16 ? 2 : 4; /* the last row need not be of the full stride */
@@ -558,7 +591,12 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
   gemm->beats = quotient_up(gemm->config.a.k, tile->lanes);
   if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
+  gemm->unit = gemm->config.nvfp4 ? tile->lanes / tile->cols : 1;
+  gemm->b_units = quotient_up(gemm->b_panels, gemm->unit);
   gemm->passes = quotient_up(gemm->beats, least(tile->a_depth, tile->b_depth));
+  /* The tiles of an image come from one command: none that goes on with the sum of another one has several. */
+  const uint32_t together = least(gemm->unit, gemm->b_panels);
+  if (together > 1 && (!one_pass(gemm) || together > tile->b_depth / gemm->beats)) return NG_ERROR_UNSUPPORTED;
   if (!one_pass(gemm)) {
     gemm->blocks = gemm->a_panels;
     gemm->chunks = gemm->b_panels;
@@ -568,15 +606,16 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   gemm->blocks = quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
   const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
   const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
-  const uint32_t most = least(tile->b_depth / gemm->beats, gemm->b_panels);
-  const uint32_t size = least(quotient_up(wanted, beats_a_panel), most);
+  const uint32_t fit = tile->b_depth / gemm->beats; /* panels; all of them may be fewer than a unit */
+  const uint32_t most = fit >= gemm->b_panels ? gemm->b_units : fit / gemm->unit;
+  const uint32_t size = least(quotient_up(quotient_up(wanted, beats_a_panel), gemm->unit), most);
   /* While the first block of A arrives, a panel of it gives as much work as its own words take if the first chunk has
    * as many panels as an image has words. Where a panel of B gives less work than its words take, the stream is what
    * all waits for, and a large chunk would keep its bank from it. */
-  const uint32_t words = tile->a_image / tile->stream_bytes;
+  const uint32_t words = quotient_up(tile->a_image / tile->stream_bytes, gemm->unit); /* in units */
   const bool slow = quotient_up(gemm->a_panels, gemm->blocks) <= tile->b_image / tile->stream_bytes;
   gemm->first_chunk = slow || size > words ? size : least(words, most);
-  gemm->chunks = 1 + quotient_up(gemm->b_panels - gemm->first_chunk, size);
+  gemm->chunks = 1 + quotient_up(gemm->b_units - gemm->first_chunk, size);
   return NG_OK;
 }
 
@@ -598,6 +637,8 @@ ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_
   TRY(put(tile, NG_TILE_FORMAT_OFFSET,
           PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
   TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
+  if (tile->requantize) TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, config->nvfp4)));
+  if (config->nvfp4) TRY(put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale));
   TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
   TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, config->interrupts ? all_interrupts : 0));
   gemm->progress_tick = now(tile);
@@ -634,6 +675,30 @@ ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config) 
     if (result != NG_BUSY) return result;
     idle(tile);
   }
+}
+
+/* ---- results in NVFP4 ---- */
+
+ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *config, ng_operand_t *operand) {
+  if (!tile || !config || !operand || !config->nvfp4 || !config->c) return NG_ERROR_ARGUMENT;
+  operand->side = NG_SIDE_A;
+  operand->format = NG_NVFP4;
+  operand->rows = config->a.rows;
+  operand->k = config->b.rows;
+  operand->data = config->c;
+  return packed_bytes(tile, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
+}
+
+ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax) {
+  if (!tile || !amax) return NG_ERROR_ARGUMENT;
+  if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
+  return get(tile, NG_TILE_AMAX_OFFSET, amax);
+}
+
+ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
+  if (!tile) return NG_ERROR_ARGUMENT;
+  if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
+  return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_AMAX_MASK);
 }
 
 /* ---- counters ---- */
@@ -689,7 +754,9 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_CAPABILITIES:
       return "the tile has capabilities that this driver does not know, or none: take the driver of its release";
     case NG_ERROR_UNSUPPORTED:
-      return "this tile cannot do that: format not in its set, k above max_beats x lanes, or no counters";
+      return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, or no results "
+             "in "
+             "NVFP4 (of k so long that 16 columns do not fit its bank of B)";
     case NG_ERROR_MISCOUNT:
       return "the tile did other work than it was given, the results are void: reset the tile, and check the "
              "streams for lost words";

@@ -3,7 +3,7 @@
 // results out on AXI4-Stream. docs/units/tile.md has commands, images, counters and errors, docs/registers.md the registers.
 //
 //   s_axis -> queue -> loader -> buffer A, buffer B -> array -> drain -> m_axis
-//                        ^           ^ sequencer ----^    scale, BF16
+//                        ^           ^ sequencer ----^    scale, BF16 or NVFP4
 //                 load commands      ^ compute commands
 //
 // Loading, computing and draining go on at the same time: a word in, a beat, a word out every cycle.
@@ -28,7 +28,9 @@ module ng_tile #(
   parameter int LoadCuts    = 0,      // registers: of the loader, 1 fits
   parameter int CellCuts    = 0,      // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
-  parameter int ScaleCuts   = 0       // Cuts of ng_scale_fp32
+  parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
+  parameter int Requantize  = 0,      // 1: results can be NVFP4
+  parameter int RequantizeCuts = 0    // and Cuts of ng_quantize_nvfp4
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -77,6 +79,9 @@ module ng_tile #(
   if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts); end
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
   if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts); end
+  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize); end
+  if (RequantizeCuts < 0 || RequantizeCuts > 31) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 31", RequantizeCuts); end
+  if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
 `endif
 
   // Codes of STATUS.error.
@@ -117,6 +122,9 @@ module ng_tile #(
   logic [9*64-1:0]                counters;
   ng_tile_pkg::load_t             load;
   ng_tile_pkg::compute_t          compute;
+  ng_tile_pkg::requantize_t       requantize;
+  logic                           clear_amax;
+  logic [14:0]                    amax;
   ng_tile_regs #(
     .Rows       (Rows),
     .Cols       (Cols),
@@ -126,7 +134,8 @@ module ng_tile #(
     .ADepth     (ADepth),
     .BDepth     (BDepth),
     .MaxBeats   (MaxBeats),
-    .Counters   (Counters)
+    .Counters   (Counters),
+    .Requantize (Requantize)
   ) u_regs (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),
@@ -149,6 +158,7 @@ module ng_tile #(
     .s_axil_rresp_o    (s_axil_rresp_o),
     .soft_reset_o      (soft_reset),
     .clear_counters_o  (clear_counters),
+    .clear_amax_o      (clear_amax),
     .busy_i            (busy),
     .load_space_i      (load_space),
     .compute_space_i   (compute_space),
@@ -173,6 +183,9 @@ module ng_tile #(
     .compute_flags_o   ({compute.part_a, compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
     .done_count_i      (done_count),
     .loads_count_i     (loads_count),
+    .requantize_o      (requantize.nvfp4),
+    .tensor_scale_o    (requantize.tensor_scale),
+    .amax_i            (amax),
     .counters_i        (counters)
   );
 
@@ -317,10 +330,23 @@ module ng_tile #(
   );
 
   // ---- compute commands
-  logic                  compute_cmd_valid, compute_cmd_ready;
-  ng_tile_pkg::compute_t compute_cmd;
+  localparam int ComputeWidth = $bits(compute) + (Requantize != 0 ? $bits(requantize) : 0);
+  logic                     compute_cmd_valid, compute_cmd_ready;
+  ng_tile_pkg::compute_t    compute_cmd;
+  ng_tile_pkg::requantize_t requantize_cmd;
+  logic [ComputeWidth-1:0]  compute_in, compute_out;
+  assign compute_cmd = compute_out[$bits(compute)-1:0];
+  if (Requantize != 0) begin : gen_compute_requantize
+    assign compute_in = {requantize, compute};
+    assign requantize_cmd = compute_out[ComputeWidth-1:$bits(compute)];
+  end else begin : gen_compute
+    logic unused_requantize;
+    assign unused_requantize = ^requantize;
+    assign compute_in = compute;
+    assign requantize_cmd = '0;
+  end
   ng_fifo #(
-    .Width($bits(compute)),
+    .Width(ComputeWidth),
     .Depth(QueueDepth),
     .BlockRam(1)
   ) u_computes (
@@ -329,10 +355,10 @@ module ng_tile #(
     .flush_i(stop),
     .valid_i(compute_valid),
     .ready_o(compute_ready),
-    .data_i (compute),
+    .data_i (compute_in),
     .valid_o(compute_cmd_valid),
     .ready_i(compute_cmd_ready),
-    .data_o (compute_cmd),
+    .data_o (compute_out),
     .space_o(compute_space)
   );
 
@@ -343,13 +369,15 @@ module ng_tile #(
   logic [Cols-1:0]   array_col_en;
   logic              job_push, executing, starved;
   ng_tile_pkg::job_t job_in;
+  ng_tile_pkg::requantize_job_t requantize_in;
   ng_tile_sequencer #(
     .Rows     (Rows),
     .Cols     (Cols),
     .FormatSet(FormatSet),
     .ADepth   (ADepth),
     .BDepth   (BDepth),
-    .MaxBeats (MaxBeats)
+    .MaxBeats (MaxBeats),
+    .Requantize(Requantize)
   ) u_sequencer (
     .clk_i           (clk_i),
     .rst_ni          (core_rst_n),
@@ -357,6 +385,7 @@ module ng_tile #(
     .cmd_valid_i     (compute_cmd_valid),
     .cmd_ready_o     (compute_cmd_ready),
     .cmd_i           (compute_cmd),
+    .cmd_requantize_i(requantize_cmd),
     .a_complete_i    (a_complete),
     .a_images_i      (a_images),
     .a_addr_o        (a_addr),
@@ -376,6 +405,7 @@ module ng_tile #(
     .array_col_en_o  (array_col_en),
     .job_valid_o     (job_push),
     .job_o           (job_in),
+    .job_requantize_o(requantize_in),
     .busy_o          (executing),
     .starved_o       (starved),
     .compute_error_o (compute_error),
@@ -427,9 +457,22 @@ module ng_tile #(
   logic                              job_valid, job_pop, draining, done_irq, left;
   logic                              unused_job_ready;
   logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
+  localparam int JobWidth = $bits(job_in) + (Requantize != 0 ? $bits(requantize_in) : 0);
+  logic [JobWidth-1:0]               job_queued, job_out;
   ng_tile_pkg::job_t                 job;
+  ng_tile_pkg::requantize_job_t      requantize_job;
+  assign job = job_out[$bits(job)-1:0];
+  if (Requantize != 0) begin : gen_job_requantize
+    assign job_queued = {requantize_in, job_in};
+    assign requantize_job = job_out[JobWidth-1:$bits(job)];
+  end else begin : gen_job
+    logic unused_requantize;
+    assign unused_requantize = ^requantize_in;
+    assign job_queued = job_in;
+    assign requantize_job = '0;
+  end
   ng_fifo #(
-    .Width($bits(job_in)),
+    .Width(JobWidth),
     .Depth(JobDepth),
     .BlockRam(1)
   ) u_jobs (
@@ -438,16 +481,20 @@ module ng_tile #(
     .flush_i(1'b0),
     .valid_i(job_push),
     .ready_o(unused_job_ready),
-    .data_i (job_in),
+    .data_i (job_queued),
     .valid_o(job_valid),
     .ready_i(job_pop),
-    .data_o (job),
+    .data_o (job_out),
     .space_o(unused_job_space)
   );
   ng_tile_drain #(
+    .Rows       (Rows),
     .Cols       (Cols),
     .StreamWidth(StreamWidth),
-    .ScaleCuts  (ScaleCuts)
+    .ElemWidth  (ElemWidth),
+    .ScaleCuts  (ScaleCuts),
+    .Requantize (Requantize),
+    .RequantizeCuts(RequantizeCuts)
   ) u_drain (
     .clk_i      (clk_i),
     .rst_ni     (core_rst_n),
@@ -456,13 +503,16 @@ module ng_tile #(
     .data_i     (row),
     .last_i     (row_last),
     .job_i      (job),
+    .requantize_i(requantize_job),
     .job_ready_o(job_pop),
     .valid_o    (m_axis_tvalid_o),
     .ready_i    (m_axis_tready_i),
     .data_o     (m_axis_tdata_o),
     .last_o     (m_axis_tlast_o),
     .irq_o      (done_irq),
-    .busy_o     (draining)
+    .busy_o     (draining),
+    .clear_amax_i(clear_amax),
+    .amax_o     (amax)
   );
   assign left = m_axis_tvalid_o & m_axis_tready_i & m_axis_tlast_o;
   assign done_event = left & done_irq;

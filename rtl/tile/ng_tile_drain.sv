@@ -7,10 +7,17 @@
 // A job waits at the head of its queue from before its first row comes until its last number goes to be scaled.
 // Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
 // ScaleCuts: as many stages more in scaling; they stand still together, when a word waits for the queue.
+//
+// Requantize: BF16 numbers of jobs in NVFP4 go through ng_tile_requantize, in the time that FP32 takes, and its images to the
+// queue; numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
+  parameter int Rows        = 8,    // this and ElemWidth: with Requantize
   parameter int Cols        = 8,
   parameter int StreamWidth = 128,  // multiple of 32
-  parameter int ScaleCuts   = 0     // Cuts of ng_scale_fp32
+  parameter int ElemWidth   = 4,
+  parameter int ScaleCuts   = 0,    // Cuts of ng_scale_fp32
+  parameter int Requantize  = 0,
+  parameter int RequantizeCuts = 0  // Cuts of ng_quantize_nvfp4
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -21,6 +28,7 @@ module ng_tile_drain #(
   input  logic                   last_i,  // the last row of a job
   // Their job.
   input  ng_tile_pkg::job_t      job_i,
+  input  ng_tile_pkg::requantize_job_t requantize_i,  // with Requantize
   output logic                   job_ready_o,
   // The stream.
   output logic                   valid_o,
@@ -28,7 +36,9 @@ module ng_tile_drain #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
   output logic                   irq_o,   // with last_o: the command asks for an interrupt
-  output logic                   busy_o   // numbers that have not left; those of a job that still waits are not counted
+  output logic                   busy_o,  // numbers that have not left; those of a job that still waits are not counted
+  input  logic                   clear_amax_i,  // this and amax_o: of ng_tile_requantize
+  output logic [14:0]            amax_o
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
@@ -145,11 +155,73 @@ module ng_tile_drain #(
     );
   end
   assign word_end = ~scaled_bf16_q | scaled_odd_q | scaled_row_end_q;
-  assign push = scaled_q & word_end;
-  assign pack_ready = ~word_end | queue_ready;
   assign word = ~scaled_bf16_q ? scaled_data_q : scaled_odd_q ? {half, low_q} : StreamWidth'(half);
   always_ff @(posedge clk_i) begin
     if (scaled_q & ~scaled_odd_q) low_q <= half;
+  end
+
+  // ---- images of NVFP4, beside it
+  logic [StreamWidth+1:0] queued;
+  logic                   requantizing;
+  ng_tile_pkg::requantize_job_t scaled_requantize_q;
+  if (Requantize != 0) begin : gen_requantize
+    localparam int Numbers = Units < Cols ? Units : Cols;
+    localparam int Width = $bits(requantize_i);
+    logic [(ScaleStages+1)*Width-1:0] product_requantize;
+    logic                             beat_ready, image_valid, image_last, image_irq;
+    logic [StreamWidth-1:0]           image_word;
+    assign product_requantize[Width-1:0] = requantize_i;
+    for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
+      ng_cut #(
+        .Width (Width),
+        .Enable(1)
+      ) u_requantize (
+        .clk_i(clk_i),
+        .en_i (scale_ready),
+        .d_i  (product_requantize[s*Width +: Width]),
+        .q_o  (product_requantize[(s+1)*Width +: Width])
+      );
+    end
+    always_ff @(posedge clk_i) begin
+      if (scale_ready & product_valid[ScaleStages]) scaled_requantize_q <= product_requantize[ScaleStages*Width +: Width];
+    end
+    ng_tile_requantize #(
+      .Rows        (Rows),
+      .Cols        (Cols),
+      .StreamWidth (StreamWidth),
+      .ElemWidth   (ElemWidth),
+      .QuantizeCuts(RequantizeCuts)
+    ) u_requantize (
+      .clk_i         (clk_i),
+      .rst_ni        (rst_ni),
+      .valid_i       (scaled_q & scaled_requantize_q.nvfp4),
+      .ready_o       (beat_ready),
+      .data_i        (half[Numbers*16-1:0]),
+      .tensor_scale_i(scaled_requantize_q.tensor_scale),
+      .end_i         (scaled_requantize_q.row_end),
+      .last_i        (scaled_last_q),
+      .irq_i         (scaled_irq_q),
+      .valid_o       (image_valid),
+      .ready_i       (queue_ready),
+      .data_o        (image_word),
+      .last_o        (image_last),
+      .irq_o         (image_irq),
+      .busy_o        (requantizing),
+      .clear_amax_i  (clear_amax_i),
+      .amax_o        (amax_o)
+    );
+    assign pack_ready = scaled_requantize_q.nvfp4 ? beat_ready : ~word_end | (queue_ready & ~requantizing);
+    assign push = image_valid | (scaled_q & word_end & ~scaled_requantize_q.nvfp4 & ~requantizing);
+    assign queued = image_valid ? {image_irq, image_last, image_word} : {scaled_irq_q, scaled_last_q, word};
+  end else begin : gen_no_requantize
+    logic unused_requantize;
+    assign unused_requantize = ^{requantize_i, clear_amax_i, scaled_requantize_q};
+    assign scaled_requantize_q = '0;
+    assign requantizing = 1'b0;
+    assign amax_o = '0;
+    assign pack_ready = ~word_end | queue_ready;
+    assign push = scaled_q & word_end;
+    assign queued = {scaled_irq_q, scaled_last_q, word};
   end
 
   ng_fifo2 #(
@@ -159,15 +231,15 @@ module ng_tile_drain #(
     .rst_ni (rst_ni),
     .valid_i(push),
     .ready_o(queue_ready),
-    .data_i ({scaled_irq_q, scaled_last_q, word}),
+    .data_i (queued),
     .valid_o(valid_o),
     .ready_i(ready_i),
     .data_o ({irq_o, last_o, data_o})
   );
   if (ScaleStages == 0) begin : gen_busy
-    assign busy_o = scaled_q | valid_o;
+    assign busy_o = scaled_q | valid_o | requantizing;
   end else begin : gen_busy_stages
-    assign busy_o = (|product_valid[ScaleStages:1]) | scaled_q | valid_o;
+    assign busy_o = (|product_valid[ScaleStages:1]) | scaled_q | valid_o | requantizing;
   end
 
 endmodule

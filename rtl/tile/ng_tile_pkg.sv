@@ -26,6 +26,12 @@ package ng_tile_pkg;
     logic        first;    // the sums start at zero
   } compute_t;
 
+  // What a command has beside compute_t in tiles that requantize.
+  typedef struct packed {
+    logic [31:0] tensor_scale;
+    logic        nvfp4;        // results in NVFP4, instead of FP32 or BF16
+  } requantize_t;
+
   // One tile of results, Rows x Cols numbers, on its way out.
   typedef struct packed {
     logic [31:0] scale;
@@ -33,5 +39,12 @@ package ng_tile_pkg;
     logic        irq;
     logic        final_tile;  // the last one of its command
   } job_t;
+
+  // What a job has beside job_t in tiles that requantize.
+  typedef struct packed {
+    logic [31:0] tensor_scale;
+    logic        nvfp4;
+    logic        row_end;      // no tile of the command stands beside it on the right
+  } requantize_job_t;
 
 endpackage

@@ -18,7 +18,8 @@ module ng_tile_regs #(
   parameter int ADepth = 512,       // panel-beats in a bank of A
   parameter int BDepth = 128,       // panel-beats in a bank of B
   parameter int MaxBeats = 65536,   // longest sum, in panel-beats
-  parameter int Counters = 1        // 1: activity counters
+  parameter int Counters = 1,       // 1: activity counters
+  parameter int Requantize = 0      // 1: results in NVFP4
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -43,6 +44,7 @@ module ng_tile_regs #(
   // CONTROL.
   output logic         soft_reset_o,
   output logic         clear_counters_o,
+  output logic         clear_amax_o,
   // STATUS.
   input  logic         busy_i,
   input  logic [2:0]   load_space_i,
@@ -77,6 +79,12 @@ module ng_tile_regs #(
   input  logic [31:0]  done_count_i,
   // LOADS.
   input  logic [31:0]  loads_count_i,
+  // REQUANTIZE.
+  output logic         requantize_o,
+  // TENSOR_SCALE.
+  output logic [31:0]  tensor_scale_o,
+  // AMAX.
+  input  logic [14:0]  amax_i,
   // CYCLES to FLIPS_B.
   input  logic [575:0] counters_i
 );
@@ -91,6 +99,7 @@ module ng_tile_regs #(
   if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
+  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile_regs: Requantize=%0d; expected 0 or 1", Requantize); end
 `endif
 
   localparam logic [1:0] Okay = 2'b00;
@@ -112,6 +121,7 @@ module ng_tile_regs #(
   always_comb begin
     unique case (awaddr_q)
       10'h00A, 10'h00B, 10'h00D, 10'h00E, 10'h00F, 10'h010: write_error = 1'b0;
+      10'h014, 10'h015: write_error = (Requantize != 0) ? 1'b0 : 1'b1;
       10'h008, 10'h00C, 10'h011: write_error = wstrb_q != 4'hF;
       default: write_error = 1'b1;
     endcase
@@ -176,6 +186,8 @@ module ng_tile_regs #(
   logic [15:0] panels_b_q;
   logic [7:0] edge_rows_q;
   logic [7:0] edge_cols_q;
+  logic requantize_nvfp4_q;
+  logic [31:0] tensor_scale_value_q;
   logic [31:0] cycles_high_q;
   logic [31:0] busy_high_q;
   logic [31:0] stall_in_high_q;
@@ -190,10 +202,10 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h1, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h2, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {23'd0, 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {22'd0, 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0, busy_i};  // STATUS
@@ -207,6 +219,9 @@ module ng_tile_regs #(
       10'h011: read_data = 32'd0;  // COMPUTE
       10'h012: read_data = done_count_i;  // DONE
       10'h013: read_data = loads_count_i;  // LOADS
+      10'h014: begin read_data = (Requantize != 0) ? {31'd0, requantize_nvfp4_q} : 32'd0; read_error = !(Requantize != 0); end  // REQUANTIZE
+      10'h015: begin read_data = (Requantize != 0) ? tensor_scale_value_q : 32'd0; read_error = !(Requantize != 0); end  // TENSOR_SCALE
+      10'h016: begin read_data = (Requantize != 0) ? {1'd0, amax_i, 16'd0} : 32'd0; read_error = !(Requantize != 0); end  // AMAX
       10'h020: read_data = (Counters != 0) ? counters_i[31:0] : 32'd0;  // CYCLES
       10'h021: read_data = (Counters != 0) ? cycles_high_q : 32'd0;  // CYCLES, high
       10'h022: read_data = (Counters != 0) ? counters_i[95:64] : 32'd0;  // BUSY
@@ -235,16 +250,19 @@ module ng_tile_regs #(
   // Pulses: high in the cycle after the write.
   logic control_soft_reset_q;
   logic control_clear_counters_q;
+  logic control_clear_amax_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       control_soft_reset_q <= 1'b0;
       control_clear_counters_q <= 1'b0;
+      control_clear_amax_q <= 1'b0;
       load_valid_o <= 1'b0;
       compute_valid_o <= 1'b0;
     end else begin
       control_soft_reset_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[0];
       control_clear_counters_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[1];
+      control_clear_amax_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[2];
       load_valid_o <= write & (awaddr_q == 10'h00C) & ~write_error;
       compute_valid_o <= write & (awaddr_q == 10'h011) & ~write_error;
     end
@@ -264,6 +282,8 @@ module ng_tile_regs #(
       panels_b_q <= 16'h0;
       edge_rows_q <= 8'h0;
       edge_cols_q <= 8'h0;
+      requantize_nvfp4_q <= 1'h0;
+      tensor_scale_value_q <= 32'h3F800000;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -286,6 +306,8 @@ module ng_tile_regs #(
       panels_b_q <= 16'h0;
       edge_rows_q <= 8'h0;
       edge_cols_q <= 8'h0;
+      requantize_nvfp4_q <= 1'h0;
+      tensor_scale_value_q <= 32'h3F800000;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -318,6 +340,12 @@ module ng_tile_regs #(
         edge_rows_q <= (edge_rows_q & ~wmask[7:0]) | (wdata_q[7:0] & wmask[7:0]);
         edge_cols_q <= (edge_cols_q & ~wmask[15:8]) | (wdata_q[15:8] & wmask[15:8]);
       end
+      if (write & (awaddr_q == 10'h014) & (Requantize != 0)) begin
+        requantize_nvfp4_q <= (requantize_nvfp4_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
+      end
+      if (write & (awaddr_q == 10'h015) & (Requantize != 0)) begin
+        tensor_scale_value_q <= (tensor_scale_value_q & ~wmask) | (wdata_q & wmask);
+      end
       if (read & (araddr_q == 10'h020)) cycles_high_q <= counters_i[63:32];
       if (read & (araddr_q == 10'h022)) busy_high_q <= counters_i[127:96];
       if (read & (araddr_q == 10'h024)) stall_in_high_q <= counters_i[191:160];
@@ -332,6 +360,7 @@ module ng_tile_regs #(
 
   assign soft_reset_o = control_soft_reset_q;
   assign clear_counters_o = control_clear_counters_q;
+  assign clear_amax_o = control_clear_amax_q;
   assign load_panel_beats_o = wdata_q[15:0];
   assign load_more_o = wdata_q[30];
   assign load_operand_o = wdata_q[31];
@@ -345,6 +374,8 @@ module ng_tile_regs #(
   assign edge_cols_o = edge_cols_q;
   assign compute_beats_o = wdata_q[15:0];
   assign compute_flags_o = {wdata_q[21], wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
+  assign requantize_o = requantize_nvfp4_q;
+  assign tensor_scale_o = tensor_scale_value_q;
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q & irq_enable_error_q);
 
 endmodule

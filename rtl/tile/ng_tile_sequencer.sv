@@ -33,6 +33,7 @@ module ng_tile_sequencer #(
   parameter int ADepth    = 512,
   parameter int BDepth    = 128,
   parameter int MaxBeats  = 65536,
+  parameter int Requantize = 0,
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
 ) (
@@ -43,6 +44,7 @@ module ng_tile_sequencer #(
   input  logic                   cmd_valid_i,
   output logic                   cmd_ready_o,
   input  ng_tile_pkg::compute_t  cmd_i,
+  input  ng_tile_pkg::requantize_t cmd_requantize_i,  // with Requantize
   // The buffers.
   input  logic                   a_complete_i,
   input  logic [AAddrWidth:0]    a_images_i,
@@ -65,6 +67,7 @@ module ng_tile_sequencer #(
   // The drain: one word for each tile of results.
   output logic                   job_valid_o,
   output ng_tile_pkg::job_t      job_o,
+  output ng_tile_pkg::requantize_job_t job_requantize_o,
   // What goes on.
   output logic                   busy_o,       // a command is in execution
   output logic                   starved_o,    // and waits for images
@@ -226,6 +229,15 @@ module ng_tile_sequencer #(
 
   assign job_valid_o = tile_end & last_q;
   assign job_o = {scale_q, bf16_q, irq_q, i_last & j_last};
+  ng_tile_pkg::requantize_t requantize_q;
+  if (Requantize != 0) begin : gen_requantize
+    always_ff @(posedge clk_i) if (take) requantize_q <= cmd_requantize_i;
+  end else begin : gen_no_requantize
+    logic unused_requantize;
+    assign unused_requantize = ^cmd_requantize_i;
+    assign requantize_q = '0;
+  end
+  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.nvfp4, j_last};
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

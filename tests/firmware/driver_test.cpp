@@ -475,7 +475,7 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010203; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 27; }), NG_ERROR_CAPABILITIES);
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 9; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 10; }), NG_ERROR_CAPABILITIES);
   const auto nothing = [](FakeTile&) {};
   for (unsigned FakeTileConfig::*member :
        {&FakeTileConfig::rows, &FakeTileConfig::cols, &FakeTileConfig::lanes, &FakeTileConfig::format_set,

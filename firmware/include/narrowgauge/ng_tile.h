@@ -32,7 +32,8 @@ typedef enum ng_result {
   NG_ERROR_MAGIC,         /* there is no tile at this address */
   NG_ERROR_VERSION,       /* a tile with another register map */
   NG_ERROR_CAPABILITIES,  /* the tile describes itself in a way that this driver does not know */
-  NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters */
+  NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters, no results in
+                             NVFP4 or none of this shape */
   NG_ERROR_MISCOUNT,      /* the tile's counts of finished work are not what it was given, or results came unasked */
   NG_ERROR_BAD_LOAD,      /* STATUS.error 1 */
   NG_ERROR_BAD_COMPUTE,   /* STATUS.error 2 */
@@ -96,6 +97,7 @@ typedef struct ng_tile {
   uint32_t max_beats;         /* longest sum, in beats of `lanes` products */
   uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
   bool counters;
+  bool requantize; /* results can be NVFP4 */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -135,15 +137,20 @@ NG_MUST_CHECK ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t 
                                        size_t bytes, ng_operand_t *operand);
 
 typedef struct ng_gemm_config {
-  ng_operand_t a, b; /* M vectors and N vectors of the same k */
-  void *c;           /* M x N, row-major: FP32 or BF16 codes */
-  size_t c_bytes;    /* size of c */
-  uint32_t c_stride; /* elements between rows of c; 0: N */
-  uint32_t scale;    /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
-                        0x3F800000 */
-  bool bf16;         /* results rounded once more, to BF16 */
-  bool interrupts;   /* the tile interrupts after each compute command and on errors */
-  void *scratch;     /* where results arrive before they are put in place: one stream word or more */
+  ng_operand_t a, b;     /* M vectors and N vectors of the same k */
+  void *c;               /* M x N, row-major: FP32 or BF16 codes */
+  size_t c_bytes;        /* size of c */
+  uint32_t c_stride;     /* elements between rows of c; 0: N */
+  uint32_t scale;        /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
+                            0x3F800000 */
+  bool bf16;             /* results rounded once more, to BF16 */
+  bool nvfp4;            /* instead: results in NVFP4 under `tensor_scale`, as the next product's packed operand A of M
+                            vectors of N, whose ng_operand_t is ng_tile_gemm_operand's. c_bytes: what ng_tile_pack_size
+                            says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, and
+                            where its bank of B does not hold 16 columns of k */
+  uint32_t tensor_scale; /* with nvfp4: FP32 code of the factor of C; finite and at least 2^-111, else C is NaN */
+  bool interrupts;       /* the tile interrupts after each compute command and on errors */
+  void *scratch;         /* where results arrive before they are put in place: one stream word or more */
   size_t scratch_bytes;
   uint32_t command_beats; /* aim at compute commands of at least so many beats; 0: 64. More means fewer commands for
                              slow processors, and a later start. */
@@ -160,13 +167,14 @@ typedef struct ng_gemm {
   ng_gemm_config_t config;
   uint32_t a_panels, b_panels, beats; /* of the product */
   uint32_t blocks, chunks, passes;    /* how it is cut */
-  uint32_t first_chunk;               /* panels of B in the first chunk */
+  uint32_t unit, b_units;             /* panels of B that stay together in a chunk: one, or those of an image of C */
+  uint32_t first_chunk;               /* units in the first chunk */
   ng_gemm_place_t load, compute;      /* next commands */
   bool unsent;                        /* the last LOAD's data has not been taken by the port */
   const uint8_t *send_data;
   size_t send_bytes;
   uint32_t panels, edge; /* as last written */
-  struct {               /* next result word */
+  struct {               /* next result word; in NVFP4: image in the chunk, word in the image, 0 */
     uint32_t block, chunk, a_panel, b_panel, row, col;
   } result;
   uint32_t loads, computes, results;  /* commands given; `results`: those with results */
@@ -186,6 +194,16 @@ NG_MUST_CHECK ng_result_t ng_tile_gemm_step(ng_gemm_t *gemm);
 
 /* The same, waiting: start, then step and idle until finished. */
 NG_MUST_CHECK ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config);
+
+/* C of a product in NVFP4 that has finished, as the next product's operand A; its tensor scale is config.tensor_scale.
+ */
+NG_MUST_CHECK ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *config,
+                                               ng_operand_t *operand);
+
+/* The largest magnitude of results in NVFP4, as an FP32 code, since the last ng_tile_clear_amax or reset: what the next
+ * product's tensor_scale can be made of. 0x7F800000: infinite; above: NaN. */
+NG_MUST_CHECK ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax);
+NG_MUST_CHECK ng_result_t ng_tile_clear_amax(const ng_tile_t *tile);
 
 /* The activity counters since the last clearing; docs/units/tile.md defines them. */
 typedef struct ng_counters {

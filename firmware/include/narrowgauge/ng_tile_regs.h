@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010100u
+#define NG_TILE_VERSION_RESET 0x00010200u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -69,6 +69,10 @@
 #define NG_TILE_STREAM_COUNTERS_SHIFT 8u
 #define NG_TILE_STREAM_COUNTERS_MASK 0x00000100u
 #define NG_TILE_STREAM_COUNTERS_MAX 0x1u
+/* requantize: results can be NVFP4: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist */
+#define NG_TILE_STREAM_REQUANTIZE_SHIFT 9u
+#define NG_TILE_STREAM_REQUANTIZE_MASK 0x00000200u
+#define NG_TILE_STREAM_REQUANTIZE_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -87,6 +91,10 @@
 #define NG_TILE_CONTROL_CLEAR_COUNTERS_SHIFT 1u
 #define NG_TILE_CONTROL_CLEAR_COUNTERS_MASK 0x00000002u
 #define NG_TILE_CONTROL_CLEAR_COUNTERS_MAX 0x1u
+/* clear_amax: sets `AMAX` to zero, where it is */
+#define NG_TILE_CONTROL_CLEAR_AMAX_SHIFT 2u
+#define NG_TILE_CONTROL_CLEAR_AMAX_MASK 0x00000004u
+#define NG_TILE_CONTROL_CLEAR_AMAX_MAX 0x1u
 
 /* Status, read only. */
 #define NG_TILE_STATUS_OFFSET 0x024u
@@ -239,6 +247,30 @@
 #define NG_TILE_LOADS_COUNT_SHIFT 0u
 #define NG_TILE_LOADS_COUNT_MASK 0xFFFFFFFFu
 #define NG_TILE_LOADS_COUNT_MAX 0xFFFFFFFFu
+
+/* Requantization, read, write. */
+#define NG_TILE_REQUANTIZE_OFFSET 0x050u
+#define NG_TILE_REQUANTIZE_RESET 0x00000000u
+/* nvfp4: results in NVFP4 under `TENSOR_SCALE`, as images of operand A; `FORMAT.bf16` does not matter */
+#define NG_TILE_REQUANTIZE_NVFP4_SHIFT 0u
+#define NG_TILE_REQUANTIZE_NVFP4_MASK 0x00000001u
+#define NG_TILE_REQUANTIZE_NVFP4_MAX 0x1u
+
+/* Tensor scale, read, write. */
+#define NG_TILE_TENSOR_SCALE_OFFSET 0x054u
+#define NG_TILE_TENSOR_SCALE_RESET 0x3F800000u
+/* value: FP32 factor of the matrix that results become; finite and at least 2^-111, else all block scales are
+ * NaN; 1.0 after reset */
+#define NG_TILE_TENSOR_SCALE_VALUE_SHIFT 0u
+#define NG_TILE_TENSOR_SCALE_VALUE_MASK 0xFFFFFFFFu
+#define NG_TILE_TENSOR_SCALE_VALUE_MAX 0xFFFFFFFFu
+
+/* Largest result, read only. */
+#define NG_TILE_AMAX_OFFSET 0x058u
+/* value: its upper half, without the sign; the lower half is zero */
+#define NG_TILE_AMAX_VALUE_SHIFT 16u
+#define NG_TILE_AMAX_VALUE_MASK 0x7FFF0000u
+#define NG_TILE_AMAX_VALUE_MAX 0x7FFFu
 
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u

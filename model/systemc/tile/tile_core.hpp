@@ -117,7 +117,7 @@ class TileCore {
   Buffer<params.cols, params.b_depth> b_;
   Sequencer sequencer_;
   Array array_;
-  TileDrainCore<params.cols, params.stream_words(), params.scale_cuts> drain_;
+  TileDrainCore<params> drain_;
   TileCountersCore<params> counters_;
 
  private:
@@ -147,6 +147,7 @@ class TileCore {
             .error = error_,
             .done_count = done_count_,
             .loads_count = loads_count_,
+            .amax = drain_.amax(),
             .counters = params.counters ? &counters_.counters() : nullptr};
   }
 
@@ -179,7 +180,7 @@ class TileCore {
     const bool load_push = regs_.load_valid(), compute_push = regs_.compute_valid();
     const TileLoad load = regs_.load();
     const TileCompute compute = compute_push ? regs_.compute() : TileCompute{};
-    const bool clear_counters = regs_.clear_counters();
+    const bool clear_counters = regs_.clear_counters(), clear_amax = regs_.clear_amax();
 
     auto status = this->status();
     const bool busy = computing();
@@ -215,7 +216,7 @@ class TileCore {
                       .b = b});
     }
     drain_.step(array_.valid() ? &array_.data() : nullptr, array_.valid() && array_.last(), jobs_.data(),
-                in.result_ready);
+                in.result_ready, clear_amax);
     jobs_.step(sequencer.job_valid ? &sequencer.job : nullptr, job_pop);
     const MacArrayBeat operands{.first = beat.first,
                                 .last = beat.last,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycle model of rtl/tile/ng_tile_drain.sv. Scaling is narrowgauge::epilogue, BF16 is narrowgauge::encode.
+// Cycle model of rtl/tile/ng_tile_drain.sv. Scaling is narrowgauge::epilogue, BF16 is narrowgauge::encode,
+// NVFP4 TileRequantizeCore.
 #pragma once
 
 #include <algorithm>
@@ -7,18 +8,31 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 #include "systemc/tile/tile_params.hpp"
+#include "systemc/tile/tile_requantize_core.hpp"
 
 namespace narrowgauge::systemc {
 
-/// Outputs are functions of the state; step() is a clock edge. `scale_cuts`: ScaleCuts, a mask.
-template <int cols, int units, unsigned scale_cuts>
+/// What a drain without requantization has instead of TileRequantizeCore.
+struct NoRequantizeCore {
+  void reset() {}
+  bool ready() const { return false; }
+  bool valid() const { return false; }
+  bool busy() const { return false; }
+  std::uint16_t amax() const { return 0; }
+};
+
+/// Outputs are functions of the state; step() is a clock edge.
+template <TileParams params>
 class TileDrainCore {
+  static constexpr int cols = params.cols, units = params.stream_words();
+
  public:
   using Word = std::array<std::uint32_t, units>;  ///< of the stream
   using Row = std::array<std::uint32_t, cols>;
@@ -27,6 +41,7 @@ class TileDrainCore {
     group_ = 0;
     chosen_.valid = scaled_.valid = false;
     products_.reset();
+    requantize_.reset();
     queue_.reset();
   }
 
@@ -36,12 +51,13 @@ class TileDrainCore {
   const Word& data() const { return queue_.data().word; }
   bool last() const { return queue_.data().last; }
   bool irq() const { return queue_.data().irq; }
-  bool busy() const { return products_.busy() || scaled_.valid || queue_.valid(); }
+  bool busy() const { return products_.busy() || scaled_.valid || queue_.valid() || requantize_.busy(); }
+  std::uint16_t amax() const { return requantize_.amax(); }
 
   /// `row`: nullptr if valid_i is low, `last`: the last row of a job. `job`: the head of the queue of jobs.
-  void step(const Row* row, bool last, const TileJob& job, bool ready) {
+  void step(const Row* row, bool last, const TileJob& job, bool ready, bool clear_amax = false) {
     const bool choose = this->choose(), scale_ready = this->scale_ready(), row_end = this->row_end();
-    pack(ready);
+    pack(ready, clear_amax);
     if (scale_ready) {
       const auto scaled = products_.step(chosen_.valid ? std::optional(scale(job)) : std::nullopt);
       scaled_.valid = scaled.has_value();
@@ -65,12 +81,19 @@ class TileDrainCore {
  private:
   static constexpr int groups = (cols + units - 1) / units, last_units = cols - (groups - 1) * units;
 
+  using Requantize = std::conditional_t<params.requantize,
+                                        TileRequantizeCore<params.rows, params.cols, params.stream_width,
+                                                           params.array().elem_width(), params.requantize_cuts>,
+                                        NoRequantizeCore>;
+
   struct Chosen {
     bool valid = false, odd = false, row_end = false, job_end = false;
     Word data{};
   };
   struct Scaled {
     bool valid = false, odd = false, row_end = false, bf16 = false, last = false, irq = false;
+    bool nvfp4 = false, images_end = false;
+    std::uint32_t tensor_scale = 0;
     Word data{};
   };
   struct Result {
@@ -80,7 +103,12 @@ class TileDrainCore {
 
   bool row_end() const { return group_ == groups - 1; }
   bool choose() const { return !chosen_.valid || scale_ready(); }
-  bool scale_ready() const { return !scaled_.valid || !word_end() || queue_.ready(); }
+  bool scale_ready() const {
+    if (!scaled_.valid) return true;
+    if (requantizes()) return requantize_.ready();
+    return !word_end() || (queue_.ready() && !requantize_.busy());
+  }
+  bool requantizes() const { return params.requantize && scaled_.nvfp4; }
   bool word_end() const { return !scaled_.bf16 || scaled_.odd || scaled_.row_end; }
 
   Scaled scale(const TileJob& job) const {
@@ -91,48 +119,64 @@ class TileDrainCore {
                   .row_end = chosen_.row_end,
                   .bf16 = job.bf16,
                   .last = chosen_.job_end && job.final_tile,
-                  .irq = job.irq};
+                  .irq = job.irq,
+                  .nvfp4 = job.nvfp4,
+                  .images_end = job.row_end,
+                  .tensor_scale = job.tensor_scale};
     const int numbers = chosen_.row_end ? last_units : units;
     for (std::size_t u = 0; u < static_cast<std::size_t>(numbers); ++u)
       scaled.data[u] = std::bit_cast<std::uint32_t>(epilogue(std::bit_cast<float>(chosen_.data[u]), factor));
     return scaled;
   }
 
-  void pack(bool ready) {
-    const bool push = scaled_.valid && word_end();
-    if (push && queue_.ready()) {
-      Result result{.last = scaled_.last, .irq = scaled_.irq};
+  void pack(bool ready, bool clear_amax) {
+    Result result{};
+    bool push = scaled_.valid && !requantizes() && word_end() && !requantize_.busy();
+    if (push) {
+      result.last = scaled_.last;
+      result.irq = scaled_.irq;
       if (scaled_.bf16) {
         if (scaled_.odd) result.word = low_;
         put_bf16(result.word, scaled_.odd);
       } else {
         result.word = scaled_.data;
       }
-      queue_.step(&result, ready);
-    } else {
-      queue_.step(nullptr, ready);
     }
+    if constexpr (params.requantize) {
+      if (requantize_.valid()) {
+        push = true;
+        result = {.word = requantize_.data(), .last = requantize_.last(), .irq = requantize_.irq()};
+      }
+      typename Requantize::Beat beat{
+          .tensor_scale = scaled_.tensor_scale, .end = scaled_.images_end, .last = scaled_.last, .irq = scaled_.irq};
+      for (std::size_t u = 0; u < beat.data.size(); ++u) beat.data[u] = static_cast<std::uint16_t>(bf16(u));
+      requantize_.step(scaled_.valid && scaled_.nvfp4 ? &beat : nullptr, queue_.ready(), clear_amax);
+    }
+    queue_.step(push ? &result : nullptr, ready);
     if (scaled_.valid && scaled_.bf16 && !scaled_.odd) {
       low_ = {};
       put_bf16(low_, false);
     }
   }
 
+  std::uint32_t bf16(std::size_t u) const {
+    return encode(Format::bf16, std::bit_cast<float>(scaled_.data[u]), {.overflow = Overflow::ieee});
+  }
+
   /// The scaled numbers as BF16, to the lower or upper half of a word.
   void put_bf16(Word& word, bool upper) const {
     for (unsigned u = 0; u < units; ++u) {
-      const std::uint32_t code =
-          encode(Format::bf16, std::bit_cast<float>(scaled_.data[u]), {.overflow = Overflow::ieee});
       const unsigned half = u + (upper ? units : 0);
-      word[half / 2] |= code << half % 2 * 16;
+      word[half / 2] |= bf16(u) << half % 2 * 16;
     }
   }
 
   int group_ = 0;  // of the row's numbers
   Chosen chosen_;
-  PipeCore<std::popcount(scale_cuts), Scaled> products_;  // in the stages of scaling
+  PipeCore<std::popcount(params.scale_cuts), Scaled> products_;  // in the stages of scaling
   Scaled scaled_;
   Word low_{};
+  Requantize requantize_;
   Fifo2Core<Result> queue_;
 };
 

@@ -17,6 +17,8 @@ struct TileParams {
   std::int64_t max_beats = 65536;
   bool counters = true;
   unsigned load_cuts = 0, cell_cuts = 0, convert_cuts = 0, scale_cuts = 0;  ///< masks
+  bool requantize = false;
+  unsigned requantize_cuts = 0;  ///< a mask
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -42,7 +44,9 @@ struct TileParams {
     };
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
-           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 31;
+           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 31 && requantize_cuts <= 31 &&
+           (!requantize || (array().has_fp4() && lanes == 16 && cols <= 16 && std::has_single_bit(unsigned(cols)) &&
+                            stream_width <= 1024 && std::has_single_bit(unsigned(stream_width))));
   }
 };
 
@@ -53,20 +57,25 @@ struct TileLoad {
   std::uint32_t beats = 0;
 };
 
-/// compute_t.
+/// compute_t and requantize_t.
 struct TileCompute {
   std::uint32_t scale = 0;  ///< FP32 code
   bool bf16 = false;
+  bool nvfp4 = false;              ///< instead, of a tile that requantizes ...
+  std::uint32_t tensor_scale = 0;  ///< ... with this factor, an FP32 code
   std::uint8_t a_fmt = 0, b_fmt = 0;
   std::uint32_t a_panels = 0, b_panels = 0, beats = 0;
   std::uint32_t rows = 0, cols = 0;  ///< in use in the last panels
   bool part_a = false, irq = false, release_b = false, release_a = false, last = false, first = false;
 };
 
-/// job_t: a tile of results on its way out.
+/// job_t and requantize_job_t: a tile of results on its way out.
 struct TileJob {
   std::uint32_t scale = 0;
   bool bf16 = false, irq = false, final_tile = false;
+  bool nvfp4 = false;              ///< instead ...
+  std::uint32_t tensor_scale = 0;  ///< ... with this factor
+  bool row_end = false;            ///< no tile of the command stands beside it on the right
 };
 
 /// The activity counters, in the order of their registers.

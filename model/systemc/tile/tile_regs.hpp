@@ -13,6 +13,7 @@ class TileRegs : public LiteSlave {
  public:
   // The tile.
   sc_core::sc_out<bool> soft_reset_o{"soft_reset_o"}, clear_counters_o{"clear_counters_o"};
+  sc_core::sc_out<bool> clear_amax_o{"clear_amax_o"};
   sc_core::sc_in<bool> busy_i{"busy_i"};
   sc_core::sc_in<Port<3>> load_space_i{"load_space_i"}, compute_space_i{"compute_space_i"};
   sc_core::sc_in<Port<4>> error_i{"error_i"};
@@ -30,6 +31,9 @@ class TileRegs : public LiteSlave {
   sc_core::sc_out<Port<16>> compute_beats_o{"compute_beats_o"};
   sc_core::sc_out<Port<6>> compute_flags_o{"compute_flags_o"};
   sc_core::sc_in<Port<32>> done_count_i{"done_count_i"}, loads_count_i{"loads_count_i"};
+  sc_core::sc_out<bool> requantize_o{"requantize_o"};
+  sc_core::sc_out<Port<32>> tensor_scale_o{"tensor_scale_o"};
+  sc_core::sc_in<Port<15>> amax_i{"amax_i"};
   sc_core::sc_in<Port<9 * 64>> counters_i{"counters_i"};
 
   explicit TileRegs(sc_core::sc_module_name name) : LiteSlave(name) {}
@@ -40,6 +44,7 @@ class TileRegs : public LiteSlave {
     drive_lite(core_.pins());
     soft_reset_o = core_.soft_reset();
     clear_counters_o = core_.clear_counters();
+    clear_amax_o = core_.clear_amax();
     irq_o = core_.irq();
     const TileLoad load = core_.load();
     load_valid_o = core_.load_valid();
@@ -52,6 +57,8 @@ class TileRegs : public LiteSlave {
     format_b_o = compute.b_fmt;
     bf16_o = compute.bf16;
     scale_o = compute.scale;
+    requantize_o = compute.nvfp4;
+    tensor_scale_o = compute.tensor_scale;
     panels_a_o = compute.a_panels;
     panels_b_o = compute.b_panels;
     edge_rows_o = compute.rows;
@@ -74,6 +81,7 @@ class TileRegs : public LiteSlave {
                                .error = error_i,
                                .done_count = done_count_i,
                                .loads_count = loads_count_i,
+                               .amax = static_cast<std::uint16_t>(amax_i.read()),
                                .counters = &counters,
                                .done_event = done_event_i,
                                .error_event = error_event_i});

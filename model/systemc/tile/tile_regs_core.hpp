@@ -34,6 +34,7 @@ class TileRegsCore {
   struct Status {
     bool busy = false;
     std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0;
+    std::uint16_t amax = 0;                  ///< of a tile that requantizes
     const TileCounters* counters = nullptr;  ///< of a tile without: nullptr
     bool done_event = false, error_event = false;
   };
@@ -55,6 +56,7 @@ class TileRegsCore {
   bool idle() const { return !aw_held_ && !w_held_ && !ar_held_; }
   bool soft_reset() const { return soft_reset_; }
   bool clear_counters() const { return clear_counters_; }
+  bool clear_amax() const { return clear_amax_; }
   bool load_valid() const { return load_valid_; }
   TileLoad load() const {
     using namespace tile_regs::load;
@@ -65,6 +67,8 @@ class TileRegsCore {
     namespace r = tile_regs;
     return {.scale = fields_.scale,
             .bf16 = r::format::bf16.get(fields_.format) != 0,
+            .nvfp4 = r::requantize::nvfp4.get(fields_.requantize) != 0,
+            .tensor_scale = fields_.tensor_scale,
             .a_fmt = static_cast<std::uint8_t>(r::format::a.get(fields_.format)),
             .b_fmt = static_cast<std::uint8_t>(r::format::b.get(fields_.format)),
             .a_panels = r::panels::a.get(fields_.panels),
@@ -94,7 +98,8 @@ class TileRegsCore {
       case r::depths::offset:
         return r::depths::a.put(params.a_depth) | r::depths::b.put(params.b_depth);
       case r::stream::offset:
-        return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters);
+        return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
+               r::stream::requantize.put(params.requantize);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:
@@ -120,6 +125,12 @@ class TileRegsCore {
         return status.done_count;
       case r::loads::offset:
         return status.loads_count;
+      case r::requantize::offset:
+        return existing(fields_.requantize);
+      case r::tensor_scale::offset:
+        return existing(fields_.tensor_scale);
+      case r::amax::offset:
+        return existing(r::amax::value.put(status.amax));
       default:
         return peek_counter(address, status);
     }
@@ -128,7 +139,7 @@ class TileRegsCore {
   void step(const LiteMasterPins& in, const Status& status) {
     const bool write = aw_held_ && w_held_ && !bvalid_, read = ar_held_ && !rvalid_;
     const bool write_ends = bvalid_ && in.bready, read_ends = rvalid_ && in.rready, clear = soft_reset_;
-    soft_reset_ = clear_counters_ = load_valid_ = compute_valid_ = false;
+    soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = false;
     if (read) this->read(status);
     std::uint32_t acknowledged = 0;
     if (write) bresp_ = this->write(acknowledged) ? 0 : 2;
@@ -158,8 +169,14 @@ class TileRegsCore {
     std::uint32_t irq_enable = tile_regs::irq_enable::reset, irq_pending = tile_regs::irq_pending::reset;
     std::uint32_t format = tile_regs::format::reset, scale = tile_regs::scale::reset;
     std::uint32_t panels = tile_regs::panels::reset, edge = tile_regs::edge::reset;
+    std::uint32_t requantize = tile_regs::requantize::reset, tensor_scale = tile_regs::tensor_scale::reset;
   };
   using High = std::array<std::uint32_t, 9>;  // upper words of the counters, kept when the lower ones are read
+
+  /// What a register of requantization reads; nothing if the tile has none.
+  static std::optional<std::uint32_t> existing(std::uint32_t word) {
+    return params.requantize ? std::optional(word) : std::nullopt;
+  }
 
   /// The counter of a low word's address, or of the high word's after it; past the last one, and before the first: 9.
   static constexpr std::size_t counter_of(std::uint32_t address) {
@@ -206,6 +223,7 @@ class TileRegsCore {
       case r::control::offset:
         soft_reset_ = whole && r::control::soft_reset.get(wdata_);
         clear_counters_ = whole && r::control::clear_counters.get(wdata_);
+        clear_amax_ = whole && r::control::clear_amax.get(wdata_);
         return whole;
       case r::irq_enable::offset:
         return put(fields_.irq_enable, r::irq_enable::done.mask() | r::irq_enable::error.mask());
@@ -223,6 +241,10 @@ class TileRegsCore {
         return put(fields_.edge, r::edge::rows.mask() | r::edge::cols.mask());
       case r::compute::offset:
         return compute_valid_ = whole;
+      case r::requantize::offset:
+        return params.requantize && put(fields_.requantize, r::requantize::nvfp4.mask());
+      case r::tensor_scale::offset:
+        return params.requantize && put(fields_.tensor_scale, r::tensor_scale::value.mask());
       default:
         return false;
     }
@@ -231,7 +253,7 @@ class TileRegsCore {
   bool aw_held_ = false, w_held_ = false, bvalid_ = false, ar_held_ = false, rvalid_ = false;
   std::uint32_t awaddr_ = 0, wdata_ = 0, araddr_ = 0, rdata_ = 0;
   std::uint8_t wstrb_ = 0, bresp_ = 0, rresp_ = 0;
-  bool soft_reset_ = false, clear_counters_ = false, load_valid_ = false, compute_valid_ = false;
+  bool soft_reset_ = false, clear_counters_ = false, clear_amax_ = false, load_valid_ = false, compute_valid_ = false;
   Fields fields_;
   High high_{};
 };

@@ -58,7 +58,13 @@ class TileSequencerCore {
     out.read = true;
     if (!k_last()) return out;
     out.job_valid = cmd_.last;
-    out.job = {.scale = cmd_.scale, .bf16 = cmd_.bf16, .irq = cmd_.irq, .final_tile = i_last() && j_last()};
+    out.job = {.scale = cmd_.scale,
+               .bf16 = cmd_.bf16,
+               .irq = cmd_.irq,
+               .final_tile = i_last() && j_last(),
+               .nvfp4 = cmd_.nvfp4,
+               .tensor_scale = cmd_.tensor_scale,
+               .row_end = j_last()};
     out.cmd_ready = last_beat;
     out.a_release = out.cmd_ready && cmd_.release_a;
     out.b_release = out.cmd_ready && cmd_.release_b;

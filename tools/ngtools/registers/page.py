@@ -45,6 +45,8 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
             out += ["A command: the write is the action, nothing is stored.", ""]
         if reg.condition:
             out += [f"Reads as zero unless `{reg.condition}`.", ""]
+        if reg.exists_if:
+            out += [f"Only if `{reg.exists_if}`; else there is no register at this address.", ""]
         if reg.words == 2:
             out.append(f"Low word at `0x{reg.offset:03X}`, high word at `0x{reg.offset + 4:03X}`.")
             continue

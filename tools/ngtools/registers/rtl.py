@@ -96,7 +96,10 @@ class Writer:
 
     def written(self, reg: Reg) -> str:
         """The cycle in which a write takes effect."""
-        return f"write & (awaddr_q == {self.select(reg.offset)})" + (" & ~write_error" if reg.whole_word else "")
+        exists = f" & ({reg.exists_if})" if reg.exists_if else ""
+        return f"write & (awaddr_q == {self.select(reg.offset)}){exists}" + (
+            " & ~write_error" if reg.whole_word else ""
+        )
 
     def heading(self) -> list[str]:
         return [
@@ -191,11 +194,12 @@ class Writer:
   always_comb begin
     unique case (awaddr_q)
 """.rstrip().split("\n")
-        plain = [reg for reg in self.regs if reg.writable and not reg.whole_word]
-        whole = [reg for reg in self.regs if reg.writable and reg.whole_word]
-        for group, value in ((plain, "1'b0"), (whole, "wstrb_q != 4'hF")):
-            if group:
-                out.append("      " + ", ".join(self.select(reg.offset) for reg in group) + f": write_error = {value};")
+        groups: dict[str, list[Reg]] = {}
+        for reg in sorted((reg for reg in self.regs if reg.writable), key=lambda reg: reg.whole_word):
+            wrong = "wstrb_q != 4'hF" if reg.whole_word else "1'b0"
+            groups.setdefault(f"({reg.exists_if}) ? {wrong} : 1'b1" if reg.exists_if else wrong, []).append(reg)
+        for value, group in groups.items():
+            out.append("      " + ", ".join(self.select(reg.offset) for reg in group) + f": write_error = {value};")
         out += f"""\
       default: write_error = 1'b1;
     endcase
@@ -263,11 +267,12 @@ class Writer:
         for reg in self.regs:
             for word in range(reg.words):
                 value = read_word(reg, word, self.inputs)
-                if reg.condition:
-                    value = f"({reg.condition}) ? {value} : 32'd0"
-                out.append(
-                    f"      {self.select(reg.offset + 4 * word)}: read_data = {value};  // {reg.name}{', high' if word else ''}"
-                )
+                if condition := reg.condition or reg.exists_if:
+                    value = f"({condition}) ? {value} : 32'd0"
+                action, name = f"read_data = {value};", f"{reg.name}{', high' if word else ''}"
+                if reg.exists_if:
+                    action = f"begin {action} read_error = !({reg.exists_if}); end"
+                out.append(f"      {self.select(reg.offset + 4 * word)}: {action}  // {name}")
         out += [
             "      default: begin",
             "        read_data  = 32'd0;",

@@ -87,6 +87,10 @@ class Reg:
         return self.node.get_property("ng_if", default=None)
 
     @property
+    def exists_if(self) -> str | None:
+        return self.node.get_property("ng_exists_if", default=None)
+
+    @property
     def interrupt(self) -> str | None:
         return self.node.get_property("ng_interrupt", default=None)
 

@@ -3,7 +3,7 @@
 // stay, banks of A that are taken in parts, and sums over several commands; every error; registers read and written at
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS,
-// NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS.
+// NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
 #include <array>
 #include <deque>
 #include <map>
@@ -237,6 +237,10 @@ class Programmer {
       constexpr std::uint32_t special[] = {0x3F800000, 0xBF800000, 0x00000000, 0x7F800000, 0x7FC00001, 0x00000123};
       put(regs::scale::offset, rng_.chance(0.4) ? special[rng_.below(std::size(special))]
                                                 : 0x30000000 + static_cast<std::uint32_t>(rng_.bits(29)));
+    }
+    if (params.requantize && rng_.chance(0.7)) {
+      put(regs::requantize::offset, static_cast<std::uint32_t>(rng_.bits(1)));
+      put(regs::tensor_scale::offset, rng_.chance(0.1) ? 0 : 0x38000000 + static_cast<std::uint32_t>(rng_.bits(27)));
     }
     put(regs::panels::offset, regs::panels::a.put(a_panels) | regs::panels::b.put(b_panels));
     put(regs::edge::offset, regs::edge::rows.put(rows) | regs::edge::cols.put(cols));

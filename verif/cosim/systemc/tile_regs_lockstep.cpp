@@ -54,6 +54,10 @@ int run(int argc, char** argv) {
   auto counters = pin<576>(dut->counters_i, model.counters_i);
   auto soft_reset = pin(dut->soft_reset_o, model.soft_reset_o);
   auto clear_counters = pin(dut->clear_counters_o, model.clear_counters_o);
+  auto clear_amax = pin(dut->clear_amax_o, model.clear_amax_o);
+  auto requantize = pin(dut->requantize_o, model.requantize_o);
+  auto tensor_scale = pin<32>(dut->tensor_scale_o, model.tensor_scale_o);
+  auto amax = pin<15>(dut->amax_i, model.amax_i);
   auto irq = pin(dut->irq_o, model.irq_o);
   auto load_valid = pin(dut->load_valid_o, model.load_valid_o);
   auto load_panel_beats = pin<16>(dut->load_panel_beats_o, model.load_panel_beats_o);
@@ -86,6 +90,9 @@ int run(int argc, char** argv) {
     both.same("format_b_o", format_b);
     both.same("bf16_o", bf16);
     both.same("scale_o", scale);
+    both.same("clear_amax_o", clear_amax);
+    both.same("requantize_o", requantize);
+    both.same("tensor_scale_o", tensor_scale);
     both.same("panels_a_o", panels_a);
     both.same("panels_b_o", panels_b);
     both.same("edge_rows_o", edge_rows);
@@ -124,6 +131,7 @@ int run(int argc, char** argv) {
     both.drive_random(error);
     both.drive_random(done_count);
     both.drive_random(loads_count);
+    both.drive_random(amax);
     both.drive_random(counters);
     both.settle();
     compare();

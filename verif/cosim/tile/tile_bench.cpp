@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   tile.reset();
   identity(tile);
   latency(tile);
+  requantizing(tile);
   longest_sum(tile);
   stalls(tile);
   bubbles(tile);

@@ -12,7 +12,7 @@ inline void identity(Harness& tile) {
   tile.expect_register("MAGIC", regs::magic::offset, 0x4E475431);
   tile.expect_register("GEOMETRY", regs::geometry::offset, rows | cols << 8 | lanes << 16 | format_set << 24);
   tile.expect_register("DEPTHS", regs::depths::offset, a_depth | b_depth << 16);
-  tile.expect_register("STREAM", regs::stream::offset, NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8);
+  tile.expect_register("STREAM", regs::stream::offset, NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9);
   tile.expect_register("MAX_BEATS", regs::max_beats::offset, max_beats);
   tile.expect_idle();
 }
@@ -60,6 +60,33 @@ inline void latency(Harness& tile) {
                          [&] { return tile.describe; });
     tile.expect_counter(busy, expected);
     tile.expect_counter(stall_in, 0);
+    tile.expect_counter(stall_out, 0);
+    tile.expect_counters();
+    tile.expect_idle();
+    tile.bench.vector();
+  }
+}
+
+/// Results in NVFP4: the stated cycle counts, and that tiles as long as FP32 takes to drain wait for nothing.
+inline void requantizing(Harness& tile) {
+  if (!requantizes) return;
+  const unsigned beats = rows * groups;
+  for (Command c : {tile.random.shaped(1, 1, 1), tile.random.shaped(2, image_tiles, beats)}) {
+    if (c.a_panels * c.beats > a_depth || c.b_panels * c.beats > b_depth) continue;
+    // An image that is one beat takes two cycles.
+    if (c.a_panels > 1 && image_tiles * rows * groups <= a_image_words) continue;
+    c.nvfp4 = true;
+    c.tensor_scale = 0x47000000;
+    const Operands operands(tile, c, Style::finite);
+    tile.describe = "NVFP4 of " + std::to_string(c.a_panels * c.b_panels) + " tiles";
+    tile.start_counting();
+    operands.preload(tile, c);
+    tile.push(c);
+    tile.settle();
+    const std::uint64_t all_beats = c.a_panels * c.b_panels * c.beats;
+    tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(),
+                         all_beats + stages + rows * groups + 8 + drain_cuts + requantize_cycles,
+                         [&] { return tile.describe; });
     tile.expect_counter(stall_out, 0);
     tile.expect_counters();
     tile.expect_idle();

@@ -149,12 +149,12 @@ class Harness {
   /// The results of a command will come.
   /// Of the results of a command, only the first `words` come.
   void expect_results_up_to(std::size_t words, const Command& c, const Bank& a, const Bank& b) {
-    std::vector<StreamWord> results = results_of(c, {&a}, {&b});
+    std::vector<StreamWord> results = results_of(c, {&a}, {&b}, amax_);
     results.resize(words);
     std::ranges::move(results, std::back_inserter(expected_));
   }
   void expect_results(const Command& c, const std::vector<const Bank*>& a, const std::vector<const Bank*>& b) {
-    std::ranges::move(results_of(c, a, b), std::back_inserter(expected_));
+    std::ranges::move(results_of(c, a, b, amax_), std::back_inserter(expected_));
   }
   std::size_t words_expected() const { return expected_.size(); }
 
@@ -184,14 +184,16 @@ class Harness {
   }
   void push(const Command& c) {
     // Registers keep their words, so only what differs has to be written.
-    const std::array<std::pair<std::uint32_t, std::uint32_t>, 4> words{{
+    const std::array<std::pair<std::uint32_t, std::uint32_t>, 6> words{{
         {regs::format::offset,
          regs::format::a.put(c.a_fmt) | regs::format::b.put(c.b_fmt) | regs::format::bf16.put(c.bf16)},
         {regs::scale::offset, c.scale},
         {regs::panels::offset, regs::panels::a.put(c.a_panels) | regs::panels::b.put(c.b_panels)},
         {regs::edge::offset, regs::edge::rows.put(c.rows_used) | regs::edge::cols.put(c.cols_used)},
+        {regs::requantize::offset, regs::requantize::nvfp4.put(c.nvfp4)},
+        {regs::tensor_scale::offset, c.tensor_scale},
     }};
-    for (std::size_t i = 0; i < words.size(); ++i) {
+    for (std::size_t i = 0; i < words.size() - (requantizes ? 0 : 2); ++i) {
       if (shadow_[i] == words[i].second && !rng().chance(0.1)) continue;
       write(words[i].first, words[i].second);
       shadow_[i] = words[i].second;
@@ -225,7 +227,8 @@ class Harness {
 
   void start_counting() {
     activity.clear();
-    write(regs::control::offset, regs::control::clear_counters.put(1));
+    amax_ = 0;
+    write(regs::control::offset, regs::control::clear_counters.put(1) | regs::control::clear_amax.put(1));
     wait(2);
   }
   std::uint64_t counter(Counter which) {
@@ -258,6 +261,7 @@ class Harness {
     bench.expect(offered <= was_busy && counter(stall_in) <= was_busy, [&] {
       return "beats were offered in " + std::to_string(offered) + " cycles, busy were " + std::to_string(was_busy);
     });
+    if (requantizes) expect_register("AMAX", regs::amax::offset, amax_);
     for (const Counter which : {products, zero_a, zero_b, flips_a, flips_b}) expect_counter(which, activity[which]);
   }
   void expect_idle() {
@@ -277,6 +281,10 @@ class Harness {
     expect_register("FORMAT", regs::format::offset, 0);
     expect_register("IRQ_PENDING", regs::irq_pending::offset, 0);
     if (has_counters) expect_register("PRODUCTS", regs::products::offset, 0);
+    if (!requantizes) return;
+    expect_register("REQUANTIZE", regs::requantize::offset, 0);
+    expect_register("TENSOR_SCALE", regs::tensor_scale::offset, regs::tensor_scale::reset);
+    expect_register("AMAX", regs::amax::offset, 0);
   }
 
  private:
@@ -339,7 +347,7 @@ class Harness {
     in_valid_ = false;
     expected_.clear();
     registers_.forget();
-    done_ = loads_ = 0;
+    done_ = loads_ = amax_ = 0;
     activity.forget();
     shadow_.fill(~0ULL);
   }
@@ -366,8 +374,9 @@ class Harness {
   std::uint64_t now_ = 0, last_in_ = 0, last_out_ = 0, out_words_ = 0, interrupts_ = 0;
   std::deque<StreamWord> feed_, expected_;
   bool in_valid_ = false;
+  std::uint32_t amax_ = 0;                 // of results in NVFP4 since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset
-  std::array<std::uint64_t, 4> shadow_{};  // words in the registers that commands take
+  std::array<std::uint64_t, 6> shadow_{};  // words in the registers that commands take
 };
 
 }  // namespace narrowgauge::tile_bench

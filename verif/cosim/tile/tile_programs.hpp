@@ -31,7 +31,7 @@ class Programmer {
       Command c;
       c.a_fmt = random_.fmt(), c.b_fmt = random_.partner(c.a_fmt);
       c.scale = random_.scale();
-      c.bf16 = rng().chance(0.4);
+      random_.choose_output(c);
       c.rows_used = rng().chance(0.5) ? rows : random_.upto(rows);
       c.cols_used = rng().chance(0.5) ? cols : random_.upto(cols);
       c.irq = rng().chance(0.5);
@@ -124,7 +124,8 @@ class Programmer {
       tile_.activity.add(c, a, b);
       tile_.expect_results(c, {&a}, {&b});
       program_.commands.push_back(c);
-      c.scale = random_.scale(), c.bf16 = rng().chance(0.4), c.irq = rng().chance(0.5);
+      c.scale = random_.scale(), c.irq = rng().chance(0.5);
+      random_.choose_output(c);
     }
   }
 

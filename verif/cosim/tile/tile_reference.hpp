@@ -12,6 +12,7 @@
 #include "../bench.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/requantize.hpp"
 #include "tile_types.hpp"
 
 namespace narrowgauge::tile_bench {
@@ -45,12 +46,46 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
   return q;
 }
 
+/// Results in NVFP4: images of the next operand A. `c`: all numbers, in use or not, row-major. `amax` becomes AMAX.
+inline std::vector<StreamWord> images_of(const Command& c, const std::vector<float>& numbers, std::uint32_t& amax) {
+  const unsigned width = c.b_panels * cols, images = (c.b_panels + image_tiles - 1) / image_tiles;
+  const QuantizedMatrix q = requantize_nvfp4(numbers, c.a_panels * rows, width, std::bit_cast<float>(c.tensor_scale));
+  amax = std::max(amax, requantize_amax(numbers));
+  std::vector<StreamWord> results;
+  for (unsigned i = 0; i < c.a_panels; ++i) {
+    for (unsigned image = 0; image < images; ++image) {
+      Word bits(a_image_words * stream_words);
+      for (unsigned r = 0; r < rows; ++r) {
+        const std::size_t row = i * rows + r;
+        for (unsigned e = 0; e < 16; ++e)
+          set_bits(bits, (r * 16 + e) * elem_width, elem_width, q.codes[row * q.k_padded + image * 16 + e]);
+        set_bits(bits, rows * 16 * elem_width + r * 8, 8, q.scales[row * q.blocks() + image]);
+      }
+      for (unsigned w = 0; w < a_image_words; ++w) {
+        const bool last = i + 1 == c.a_panels && image + 1 == images && w + 1 == a_image_words;
+        results.push_back(
+            {Word(bits.begin() + w * stream_words, bits.begin() + (w + 1) * stream_words), last, last && c.irq});
+      }
+    }
+  }
+  return results;
+}
+
 /// The words that a command with `last` sends. The numbers of unused rows and columns are +0 times the scale.
 inline std::vector<StreamWord> results_of(const Command& c, const std::vector<const Bank*>& a,
-                                          const std::vector<const Bank*>& b) {
+                                          const std::vector<const Bank*>& b, std::uint32_t& amax) {
   const QuantizedMatrix qa = matrix(a, rows, c.a_panels, c.rows_used), qb = matrix(b, cols, c.b_panels, c.cols_used);
   const std::vector<float> sums = gemm_sums(qa, qb, 1);
   const float alpha = std::bit_cast<float>(c.scale);
+  const auto number = [&](std::size_t y, std::size_t x) {
+    return epilogue(y < qa.rows && x < qb.rows ? sums[y * qb.rows + x] : 0.0F, alpha);
+  };
+  if (c.nvfp4) {
+    std::vector<float> numbers;
+    for (unsigned y = 0; y < c.a_panels * rows; ++y)
+      for (unsigned x = 0; x < c.b_panels * cols; ++x) numbers.push_back(number(y, x));
+    return images_of(c, numbers, amax);
+  }
   std::vector<StreamWord> results;
   for (unsigned i = 0; i < c.a_panels; ++i) {
     for (unsigned j = 0; j < c.b_panels; ++j) {
@@ -58,7 +93,7 @@ inline std::vector<StreamWord> results_of(const Command& c, const std::vector<co
         Word row(groups * stream_words + 1);
         for (unsigned col = 0; col < cols; ++col) {
           const std::size_t y = i * rows + r, x = j * cols + col;
-          const float y_value = epilogue(y < qa.rows && x < qb.rows ? sums[y * qb.rows + x] : 0.0F, alpha);
+          const float y_value = number(y, x);
           if (c.bf16)
             set_bits(row, 16 * col, 16, encode(Format::bf16, y_value, {.overflow = Overflow::ieee}));
           else

@@ -4,7 +4,7 @@
 // counters, and resets in mid-flight. The bus is also watched by the protocol checker, and probed for combinational
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
-// NG_MAX_BEATS, NG_COUNTERS.
+// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE.
 #include <array>
 #include <optional>
 #include <utility>
@@ -18,20 +18,21 @@ namespace {
 using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
-constexpr bool has_counters = NG_COUNTERS != 0;
+constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0;
 constexpr std::uint32_t first_counter = 0x080;
 constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
-                        scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044;
-constexpr std::array<std::uint32_t, 19> single_words{0x000, 0x004, 0x008, 0x00C, 0x010,        0x014, 0x020,
-                                                     0x024, 0x028, 0x02C, 0x030, 0x034,        0x038, 0x03C,
-                                                     0x040, 0x044, 0x048, 0x04C, first_counter};
+                        scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
+                        tensor_scale = 0x054, amax = 0x058;
+constexpr std::array<std::uint32_t, 22> single_words{0x000, 0x004, 0x008, 0x00C, 0x010, 0x014,        0x020, 0x024,
+                                                     0x028, 0x02C, 0x030, 0x034, 0x038, 0x03C,        0x040, 0x044,
+                                                     0x048, 0x04C, 0x050, 0x054, 0x058, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
   bool busy = false, done_event = false, error_event = false;
-  std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0;
+  std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0, amax = 0;
   std::array<std::uint64_t, counters> counter{};
 };
 
@@ -47,9 +48,10 @@ class Golden {
   std::uint32_t rdata = 0;
   // Registers.
   std::uint32_t irq_enable_q = 0, irq_pending_q = 0, format_q = 0, scale_q = 0x3F800000, panels_q = 0, edge_q = 0;
+  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000;
   std::array<std::uint32_t, counters> high{};
   // Pulses.
-  bool soft_reset = false, clear_counters = false, load_valid = false, compute_valid = false;
+  bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false;
   std::uint32_t command = 0;
 
   void reset() { *this = Golden{}; }
@@ -65,7 +67,7 @@ class Golden {
         next.high[(araddr - first_counter) / 8] =
             static_cast<std::uint32_t>(core.counter[(araddr - first_counter) / 8] >> 32);
     }
-    next.soft_reset = next.clear_counters = next.load_valid = next.compute_valid = false;
+    next.soft_reset = next.clear_counters = next.clear_amax = next.load_valid = next.compute_valid = false;
     std::uint32_t cleared = 0;
     if (write) {
       std::uint32_t mask = 0;
@@ -95,10 +97,17 @@ class Golden {
         case edge:
           good = merge(next.edge_q, 0xFFFF);
           break;
+        case requantize:
+          good = requantizes && merge(next.requantize_q, 0x1);
+          break;
+        case tensor_scale:
+          good = requantizes && merge(next.tensor_scale_q, ~0U);
+          break;
         case control:
           good = whole;
           next.soft_reset = good && (wdata & 1) != 0;
           next.clear_counters = good && (wdata & 2) != 0;
+          next.clear_amax = good && (wdata & 4) != 0;
           break;
         case load:
           good = next.load_valid = whole;
@@ -118,6 +127,7 @@ class Golden {
       next.irq_enable_q = fresh.irq_enable_q, next.irq_pending_q = fresh.irq_pending_q;
       next.format_q = fresh.format_q, next.scale_q = fresh.scale_q;
       next.panels_q = fresh.panels_q, next.edge_q = fresh.edge_q;
+      next.requantize_q = fresh.requantize_q, next.tensor_scale_q = fresh.tensor_scale_q;
       next.high = fresh.high;
     }
     // The bus.
@@ -147,13 +157,13 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010100;
+        return 0x00010200;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
-        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8;
+        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:
@@ -174,6 +184,11 @@ class Golden {
         return core.done_count;
       case 0x04C:
         return core.loads_count;
+      case requantize:
+      case tensor_scale:
+      case amax:
+        if (!requantizes) return std::nullopt;
+        return araddr == requantize ? requantize_q : araddr == tensor_scale ? tensor_scale_q : core.amax << 16;
       case control:
       case load:
       case compute:
@@ -212,7 +227,7 @@ class Run {
       axi::get_lite(*dut_, bus_);
       checker_.sample_reset(bus_);
       bench_.expect(!dut_->load_valid_o && !dut_->compute_valid_o && !dut_->soft_reset_o && !dut_->clear_counters_o &&
-                        !dut_->irq_o,
+                        !dut_->clear_amax_o && !dut_->irq_o,
                     [] { return "a pulse or the interrupt is high during reset"; });
       dut_.tick();
     }
@@ -319,6 +334,8 @@ class Run {
     dut_->error_event_i = core_.error_event;
     dut_->done_count_i = core_.done_count;
     dut_->loads_count_i = core_.loads_count;
+    core_.amax = static_cast<std::uint32_t>(rng.bits(15));
+    dut_->amax_i = static_cast<std::uint16_t>(core_.amax);
     for (unsigned i = 0; i < counters; ++i) {
       core_.counter[i] = rng();
       set_bits(dut_->counters_i, 64 * i, 64, core_.counter[i]);
@@ -344,6 +361,9 @@ class Run {
     }
     expect("soft_reset_o", dut_->soft_reset_o, golden_.soft_reset);
     expect("clear_counters_o", dut_->clear_counters_o, golden_.clear_counters);
+    expect("clear_amax_o", dut_->clear_amax_o, golden_.clear_amax);
+    expect("requantize_o", dut_->requantize_o, golden_.requantize_q);
+    expect("tensor_scale_o", dut_->tensor_scale_o, golden_.tensor_scale_q);
     expect("load_valid_o", dut_->load_valid_o, golden_.load_valid);
     if (golden_.load_valid) {
       expect("load_panel_beats_o", dut_->load_panel_beats_o, golden_.command & 0xFFFF);

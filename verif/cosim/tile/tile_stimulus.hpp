@@ -53,6 +53,15 @@ class Stimulus {
     }
   }
 
+  /// The output format: FP32, BF16, and NVFP4 under a factor that mostly fits the results.
+  void choose_output(Command& c) {
+    c.bf16 = rng_.chance(0.4);
+    c.nvfp4 = requantizes && rng_.chance(0.5);
+    const std::uint32_t exponent = (c.scale >> 23 & 0xFF) + rng_.below(24);
+    c.tensor_scale =
+        rng_.chance(0.1) ? scale() : std::min(exponent, 254U) << 23 | static_cast<std::uint32_t>(rng_.bits(23));
+  }
+
   /// A command of the given shape.
   Command shaped(unsigned a_panels, unsigned b_panels, unsigned beats) {
     Command c;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
-// NG_COUNTERS, NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS.
+// NG_COUNTERS, NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
 #pragma once
 
 #include <algorithm>
@@ -32,6 +32,13 @@ inline constexpr unsigned stages = (has_fp4 ? 3 : 2) + static_cast<unsigned>(std
 // Cycles that the cuts add between the accumulators and the stream of results.
 inline constexpr unsigned drain_cuts =
     static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U));
+// Results in NVFP4: tiles side by side in an image, words of one, and cycles that it takes more than FP32.
+inline constexpr bool requantizes = NG_REQUANTIZE != 0;
+inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
+inline constexpr unsigned a_image_words =
+    (rows * (lanes * elem_width + blocks * 8) + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
+inline constexpr unsigned requantize_cycles =
+    2 + a_image_words + static_cast<unsigned>(std::popcount(NG_REQUANTIZE_CUTS + 0U));
 inline constexpr unsigned queue_depth = 4;
 
 enum Fmt : unsigned {
@@ -58,8 +65,8 @@ struct Load {
 struct Command {
   unsigned a_fmt = 0, b_fmt = 0, a_panels = 1, b_panels = 1, beats = 1, rows_used = rows, cols_used = cols;
   bool bf16 = false, first = true, last = true, release_a = true, release_b = true, irq = false;
-  bool part_a = false;
-  std::uint32_t scale = 0x3F800000;
+  bool part_a = false, nvfp4 = false;
+  std::uint32_t scale = 0x3F800000, tensor_scale = 0x3F800000;
 
   std::uint32_t word() const {
     return regs::compute::beats.put(beats) | regs::compute::first.put(first) | regs::compute::last.put(last) |

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,15 +62,16 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool
 
 /// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
 /// by step; `config` may be changed before. Where the scales are two factors (epilogue_scales), the tile multiplies by
-/// the first and result() by the second. Throws Error where the driver cannot pack, and for BF16 results with two
-/// factors, which would be rounded to BF16 in between.
+/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it. Throws Error where the driver
+/// cannot pack, and for results in BF16 or NVFP4 with two factors, which would be rounded in between.
 class DriverGemm {
  public:
-  DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false)
+  DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false,
+             std::optional<float> tensor_scale = std::nullopt)
       : scales_(epilogue_scales(a.tensor_scale, b.tensor_scale)),
-        c_(a.rows * b.rows * (bf16 ? 2 : 4)),
+        c_(tensor_scale ? image_bytes(tile, a.rows, b.rows) : a.rows * b.rows * (bf16 ? 2 : 4)),
         scratch_(std::size_t{tile.stream_bytes} * 256) {
-    if (bf16 && scales_.second != 1.0F) {
+    if ((bf16 || tensor_scale) && scales_.second != 1.0F) {
       throw Error(
           "the product of the tensor scales " + std::to_string(std::log2(a.tensor_scale)) + " and " +
           std::to_string(std::log2(b.tensor_scale)) +
@@ -82,6 +84,8 @@ class DriverGemm {
     config.c_bytes = c_.size();
     config.scale = std::bit_cast<std::uint32_t>(scales_.first);
     config.bf16 = bf16;
+    config.nvfp4 = tensor_scale.has_value();
+    config.tensor_scale = std::bit_cast<std::uint32_t>(tensor_scale.value_or(1.0F));
     config.scratch = scratch_.data();
     config.scratch_bytes = scratch_.size();
   }
@@ -96,9 +100,48 @@ class DriverGemm {
     return c;
   }
 
+  /// C in NVFP4, from the images that the tile has sent.
+  QuantizedMatrix requantized(const ng_tile_t& tile) const {
+    QuantizedMatrix q;
+    q.rows = config.a.rows;
+    q.k = config.b.rows;
+    q.k_padded = (q.k + 15) / 16 * 16;
+    q.tensor_scale = std::bit_cast<float>(config.tensor_scale);
+    const std::size_t images = q.k_padded / 16, bytes = tile.a_image;
+    const bool wide = format_set::element_bits(tile.format_set) == 8;  // a byte a code
+    for (std::size_t row = 0; row < q.rows; ++row) {
+      const std::size_t in_panel = row % tile.rows;
+      for (std::size_t block = 0; block < images; ++block) {
+        const std::uint8_t* image = c_.data() + (row / tile.rows * images + block) * bytes;
+        for (std::size_t i = 0; i < 16; ++i) {
+          const std::size_t at = in_panel * 16 + i;
+          const unsigned code = wide ? image[at] : image[at / 2] >> at % 2 * 4 & 0xF;
+          q.codes.push_back(block * 16 + i < q.k ? static_cast<std::uint8_t>(code) : std::uint8_t{0});
+        }
+        q.scales.push_back(image[std::size_t{tile.rows} * (wide ? 16 : 8) + in_panel]);
+      }
+    }
+    return q;
+  }
+
   ng_gemm_config_t config{};
 
  private:
+  /// Bytes of an operand A of `rows` vectors of `k` in NVFP4.
+  static std::size_t image_bytes(const ng_tile_t& tile, std::size_t rows, std::size_t k) {
+    const std::uint8_t some = 0;
+    const auto padded = static_cast<std::uint32_t>((k + 15) / 16 * 16);
+    const ng_matrix_t matrix{.format = NG_NVFP4,
+                             .rows = static_cast<std::uint32_t>(rows),
+                             .k = static_cast<std::uint32_t>(k),
+                             .k_padded = padded,
+                             .codes = &some,
+                             .scales = &some};
+    std::size_t bytes = 0;
+    expect_ok(ng_tile_pack_size(&tile, &matrix, NG_SIDE_A, &bytes), "results in NVFP4");
+    return bytes;
+  }
+
   static ng_operand_t pack(const ng_tile_t& tile, const QuantizedMatrix& q, ng_side_t side,
                            std::vector<std::uint8_t>& buffer) {
     const ng_matrix_t matrix = driver_matrix(q);

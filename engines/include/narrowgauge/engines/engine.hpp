@@ -43,6 +43,13 @@ struct EngineResult {
   }
 };
 
+/// A product whose results the engine has made the next product's operand A.
+struct RequantizedResult {
+  QuantizedMatrix c;       ///< requantize_nvfp4 of the product, M vectors of N
+  std::uint32_t amax = 0;  ///< requantize_amax of it
+  EngineResult run;        ///< of it, with an empty `c`
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -53,6 +60,10 @@ class Engine {
   /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
   /// mixed schemes, and operands that this engine cannot take.
   virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;
+  /// The same with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
+  /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
+  virtual RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                                       const Progress& progress = {}) = 0;
 };
 
 /// The golden model, on `threads` threads (0: one per core).

@@ -77,7 +77,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010100;
+inline constexpr std::uint32_t reset = 0x00010200;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -115,6 +115,8 @@ inline constexpr std::uint32_t offset = 0x010;
 inline constexpr Field bytes{0, 8};
 /// the activity counters exist
 inline constexpr Field counters{8, 1};
+/// results can be NVFP4: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist
+inline constexpr Field requantize{9, 1};
 }  // namespace stream
 
 /// Max beats, read only.
@@ -131,6 +133,8 @@ inline constexpr std::uint32_t offset = 0x020;
 inline constexpr Field soft_reset{0, 1};
 /// sets the activity counters to zero
 inline constexpr Field clear_counters{1, 1};
+/// sets `AMAX` to zero, where it is
+inline constexpr Field clear_amax{2, 1};
 }  // namespace control
 
 /// Status, read only.
@@ -250,6 +254,30 @@ inline constexpr std::uint32_t offset = 0x04C;
 /// load commands whose words have all arrived; wraps
 inline constexpr Field count{0, 32};
 }  // namespace loads
+
+/// Requantization, read, write.
+namespace requantize {
+inline constexpr std::uint32_t offset = 0x050;
+inline constexpr std::uint32_t reset = 0x00000000;
+/// results in NVFP4 under `TENSOR_SCALE`, as images of operand A; `FORMAT.bf16` does not matter
+inline constexpr Field nvfp4{0, 1};
+}  // namespace requantize
+
+/// Tensor scale, read, write.
+namespace tensor_scale {
+inline constexpr std::uint32_t offset = 0x054;
+inline constexpr std::uint32_t reset = 0x3F800000;
+/// FP32 factor of the matrix that results become; finite and at least 2^-111, else all block scales are NaN; 1.0
+/// after reset
+inline constexpr Field value{0, 32};
+}  // namespace tensor_scale
+
+/// Largest result, read only.
+namespace amax {
+inline constexpr std::uint32_t offset = 0x058;
+/// its upper half, without the sign; the lower half is zero
+inline constexpr Field value{16, 15};
+}  // namespace amax
 
 /// Cycles, read only.
 namespace cycles {

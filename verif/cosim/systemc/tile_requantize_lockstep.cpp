@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_tile_requantize and its SystemC module in lock-step. Build parameters: NG_ROWS, NG_COLS, NG_STREAM_WIDTH,
+// NG_ELEM_WIDTH, NG_QUANTIZE_CUTS.
+#include "Vdut.h"
+#include "lockstep.hpp"
+#include "systemc/tile/tile_requantize.hpp"
+
+namespace {
+
+using namespace narrowgauge::bench;
+
+constexpr int rows = NG_ROWS, cols = NG_COLS, width = NG_STREAM_WIDTH;
+constexpr const char* faults[] = {"an image comes one cycle late", "the end of a packet is not seen",
+                                  "the largest magnitude forgets nothing", "a NaN counts as a number",
+                                  "a beat is taken without ready"};
+using Base = narrowgauge::systemc::TileRequantizeCore<rows, cols, width, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS>;
+constexpr int numbers = static_cast<int>(Base::numbers);
+
+struct Core : Base {
+  bool valid() const { return Base::valid() && (fault != 1 || seen_); }
+  void step(const Beat* beat, bool ready, bool clear_amax) {
+    seen_ = Base::valid();
+    if (fault == 5 && beat && !Base::ready()) Base::step(nullptr, true, false);
+    if (!beat) return Base::step(nullptr, ready, clear_amax && fault != 3);
+    Beat changed = *beat;
+    if (fault == 2) changed.last = false;
+    if (fault == 4)
+      for (auto& code : changed.data)
+        if ((code & 0x7F80) == 0x7F80) code = 0;
+    Base::step(&changed, ready, clear_amax && fault != 3);
+  }
+  bool seen_ = false;
+};
+
+int run(int argc, char** argv) {
+  Lockstep<Vdut> both(
+      argc, argv,
+      "systemc tile_requantize " + std::to_string(rows) + " x " + std::to_string(cols) + " x " + std::to_string(width));
+  auto& [bench, dut, clk, rst_n] = both;
+  narrowgauge::systemc::TileRequantize<rows, cols, width, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS, Core> model("model");
+  both.join_clock(model);
+  Streams streams(*dut, model);
+  auto data_i = pin<numbers * 16>(dut->data_i, model.data_i);
+  auto tensor_scale_i = pin<32>(dut->tensor_scale_i, model.tensor_scale_i);
+  auto end_i = pin(dut->end_i, model.end_i), last_i = pin(dut->last_i, model.last_i),
+       irq_i = pin(dut->irq_i, model.irq_i);
+  auto data_o = pin<width>(dut->data_o, model.data_o);
+  auto last_o = pin(dut->last_o, model.last_o), irq_o = pin(dut->irq_o, model.irq_o),
+       busy_o = pin(dut->busy_o, model.busy_o);
+  auto clear_amax_i = pin(dut->clear_amax_i, model.clear_amax_i);
+  auto amax_o = pin<15>(dut->amax_o, model.amax_o);
+
+  // end_i is that of a tile: it stays until the tile's last beat is taken.
+  constexpr std::uint64_t beats = std::uint64_t{rows} * cols / numbers;
+  std::uint64_t taken = 0, refused = 0, waited = 0;
+  bool end = false;
+  const auto stimulate = [&](std::uint64_t i) {
+    if (taken % beats == 0) end = bench.rng().chance(0.3);
+    both.drive(streams, traffic_at(i, 40 * beats));
+    taken += dut->valid_i && dut->ready_o;
+    narrowgauge::systemc::PortWords<numbers * 16> words{};
+    for (int n = 0; n < numbers; ++n) {
+      auto code = static_cast<std::uint16_t>(bench.rng().bits(1) << 15 | (0x3C00 + bench.rng().bits(10)));
+      if (bench.rng().chance(0.1)) code &= 0x8000;
+      if (bench.rng().chance(0.003)) code |= 0x7F80;
+      words[static_cast<std::size_t>(n / 2)] |= std::uint32_t{code} << n % 2 * 16;
+    }
+    both.drive(data_i, narrowgauge::systemc::port_of<numbers * 16>(words));
+    both.drive<32>(tensor_scale_i,
+                   bench.rng().chance(0.02) ? 0U : 0x3A000000U + static_cast<std::uint32_t>(bench.rng().bits(26)));
+    both.drive(end_i, end);
+    both.drive(last_i, bench.rng().chance(0.3));
+    both.drive(irq_i, bench.rng().chance(0.5));
+    both.drive(clear_amax_i, bench.rng().chance(0.01));
+    waited += dut->valid_o && !dut->ready_i;
+  };
+  const auto compare = [&] {
+    if (!dut->rst_ni) taken = 0;
+    both.same(streams);
+    both.same("busy_o", busy_o);
+    both.same("amax_o", amax_o);
+    if (!dut->valid_o) return;
+    both.same("data_o", data_o);
+    both.same("last_o", last_o);
+    both.same("irq_o", irq_o);
+  };
+  both.run(stimulate, compare, [&] { refused += !dut->ready_o; });
+  both.covered("two images waited", refused);
+  both.covered("a word waited", waited);
+  return bench.finish();
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) { return lockstep_main(argc, argv, faults, run); }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_tile_requantize against the golden functions: every word of every image of random tiles, under bubbles and stalls
+// of changing density, with resets; images whole and ended early, NaN and infinities, tensor scales that are refused;
+// the largest magnitude in each cycle; whole images at full speed, to the cycle. Build parameters: NG_ROWS, NG_COLS,
+// NG_STREAM_WIDTH, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "../bench.hpp"
+#include "Vdut.h"
+#include "narrowgauge/quant/requantize.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+
+constexpr unsigned rows = NG_ROWS, cols = NG_COLS, width = NG_STREAM_WIDTH, elem_width = NG_ELEM_WIDTH;
+constexpr unsigned numbers = std::min(width / 32, cols), tiles = 16 / cols, beats = rows * cols / numbers;
+constexpr unsigned image_bits = rows * (16 * elem_width + 8), words = (image_bits + width - 1) / width;
+constexpr unsigned latency =
+    3 + static_cast<unsigned>(std::popcount(NG_QUANTIZE_CUTS + 0U));  // of the last beat to a word
+
+struct Tile {
+  std::array<std::array<std::uint16_t, cols>, rows> data{};
+  float tensor_scale = 1;
+  bool end = false, last = false, irq = false;
+};
+struct Expected {
+  std::vector<std::uint32_t> word = std::vector<std::uint32_t>(width / 32);
+  bool last = false, irq = false;
+};
+
+class RequantizeBench {
+ public:
+  RequantizeBench(int argc, char** argv)
+      : bench_(argc, argv,
+               "tile_requantize " + std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(width) +
+                   " bits, elements of " + std::to_string(elem_width)),
+        dut_(bench_),
+        output_(bench_, "output") {}
+
+  int run() {
+    full_speed();
+    reset();
+    double push = 1, pop = 1;
+    for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
+      if (bench_.rng().chance(0.1 / beats)) {  // a new density: 0 and 1 included
+        push = (1 + bench_.rng().below(4)) / 4.0;
+        pop = bench_.rng().below(5) / 4.0;
+      }
+      if (bench_.rng().chance(0.0005)) reset();
+      cycle(bench_.rng().chance(push), bench_.rng().chance(pop));
+    }
+    while (!expected_.empty() && waited_ < 10'000) cycle(false, true), ++waited_;
+    bench_.expect(expected_.empty(), [] { return "words of an image never left"; });
+    if (bench_.budget() >= 2000) {
+      bench_.expect(output_.stalls() > 0 && refused_ > 0 && (early_ > 0 || tiles == 1) && whole_ > 0,
+                    [] { return "no word waited, no beat, or no image was whole or ended early"; });
+    }
+    return bench_.finish();
+  }
+
+ private:
+  void reset() {
+    dut_->valid_i = dut_->ready_i = dut_->clear_amax_i = false;
+    expected_.clear();
+    collected_.clear();
+    output_.clear();
+    beat_ = 0;
+    amax_ = 0;
+    dut_.reset(0);  // no clock edge
+    const auto when = [] { return "after a reset without a clock edge"; };
+    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
+    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+    bench_.expect_eq("busy_o", unsigned{dut_->busy_o}, 0U, when);
+    bench_.expect_eq("amax_o", unsigned{dut_->amax_o}, 0U, when);
+    dut_.reset();
+    next_tile();
+  }
+
+  /// Whole images as fast as they can come: no beat waits, unless an image is one, and the first word leaves to the
+  /// cycle.
+  void full_speed() {
+    reset();
+    whole_only_ = true;
+    next_tile();
+    constexpr unsigned image_beats = beats * tiles;
+    for (unsigned i = 0; i < 6 * image_beats + latency; ++i) {
+      cycle(true, true);
+      const auto when = [&] { return "cycle " + std::to_string(i) + " of an undisturbed run"; };
+      if (image_beats >= words + 1) bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
+      if (i + 1 < image_beats + latency - 1) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+      if (i + 1 == image_beats + latency - 1) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 1U, when);
+    }
+    whole_only_ = false;
+  }
+
+  void next_tile() {
+    Rng& rng = bench_.rng();
+    tile_ = {};
+    const unsigned style = rng.below(8);
+    const unsigned low = 0x3F80 - 0x80 * rng.below(12), span = 1 + rng.below(style == 0 ? 0x7F80 - low : 0x500);
+    for (auto& row : tile_.data) {
+      for (std::uint16_t& code : row) {
+        const unsigned magnitude = rng.chance(style == 1 ? 0.9 : 0.05) ? 0 : low + rng.below(span);
+        code = static_cast<std::uint16_t>(magnitude | rng.bits(1) << 15);
+        if (style == 2 && rng.chance(0.05))
+          code = static_cast<std::uint16_t>(0x7F80 | rng.bits(1) << 15 | rng.below(3));
+      }
+    }
+    tile_.tensor_scale = std::bit_cast<float>(static_cast<std::uint32_t>((low - 0x100U) << 16) +
+                                              static_cast<std::uint32_t>(rng.bits(24)));
+    if (rng.chance(0.03)) {
+      constexpr std::array<std::uint32_t, 6> refused{0, 0x80000000, 0x7F800000, 0x7FC00000, 0xBF800000, 0x07FFFFFF};
+      tile_.tensor_scale = std::bit_cast<float>(refused[rng.below(6)]);
+    }
+    tile_.end = !whole_only_ && rng.chance(0.3);
+    tile_.last = rng.chance(0.4);
+    tile_.irq = rng.chance(0.5);
+  }
+
+  void cycle(bool valid, bool ready) {
+    Rng& rng = bench_.rng();
+    const bool clear = rng.chance(0.003);
+    const unsigned row = beat_ * numbers / cols, col = beat_ * numbers % cols;
+    const bool tile_end = beat_ + 1 == beats;
+    dut_->valid_i = valid;
+    dut_->ready_i = ready;
+    dut_->clear_amax_i = clear;
+    for (unsigned n = 0; n < numbers; ++n)
+      set_bits(dut_->data_i, 16 * n, 16, valid ? tile_.data[row][col + n] : rng.bits(16));
+    // The factor counts with the beat that ends a block; what is not a tile's last beat says nothing of packets.
+    const bool in_force = valid && col + numbers == cols;
+    dut_->tensor_scale_i =
+        in_force ? std::bit_cast<std::uint32_t>(tile_.tensor_scale) : static_cast<std::uint32_t>(rng.bits(32));
+    dut_->end_i = valid ? tile_.end : rng.bits(1) != 0;
+    dut_->last_i = valid && tile_end ? tile_.last : rng.bits(1) != 0;
+    dut_->irq_i = valid && tile_end ? tile_.irq : rng.bits(1) != 0;
+    dut_.eval();
+    bench_.vector();
+    bench_.expect_eq("amax_o", unsigned{dut_->amax_o}, unsigned{amax_}, [] { return "the largest magnitude"; });
+    output_.sample(dut_->valid_o, dut_->ready_i, dut_->data_o, dut_->last_o, dut_->irq_o);
+    if (dut_->valid_o) compare(ready);
+    refused_ += valid && !dut_->ready_o;
+    if (clear) amax_ = 0;
+    if (valid && dut_->ready_o) {
+      for (unsigned n = 0; n < numbers; ++n) amax_ = std::max<std::uint16_t>(amax_, tile_.data[row][col + n] & 0x7FFF);
+      if (tile_end) take();
+      beat_ = tile_end ? 0 : beat_ + 1;
+      if (tile_end) next_tile();
+    }
+    dut_.tick();
+    if (!expected_.empty()) {
+      bench_.expect_eq("busy_o", unsigned{dut_->busy_o}, 1U, [] { return "words have not left"; });
+    } else if (collected_.empty() && beat_ == 0) {
+      bench_.expect_eq("busy_o", unsigned{dut_->busy_o}, 0U, [] { return "all words have left"; });
+    }
+  }
+
+  void compare(bool taken) {
+    bench_.expect(!expected_.empty(), [] { return "valid_o without a whole image"; });
+    if (expected_.empty()) return;
+    const Expected& expected = expected_.front();
+    const auto which = [] { return "a word of an image"; };
+    for (unsigned i = 0; i < width / 32; ++i)
+      bench_.expect_eq("data_o", get_bits(dut_->data_o, 32 * i, 32), std::uint64_t{expected.word[i]}, which);
+    bench_.expect_eq("last_o", unsigned{dut_->last_o}, unsigned{expected.last}, which);
+    if (expected.last) bench_.expect_eq("irq_o", unsigned{dut_->irq_o}, unsigned{expected.irq}, which);
+    if (taken) expected_.pop_front();
+  }
+
+  /// The tile has come: if its image is complete, its words.
+  void take() {
+    collected_.push_back(tile_);
+    if (!tile_.end && collected_.size() < tiles) return;
+    (collected_.size() < tiles ? early_ : whole_) += 1;
+    // The golden function of a matrix: one row at a time, since the factor is the last tile's.
+    std::vector<std::uint32_t> image(static_cast<std::size_t>(words) * width / 32);
+    for (unsigned r = 0; r < rows; ++r) {
+      std::vector<float> numbers_of_row;
+      for (const Tile& tile : collected_)
+        for (const std::uint16_t code : tile.data[r])
+          numbers_of_row.push_back(std::bit_cast<float>(std::uint32_t{code} << 16));
+      const QuantizedMatrix q = requantize_nvfp4(numbers_of_row, 1, numbers_of_row.size(), tile_.tensor_scale);
+      for (unsigned i = 0; i < 16; ++i) set_bits(image, (r * 16 + i) * elem_width, elem_width, q.codes[i]);
+      set_bits(image, rows * 16 * elem_width + r * 8, 8, q.scales[0]);
+    }
+    for (unsigned w = 0; w < words; ++w) {
+      Expected expected;
+      std::copy_n(image.begin() + w * (width / 32), width / 32, expected.word.begin());
+      expected.last = tile_.last && w + 1 == words;
+      expected.irq = tile_.irq;
+      expected_.push_back(std::move(expected));
+    }
+    collected_.clear();
+  }
+
+  Bench bench_;
+  Dut<Vdut> dut_;
+  HandshakeChecker output_;
+  Tile tile_;
+  unsigned beat_ = 0;  // of the tile
+  bool whole_only_ = false;
+  std::uint16_t amax_ = 0;
+  std::vector<Tile> collected_;  // of the image that comes
+  std::deque<Expected> expected_;
+  std::uint64_t refused_ = 0, early_ = 0, whole_ = 0, waited_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return RequantizeBench(argc, argv).run(); }
