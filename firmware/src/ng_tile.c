@@ -554,7 +554,8 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   TRY(get(tile, NG_TILE_DONE_OFFSET, &done));
   const bool agree = finished(gemm, &gemm->load) && finished(gemm, &gemm->compute) &&
                      loads - gemm->loads_before == gemm->loads && done - gemm->done_before == gemm->results;
-  return agree ? NG_OK : NG_ERROR_MISCOUNT;
+  if (!agree) return NG_ERROR_MISCOUNT;
+  return gemm->config.nvfp4 ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
 }
 
 static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
@@ -637,8 +638,10 @@ ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_
   TRY(put(tile, NG_TILE_FORMAT_OFFSET,
           PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
   TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
-  if (tile->requantize) TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, config->nvfp4)));
-  if (config->nvfp4) TRY(put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale));
+  if (config->nvfp4) { /* between products it is off: step, or a reset */
+    TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
+    TRY(put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale));
+  }
   TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
   TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, config->interrupts ? all_interrupts : 0));
   gemm->progress_tick = now(tile);
