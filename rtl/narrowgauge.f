@@ -50,6 +50,7 @@ rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv
+rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
