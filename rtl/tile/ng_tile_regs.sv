@@ -121,10 +121,11 @@ module ng_tile_regs #(
   always_comb begin
     unique case (awaddr_q)
       10'h00A, 10'h00B, 10'h00D, 10'h00E, 10'h00F, 10'h010: write_error = 1'b0;
-      10'h014, 10'h015: write_error = (Requantize != 0) ? 1'b0 : 1'b1;
       10'h008, 10'h00C, 10'h011: write_error = wstrb_q != 4'hF;
       default: write_error = 1'b1;
     endcase
+    if ((Requantize != 0) && awaddr_q == 10'h014) write_error = 1'b0;  // REQUANTIZE
+    if ((Requantize != 0) && awaddr_q == 10'h015) write_error = 1'b0;  // TENSOR_SCALE
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -219,9 +220,6 @@ module ng_tile_regs #(
       10'h011: read_data = 32'd0;  // COMPUTE
       10'h012: read_data = done_count_i;  // DONE
       10'h013: read_data = loads_count_i;  // LOADS
-      10'h014: begin read_data = (Requantize != 0) ? {31'd0, requantize_nvfp4_q} : 32'd0; read_error = !(Requantize != 0); end  // REQUANTIZE
-      10'h015: begin read_data = (Requantize != 0) ? tensor_scale_value_q : 32'd0; read_error = !(Requantize != 0); end  // TENSOR_SCALE
-      10'h016: begin read_data = (Requantize != 0) ? {1'd0, amax_i, 16'd0} : 32'd0; read_error = !(Requantize != 0); end  // AMAX
       10'h020: read_data = (Counters != 0) ? counters_i[31:0] : 32'd0;  // CYCLES
       10'h021: read_data = (Counters != 0) ? cycles_high_q : 32'd0;  // CYCLES, high
       10'h022: read_data = (Counters != 0) ? counters_i[95:64] : 32'd0;  // BUSY
@@ -245,6 +243,18 @@ module ng_tile_regs #(
         read_error = 1'b1;
       end
     endcase
+    if ((Requantize != 0) && araddr_q == 10'h014) begin  // REQUANTIZE
+      read_data  = {31'd0, requantize_nvfp4_q};
+      read_error = 1'b0;
+    end
+    if ((Requantize != 0) && araddr_q == 10'h015) begin  // TENSOR_SCALE
+      read_data  = tensor_scale_value_q;
+      read_error = 1'b0;
+    end
+    if ((Requantize != 0) && araddr_q == 10'h016) begin  // AMAX
+      read_data  = {1'd0, amax_i, 16'd0};
+      read_error = 1'b0;
+    end
   end
 
   // Pulses: high in the cycle after the write.

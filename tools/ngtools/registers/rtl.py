@@ -197,13 +197,18 @@ class Writer:
         groups: dict[str, list[Reg]] = {}
         for reg in sorted((reg for reg in self.regs if reg.writable), key=lambda reg: reg.whole_word):
             wrong = "wstrb_q != 4'hF" if reg.whole_word else "1'b0"
-            groups.setdefault(f"({reg.exists_if}) ? {wrong} : 1'b1" if reg.exists_if else wrong, []).append(reg)
+            if not reg.exists_if:
+                groups.setdefault(wrong, []).append(reg)
         for value, group in groups.items():
             out.append("      " + ", ".join(self.select(reg.offset) for reg in group) + f": write_error = {value};")
+        optional = ""
+        for reg in (reg for reg in self.regs if reg.writable and reg.exists_if):
+            wrong = "wstrb_q != 4'hF" if reg.whole_word else "1'b0"
+            optional += f"    if (({reg.exists_if}) && awaddr_q == {self.select(reg.offset)}) write_error = {wrong};  // {reg.name}\n"
         out += f"""\
       default: write_error = 1'b1;
     endcase
-  end
+{optional}  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -264,21 +269,29 @@ class Writer:
 
     def read_multiplexer(self) -> list[str]:
         out = ["  always_comb begin", "    read_error = 1'b0;", "    unique case (araddr_q)"]
+        optional = []  # behind the case: what is not there leaves no trace
         for reg in self.regs:
             for word in range(reg.words):
-                value = read_word(reg, word, self.inputs)
-                if condition := reg.condition or reg.exists_if:
-                    value = f"({condition}) ? {value} : 32'd0"
-                action, name = f"read_data = {value};", f"{reg.name}{', high' if word else ''}"
+                value, at = read_word(reg, word, self.inputs), self.select(reg.offset + 4 * word)
+                name = f"{reg.name}{', high' if word else ''}"
+                if reg.condition:
+                    value = f"({reg.condition}) ? {value} : 32'd0"
                 if reg.exists_if:
-                    action = f"begin {action} read_error = !({reg.exists_if}); end"
-                out.append(f"      {self.select(reg.offset + 4 * word)}: {action}  // {name}")
+                    optional += [
+                        f"    if (({reg.exists_if}) && araddr_q == {at}) begin  // {name}",
+                        f"      read_data  = {value};",
+                        "      read_error = 1'b0;",
+                        "    end",
+                    ]
+                else:
+                    out.append(f"      {at}: read_data = {value};  // {name}")
         out += [
             "      default: begin",
             "        read_data  = 32'd0;",
             "        read_error = 1'b1;",
             "      end",
             "    endcase",
+            *optional,
             "  end",
         ]
         return out
