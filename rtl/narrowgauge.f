@@ -43,10 +43,12 @@ rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
+rtl/quant/ng_quantize_e2m1_lane.sv
 rtl/quant/ng_quantize_lane.sv
 rtl/quant/ng_quantize_fp8.sv
 rtl/quant/ng_quantize_mx.sv
 rtl/quant/ng_quantize_nvfp4.sv
+rtl/quant/ng_quantize_nvfp4_sr.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv

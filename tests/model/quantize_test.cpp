@@ -530,6 +530,35 @@ TEST(Quantizer, BlocksOfTheUnitAreThoseOfTheDialect) {
   }
 }
 
+// The same, stochastic, with the random bits of the seed.
+TEST(Quantizer, StochasticBlocksOfTheUnitAreThoseOfTheDialect) {
+  const Dialect dialect = parse_dialect("narrowgauge:nonfinite=nan_scale,rounding=stochastic");
+  std::mt19937_64 rng(2);
+  for (const float g : {1.0F, 0x1p-60F, 0x1p-111F, 0x1p-130F, 0x1p-149F, 0x1p+100F}) {
+    constexpr std::size_t blocks = 2000;
+    std::vector<std::uint16_t> codes(16 * blocks);
+    std::vector<float> x(codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const float size = static_cast<float>(
+          static_cast<double>(g) * std::ldexp(static_cast<double>(rng() % 4096), static_cast<int>(i / 16 % 30) - 24));
+      codes[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(size) >> 16 | (rng() & 0x8000));
+      x[i] = std::bit_cast<float>(std::uint32_t{codes[i]} << 16);
+    }
+    std::vector<std::uint32_t> words(x.size());
+    random_fields(5, 0, 8, words);
+    const QuantizedMatrix whole = quantize(x, blocks, 16, Axis::rows, dialect, {.tensor_scale = g, .seed = 5});
+    for (std::size_t b = 0; b < blocks; ++b) {
+      Nvfp4Random random;
+      std::copy_n(words.begin() + static_cast<std::ptrdiff_t>(16 * b), 16, random.words.begin());
+      const Nvfp4Block block =
+          quantize_nvfp4(std::span<const std::uint16_t, 16>(codes.data() + 16 * b, 16), g, true, &random);
+      ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << ", g = " << g;
+      for (std::size_t i = 0; i < 16; ++i)
+        ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
+    }
+  }
+}
+
 // The golden function of ng_quantize_fp8, number by number, with the random bits of the seed.
 TEST(Quantizer, NumbersOfTheFp8UnitAreThoseOfTheMatrix) {
   constexpr std::size_t size = 0x7F80 * 2;  // every finite BF16 number

@@ -2,10 +2,14 @@
 // ng_quantize_nvfp4 against its golden model: every BF16 number under every block scale that lets it be, every largest
 // magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at thresholds, at ties
 // of codes and of scales and next to them, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are
-// refused. Build parameters: NG_TINY_SCALES, NG_CUTS.
+// refused. ng_quantize_nvfp4_sr, with random bits: all of these stochastically, too, under powers of two, and
+// expectation and variance over all random words in every interval under every block scale. Build parameters:
+// NG_TINY_SCALES, NG_RAND_BITS, NG_CUTS.
 #include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "../bench.hpp"
@@ -32,26 +36,123 @@ std::uint16_t below(double x) {
   return static_cast<std::uint16_t>(cut);
 }
 
+#ifdef NG_RAND_BITS  // ng_quantize_nvfp4_sr
+#define NG_TINY_SCALES 0
+#else
+#define NG_RAND_BITS 0
+#endif
+constexpr unsigned random_bits = NG_RAND_BITS;
+constexpr std::uint32_t words = std::uint32_t{1} << random_bits;
+
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
   CutPipe<Vdut>& pipe;
 
+  /// To nearest, and with random bits now and then stochastically, mostly under the power of two in g.
   void check(const Block& x, float g) {
+    if constexpr (random_bits != 0) {
+      if (bench.rng().bits(1)) {
+        Nvfp4Random random{.bits = random_bits};
+        // Often the ends: what must never go up, what goes up first.
+        for (std::uint32_t& r : random.words) {
+          r = bench.rng().below(words);
+          if (bench.rng().bits(2) == 0) r = bench.rng().bits(1) ? words - 1 : 0;
+        }
+        const bool power = bench.rng().bits(3) != 0 && std::isfinite(g) && g > 0;
+        return check(x, power ? std::ldexp(1.0F, std::ilogb(g)) : g, random, [](std::uint64_t) {});
+      }
+    }
+    check(x, g, std::nullopt, [](std::uint64_t) {});
+  }
+
+  /// Applies the inputs and compares; `after` gets the codes.
+  template <class After>
+  void check(const Block& x, float g, const std::optional<Nvfp4Random>& random, After after) {
     for (unsigned i = 0; i < 16; ++i) set_bits(dut->a_i, 16 * i, 16, x[i]);
     dut->tensor_scale_i = std::bit_cast<std::uint32_t>(g);
-    const Nvfp4Block expected = quantize_nvfp4(x, g, NG_TINY_SCALES);
+#if NG_RAND_BITS != 0
+    dut->stochastic_i = random.has_value();
+    for (unsigned i = 0; i < 16; ++i)
+      set_bits(dut->rand_i, random_bits * i, random_bits, random ? random->words[i] : bench.rng().below(words));
+#endif
+    const Nvfp4Block expected = quantize_nvfp4(x, g, NG_TINY_SCALES, random ? &*random : nullptr);
     std::uint64_t codes = 0;
     for (unsigned i = 0; i < 16; ++i) codes |= std::uint64_t{expected.codes[i]} << 4 * i;
-    pipe([this, x, g, codes, scale = expected.scale] {
+    pipe([this, x, g, random, codes, scale = expected.scale, after] {
       const auto inputs = [&] {
         std::string text = "tensor_scale_i = " + hex(std::bit_cast<std::uint32_t>(g)) + ", a_i =";
         for (const std::uint16_t code : x) text += " " + hex(code);
+        if (random) text += ", rand_i =";
+        for (unsigned i = 0; i < 16 && random; ++i) text += " " + hex(random->words[i]);
         return text;
       };
       bench.expect_eq("scale_o", static_cast<std::uint32_t>(dut->scale_o), std::uint32_t{scale}, inputs);
       bench.expect_eq("codes_o", static_cast<std::uint64_t>(dut->codes_o), codes, inputs);
+      after(static_cast<std::uint64_t>(dut->codes_o));
     });
+  }
+
+  /// Expectation and variance over all random words of one number in a block of a largest magnitude, fifteen words a
+  /// block, from the unit's codes.
+  void moments(std::uint16_t x, std::uint32_t amax, float g) {
+    const FormatDesc& f = desc(Format::e2m1);
+    const double unit = decode(Format::ue4m3, nvfp4_block_scale(number(amax), g)) * double{g};
+    const double y = std::fabs(number(x)) / unit;  // of four bits of significand in unit: compared by products below
+    std::uint32_t code = 0;
+    while (code < 7 && decode(f, code + 1) * unit <= std::fabs(number(x))) ++code;
+    const double low = decode(f, code), step = code < 7 ? decode(f, code + 1) - low : 0;
+    double up = 0;  // of all words: the largest number with (|x| - l unit) 2^r >= up step unit
+    while (step > 0 && (std::fabs(number(x)) - low * unit) * words >= (up + 1) * step * unit) ++up;
+    const unsigned lane = bench.rng().below(16);
+    auto values = std::make_shared<std::vector<double>>(words);  // of the codes, by word; with cuts they are seen twice
+    for (std::uint32_t first = 0; first < words; first += 15) {
+      Block block;
+      Nvfp4Random random{.bits = random_bits};
+      for (unsigned i = 0; i < 16; ++i) {
+        block[i] = i == lane ? static_cast<std::uint16_t>(amax) : x;
+        random.words[i] = (first + i - (i > lane)) % words;
+      }
+      check(block, g, random, [=, this](std::uint64_t codes) {
+        for (unsigned i = 0; i < 16; ++i) {
+          const std::uint32_t word = first + i - (i > lane);
+          if (i != lane && word < words) (*values)[word] = std::fabs(decode(f, codes >> 4 * i & 15));
+        }
+        if (first + 15 < words) return;
+        double sum = 0, squares = 0;
+        for (const double value : *values) {
+          sum += value;
+          squares += (value - low) * (value - low);
+        }
+        const auto inputs = [&] {
+          return "tensor_scale_i = " + hex(std::bit_cast<std::uint32_t>(g)) + ", largest " + hex(amax) +
+                 ", a_i = " + hex(x) + ", all random words";
+        };
+        // The mean of all words is l + floor(delta 2^r) / 2^r step, and the mean square from l that share of step^2.
+        bench.expect_eq("expectation", sum, words * low + up * step, inputs);
+        bench.expect_eq("mean square", squares, up * step * step, inputs);
+        if (step > 0 && (std::fabs(number(x)) - low * unit) * words == up * step * unit) {
+          const double mean = sum / words, variance = squares / words - (mean - low) * (mean - low);
+          bench.expect_eq("unbiased expectation", mean, y, inputs);
+          bench.expect_eq("variance", variance, (y - low) * (low + step - y), inputs);
+        }
+      });
+    }
+  }
+
+  /// Numbers of all intervals under every block scale.
+  void intervals(float g) {
+    const std::array<std::uint32_t, 127> last = largest_of(g);
+    std::uint64_t points = 0;
+    for (const std::uint32_t amax : last) points += std::min(amax, 14U << 7);
+    const std::uint64_t step =
+        bench.sweep_step("scale codes x numbers x all random words", points * ((words + 14) / 15));
+    std::uint64_t skip = 0;
+    for (std::uint32_t code = 1; code < 127; ++code) {
+      const std::uint32_t amax = last[code];
+      for (std::uint32_t x = amax - std::min(amax, 14U << 7); x < amax; ++x)
+        if (skip++ % step == 0) moments(static_cast<std::uint16_t>(x | sign()), amax, g);
+    }
   }
 
   std::uint16_t sign() { return static_cast<std::uint16_t>(bench.rng().bits(1) << 15); }
@@ -246,6 +347,8 @@ int main(int argc, char** argv) {
   for (const float g : {1.0F, 3.0F, 5.0F, 0x1.555556p-3F, 0x1.555554p-3F, 0x1.fffffep-100F, 0x1p-126F, 0x1.fffffcp-127F,
                         0x1p-149F, 0x1.8p-148F, 0x1.fffffep+127F, 0x1p+127F, 0x1.fffffep-112F, 0x1p-111F})
     test.scales(g, step);
+  if constexpr (random_bits >= 1 && random_bits <= 8)
+    for (const float g : {1.0F, 0x1p-111F, 0x1p+100F}) test.intervals(g);
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random(i);
   pipe.drain();
   return bench.finish();
