@@ -29,7 +29,7 @@ from ._core import (
     __version__,
 )
 from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, flips, memory_energy, technologies
-from ._engine import Engine, engines, tiles
+from ._engine import Engine, RequantizedResult, engines, tiles
 from ._explore import Exploration, explore, workloads
 from ._formats import decode, encode, formats, pack, to_ml_dtypes, unpack
 from ._quantized import (
@@ -59,6 +59,7 @@ __all__ = [
     "FormatDesc",
     "Gauge",
     "QuantizedMatrix",
+    "RequantizedResult",
     "RungError",
     "Technology",
     "Tile",

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
+from typing import NamedTuple
+
+import numpy as np
 
 from . import _core
-from ._arguments import call, path, text
+from ._arguments import call, number, path, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -21,6 +24,28 @@ def engines() -> dict[str, str]:
 def tiles() -> dict[str, Tile]:
     """The tiles that the engines 'systemc' and 'rtl' simulate, by name (rtl/tile/configurations.json)."""
     return _core.tiles()
+
+
+def _matrices(a: QuantizedMatrix, b: QuantizedMatrix) -> tuple[QuantizedMatrix, QuantizedMatrix]:
+    """The two, checked to be operands of a product of matrices."""
+    left, right = operands(a, b)
+    if a.ndim != 2 or b.ndim != 2:
+        raise Error(
+            f"an engine multiplies two matrices, not shapes {a.shape} and {b.shape}: expected two dimensions each"
+        )
+    return left, right
+
+
+class RequantizedResult(NamedTuple):
+    """A product whose results have become the next product's left operand.
+
+    c: M x N in NVFP4 along axis -1. amax: the largest magnitude of the results in BF16, NaN if one is; amax / 2688 of one
+    batch is a tensor scale for the next. run: what it took; its c is empty.
+    """
+
+    c: QuantizedMatrix
+    amax: float
+    run: EngineResult
 
 
 class Engine:
@@ -68,12 +93,36 @@ class Engine:
         each other. Raises Error if k, the axes or the schemes differ, and for formats or sizes that the tile cannot take.
         """
         call("progress", progress)
-        left, right = operands(a, b)
-        if a.ndim != 2 or b.ndim != 2:
-            raise Error(
-                f"an engine multiplies two matrices, not shapes {a.shape} and {b.shape}: expected two dimensions each"
-            )
+        left, right = _matrices(a, b)
         return self._engine.gemm(left._vectors, right._vectors, progress=progress)
+
+    def gemm_nvfp4(
+        self,
+        a: QuantizedMatrix,
+        b: QuantizedMatrix,
+        tensor_scale: float,
+        *,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> RequantizedResult:
+        """C = A x B in NVFP4, ready to be the next product's left operand, with nothing computed outside of the tile.
+
+        a, b, progress: as for gemm. tensor_scale: of C, a float32 that is known before C is, as delayed scaling has it:
+        results beyond 2688 times it saturate. Each result is rounded to BF16 and quantized in the dialect 'narrowgauge', to
+        nearest (docs/units/tile.md, Results in NVFP4).
+
+        Raises Error for a tensor scale that is not finite or below 2^-111, for a tile without `requantize`, for an n of
+        which 16 columns of k do not fit a bank of B, and for what gemm refuses.
+        """
+        call("progress", progress)
+        left, right = _matrices(a, b)
+        with np.errstate(over="ignore"):
+            scale = float(np.float32(number("tensor_scale", tensor_scale)))
+        if not 2.0**-111 <= scale < np.inf:
+            raise Error(
+                f"tensor_scale is {tensor_scale}: expected a float32 of 2^-111 or more; amax / 2688 of an earlier C"
+            )
+        c, amax, run = self._engine.gemm_nvfp4(left._vectors, right._vectors, scale, progress=progress)
+        return RequantizedResult(QuantizedMatrix._of(c, (a.shape[0], b.shape[1]), -1), amax, run)
 
     def __repr__(self) -> str:
         return f"<Engine {self.name}{f', tile {self.tile}' if self.tile else ''}>"

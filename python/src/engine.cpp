@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/engines/engine.hpp"
 
+#include <bit>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -64,6 +65,21 @@ Product engine_gemm(NamedEngine& self, const QuantizedMatrix& a, const Quantized
   return {own(std::exchange(result.c, {}), a.rows, b.rows), std::move(result)};
 }
 
+/// The result as vectors, its largest magnitude, and what it took.
+py::tuple engine_gemm_nvfp4(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                            const std::optional<py::function>& progress) {
+  RequantizedResult result;
+  {
+    PythonProgress told(progress);
+    const py::gil_scoped_release release;
+    const std::scoped_lock lock(self.busy);
+    result = self.engine->gemm_nvfp4(a, b, tensor_scale,
+                                     [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+  }
+  return py::make_tuple(std::move(result.c), std::bit_cast<float>(result.amax),
+                        Product{own(std::vector<float>{}, 0, 0), std::move(result.run)});
+}
+
 std::optional<py::dict> activity(const Product& product) {
   const auto& n = product.counts.activity;
   if (!n) return std::nullopt;
@@ -109,6 +125,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("b_depth", &TileConfig::b_depth, "The same of B.")
       .def_readonly("max_beats", &TileConfig::max_beats, "Longest contraction, in groups of `lanes`.")
       .def_readonly("counters", &TileConfig::counters, "True if it counts its activity.")
+      .def_readonly("requantize", &TileConfig::requantize, "True if its results can be NVFP4.")
       .def("__repr__", [](const TileConfig& tile) {
         return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
                std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
@@ -163,7 +180,9 @@ void bind_engine(py::module_& module) {
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
       .def_readonly("tile", &NamedEngine::tile)
       .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),
-           "C = A x B of M vectors of k and N vectors of k.");
+           "C = A x B of M vectors of k and N vectors of k.")
+      .def("gemm_nvfp4", &engine_gemm_nvfp4, py::arg("a"), py::arg("b"), py::arg("tensor_scale"), py::kw_only(),
+           py::arg("progress") = py::none(), "The same with C in NVFP4: its M vectors of N, their amax, what it took.");
 }
 
 }  // namespace narrowgauge::python

@@ -11,6 +11,7 @@ import threading
 import time
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -44,6 +45,38 @@ def test_model_engine_is_gemm() -> None:
     np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
     assert (result.products, result.cycles, result.tile) == (9 * 5 * 70, None, None)
     assert (result.utilization, result.utilization_computing, result.activity) == (None, None, None)
+
+
+@pytest.mark.parametrize("engine", ng.engines())
+def test_two_layers_without_the_host(engine: str) -> None:
+    a, b = operands("nvfp4", 9, 40, 70)
+    c = ng.gemm(a, b)
+    scale = float(np.float32(np.abs(c).max() / 2688))
+    multiplier = ng.Engine(engine, tile=None if engine == "model" else "chain")
+    first = multiplier.gemm_nvfp4(a, b, scale)
+    assert first.amax == np.abs(c).max().astype(ml_dtypes.bfloat16).astype(np.float32)
+    assert (first.c.shape, first.c.tensor_scale, first.run.products, first.run.c.size) == (
+        (9, 40),
+        scale,
+        9 * 40 * 70,
+        0,
+    )
+    assert first.run.tile == (None if engine == "model" else "chain")
+    as_bf16 = c.astype(ml_dtypes.bfloat16).astype(np.float32)
+    assert first.c == ng.quantize(as_bf16, "nvfp4", tensor_scale=scale)
+    second = ng.quantize(np.random.default_rng(4).standard_normal((40, 6)), "nvfp4", axis="columns")
+    result = multiplier.gemm(first.c, second)
+    np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(first.c, second)))
+
+
+def test_results_in_nvfp4_are_refused() -> None:
+    a, b = operands("nvfp4", 2, 3, 20)
+    for scale in (0.0, -1.0, np.inf, np.nan, 2.0**-112, 1e39):
+        with pytest.raises(ng.Error, match=r"tensor_scale is .*expected a float32 of 2\^-111"):
+            ng.Engine().gemm_nvfp4(a, b, scale)
+    assert [name for name, tile in ng.tiles().items() if tile.requantize] == ["chain"]
+    with pytest.raises(ng.Error, match="large"):
+        ng.Engine("systemc", tile="large").gemm_nvfp4(a, b, 1.0)
 
 
 @pytest.mark.parametrize("engine", SIMULATED)
@@ -183,6 +216,7 @@ def test_a_signal_ends_the_golden_product() -> None:
 # A child's work: a wave, with no file larger than so many bytes.
 TRACED = """
 import resource, sys
+import ml_dtypes
 import numpy as np
 import narrowgauge as ng
 a = ng.quantize(np.random.default_rng(1).standard_normal((64, 2048)), "nvfp4")
