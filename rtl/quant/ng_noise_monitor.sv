@@ -102,6 +102,9 @@ module ng_noise_monitor #(
     .pinf_o (unused_pinf),
     .ninf_o (unused_ninf)
   );
-  assign noisy_o = ~excess_o[AccWidth-1] & (|excess_o);
+  // A lane's 3 (y - l)(u - y) - y^2 is 9/64 at most, less than 2^-2, and a scale's square less than 2^18: so no positive sum
+  // has a bit from PositiveWidth on.
+  localparam int PositiveWidth = 2 * FracBits - 2 + $clog2(Lanes) + 36 + CountBits;
+  assign noisy_o = ~excess_o[AccWidth-1] & (|excess_o[PositiveWidth-1:0]);
 
 endmodule

@@ -49,6 +49,14 @@ class NoiseMonitorBench {
       cycle(true, true, block, scale);
       cycle(true, NG_COUNT_BITS == 0, random_block(), scale);
     }
+    // 1, 2, 3 ... times 2^n, so that a bit of a positive sum stands alone (found 2026-11-22 by an injected fault): one
+    // lane at 2/16 is worth 3 x 2 x 6 - 2 x 2 = 32.
+    for (const std::uint32_t scale : {0x08U, 0x38U, 0x58U, 0x78U}) {
+      if (NG_COUNT_BITS < 10 || frac_bits != 4) break;
+      Block block{};
+      block[0] = 2;
+      for (std::uint32_t i = 0; i < 1024; ++i) cycle(true, i == 0, block, scale);
+    }
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       const bool first = NG_COUNT_BITS == 0 || count_ + 1 >= std::uint64_t{1} << std::min(NG_COUNT_BITS, 20) ||
                          bench_.rng().chance(0.05);

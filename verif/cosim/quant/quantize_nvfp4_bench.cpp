@@ -225,6 +225,17 @@ struct Tester {
     check(x, g);
   }
 
+  /// Zeros and subnormal numbers under the least scales that are not refused, where they are nearest to the unit.
+  void least_scales() {
+    auto& rng = bench.rng();
+    const float g = std::ldexp(1.0F, -111 + static_cast<int>(rng.below(4)));
+    Block x;
+    for (std::uint16_t& code : x) code = static_cast<std::uint16_t>((rng.bits(1) ? 0 : rng.below(0x180)) | sign());
+    x[rng.below(16)] =
+        static_cast<std::uint16_t>(below(6 * decode(Format::ue4m3, 1 + rng.below(24)) * double{g}) | sign());
+    check(x, g);
+  }
+
   /// Tensor scales under which an element or the largest number is at a threshold but for the last bits of the product.
   void almost_ties() {
     auto& rng = bench.rng();
@@ -349,7 +360,10 @@ int main(int argc, char** argv) {
     test.scales(g, step);
   if constexpr (random_bits >= 1 && random_bits <= 8)
     for (const float g : {1.0F, 0x1p-111F, 0x1p+100F}) test.intervals(g);
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random(i);
+  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
+    test.random(i);
+    if (random_bits != 0 && i % 8 == 0) test.least_scales();
+  }
   pipe.drain();
   return bench.finish();
 }
