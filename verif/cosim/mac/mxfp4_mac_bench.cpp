@@ -130,6 +130,14 @@ class Mxfp4Bench {
       const auto a = static_cast<std::uint8_t>(scales / 2), b = static_cast<std::uint8_t>(scales - scales / 2);
       check(exactly((1U << gap) + (i / 12 % 2), a, b, below(2)), true, false);
     }
+    // The sum has few bits, one of them far below, and a small block under large scales leads.
+    for (std::uint32_t i = 0; i < 6000; ++i) {
+      const auto a = static_cast<std::uint8_t>(100 + below(40)), b = static_cast<std::uint8_t>(100 + below(40));
+      const std::uint32_t few = (1U << below(12)) | (1U << below(12)) | (below(2) << below(12));
+      check(exactly(few, a, b, below(2)), true, true);
+      check(exactly(1 + below(2), static_cast<std::uint8_t>(a - 1 - below(14)), b, below(2)), true, false);
+      check(exactly(1 + below(4), static_cast<std::uint8_t>(a + below(26)), b, below(2)), true, false);
+    }
   }
 
   /// A block with this sum of products in quarters, up to 4608, negative or not.
