@@ -57,7 +57,8 @@ module ng_tile_requantize #(
 
   localparam int Segments = 16 / Numbers;  // beats of a block
   localparam int Groups = Cols / Numbers;  // beats of a row of a tile
-  localparam int SegmentWidth = Segments > 1 ? $clog2(Segments) : 1;
+  localparam int Tiles = Segments / Groups;  // side by side in an image
+  localparam int TileWidth = Tiles > 1 ? $clog2(Tiles) : 1;
   localparam int GroupWidth = Groups > 1 ? $clog2(Groups) : 1;
   localparam int RowWidth = Rows > 1 ? $clog2(Rows) : 1;
   localparam int Elements = Rows * 16 * ElemWidth;
@@ -69,15 +70,14 @@ module ng_tile_requantize #(
   assign ready_o = move;
 
   // ---- where the beat belongs
-  logic                    beat, group_end, row_end, image_end;
-  logic [GroupWidth-1:0]   group_q;
-  logic [RowWidth-1:0]     row_q;
-  logic [SegmentWidth-1:0] tile_q, segment;  // tile_q: segment of the tile's first column
+  logic                  beat, group_end, row_end, image_end;
+  logic [GroupWidth-1:0] group_q;
+  logic [RowWidth-1:0]   row_q;
+  logic [TileWidth-1:0]  tile_q;
   assign beat = valid_i & move;
   assign group_end = Groups == 1 || group_q == GroupWidth'(Groups - 1);
   assign row_end = Rows == 1 || row_q == RowWidth'(Rows - 1);
-  assign image_end = end_i || Groups == Segments || tile_q == SegmentWidth'(Segments - Groups);
-  assign segment = tile_q + SegmentWidth'(group_q);
+  assign image_end = end_i || Tiles == 1 || tile_q == TileWidth'(Tiles - 1);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       group_q <= '0;
@@ -86,17 +86,17 @@ module ng_tile_requantize #(
     end else if (beat) begin
       group_q <= group_end ? '0 : group_q + 1'b1;
       if (group_end) row_q <= row_end ? '0 : row_q + 1'b1;
-      if (group_end & row_end) tile_q <= image_end ? '0 : tile_q + SegmentWidth'(Groups);
+      if (group_end & row_end) tile_q <= image_end ? '0 : tile_q + 1'b1;
     end
   end
 
   // ---- rows that wait, and the block
-  logic                    block_valid_q;
-  logic [Numbers*16-1:0]   beat_q;
-  logic [SegmentWidth-1:0] segment_q;
-  logic [31:0]             tensor_scale_q;
-  logic [2:0]              flags_q;  // of the block: last of its image; of its packet; irq
-  logic [255:0]            block;
+  logic                  block_valid_q;
+  logic [Numbers*16-1:0] beat_q;
+  logic [TileWidth-1:0]  last_tile_q;  // of the block
+  logic [31:0]           tensor_scale_q;
+  logic [2:0]            flags_q;  // of the block: last of its image; of its packet; irq
+  logic [255:0]          block;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) block_valid_q <= 1'b0;
     else if (move) block_valid_q <= valid_i & group_end & image_end;
@@ -104,12 +104,14 @@ module ng_tile_requantize #(
   always_ff @(posedge clk_i) begin
     if (beat) begin
       beat_q         <= data_i;
-      segment_q      <= segment;
+      last_tile_q    <= tile_q;
       tensor_scale_q <= tensor_scale_i;
       flags_q        <= {row_end, last_i, irq_i};
     end
   end
   for (genvar s = 0; s < Segments; s++) begin : gen_segment
+    localparam int Tile = s / Groups;
+    logic [Numbers*16-1:0] number;  // the beat ends its row of a tile; what is before it has waited
     if (s < Segments - 1) begin : gen_memory
       logic [Numbers*16-1:0] waited;
       ng_ram #(
@@ -117,18 +119,18 @@ module ng_tile_requantize #(
         .Depth(Rows > 1 ? Rows : 2)
       ) u_ram (
         .clk_i  (clk_i),
-        .we_i   (beat && segment == SegmentWidth'(s)),
+        .we_i   (beat && tile_q == TileWidth'(Tile) && group_q == GroupWidth'(s % Groups)),
         .waddr_i(row_q),
         .wdata_i(data_i),
         .re_i   (beat),
         .raddr_i(row_q),
         .rdata_o(waited)
       );
-      assign block[s*Numbers*16 +: Numbers*16] = segment_q > SegmentWidth'(s) ? waited :
-                                                 segment_q == SegmentWidth'(s) ? beat_q : '0;
+      assign number = s % Groups == Groups - 1 && last_tile_q == TileWidth'(Tile) ? beat_q : waited;
     end else begin : gen_beat
-      assign block[s*Numbers*16 +: Numbers*16] = Segments == 1 || segment_q == SegmentWidth'(s) ? beat_q : '0;
+      assign number = beat_q;
     end
+    assign block[s*Numbers*16 +: Numbers*16] = Tile == 0 || last_tile_q >= TileWidth'(Tile) ? number : '0;
   end
 
   logic [14:0] amax, beat_amax, amax_before;
