@@ -519,7 +519,7 @@ module ng_tile #(
 
   // ---- status and counters
   logic computing;
-  assign computing = compute_space != SpaceWidth'(QueueDepth) | executing | job_valid | draining;
+  assign computing = ~compute_space[SpaceWidth-1] | executing | job_valid | draining;  // an empty queue alone has that bit
   assign busy = load_cmd_valid | computing;
   ng_tile_tally u_done (
     .clk_i  (clk_i),

@@ -25,6 +25,7 @@ int main(int argc, char** argv) {
   tile.reset();
   identity(tile);
   latency(tile);
+  loads_ahead(tile);
   requantizing(tile);
   longest_sum(tile);
   stalls(tile);

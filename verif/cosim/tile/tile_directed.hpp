@@ -67,6 +67,26 @@ inline void latency(Harness& tile) {
   }
 }
 
+/// Both banks of both operands are filled before any command computes (found 2026-11-22 by an injected fault: a loader
+/// that waits for the bank in use is right, and slow).
+inline void loads_ahead(Harness& tile) {
+  const Command c = tile.random.shaped(1, 1, 1);
+  const Operands first(tile, c, Style::finite), second(tile, c, Style::finite);
+  tile.describe = "loads ahead";
+  tile.start_counting();
+  first.load(tile);
+  second.load(tile);
+  tile.await("loading both banks", [&] { return tile.words_to_feed() == 0; });
+  for (const Operands* operands : {&first, &second}) {
+    operands->expect(tile, c);
+    tile.push(c);
+  }
+  tile.settle();
+  tile.expect_counters();
+  tile.expect_idle();
+  tile.bench.vector();
+}
+
 /// Results in NVFP4: the stated cycle counts, and that tiles as long as FP32 takes to drain wait for nothing.
 inline void requantizing(Harness& tile) {
   if (!requantizes) return;
