@@ -7,6 +7,8 @@ import operator
 import os
 from typing import Any
 
+import numpy as np
+
 from ._core import Error
 
 MAX_SEED = 2**64 - 1
@@ -59,6 +61,12 @@ def number(name: str, value: object) -> float:
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise Error(f"{name} is {shown(value)}: expected a number") from None
+
+
+def float32(name: str, value: object) -> float:
+    """A number, rounded to float32; what is beyond its range becomes an infinity."""
+    with np.errstate(over="ignore"):
+        return float(np.float32(number(name, value)))
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from os import PathLike
 from typing import NamedTuple
 
-import numpy as np
-
 from . import _core
-from ._arguments import call, number, path, text
+from ._arguments import call, float32, path, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -115,9 +113,8 @@ class Engine:
         """
         call("progress", progress)
         left, right = _matrices(a, b)
-        with np.errstate(over="ignore"):
-            scale = float(np.float32(number("tensor_scale", tensor_scale)))
-        if not 2.0**-111 <= scale < np.inf:
+        scale = float32("tensor_scale", tensor_scale)
+        if not 2.0**-111 <= scale < float("inf"):
             raise Error(
                 f"tensor_scale is {tensor_scale}: expected a float32 of 2^-111 or more; amax / 2688 of an earlier C"
             )

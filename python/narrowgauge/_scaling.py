@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._arguments import flag, integer, number, one_of
+from ._arguments import flag, float32, integer, number, one_of
 from ._arrays import float32_array
 from ._core import Error
 from ._formats import encode, formats
@@ -62,11 +62,10 @@ class DelayedScaling:
     def record(self, amax: float) -> None:
         """Takes the largest magnitude of a tensor, a number that is rounded to float32. A maximum of 0, and a history with
         an infinity or a NaN, leave the scale as it was."""
-        value = number("amax", amax)
+        value = float32("amax", amax)
         if value < 0:
             raise Error(f"amax is {value}: expected a magnitude, 0 or more")
-        with np.errstate(over="ignore"):
-            self._scaling.record(float(np.float32(value)))
+        self._scaling.record(value)
 
     def encode(self, x: ArrayLike) -> NDArray[Any]:
         """Codes of fl(x * scale) in the format, of the shape of x, rounded to nearest even; what is too large saturates."""
