@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <limits>
+#include <random>
+#include <string>
+
+#include "narrowgauge/codec/baselines.hpp"
+#include "narrowgauge/codec/feature_map.hpp"
+#include "narrowgauge/codec/tile_stream.hpp"
+#include "narrowgauge/error.hpp"
+
+namespace narrowgauge {
+namespace {
+
+/// 32 bits at a time.
+struct Stream {
+  explicit Stream(unsigned seed) : generator(seed) {}
+  std::uint32_t draw() { return static_cast<std::uint32_t>(generator()); }
+  std::mt19937 generator;
+};
+
+using Bytes = std::vector<std::uint8_t>;
+using Counts = std::array<std::uint64_t, huffman_symbols>;
+
+/// NG_CODEC_VALUES and NG_CODEC_STREAMS make the runs below as long as one likes.
+std::size_t depth(const char* variable, std::size_t everyday) {
+  const char* text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : everyday;
+}
+
+Counts counts_of(std::span<const std::uint8_t> values) {
+  Counts counts{};
+  for (const std::uint8_t value : values) ++counts[value];
+  return counts;
+}
+
+/// Kinds of bytes: all alike, even, few, a geometric law of any steepness, zeros in runs, a ramp, sums of steps, two
+/// values in turn.
+Bytes bytes_of_kind(Stream& stream, std::size_t count) {
+  const unsigned kind = stream.draw() % 8, steep = 1 + stream.draw() % 9, level = stream.draw() % 256;
+  Bytes bytes(count);
+  unsigned state = level;
+  bool zero = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t word = stream.draw();
+    switch (kind) {
+      case 0:
+        state = level;
+        break;
+      case 1:
+        state = word;
+        break;
+      case 2:
+        state = level + word % steep;
+        break;
+      case 3:
+        for (state = 0; state < 255 && (word >> state % 24 & 0xFF) > 28 * steep; ++state) {
+        }
+        break;
+      case 4:
+        if (word % (1U << steep) == 0) zero = !zero;
+        state = zero ? 0 : word >> 16;
+        break;
+      case 5:
+        state = static_cast<unsigned>(i) * steep;
+        break;
+      case 6:
+        state += word % (2 * steep) - steep;
+        break;
+      default:
+        state = i % 2 ? level : steep;
+    }
+    bytes[i] = static_cast<std::uint8_t>(state);
+  }
+  return bytes;
+}
+
+TEST(Codec, CodesAreOptimalBesideEveryCodeOfSmallAlphabets) {
+  // All multisets of lengths that Kraft allows, the longest length for the rarest symbol.
+  Stream stream(1);
+  for (int trial = 0; trial < 300; ++trial) {
+    const unsigned symbols = 1 + stream.draw() % 7, longest = 3 + stream.draw() % 4;
+    Counts counts{};
+    std::vector<std::uint64_t> sorted;
+    for (unsigned s = 0; s < symbols; ++s) {
+      counts[37 * s % 256] = 1 + (stream.draw() % 3 ? stream.draw() % 10 : stream.draw() % 1000);
+      sorted.push_back(counts[37 * s % 256]);
+    }
+    std::sort(sorted.rbegin(), sorted.rend());
+    std::uint64_t best = std::numeric_limits<std::uint64_t>::max();
+    const std::function<void(std::size_t, unsigned, unsigned, std::uint64_t)> search =
+        [&](std::size_t at, unsigned shortest, unsigned kraft, std::uint64_t cost) {
+          if (at == sorted.size()) {
+            best = std::min(best, cost);
+            return;
+          }
+          for (unsigned l = shortest; l <= longest; ++l)
+            if (const unsigned sum = kraft + (1U << (longest - l)); sum <= 1U << longest)
+              search(at + 1, l, sum, cost + l * sorted[at]);
+        };
+    search(0, 1, 0, 0);
+    const CodeLengths lengths = make_code(counts, longest);
+    check_code(lengths);
+    EXPECT_LE(*std::max_element(lengths.begin(), lengths.end()), longest);
+    ASSERT_EQ(coded_bits(counts, lengths), best) << trial;
+  }
+}
+
+TEST(Codec, CodesThatDoNotExistAreRefused) {
+  Counts counts{};
+  EXPECT_EQ(make_code(counts), CodeLengths{});
+  std::fill_n(counts.begin(), 9, 1);
+  EXPECT_THROW(make_code(counts, 3), Error);
+  EXPECT_THROW(make_code(counts, 0), Error);
+  EXPECT_THROW(make_code(counts, 13), Error);
+  CodeLengths lengths{};
+  lengths[3] = 13;
+  EXPECT_THROW(check_code(lengths), Error);
+  lengths[3] = lengths[4] = lengths[5] = 1;
+  EXPECT_THROW(check_code(lengths), Error);
+  EXPECT_THROW(unpack_code(pack_code(lengths)), Error);
+}
+
+TEST(Codec, CanonicalCodesAreDecodedByBothTables) {
+  Stream stream(2);
+  for (int trial = 0; trial < 200; ++trial) {
+    CodeLengths lengths = make_code(counts_of(bytes_of_kind(stream, 1 + stream.draw() % 3000)));
+    if (trial % 3 == 0) {  // an incomplete code
+      const auto longest = std::max_element(lengths.begin(), lengths.end());
+      *longest = 0;
+    }
+    EXPECT_EQ(unpack_code(pack_code(lengths)), lengths);
+    const auto encoder = encoder_table(lengths);
+    const DecoderTable decoder = decoder_table(lengths);
+    for (unsigned window = 0; window < 1U << huffman_bits; ++window) {
+      Decoded expected;
+      for (unsigned s = 0; s < huffman_symbols; ++s) {
+        const unsigned length = encoder[s].length, code = encoder[s].code;
+        if (length != 0 && window >> (huffman_bits - length) == code >> (huffman_bits - length))
+          expected = {length, static_cast<std::uint8_t>(s)};
+      }
+      const Decoded got = decode_window(decoder, window);
+      ASSERT_EQ(got.length, expected.length) << window;
+      ASSERT_EQ(got.length != 0 ? got.symbol : 0, expected.symbol) << window;
+    }
+  }
+}
+
+TEST(Codec, TilesComeBackAndAreBounded) {
+  Stream stream(3);
+  for (std::size_t left = depth("NG_CODEC_VALUES", 2000000); left > 0;) {
+    const std::size_t count = std::min<std::size_t>(left, 1 + stream.draw() % (stream.draw() % 2 ? 200 : 20000));
+    left -= count;
+    const Bytes values = bytes_of_kind(stream, count);
+    const CodeLengths lengths = make_code(counts_of(stream.draw() % 4 ? values : bytes_of_kind(stream, 5000)));
+    const unsigned word = 16U << stream.draw() % 3;
+    const Bytes bytes = encode_tile(values, encoder_table(lengths), word);
+    ASSERT_LE(bytes.size() * 8, 8 * count + 2 * ((count + 63) / 64) + 6 + word - 1);
+    const DecodedTile tile = decode_tile(bytes, decoder_table(lengths), word);
+    ASSERT_EQ(tile.fault, TileFault::none);
+    ASSERT_EQ(tile.values, values);
+  }
+  EXPECT_THROW(encode_tile({}, encoder_table({})), Error);
+}
+
+TEST(Codec, FaultsOfTiles) {
+  Counts counts{};
+  counts[7] = 3;
+  counts[9] = counts[200] = 1;
+  CodeLengths lengths = make_code(counts);
+  lengths[200] = 0;
+  const auto table = encoder_table(lengths);
+  const DecoderTable decoder = decoder_table(lengths);
+  const Bytes values(100, 7);
+  const Bytes bytes = encode_tile(values, table, 32);
+  EXPECT_EQ(decode_tile(bytes, decoder).fault, TileFault::none);
+  Bytes longer = bytes;
+  longer.resize(bytes.size() + 4);
+  EXPECT_EQ(decode_tile(longer, decoder).fault, TileFault::too_long);
+  EXPECT_EQ(decode_tile(longer, decoder).values, values);
+  EXPECT_EQ(decode_tile(std::span(bytes).first(bytes.size() - 4), decoder).fault, TileFault::broken);
+  EXPECT_EQ(decode_tile({}, decoder).fault, TileFault::broken);
+  EXPECT_EQ(decode_tile(bytes, decoder, 32, 99).fault, TileFault::broken);
+  EXPECT_EQ(decode_tile(bytes, decoder, 32, 99).values.size(), 99U);
+  const Bytes no_code{0x3F, 0xFF, 0xFF, 0xFF};
+  EXPECT_EQ(decode_tile(no_code, decoder).fault, TileFault::broken);
+}
+
+TEST(Codec, MapsComeBackWholeAndByTiles) {
+  Stream stream(4);
+  for (std::size_t left = depth("NG_CODEC_VALUES", 1000000); left > 0;) {
+    const std::size_t count = std::min<std::size_t>(left, 1 + stream.draw() % 30000);
+    left -= count;
+    const FeatureMap map{{1, count}, bytes_of_kind(stream, count), stream.draw() % 2 != 0, 0.5F};
+    const CompressOptions options{64 + stream.draw() % 5000, stream.draw() % 4 != 0};
+    const Bytes file = compress(map, options);
+    ASSERT_EQ(decompress(file), map);
+    const CompressedHead head = read_head(file);
+    const std::size_t t = stream.draw() % head.tiles.size();
+    const Bytes tile = decompress_tile(file, head, t);
+    const std::size_t begin = t * options.tile;
+    ASSERT_TRUE(std::equal(tile.begin(), tile.end(), map.values.begin() + static_cast<std::ptrdiff_t>(begin)));
+    ASSERT_EQ(tile.size(), std::min(options.tile, count - begin));
+    EXPECT_THROW(decompress_tile(file, head, head.tiles.size()), Error);
+  }
+}
+
+TEST(Codec, IncompressibleMapsGrowByLessThanTwoPercent) {
+  Stream stream(5);
+  Bytes values(1 << 16);
+  for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(stream.draw());
+  const Bytes file = compress({{values.size()}, values, false, 0});
+  EXPECT_LE(static_cast<double>(file.size()), 1.02 * static_cast<double>(values.size()));
+}
+
+TEST(Codec, ZeroRunsGoBelowOneBit) {
+  Stream stream(6);
+  Bytes values(100000);
+  for (std::uint8_t& value : values) value = stream.draw() % 40 ? 0 : static_cast<std::uint8_t>(1 + stream.draw() % 3);
+  const FeatureMap map{{values.size()}, values, false, 0};
+  const Bytes with = compress(map), without = compress(map, {4096, false});
+  EXPECT_GT(without.size() * 8, values.size());
+  EXPECT_LT(with.size() * 8 * 2, values.size());
+  EXPECT_EQ(decompress(with), map);
+}
+
+TEST(Codec, SlotsOfZeroRuns) {
+  Counts counts{};
+  counts.fill(1);
+  EXPECT_TRUE(free_slots(counts).empty());
+  counts[4] = counts[9] = 0;
+  const ZeroRunSlots slots = free_slots(counts);
+  EXPECT_EQ(slots, (ZeroRunSlots{4, 9}));
+  const Bytes values{0, 0, 0, 0, 0, 0, 0, 1, 0};
+  EXPECT_EQ(shorten_runs(values, slots), (Bytes{9, 4, 0, 1, 0}));
+  EXPECT_EQ(expand_runs(shorten_runs(values, slots), slots, 9), values);
+  EXPECT_FALSE(expand_runs(shorten_runs(values, slots), slots, 8));
+}
+
+TEST(Codec, CorruptFilesAreErrorsOrMaps) {
+  // Bits, bytes and lengths of files at random, with right checksums every other time, so that what stands behind the
+  // checks is met. Run it under sanitizers for what reads out of range.
+  Stream stream(7);
+  std::size_t errors = 0, maps = 0;
+  for (std::size_t i = depth("NG_CODEC_STREAMS", 3000); i > 0; --i) {
+    const std::size_t count = 1 + stream.draw() % 700;
+    Bytes file = compress({{count}, bytes_of_kind(stream, count), false, 0}, {64 + stream.draw() % 200, true});
+    for (unsigned n = 1 + stream.draw() % 3; n > 0; --n) {
+      const std::size_t at = stream.draw() % (stream.draw() % 2 ? std::min<std::size_t>(file.size(), 40) : file.size());
+      switch (stream.draw() % 4) {
+        case 0:
+          file[at] ^= static_cast<std::uint8_t>(1U << stream.draw() % 8);
+          break;
+        case 1:
+          file[at] = static_cast<std::uint8_t>(stream.draw());
+          break;
+        case 2:
+          file.resize(1 + at);
+          break;
+        default:
+          file.insert(file.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::uint8_t>(stream.draw()));
+      }
+    }
+    try {
+      static_cast<void>(decompress(file));
+      ++maps;
+    } catch (const Error&) {
+      ++errors;
+    }
+    // The tile itself, which no checksum guards in hardware.
+    Bytes noise(4 * (1 + stream.draw() % 30));
+    for (std::uint8_t& byte : noise) byte = static_cast<std::uint8_t>(stream.draw());
+    const CodeLengths lengths = make_code(counts_of(bytes_of_kind(stream, 300)));
+    const DecodedTile tile = decode_tile(noise, decoder_table(lengths));
+    ASSERT_LE(tile.values.size(), noise.size() * 8);
+  }
+  EXPECT_GT(errors, maps);
+}
+
+TEST(Codec, FaultsOfFilesAreNamed) {
+  const FeatureMap map{{2, 50}, Bytes(100, 3), false, 0};
+  const Bytes file = compress(map);
+  const auto message = [](const Bytes& bytes) -> std::string {
+    try {
+      static_cast<void>(decompress(bytes));
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(file), "");
+  for (std::size_t n = 0; n < file.size(); ++n)
+    EXPECT_NE(message(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n))), "");
+  for (std::size_t bit = 0; bit < file.size() * 8; ++bit) {
+    Bytes wrong = file;
+    wrong[bit / 8] ^= static_cast<std::uint8_t>(1U << bit % 8);
+    EXPECT_NE(message(wrong), "") << bit;
+  }
+  Bytes version = file;
+  version[4] = 2;
+  EXPECT_NE(message(version).find("version 2"), std::string::npos);
+  EXPECT_NE(message({1, 2, 3}).find("NGFM"), std::string::npos);
+  EXPECT_THROW(compress({{2, 49}, Bytes(100, 3), false, 0}), Error);
+  EXPECT_THROW(compress({{}, {}, false, 0}), Error);
+  EXPECT_THROW(compress(map, {63, true}), Error);
+  EXPECT_THROW(compress(map, {largest_tile + 1, true}), Error);
+}
+
+TEST(Codec, ChecksumIsThatOfZlib) {
+  const std::string text = "123456789";
+  EXPECT_EQ(crc32({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}), 0xCBF43926U);
+}
+
+TEST(Codec, Quantizer) {
+  const std::vector<float> positive{0, 1, 2.5F, 255}, both{-254, 127, 1, 3};
+  const FeatureMap natural = quantize_map(positive, {4});
+  EXPECT_FALSE(natural.is_signed);
+  EXPECT_EQ(natural.step, 1);
+  EXPECT_EQ(natural.values, (Bytes{0, 1, 2, 255}));
+  const FeatureMap integer = quantize_map(both, {4});
+  EXPECT_EQ(integer.step, 2);
+  EXPECT_EQ(integer.values, (Bytes{0x81, 64, 0, 2}));  // ties to even
+  EXPECT_EQ(dequantize_map(integer), (std::vector<float>{-254, 128, 0, 4}));
+  EXPECT_EQ(quantize_map(std::vector<float>(3), {3}).step, 1);
+  EXPECT_EQ(quantize_map(both, {4}, 2).values, (Bytes{0xFF, 0, 0, 0}));
+  EXPECT_THROW(quantize_map(std::vector<float>{1e-38F, 0}, {2}), Error);
+  EXPECT_THROW(quantize_map(std::vector<float>{std::numeric_limits<float>::infinity()}, {1}), Error);
+  EXPECT_THROW(quantize_map(both, {4}, 9), Error);
+}
+
+TEST(Codec, BaselinesComeBack) {
+  Stream stream(8);
+  for (std::size_t left = depth("NG_CODEC_VALUES", 500000); left > 0;) {
+    const std::size_t count = std::min<std::size_t>(left, 1 + stream.draw() % 500);
+    left -= count;
+    const Bytes values = bytes_of_kind(stream, count);
+    ASSERT_EQ(zvc_decode(zvc_encode(values), count), values);
+    ASSERT_EQ(zero_rle_decode(zero_rle_encode(values), count), values);
+    for (const bool is_signed : {false, true}) {
+      const Ebpc streams = ebpc_encode(values, is_signed);
+      ASSERT_EQ(ebpc_decode(streams, count, is_signed), values);
+      Ebpc wrong = streams;
+      auto& part = stream.draw() % 2 && !wrong.planes.empty() ? wrong.planes : wrong.zeros;
+      part[stream.draw() % part.size()] ^= static_cast<std::uint8_t>(1U << stream.draw() % 8);
+      try {
+        EXPECT_NE(ebpc_decode(wrong, count, is_signed), values);
+      } catch (const Error&) {
+      }
+    }
+  }
+}
+
+TEST(Codec, BaselinesByHand) {
+  EXPECT_EQ(zvc_encode(Bytes{5, 0, 0, 7}), (Bytes{0b1001, 5, 7}));
+  // 1 00000101, 0 0001, 1 00000111, padding.
+  EXPECT_EQ(zero_rle_encode(Bytes{5, 0, 0, 7}), (Bytes{0x82, 0x86, 0x0E}));
+  // Nine zeros and a 3: run of 9 (0 1000), 1. The block 3 0 0 0 0 0 0 0: base 3, differences -3 0 0 0 0 0 0:
+  // planes of -3 = 1 1111 1101 from bit 0: 1, 0, 1, 1, ...: changes: one at 0 (00011 000), DBP = 0 (00001),
+  // one at 0 (00011 000), then six planes alike (001 100).
+  Bytes values(9, 0);
+  values.push_back(3);
+  const Ebpc streams = ebpc_encode(values, true);
+  EXPECT_EQ(streams.zeros, (Bytes{0b01000100}));
+  EXPECT_EQ(streams.planes, (Bytes{0x03, 0b00011000, 0b00001000, 0b11000001, 0b10000000}));
+}
+
+}  // namespace
+}  // namespace narrowgauge
