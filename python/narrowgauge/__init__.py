@@ -16,6 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
+from ._codec import codec_report, compress, decompress
 from ._core import (
     Anchor,
     Answer,
@@ -64,7 +65,10 @@ __all__ = [
     "Technology",
     "Tile",
     "__version__",
+    "codec_report",
+    "compress",
     "decode",
+    "decompress",
     "dequantize",
     "dialect_fields",
     "dialect_scales",

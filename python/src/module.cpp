@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, module) {
       PyErr_SetString(error.ptr(), said.what());
     }
   });
+  narrowgauge::python::bind_codec(module);
   narrowgauge::python::bind_formats(module);
   narrowgauge::python::bind_dlpack(module);
   narrowgauge::python::bind_gemm(module);
