@@ -12,6 +12,12 @@ rtl/format/ng_philox_round.sv
 rtl/format/ng_philox4x32.sv
 rtl/prim/ng_cut.sv
 rtl/format/ng_round_pack.sv
+rtl/luq/ng_mul_luq.sv
+rtl/prim/ng_sum_tree.sv
+rtl/luq/ng_dot_luq.sv
+rtl/luq/ng_mul_fp7.sv
+rtl/luq/ng_mul_luq_standard.sv
+rtl/luq/ng_quantize_luq.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv
@@ -19,7 +25,6 @@ rtl/mac/ng_div_fp32.sv
 rtl/mac/ng_dot_e2m1.sv
 rtl/mac/ng_fp8_operand.sv
 rtl/mac/ng_fp8_lane.sv
-rtl/prim/ng_sum_tree.sv
 rtl/mac/ng_dot_fp8.sv
 rtl/mac/ng_dot_mxfp4.sv
 rtl/mac/ng_scale_nvfp4.sv

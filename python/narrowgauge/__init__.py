@@ -16,6 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
+from . import luq
 from ._codec import codec_report, compress, decompress
 from ._core import (
     Anchor,
@@ -86,6 +87,7 @@ __all__ = [
     "front_stage",
     "gemm",
     "gemm_formats",
+    "luq",
     "matmul",
     "memory_energy",
     "pack",

@@ -23,4 +23,5 @@ PYBIND11_MODULE(_core, module) {
   narrowgauge::python::bind_engine(module);
   narrowgauge::python::bind_energy(module);
   narrowgauge::python::bind_explore(module);
+  narrowgauge::python::bind_luq(module);
 }

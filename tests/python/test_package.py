@@ -24,7 +24,14 @@ def test_every_public_function_has_a_signature() -> None:
     for name in [*functions, *made]:
         parameters = inspect.signature(getattr(ng, name)).parameters
         assert all(p.annotation is not p.empty for p in parameters.values()), name
-    others = {name for name in ng.__all__ if not inspect.isclass(getattr(ng, name))} - {*functions, "__version__"}
+    for name in ng.luq.__all__:
+        parameters = inspect.signature(getattr(ng.luq, name)).parameters
+        assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
+    others = {name for name in ng.__all__ if not inspect.isclass(getattr(ng, name))} - {
+        *functions,
+        "luq",
+        "__version__",
+    }
     assert not others, "compiled functions are not public: they have no signature"
 
 

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LUQ: gradients in FP4 [1,3,0], weights and activations in INT4, products without multipliers (docs/luq.md).
+
+>>> g = ng.luq.quantize(gradient, seed=step, samples=2)
+>>> dx = ng.luq.gemm(g, ng.luq.int4(weight))
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._arguments import flag, integer, number, one_of
+from ._arguments import seed as checked_seed
+from ._arrays import ArrayLike, any_array, float32_array
+from ._core import Error
+
+#: Levels of FP4 [1,3,0], which with zero fill four bits, and of the authors' code, whose codes take five.
+STORAGE_LEVELS, PAPER_LEVELS = 7, 8
+ROUNDINGS = ("stochastic", "nearest_power")
+
+
+class LuqArray:
+    """Numbers of FP4 [1,3,0] under one alpha: what `quantize` returns.
+
+    codes: uint8, samples x shape: sign above an exponent field (bit 3 with 7 levels, which are codes of 'e3m0', bit 4 with
+    8); field 0 is zero, field c is alpha * 2^(c - 1). alpha: a float32. levels: 7 or 8. Read-only views.
+    """
+
+    def __init__(self, codes: NDArray[np.uint8], alpha: float, levels: int) -> None:
+        self.codes = codes.view()
+        self.codes.flags.writeable = False
+        self.alpha, self.levels = alpha, levels
+
+    @property
+    def samples(self) -> int:
+        return int(self.codes.shape[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.codes.shape[1:])
+
+    @property
+    def T(self) -> LuqArray:
+        """The transpose of each sample, without quantizing again."""
+        return LuqArray(np.moveaxis(self.codes, 0, -1).T, self.alpha, self.levels)
+
+    def dequantize(self) -> NDArray[np.float64]:
+        """The values, exact, of this shape: of several samples the mean."""
+        values = _core.luq_dequantize(np.ascontiguousarray(self.codes), self.alpha, self.levels)
+        return values[0] if self.samples == 1 else np.asarray(values.sum(axis=0) / self.samples)
+
+    def __repr__(self) -> str:
+        return f"<LuqArray {self.shape}, {self.samples} samples, {self.levels} levels, alpha {self.alpha:g}>"
+
+
+class Int4Array:
+    """Integers of -8 to 7 and their scale: what `int4` returns. values: int8; scale: a float32. Read-only views.
+
+    Raises Error for other values: unsigned activations, 0 to 15, are none of LUQ's (docs/luq.md, Unsigned activations).
+    """
+
+    def __init__(self, values: ArrayLike, scale: float) -> None:
+        array = any_array(values, "values")
+        if array.dtype.kind not in "iu":
+            raise Error(f"values have dtype {array.dtype}: expected integers, -8 to 7")
+        if array.size and (array.min() < -8 or array.max() > 7):
+            raise Error(
+                f"values hold {array.min()} to {array.max()}: expected -8 to 7; unsigned activations, 0 to 15, are refused "
+                "because 9, 11, 13 and 15 take three bits of mantissa and the product, FP7 [1,4,2], has two: quantize them as "
+                "signed numbers"
+            )
+        self.values = array.astype(np.int8)
+        self.values.flags.writeable = False
+        self.scale = number("scale", scale)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.values.shape)
+
+    @property
+    def T(self) -> Int4Array:
+        return Int4Array(self.values.T, self.scale)
+
+    def dequantize(self) -> NDArray[np.float64]:
+        """The values times the scale, exact."""
+        return self.values * np.float64(self.scale)
+
+    def __repr__(self) -> str:
+        return f"<Int4Array {self.shape}, scale {self.scale:g}>"
+
+
+class HindsightMax:
+    """The maximum of a tensor before it is there: m becomes (1 - eta) * amax + eta * m; the first one is taken as it is.
+
+    eta: 0 or more, below 1; the paper does not state it. Raises Error for others, and for maxima that are negative or not
+    finite.
+    """
+
+    def __init__(self, eta: float = 0.1) -> None:
+        self._max = _core.HindsightMax(eta=number("eta", eta))
+
+    @property
+    def amax(self) -> float:
+        """For the next tensor, a float32; 0 before the first was recorded."""
+        return self._max.amax
+
+    def record(self, amax: float) -> None:
+        self._max.record(number("amax", amax))
+
+
+def alpha(amax: float, *, levels: int = STORAGE_LEVELS, power_of_two: bool = True) -> float:
+    """The scale of a tensor of this largest magnitude: amax / 2^(levels - 1), rounded up to a float32 or to a power of two, so that
+    nothing clips; 1 for 0. Raises Error unless amax is finite and not negative, and levels is 7 or 8."""
+    return _core.luq_alpha(
+        number("amax", amax),
+        integer("levels", levels, STORAGE_LEVELS, PAPER_LEVELS),
+        flag("power_of_two", power_of_two),
+    )
+
+
+def quantize(
+    x: ArrayLike,
+    *,
+    levels: int = STORAGE_LEVELS,
+    rounding: str = "stochastic",
+    power_of_two: bool = True,
+    random_bits: int = 8,
+    seed: int = 0,
+    amax: float | None = None,
+    samples: int = 1,
+) -> LuqArray:
+    """LUQ: x in FP4 [1,3,0], stochastic underflow and logarithmic stochastic rounding in one operator.
+
+    x: real numbers of any shape, made float32 first. levels: 7, or 8 as in the authors' code. rounding: 'stochastic', or
+    'nearest_power', deterministic. power_of_two: whether alpha is rounded up to one. random_bits: of an element, 1 to 24.
+    seed: of Philox4x32-10; sample s of element i takes field s * size + i. amax: a known maximum, as HindsightMax gives it,
+    above which numbers clip. samples: SMP, 1 to 256.
+
+    Raises Error on NaN, infinity, an empty x, and options out of range.
+    """
+    values = float32_array(x, "x")
+    count = integer("samples", samples, 1, 256)
+    rounded = one_of("rounding", rounding, ROUNDINGS)
+    if count > 1 and rounded != "stochastic":
+        raise Error(f"samples is {count} with rounding '{rounding}': they would all be equal; expected 1")
+    all_codes = []
+    scale = 1.0
+    for sample in range(count):
+        codes, scale = _core.luq_quantize(
+            values,
+            levels=integer("levels", levels, STORAGE_LEVELS, PAPER_LEVELS),
+            rounding=rounded,
+            power_of_two=flag("power_of_two", power_of_two),
+            random_bits=integer("random_bits", random_bits, 1, 24),
+            seed=checked_seed(seed),
+            first_field=sample * values.size,
+            amax=None if amax is None else number("amax", amax),
+        )
+        all_codes.append(codes)
+    return LuqArray(np.stack(all_codes), scale, levels)
+
+
+def fake_quantize(x: ArrayLike, **options: Any) -> NDArray[np.float32]:
+    """What `quantize` with these options leaves of x: float32, its shape."""
+    with np.errstate(over="ignore"):
+        return quantize(x, **options).dequantize().astype(np.float32)
+
+
+def sawb_clip(x: ArrayLike) -> float:
+    """SAWB's clip for 4 bits: 12.1 * sqrt(mean x^2) - 12.2 * mean |x|; where that is not positive, the largest magnitude.
+    Raises Error on NaN, infinity and an empty x."""
+    return _core.sawb_clip(float32_array(x, "x"))
+
+
+def int4(x: ArrayLike, *, clip: float | None = None) -> Int4Array:
+    """x in INT4: scale fl(2 * clip / 15), rounded to nearest even, saturating at -8 and 7. clip: sawb_clip(x) if None.
+    Raises Error on NaN, infinity, an empty x, and a clip that is negative or not finite."""
+    values, scale = _core.int4_quantize(float32_array(x, "x"), None if clip is None else number("clip", clip))
+    return Int4Array(values, scale)
+
+
+def gemm(a: LuqArray | Int4Array, b: LuqArray | Int4Array) -> NDArray[np.float32]:
+    """a @ b, M x K times K x N, one operand FP4 and the other INT4, in either order: exact integer sums, rounded once to
+    float32, times both scales. Of several samples (SMP) the mean of the products, summed in float64 and rounded once.
+
+    Raises Error unless one operand is a LuqArray, the other an Int4Array, both of two dimensions, with equal K of at most 2^20.
+    """
+    for name, operand in (("a", a), ("b", b)):
+        if not isinstance(operand, LuqArray | Int4Array):
+            raise Error(f"{name} is of type {type(operand).__name__}: expected what luq.quantize or luq.int4 returns")
+        if len(operand.shape) != 2:
+            raise Error(f"{name} has shape {operand.shape}: expected two dimensions")
+    if a.shape[1] != b.shape[0]:
+        raise Error(f"a has shape {a.shape} and b {b.shape}: expected a.shape[1] == b.shape[0]")
+    if isinstance(a, Int4Array) and isinstance(b, LuqArray):
+        integers, gradient, turned = a, b.T, False
+    elif isinstance(a, LuqArray) and isinstance(b, Int4Array):
+        integers, gradient, turned = b.T, a, True
+    else:
+        raise Error(f"both operands are of type {type(a).__name__}: expected one LuqArray and one Int4Array")
+    left = np.ascontiguousarray(integers.values)
+    products = [
+        _core.luq_gemm(left, integers.scale, np.ascontiguousarray(codes), gradient.alpha, gradient.levels)
+        for codes in gradient.codes
+    ]
+    c = products[0] if len(products) == 1 else _mean(products)
+    return np.ascontiguousarray(c.T) if turned else c
+
+
+def _mean(products: list[NDArray[np.float32]]) -> NDArray[np.float32]:
+    total = np.zeros(products[0].shape)
+    for product in products:
+        total += product
+    return (total / len(products)).astype(np.float32)
+
+
+__all__ = [
+    "HindsightMax",
+    "Int4Array",
+    "LuqArray",
+    "alpha",
+    "fake_quantize",
+    "gemm",
+    "int4",
+    "quantize",
+    "sawb_clip",
+]

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/luq/luq.hpp"
+
+#include <span>
+
+#include "bindings.hpp"
+
+namespace narrowgauge::python {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, LuqRounding>, 2> luq_rounding_names{{
+    {"stochastic", LuqRounding::stochastic},
+    {"nearest_power", LuqRounding::nearest_power},
+}};
+
+using Floats = py::array_t<float, py::array::c_style>;
+
+std::span<const float> span_of(const Floats& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
+
+template <class T>
+py::array_t<T> shaped(const std::vector<T>& values, const py::array& like) {
+  py::array_t<T> out(std::vector<py::ssize_t>(like.shape(), like.shape() + like.ndim()));
+  std::copy(values.begin(), values.end(), out.mutable_data());
+  return out;
+}
+
+}  // namespace
+
+void bind_luq(py::module_& module) {
+  py::class_<HindsightMax>(module, "HindsightMax")
+      .def(py::init<double>(), py::kw_only(), py::arg("eta"))
+      .def_property_readonly("amax", &HindsightMax::amax)
+      .def("record", &HindsightMax::record, py::arg("amax"));
+
+  module.def(
+      "luq_alpha", [](float amax, int levels, bool power_of_two) { return luq_alpha(amax, levels, power_of_two); },
+      py::arg("amax"), py::arg("levels"), py::arg("power_of_two"), "luq.alpha.");
+
+  module.def(
+      "luq_quantize",
+      [](const Floats& x, int levels, std::string_view rounding, bool power_of_two, int random_bits, std::uint64_t seed,
+         std::uint64_t first_field, const std::optional<float>& amax) {
+        LuqTensor q;
+        const LuqOptions options{.levels = levels,
+                                 .rounding = find_name(luq_rounding_names, "rounding", rounding),
+                                 .power_of_two = power_of_two,
+                                 .random_bits = random_bits,
+                                 .seed = seed,
+                                 .first_field = first_field,
+                                 .amax = amax};
+        {
+          const py::gil_scoped_release release;
+          q = luq_quantize(span_of(x), options);
+        }
+        return py::make_tuple(shaped(q.codes, x), q.alpha);
+      },
+      py::arg("x"), py::kw_only(), py::arg("levels"), py::arg("rounding"), py::arg("power_of_two"),
+      py::arg("random_bits"), py::arg("seed"), py::arg("first_field"), py::arg("amax"), "Codes and alpha.");
+
+  module.def(
+      "luq_dequantize",
+      [](const py::array_t<std::uint8_t, py::array::c_style>& codes, float alpha, int levels) {
+        const LuqTensor q{.codes = {codes.data(), codes.data() + codes.size()}, .alpha = alpha, .levels = levels};
+        return shaped(luq_dequantize(q), codes);
+      },
+      py::arg("codes"), py::arg("alpha"), py::arg("levels"), "Values, float64.");
+
+  module.def(
+      "sawb_clip", [](const Floats& x) { return sawb_clip(span_of(x)); }, py::arg("x"), "luq.sawb_clip.");
+
+  module.def(
+      "int4_quantize",
+      [](const Floats& x, const std::optional<double>& clip) {
+        const Int4Tensor q = int4_quantize(span_of(x), clip);
+        return py::make_tuple(shaped(q.values, x), q.scale);
+      },
+      py::arg("x"), py::arg("clip"), "Values and scale.");
+
+  module.def(
+      "luq_gemm",
+      [](const py::array_t<std::int8_t, py::array::c_style>& a, float scale,
+         const py::array_t<std::uint8_t, py::array::c_style>& b, float alpha, int levels) {
+        if (a.ndim() != 2 || b.ndim() != 2 || a.shape(1) != b.shape(1)) {
+          throw Error("the operands have shapes " + shape_text(a) + " and " + shape_text(b) +
+                      ": expected two matrices of equally long rows");
+        }
+        const auto m = static_cast<std::size_t>(a.shape(0)), n = static_cast<std::size_t>(b.shape(0)),
+                   k = static_cast<std::size_t>(a.shape(1));
+        const Int4Tensor left{.values = {a.data(), a.data() + a.size()}, .scale = scale};
+        const LuqTensor right{.codes = {b.data(), b.data() + b.size()}, .alpha = alpha, .levels = levels};
+        std::vector<float> c;
+        {
+          const py::gil_scoped_release release;
+          c = luq_gemm(left, right, m, n, k);
+        }
+        return own(std::move(c), m, n);
+      },
+      py::arg("a"), py::arg("scale"), py::arg("b"), py::arg("alpha"), py::arg("levels"),
+      "m x k times n x k: m x n, float32.");
+}
+
+}  // namespace narrowgauge::python

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_quantize_luq against its golden model: every BF16 number under every scale; expectation and variance over all
+// random words of every number of the grid's octaves; random numbers about grid, midpoints and limits under random
+// scales. Build parameters: NG_LANES, NG_RAND_BITS.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "../bench.hpp"
+#include "Vdut.h"
+#include "narrowgauge/luq/mul_luq.hpp"
+#include "narrowgauge/luq/quantize_luq.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+
+constexpr unsigned lanes = NG_LANES;
+constexpr unsigned random_bits = NG_RAND_BITS;
+constexpr std::uint32_t words = std::uint32_t{1} << random_bits;
+using Numbers = std::array<std::uint16_t, lanes>;
+using Random = std::array<std::uint32_t, lanes>;
+using Codes = std::array<std::uint8_t, lanes>;
+
+float number(std::uint16_t code) { return std::bit_cast<float>(std::uint32_t{code} << 16); }
+
+struct Tester {
+  Bench& bench;
+  Dut<Vdut>& dut;
+
+  /// Applies the inputs, compares, and gives what came.
+  Codes check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random) {
+    bool special = scale == 0xFF;
+    for (unsigned i = 0; i < lanes; ++i) {
+      set_bits(dut->a_i, 16 * i, 16, x[i]);
+      set_bits(dut->rand_i, random_bits * i, random_bits, random[i]);
+      special |= is_special_bf16(x[i]);
+    }
+    dut->scale_i = scale;
+    dut->stochastic_i = stochastic;
+    dut.eval();
+    bench.vector();
+    Codes codes;
+    for (unsigned i = 0; i < lanes; ++i) {
+      codes[i] = static_cast<std::uint8_t>(get_bits(dut->codes_o, 4 * i, 4));
+      bench.expect_eq("codes_o, lane " + std::to_string(i), std::uint32_t{codes[i]},
+                      std::uint32_t{quantize_luq(x[i], scale, stochastic, random[i], random_bits)}, [&] {
+                        return "scale_i = " + hex(scale) + ", a_i = " + hex(x[i]) +
+                               (stochastic ? ", rand_i = " + hex(random[i]) : ", nearest");
+                      });
+    }
+    bench.expect_eq("special_o", static_cast<bool>(dut->special_o), special,
+                    [&] { return "scale_i = " + hex(scale) + ", a_i of lane 0 = " + hex(x[0]); });
+    return codes;
+  }
+
+  Random any_random() {
+    Random random;
+    for (std::uint32_t& r : random) {  // often the ends: what must never go up, what goes up first
+      r = static_cast<std::uint32_t>(bench.rng().bits(random_bits));
+      if (bench.rng().bits(2) == 0) r = bench.rng().bits(1) ? words - 1 : 0;
+    }
+    return random;
+  }
+
+  /// Every number under every scale, `lanes` numbers at once.
+  void numbers(std::uint64_t step) {
+    constexpr std::uint64_t groups = (0x10000 + lanes - 1) / lanes;
+    for (std::uint64_t point = bench.rng().below(static_cast<std::uint32_t>(step)); point < 2 * 256 * groups;
+         point += step) {
+      Numbers x;
+      for (unsigned i = 0; i < lanes; ++i) x[i] = static_cast<std::uint16_t>(point / 512 * lanes + (i + point) % lanes);
+      check(x, static_cast<std::uint8_t>(point >> 1), point & 1, any_random());
+    }
+  }
+
+  /// Of a number over all random words: as many go up as the rule says, and expectation and variance are exact where
+  /// the random bits hold the distance to the grid.
+  void moments(std::uint16_t x, std::uint8_t scale) {
+    const double y = std::fabs(number(x)) / decode(Format::e8m0, scale);
+    std::uint32_t field = 0;
+    while (field < 7 && luq_value(field + 1) <= y) ++field;
+    const double low = luq_value(field), step = field < 7 ? luq_value(field + 1) - low : 0;
+    const double up = step > 0 ? std::floor((y - low) / step * words) : 0;
+    double sum = 0, squares = 0;
+    for (std::uint32_t first = 0; first < words; first += lanes) {
+      Numbers x_of_lanes;
+      Random random;
+      x_of_lanes.fill(x);
+      for (unsigned i = 0; i < lanes; ++i) random[i] = (first + i) % words;
+      const Codes codes = check(x_of_lanes, scale, true, random);
+      for (unsigned i = 0; i < std::min(lanes, words - first); ++i) {
+        const double value = std::abs(luq_value(codes[i]));
+        sum += value;
+        squares += (value - low) * (value - low);
+      }
+    }
+    const auto inputs = [&] { return "scale_i = " + hex(scale) + ", a_i = " + hex(x) + ", all random words"; };
+    bench.expect_eq("expectation", sum, words * low + up * step, inputs);
+    bench.expect_eq("mean square", squares, up * step * step, inputs);
+    if (step > 0 && up * step == (y - low) * words) {
+      const double mean = sum / words, variance = squares / words - (mean - low) * (mean - low);
+      bench.expect_eq("unbiased expectation", mean, y, inputs);
+      bench.expect_eq("variance", variance, (y - low) * (low + step - y), inputs);
+    }
+  }
+
+  /// Every BF16 number from 2^-10 to 2^8 of alpha.
+  void octaves(std::uint64_t step) {
+    for (std::uint32_t x = 117U << 7; x < 135U << 7; x += static_cast<std::uint32_t>(step)) {
+      const int binades = static_cast<int>(bench.rng().below(80)) - 40;  // of the scale and the number
+      moments(static_cast<std::uint16_t>(x + static_cast<std::uint32_t>(binades * 128) + (bench.rng().bits(1) << 15)),
+              static_cast<std::uint8_t>(127 + binades));
+    }
+  }
+
+  void random_numbers(std::uint64_t i) {
+    auto& rng = bench.rng();
+    const auto scale = static_cast<std::uint8_t>(rng.bits(2) == 0 ? rng.below(6) : rng.below(256));
+    Numbers x;
+    for (std::uint16_t& code : x) {
+      const auto sign = static_cast<std::uint16_t>(rng.bits(1) << 15);
+      switch (i / 2 % 4) {
+        case 0:  // any code; infinity, or a NaN with one bit
+          code = static_cast<std::uint16_t>(rng.bits(16));
+          if (rng.bits(2) == 0) code = static_cast<std::uint16_t>(sign | 0x7F80 | (1U << rng.below(8) & 0x7F));
+          break;
+        case 1: {  // a number of the grid or a midpoint, or next to it
+          const int field = std::clamp(static_cast<int>(rng.below(11)) - 2 + scale, 0, 254);
+          const std::uint32_t near =
+              static_cast<std::uint32_t>(field << 7 | (rng.bits(1) ? 0x40 : 0)) + rng.below(3) - 1;
+          code = static_cast<std::uint16_t>((near & 0x7FFF) | sign);
+          break;
+        }
+        case 2: {  // from below what few random bits see to above the largest number
+          const int field = std::clamp(static_cast<int>(rng.below(36)) - 26 + scale, 0, 255);
+          code = static_cast<std::uint16_t>(static_cast<std::uint32_t>(field) << 7 | rng.bits(7) | sign);
+          break;
+        }
+        default:  // subnormal, zeros, specials
+          code = static_cast<std::uint16_t>(rng.bits(rng.below(8)) | sign |
+                                            (rng.bits(3) == 0   ? 0x7F80U
+                                             : rng.bits(2) == 0 ? 0x80U
+                                                                : 0U));
+      }
+    }
+    if (rng.bits(1)) {
+      check(x, scale, i % 2 != 0, any_random());
+      return;
+    }
+    Random random;  // the least random bits that round up, or one less
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      const auto code = [&](std::uint32_t r) { return quantize_luq(x[lane], scale, true, r, random_bits); };
+      const std::uint8_t down = code(0);
+      std::uint32_t least = 0;
+      for (int bit = random_bits - 1; bit >= 0; --bit)
+        if (const std::uint32_t more = least | std::uint32_t{1} << bit; code(more) == down) least = more;
+      random[lane] = std::min(least + static_cast<std::uint32_t>(rng.bits(1)), words - 1);
+    }
+    check(x, scale, true, random);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Bench bench(argc, argv, "quantize_luq");
+  Dut<Vdut> dut(bench);
+  Tester test{bench, dut};
+
+  test.numbers(bench.sweep_step("numbers x scales x roundings", 512 * ((0x10000 + lanes - 1) / lanes)));
+  if constexpr (random_bits <= 8) {
+    constexpr std::uint64_t vectors = (words + lanes - 1) / lanes;
+    test.octaves(bench.sweep_step("numbers x all random words", 18 * 128 * vectors));
+  }
+  for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
+  return bench.finish();
+}
