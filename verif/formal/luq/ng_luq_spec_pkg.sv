@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The specification of LUQ's operands and products for proofs: what each code stands for, from the table of formats
-// (docs/formats.md). LUQ_FALSE lets it say 1/2 alpha too much of the field 5, which the proofs must notice.
+// (docs/formats.md). LUQ_FALSE lets it say 24 alpha of the field 5, which is 16, and the proofs must notice.
 package ng_luq_spec_pkg;
   // FP4 [1,3,0] in units of alpha.
   function automatic logic signed [12:0] fp4_value(logic [3:0] code);
