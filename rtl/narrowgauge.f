@@ -62,6 +62,16 @@ rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
+rtl/sparse/ng_compress_group.sv
+rtl/sparse/ng_decompress_2_4.sv
+rtl/sparse/ng_select_2_4.sv
+rtl/sparse/ng_dot_nvfp4_sparse.sv
+rtl/sparse/ng_mask_row_pair.sv
+rtl/sparse/ng_mvue_1_2.sv
+rtl/sparse/ng_rank_group.sv
+rtl/sparse/ng_mvue_2_4.sv
+rtl/sparse/ng_prune_2_4.sv
+rtl/sparse/ng_transposable_2_4.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_counters.sv

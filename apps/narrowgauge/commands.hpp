@@ -25,6 +25,7 @@ inline constexpr unsigned most_threads = 1024;
 void add_gemm(CLI::App& app, int& exit_code);
 void add_engines(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);
+void add_prune(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);

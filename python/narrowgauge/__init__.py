@@ -48,6 +48,7 @@ from ._quantized import (
     quantize,
 )
 from ._scaling import DelayedScaling
+from ._sparse import SparseMatrix, prune, pruning_error, sparsity_mask, to_sparse
 
 __all__ = [
     "Anchor",
@@ -63,6 +64,7 @@ __all__ = [
     "QuantizedMatrix",
     "RequantizedResult",
     "RungError",
+    "SparseMatrix",
     "Technology",
     "Tile",
     "__version__",
@@ -91,10 +93,14 @@ __all__ = [
     "matmul",
     "memory_energy",
     "pack",
+    "prune",
+    "pruning_error",
     "quantize",
+    "sparsity_mask",
     "technologies",
     "tiles",
     "to_ml_dtypes",
+    "to_sparse",
     "unpack",
     "workloads",
 ]

@@ -102,5 +102,6 @@ void bind_engine(py::module_& module);
 void bind_energy(py::module_& module);
 void bind_explore(py::module_& module);
 void bind_luq(py::module_& module);
+void bind_sparse(py::module_& module);
 
 }  // namespace narrowgauge::python

@@ -24,4 +24,5 @@ PYBIND11_MODULE(_core, module) {
   narrowgauge::python::bind_energy(module);
   narrowgauge::python::bind_explore(module);
   narrowgauge::python::bind_luq(module);
+  narrowgauge::python::bind_sparse(module);
 }

@@ -439,9 +439,59 @@ class Formats(Program):
         self.refused(["formats", "e9m9"], "e9m9", "e4m3")
 
 
+class Prune(Program):
+    def rows(self, name: str) -> Rows:
+        return read_npy(self.dir / name)[0]
+
+    def test_two_of_four(self) -> None:
+        w = self.file("w.npy", npy([[1, -2, 3, 0, 4, 4, 4, 4], [0, 0, 0, 5, 0, 0, 0, 0]]))
+        report = self.json("prune", w, "--out", "p.npy", "--out-mask", "m.npy", "--out-prefix", "c")
+        self.assertEqual(self.rows("p.npy"), [[0, -2, 3, 0, 4, 4, 0, 0], [0, 0, 0, 5, 0, 0, 0, 0]])
+        self.assertEqual(self.rows("m.npy"), [[0, 1, 1, 0, 1, 1, 0, 0], [1, 0, 0, 1, 1, 1, 0, 0]])
+        self.assertEqual(self.rows("c.values.npy"), [[-2, 3, 4, 4], [0, 5, 0, 0]])
+        self.assertEqual(self.rows("c.metadata.npy"), [[0x49], [0x4C]])
+        self.assertEqual((report["mask"], report["method"], report["kept"]), ("2:4", "greedy", 0.5))
+        self.assertAlmostEqual(report["relative_error"], (1 + 16 + 16) / (14 + 64 + 25))
+        self.assertAlmostEqual(report["kept_magnitude"], (5 + 8 + 5) / (6 + 16 + 5))
+        self.assertRegex(self.ok("prune", w, "--mask", "1:2"), r"(?m)^mask +1:2, greedy$")
+
+    def test_unbiased(self) -> None:
+        w = self.file("w.npy", npy([[1, 1, 1, 1]] * 500))
+        report = self.json("prune", w, "--method", "mvue", "--seed", "3", "--out", "p.npy")
+        self.assertEqual((report["expected_relative_error"], report["relative_error"]), (1.0, 1.0))
+        rows = self.rows("p.npy")
+        self.assertTrue(all(sorted(row) == [0, 0, 2, 2] for row in rows))
+        self.assertEqual(report["random_bits"], 16)
+        self.assertIn("expected", self.ok("prune", w, "--method", "approx-mvue"))
+
+    def test_transposable(self) -> None:
+        rng = random.Random(5)
+        w = self.file("w.npy", npy([[rng.gauss(0, 1) for _ in range(16)] for _ in range(8)]))
+        for name, n, m in (("2:4-T", 2, 4), ("4:8-T", 4, 8)):
+            self.json("prune", w, "--mask", name, "--out-mask", "m.npy")
+            mask = self.rows("m.npy")
+            for row in range(0, 8, m):
+                for col in range(0, 16, m):
+                    block = [line[col : col + m] for line in mask[row : row + m]]
+                    self.assertLessEqual(max(map(sum, block)), n)
+                    self.assertLessEqual(max(map(sum, zip(*block, strict=True))), n)
+
+    def test_refusals(self) -> None:
+        w = self.file("w.npy", npy([[1, 2, 3, 4]]))
+        self.refused(["prune", w, "--mask", "5:4"], "5:4", "2:4-T")
+        self.refused(["prune", w, "--mask", "4:8"], "4 columns", "multiple of 8")
+        self.refused(["prune", w, "--mask", "2:4-T"], "1 rows", "multiple of 4")
+        self.refused(["prune", w, "--method", "mvua"], "mvua", "greedy, mvue, approx-mvue")
+        self.refused(["prune", w, "--mask", "1:4", "--method", "mvue"], "1:2 and 2:4")
+        self.refused(["prune", w, "--mask", "1:4", "--out-prefix", "c"], "--out-prefix", "4:8pair")
+        self.refused(["prune", w, "--random-bits", "33"], "--random-bits", "1 to 32")
+        self.refused(["prune", w, "--out", w], "same file")
+        self.refused(["prune", self.file("n.npy", npy([[1, math.nan, 3, 4]]))], "NaN")
+
+
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["formats"], ["units"], ["energy"]):
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["prune"], ["formats"], ["units"], ["energy"]):
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
