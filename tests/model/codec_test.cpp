@@ -243,8 +243,8 @@ TEST(Codec, SlotsOfZeroRuns) {
 }
 
 TEST(Codec, CorruptFilesAreErrorsOrMaps) {
-  // Bits, bytes and lengths of files at random, with right checksums every other time, so that what stands behind the
-  // checks is met. Run it under sanitizers for what reads out of range.
+  // Bits, bytes and lengths of files at random, which the checksums find; and tiles of any bits, which no checksum
+  // guards. Run it under sanitizers for what reads out of range.
   Stream stream(7);
   std::size_t errors = 0, maps = 0;
   for (std::size_t i = depth("NG_CODEC_STREAMS", 3000); i > 0; --i) {
