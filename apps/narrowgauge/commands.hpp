@@ -22,6 +22,7 @@ namespace narrowgauge::cli {
 
 inline constexpr unsigned most_threads = 1024;
 
+void add_analyze(CLI::App& app, int& exit_code);
 void add_gemm(CLI::App& app, int& exit_code);
 void add_engines(CLI::App& app, int& exit_code);
 void add_explore(CLI::App& app, int& exit_code);

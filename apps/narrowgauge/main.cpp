@@ -69,6 +69,7 @@ int main(int argc, char** argv) {
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --engine rtl   multiply on the simulated hardware\n"
       "  narrowgauge engines                                        all engines side by side: results, cycles, speed\n"
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
+      "  narrowgauge analyze X.npy                                  which format a tensor wants: range and errors\n"
       "  narrowgauge prune W.npy --mask 2:4                         what is left of a matrix when two of four go\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
@@ -81,6 +82,7 @@ int main(int argc, char** argv) {
   cli::add_gemm(app, exit_code);
   cli::add_engines(app, exit_code);
   cli::add_quantize(app, exit_code);
+  cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);
   cli::add_explore(app, exit_code);
   cli::add_formats(app, exit_code);

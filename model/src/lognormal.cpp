@@ -4,26 +4,58 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <vector>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/format/random.hpp"
 
 namespace narrowgauge {
 namespace {
 
 double normal_cdf(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
-}  // namespace
+/// e^(sigma^2 / 2) / t Phi(z - sigma), which is phi(z) Phi(-y) / phi(y), y = sigma - z, phi the density: the second
+/// quotient by its asymptotic series where Phi(-y) underflows.
+double share_kept(double z, double t, double sigma) {
+  const double y = sigma - z;
+  if (y > 30) {
+    const double w = 1 / (y * y);
+    const double density = std::exp(-z * z / 2) / std::sqrt(2 * std::numbers::pi);
+    return density / y * (1 - w * (1 - 3 * w * (1 - 5 * w)));
+  }
+  const double below = normal_cdf(-y);
+  // The logarithm of the factor is added in the exponent, so that it does not overflow.
+  return below > 0 ? std::exp(sigma * sigma / 2 - std::log(t) + std::log(below)) : 0;
+}
 
-LogStatistics log_statistics(std::span<const float> x) {
+void check_finite(std::span<const float> x) {
   if (x.empty()) throw Error("x is empty: expected at least one number");
-  LogStatistics s{.count = x.size()};
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(x[i])) {
       throw Error("element " + std::to_string(i) + " is " + std::to_string(x[i]) +
                   ": expected finite numbers; mend or mask them first");
     }
+  }
+}
+
+void check_pruning(std::span<const float> x, float threshold, int random_bits) {
+  check_finite(x);
+  if (!(std::isfinite(threshold) && threshold >= 0)) {
+    throw Error("the threshold is " + std::to_string(threshold) + ": expected a finite number of FP32, 0 or more");
+  }
+  if (random_bits < 1 || random_bits > 24) {
+    throw Error("random_bits is " + std::to_string(random_bits) + ": expected 1 to 24");
+  }
+}
+
+}  // namespace
+
+LogStatistics log_statistics(std::span<const float> x) {
+  check_finite(x);
+  LogStatistics s{.count = x.size()};
+  for (std::size_t i = 0; i < x.size(); ++i) {
     s.amax = std::max(s.amax, std::fabs(x[i]));
     if (x[i] == 0) {
       ++s.zeros;
@@ -58,12 +90,25 @@ int exponent_bits(int bits, double sigma) {
 double lognormal_scale(double mean) { return std::exp2(-mean); }
 
 double expected_sparsity(double t, double sigma) {
-  // Phi(z) - e^(sigma^2 / 2) / t Phi(z - sigma), z = ln t / sigma. The logarithm of the factor is added in the
-  // exponent, so that it does not overflow where the distribution function underflows.
   const double z = std::log(t) / sigma;
-  const double below = normal_cdf(z - sigma);
-  const double kept = below > 0 ? std::exp(sigma * sigma / 2 - std::log(t) + std::log(below)) : 0;
-  return std::clamp(normal_cdf(z) - kept, 0.0, 1.0);
+  return std::clamp(normal_cdf(z) - share_kept(z, t, sigma), 0.0, 1.0);
+}
+
+double expected_sparsity(std::span<const float> x, float threshold, int random_bits) {
+  check_pruning(x, threshold, random_bits);
+  const double words = std::ldexp(1.0, random_bits);
+  double zeros = 0;
+  for (const float v : x) {
+    const double magnitude = std::fabs(double{v});
+    // The floor is that of the exact quotient: of two numbers of 24 bits it lies further than half a unit in the last
+    // place of double below the next integer.
+    if (magnitude < threshold) {
+      zeros += 1 - std::floor(magnitude * words / threshold) / words;
+    } else {
+      zeros += magnitude == 0;
+    }
+  }
+  return zeros / static_cast<double>(x.size());
 }
 
 double pruning_threshold(double target, double mean, double sigma, double zeros) {
@@ -84,11 +129,31 @@ double pruning_threshold(double target, double mean, double sigma, double zeros)
   return std::exp(mean + (low + high) / 2);
 }
 
+double pruning_threshold(double target, const LogStatistics& s) {
+  if (!(target >= 0 && target < 1)) {
+    throw Error("the target sparsity is " + std::to_string(target) + ": expected a share, 0 or more and below 1");
+  }
+  const double zeros = s.count == 0 ? 0 : static_cast<double>(s.zeros) / static_cast<double>(s.count);
+  if (target <= zeros) return 0;
+  // All magnitudes are m: the share of zeros is 1 - m / tau.
+  if (s.sigma == 0) return std::exp2(s.mean) * (1 - zeros) / (1 - target);
+  return pruning_threshold(target, s.mean * std::numbers::ln2, s.sigma * std::numbers::ln2, zeros);
+}
+
 float prune(float x, float threshold, std::uint32_t random, int random_bits) {
   const double magnitude = std::fabs(double{x}), words = std::ldexp(1.0, random_bits);
   if (magnitude >= threshold) return x;
   // Exact: 24 bits times 25.
   return std::copysign(magnitude * words >= double{threshold} * (words - random) ? threshold : 0.0F, x);
+}
+
+std::vector<float> prune(std::span<const float> x, float threshold, std::uint64_t seed, int random_bits) {
+  check_pruning(x, threshold, random_bits);
+  std::vector<std::uint32_t> random(x.size());
+  random_fields(seed, 0, random_bits, random);
+  std::vector<float> pruned(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) pruned[i] = prune(x[i], threshold, random[i], random_bits);
+  return pruned;
 }
 
 }  // namespace narrowgauge

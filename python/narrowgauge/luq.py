@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LUQ: gradients in FP4 [1,3,0], weights and activations in INT4, products without multipliers (docs/luq.md).
+"""LUQ: gradients in FP4 [1,3,0], weights and activations in INT4, products without multipliers; and what lognormal gradients
+want: exponent bits, a scale, a threshold of stochastic pruning (docs/luq.md).
 
 >>> g = ng.luq.quantize(gradient, seed=step, samples=2)
 >>> dx = ng.luq.gemm(g, ng.luq.int4(weight))
+>>> s = ng.luq.log_statistics(gradient)
+>>> pruned = ng.luq.prune(gradient, ng.luq.pruning_threshold(0.85, s), seed=step)
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import flag, integer, number, one_of
+from ._arguments import flag, float32, instance, integer, number, one_of
 from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, any_array, float32_array
 from ._core import Error
@@ -218,14 +222,81 @@ def _mean(products: list[NDArray[np.float32]]) -> NDArray[np.float32]:
     return (total / len(products)).astype(np.float32)
 
 
+@dataclass(frozen=True)
+class LogStatistics:
+    """What `log_statistics` returns of a tensor.
+
+    count: of all numbers. zeros: of them. mean, sigma: of log2|x| of the others, 0 if there are none. amax: the largest
+    magnitude, a float32.
+    """
+
+    count: int
+    zeros: int
+    mean: float
+    sigma: float
+    amax: float
+
+    @property
+    def scale(self) -> float:
+        """What the tensor is multiplied by before it is converted: 2^-mean."""
+        return _core.lognormal_scale(self.mean)
+
+
+def log_statistics(x: ArrayLike) -> LogStatistics:
+    """Mean and standard deviation of log2|x|, in float64, of the numbers that are not zero; how many are; the largest magnitude.
+
+    x: real numbers of any shape, made float32 first. Raises Error on NaN, infinity and an empty x.
+    """
+    return LogStatistics(*_core.log_statistics(float32_array(x, "x")))
+
+
+def exponent_bits(bits: int, sigma: float) -> int:
+    """Exponent bits of the best format of `bits` bits (3 to 8, a sign included) for numbers whose log2|x| has the standard
+    deviation sigma, by the thresholds of arXiv 2006.08173's code; the others are mantissa. Raises Error for other bits, and a
+    sigma that is negative or not finite."""
+    return _core.exponent_bits(integer("bits", bits, 3, 8), number("sigma", sigma))
+
+
+def pruning_threshold(target: float, statistics: LogStatistics) -> float:
+    """The threshold under which `prune` leaves a share `target` of zeros of a lognormal tensor of these statistics; 0 if it has as
+    many already. Raises Error unless 0 <= target < 1."""
+    instance("statistics", statistics, LogStatistics, "luq.log_statistics(x) makes them")
+    s = statistics
+    return _core.pruning_threshold(number("target", target), count=s.count, zeros=s.zeros, mean=s.mean, sigma=s.sigma)
+
+
+def expected_sparsity(x: ArrayLike, threshold: float, *, random_bits: int = 8) -> float:
+    """Share of zeros that `prune` leaves of this very x, expected over all random words. Arguments and errors as there."""
+    bits = integer("random_bits", random_bits, 1, 24)
+    return _core.expected_sparsity(float32_array(x, "x"), float32("threshold", threshold), bits)
+
+
+def prune(x: ArrayLike, threshold: float, *, random_bits: int = 8, seed: int = 0) -> NDArray[np.float32]:
+    """Stochastic pruning: |x| below the threshold becomes the threshold with probability floor(|x| / threshold * 2^random_bits) /
+    2^random_bits, else 0; signs are kept. float32, the shape of x. (`narrowgauge.prune` is another: N:M sparsity.)
+
+    x: real numbers of any shape, made float32 first. threshold: made float32; 0 leaves all as it is. random_bits: of an
+    element, 1 to 24. seed: of Philox4x32-10; element i takes field i. Raises Error on NaN, infinity, an empty x, a threshold
+    that is negative or not finite, and options out of range.
+    """
+    bits = integer("random_bits", random_bits, 1, 24)
+    return _core.luq_prune(float32_array(x, "x"), float32("threshold", threshold), checked_seed(seed), bits)
+
+
 __all__ = [
     "HindsightMax",
     "Int4Array",
+    "LogStatistics",
     "LuqArray",
     "alpha",
+    "expected_sparsity",
+    "exponent_bits",
     "fake_quantize",
     "gemm",
     "int4",
+    "log_statistics",
+    "prune",
+    "pruning_threshold",
     "quantize",
     "sawb_clip",
 ]

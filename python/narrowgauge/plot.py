@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of a front of `narrowgauge explore --json`.
+"""Pictures of what `narrowgauge explore --json` and `narrowgauge analyze --json` print.
 
 narrowgauge explore resnet18 space.yaml --json | python -m narrowgauge.plot -o front.png
+narrowgauge analyze gradient.npy --json | python -m narrowgauge.plot -o gradient.png
 """
 
 from __future__ import annotations
@@ -27,12 +28,7 @@ STYLES = [
 ]  # fmt: skip
 
 
-def plot(result: Mapping[str, Any], path: str, x: str = "time", y: str = "energy") -> None:
-    """Draws the front of `result`, what `narrowgauge explore --json` prints, to `path` (.png, .pdf, .svg).
-
-    x, y: keys of QUANTITIES. Colour and shape: the format, open where sparse; size: the area. Raises ImportError
-    without matplotlib, ValueError for an empty front or an unknown quantity.
-    """
+def _pyplot() -> Any:
     try:
         import matplotlib
 
@@ -40,8 +36,18 @@ def plot(result: Mapping[str, Any], path: str, x: str = "time", y: str = "energy
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise ImportError(
-            "drawing a front takes matplotlib: pip install matplotlib, or pip install 'narrowgauge[plot]'"
+            "drawing takes matplotlib: pip install matplotlib, or pip install 'narrowgauge[plot]'"
         ) from error
+    return plt
+
+
+def plot(result: Mapping[str, Any], path: str, x: str = "time", y: str = "energy") -> None:
+    """Draws the front of `result`, what `narrowgauge explore --json` prints, to `path` (.png, .pdf, .svg).
+
+    x, y: keys of QUANTITIES. Colour and shape: the format, open where sparse; size: the area. Raises ImportError
+    without matplotlib, ValueError for an empty front or an unknown quantity.
+    """
+    plt = _pyplot()
     for name in (x, y):
         if name not in QUANTITIES:
             raise ValueError(f"{name!r} cannot be drawn; choose of {', '.join(QUANTITIES)}")
@@ -96,12 +102,50 @@ def plot(result: Mapping[str, Any], path: str, x: str = "time", y: str = "energy
     plt.close(figure)
 
 
+def plot_analysis(result: Mapping[str, Any], path: str) -> None:
+    """Draws the histogram of log2|x| of `result`, what `narrowgauge analyze --json` prints, above the octaves that each format's
+    grid has numbers in (the darker, the more), to `path` (.png, .pdf, .svg). Raises ImportError without matplotlib, ValueError
+    where every number is zero.
+    """
+    plt = _pyplot()
+    octaves = result["octaves"][::-1]
+    if not octaves:
+        raise ValueError("every number is zero: there is no histogram")
+    exponents = [octave["exponent"] for octave in octaves]
+    names = list(octaves[0]["levels"])
+    sqnr = {f["name"]: f["sqnr_db"] for f in result["formats"]}
+    labels = [f"{name}, {sqnr[name]:.1f} dB" if isinstance(sqnr[name], float) else name for name in names]
+    figure, (bars, grids) = plt.subplots(2, 1, sharex=True, figsize=(8, 6), height_ratios=(3, 2), layout="constrained")
+    bars.bar(exponents, [100 * o["count"] / result["count"] for o in octaves], 1, align="edge", color=STYLES[0][0])
+    bars.axvline(result["log2_mean"], color=STYLES[1][0], label=f"mean {result['log2_mean']:.2f}")
+    bars.set_ylabel("share [%]")
+    bars.legend(fontsize=9)
+    title = f"{result['count']} numbers, standard deviation of log2|x| {result['log2_sigma']:.2f}"
+    bars.set_title(title, fontsize=11)
+    for row, name in enumerate(names):
+        for octave in octaves:
+            levels = octave["levels"][name]
+            if levels:
+                grids.barh(row, 1, 0.8, octave["exponent"], align="center", color=STYLES[0][0], alpha=_shade(levels))
+    grids.set_yticks(range(len(names)), labels, fontsize=9)
+    grids.invert_yaxis()
+    grids.set_xlabel("log2|x|; below, numbers of a format in an octave: the darker, the more (1 to 8)")
+    for axes in (bars, grids):
+        axes.grid(visible=True, axis="x", alpha=0.25)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _shade(levels: int) -> float:
+    return min(1.0, 0.25 + 0.25 * (levels.bit_length() - 1))
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m narrowgauge.plot", description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("result", nargs="?", help="what explore --json printed; without it, standard input")
+    parser.add_argument("result", nargs="?", help="what explore or analyze --json printed; without it, standard input")
     parser.add_argument("-o", "--output", required=True, help="the picture: .png, .pdf, .svg")
-    parser.add_argument("-x", default="time", choices=list(QUANTITIES))
-    parser.add_argument("-y", default="energy", choices=list(QUANTITIES))
+    parser.add_argument("-x", default="time", choices=list(QUANTITIES), help="of explore")
+    parser.add_argument("-y", default="energy", choices=list(QUANTITIES), help="of explore")
     options = parser.parse_args(arguments)
     try:
         if options.result:
@@ -109,7 +153,10 @@ def main(arguments: list[str] | None = None) -> int:
                 result = json.load(file)
         else:
             result = json.load(sys.stdin)
-        plot(result, options.output, options.x, options.y)
+        if result.get("command") == "analyze":
+            plot_analysis(result, options.output)
+        else:
+            plot(result, options.output, options.x, options.y)
     except (ImportError, OSError, ValueError, KeyError) as error:
         print(f"narrowgauge.plot: {error}", file=sys.stderr)
         return 2

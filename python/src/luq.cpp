@@ -4,6 +4,7 @@
 #include <span>
 
 #include "bindings.hpp"
+#include "narrowgauge/luq/lognormal.hpp"
 
 namespace narrowgauge::python {
 namespace {
@@ -97,6 +98,40 @@ void bind_luq(py::module_& module) {
       },
       py::arg("a"), py::arg("scale"), py::arg("b"), py::arg("alpha"), py::arg("levels"),
       "m x k times n x k: m x n, float32.");
+
+  module.def(
+      "log_statistics",
+      [](const Floats& x) {
+        const LogStatistics s = log_statistics(span_of(x));
+        return py::make_tuple(s.count, s.zeros, s.mean, s.sigma, s.amax);
+      },
+      py::arg("x"), "Count, zeros, mean and sigma of log2|x|, amax.");
+
+  module.def("lognormal_scale", &lognormal_scale, py::arg("mean"), "luq.LogStatistics.scale.");
+
+  module.def("exponent_bits", &exponent_bits, py::arg("bits"), py::arg("sigma"), "luq.exponent_bits.");
+
+  module.def(
+      "pruning_threshold",
+      [](double target, std::size_t count, std::size_t zeros, double mean, double sigma) {
+        return pruning_threshold(target, {.count = count, .zeros = zeros, .mean = mean, .sigma = sigma});
+      },
+      py::arg("target"), py::kw_only(), py::arg("count"), py::arg("zeros"), py::arg("mean"), py::arg("sigma"),
+      "luq.pruning_threshold.");
+
+  module.def(
+      "expected_sparsity",
+      [](const Floats& x, float threshold, int random_bits) {
+        return expected_sparsity(span_of(x), threshold, random_bits);
+      },
+      py::arg("x"), py::arg("threshold"), py::arg("random_bits"), "luq.expected_sparsity.");
+
+  module.def(
+      "luq_prune",
+      [](const Floats& x, float threshold, std::uint64_t seed, int random_bits) {
+        return shaped(prune(span_of(x), threshold, seed, random_bits), x);
+      },
+      py::arg("x"), py::arg("threshold"), py::arg("seed"), py::arg("random_bits"), "luq.prune.");
 }
 
 }  // namespace narrowgauge::python

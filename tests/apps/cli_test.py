@@ -414,6 +414,166 @@ class Quantize(Program):
             self.assertRegex(text, f"(?m)^{label}")
 
 
+class Analyze(Program):
+    SINGLE = ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "mxfp8_e4m3", "mxfp8_e5m2")  # of one element format
+    OWN = ("luq", "luq_smp2", "rdnp", "int4_sawb")
+
+    def lognormal(self, rows: int, cols: int, sigma: float, seed: int = 1) -> Rows:
+        rng = random.Random(seed)
+        return [[float32(rng.choice((1, -1)) * 2 ** rng.gauss(-9, sigma)) for _ in range(cols)] for _ in range(rows)]
+
+    def outcomes(self, report: dict) -> dict[str, dict]:
+        return {f["name"]: f for f in report["formats"]}
+
+    def test_statistics(self) -> None:
+        x = self.file("x.npy", npy([[0.5, -2, 0, -0.0, 8, 8]]))
+        report = self.json("analyze", x)
+        self.assertEqual((report["count"], report["zeros"], report["amax"], report["log2_mean"]), (6, 2, 8, 1.5))
+        self.assertAlmostEqual(report["log2_sigma"], math.sqrt(2.75), 14)
+        self.assertAlmostEqual(report["scale"], 2**-1.5, 14)
+        splits = [(s["bits"], s["exponent_bits"], s["mantissa_bits"], s["format"]) for s in report["splits"]]
+        expected = [
+            (3, 2, 0, None),
+            (4, 3, 0, "e3m0"),
+            (5, 3, 1, None),
+            (6, 3, 2, "e3m2"),
+            (7, 3, 3, None),
+            (8, 4, 3, "e4m3"),
+        ]
+        self.assertEqual(splits, expected)
+        formats = self.outcomes(report)
+        self.assertEqual(tuple(formats), self.SINGLE + self.OWN)
+        self.assertEqual(
+            (formats["luq"]["sqnr_db"], formats["luq"]["cosine"], formats["luq"]["best"]), ("inf", 1, True)
+        )
+        self.assertFalse(formats["mxfp4"]["best"])
+        self.assertEqual(
+            [(o["exponent"], o["count"]) for o in report["octaves"]], [(3, 2), (2, 0), (1, 1), (0, 0), (-1, 1)]
+        )
+        self.assertTrue(all(o["levels"]["luq"] == 1 for o in report["octaves"]))
+
+    def test_errors_are_those_of_quantize(self) -> None:
+        for cols in (48, 33):
+            x = self.file("x.npy", npy(self.lognormal(20, cols, 2.5)))
+            for axis in ("rows", "columns"):
+                formats = self.outcomes(self.json("analyze", x, "--axis", axis))
+                for name in self.SINGLE:
+                    alone = self.json("quantize", x, "--format", name, "--axis", axis)
+                    for key in ("sqnr_db", "bits_per_element"):
+                        self.assertEqual(formats[name][key], alone[key], (name, axis, key))
+
+    def test_own_formats(self) -> None:
+        rows = self.lognormal(64, 64, 2.0)
+        flat = [v for row in rows for v in row]
+        amax = max(map(abs, flat))
+        alpha = 2.0 ** math.ceil(math.log2(amax / 64))
+        power = [
+            0 if abs(v) <= alpha / 2 else math.copysign(max(alpha, 2.0 ** math.floor(math.log2(abs(v) * 4 / 3))), v)
+            for v in flat
+        ]
+        clip = 12.1 * math.sqrt(math.fsum(v * v for v in flat) / len(flat)) - 12.2 * math.fsum(map(abs, flat)) / len(
+            flat
+        )
+        step = float32(2 * (clip if clip > 0 else amax) / 15)
+        integers = [step * max(-8, min(7, round(v / step))) for v in flat]
+        report = self.json("analyze", self.file("x.npy", npy(rows)))
+        formats = self.outcomes(report)
+        for name, values in (("rdnp", power), ("int4_sawb", integers)):
+            noise = math.fsum((a - b) ** 2 for a, b in zip(flat, values, strict=True))
+            signal, energy = math.fsum(v * v for v in flat), math.fsum(v * v for v in values)
+            both = math.fsum(a * b for a, b in zip(flat, values, strict=True))
+            self.assertAlmostEqual(formats[name]["sqnr_db"], 10 * math.log10(signal / noise), 8)
+            self.assertAlmostEqual(formats[name]["cosine"], both / math.sqrt(signal * energy), 12)
+        # Two samples halve the variance, and stochastic rounding has more of it than nearest has error.
+        gain = formats["luq_smp2"]["sqnr_db"] - formats["luq"]["sqnr_db"]
+        self.assertTrue(2 < gain < 4, gain)
+        self.assertLess(formats["luq"]["sqnr_db"], formats["rdnp"]["sqnr_db"])
+        self.assertEqual([formats[n]["bits"] for n in self.OWN], [4, 8, 4, 4])
+        for bits in (4, 8):
+            same = [f for f in formats.values() if f["bits"] == bits]
+            best = max(f["sqnr_db"] for f in same)
+            self.assertEqual([f["best"] for f in same], [f["sqnr_db"] == best for f in same])
+        again = self.outcomes(self.json("analyze", "x.npy", "--seed", "2"))
+        self.assertNotEqual(again["luq"]["sqnr_db"], formats["luq"]["sqnr_db"])
+        self.assertEqual(again["rdnp"], formats["rdnp"])
+
+    def test_pruning(self) -> None:
+        rows = self.lognormal(64, 64, 1.5)
+        rows[0] = [0.0] * 64
+        flat = [abs(v) for row in rows for v in row]
+        x = self.file("x.npy", npy(rows))
+        for bits in (8, 16):
+            report = self.json("analyze", x, "--random-bits", str(bits), "--sparsity", "1,50,75,90,95")
+            pruning = report["pruning"]
+            self.assertEqual([p["target"] for p in pruning], [0.01, 0.5, 0.75, 0.9, 0.95])
+            self.assertEqual((pruning[0]["threshold"], pruning[0]["expected"]), (0, 64 / 4096))
+            for p in pruning[1:]:
+                t = p["threshold"]
+                self.assertEqual(float32(t), t)
+                zeros = [1 - math.floor(v * 2**bits / t) / 2**bits if v < t else 0 for v in flat]
+                self.assertAlmostEqual(p["expected"], sum(zeros) / 4096, 10)
+                self.assertAlmostEqual(p["expected"], p["target"], delta=0.01)
+        self.assertEqual([p["target"] for p in self.json("analyze", x)["pruning"]], [0.5, 0.75, 0.9, 0.95])
+
+    def test_octaves(self) -> None:
+        report = self.json("analyze", self.file("x.npy", npy([[448.0] + [2.0**-i for i in range(12)]])))
+        octaves = {o["exponent"]: o for o in report["octaves"]}
+        self.assertEqual(list(octaves), list(range(8, -12, -1)))
+        self.assertEqual([o["count"] for o in octaves.values()], [1] + 7 * [0] + 12 * [1])
+        # The tensor scale is 1: 448 is the largest of eight but the one that is NaN; subnormals are multiples of 2^-9.
+        e4m3 = [octaves[e]["levels"]["fp8_e4m3"] for e in (8, 7, -6, -7, -8, -9, -10, -11)]
+        self.assertEqual(e4m3, [7, 8, 8, 4, 2, 1, 0, 0])
+        # alpha is 2^3: 448 / 64 rounded up to a power of two; 512 itself lies above the tensor.
+        self.assertEqual([octaves[e]["levels"]["luq"] for e in (8, 3, 2)], [1, 1, 0])
+        # MXFP4's scale is 2^6, of E2M1 0.5 1 1.5 2 3 4 6.
+        self.assertEqual([octaves[e]["levels"]["mxfp4"] for e in (8, 7, 6, 5, 4)], [2, 2, 2, 1, 0])
+        blocks = npy([[1.0] * 32, [2.0**-10] * 32])
+        octaves = {o["exponent"]: o for o in self.json("analyze", self.file("x.npy", blocks))["octaves"]}
+        self.assertEqual([octaves[e]["levels"]["mxfp4"] for e in (0, -1, -2, -3, -4, -10)], [2, 2, 2, 1, 0, 2])
+
+    def test_text(self) -> None:
+        text = self.ok("analyze", self.file("x.npy", npy(self.lognormal(32, 32, 2.0))))
+        for label in ("X ", "numbers ", "largest ", r"log2\|x\| +mean -", "scale ", "time "):
+            self.assertRegex(text, f"(?m)^{label}")
+        self.assertEqual((text.count("best of 4 bits"), text.count("best of 8 bits")), (1, 1))
+        self.assertRegex(text, r"(?m)^4 +3 +0 +e3m0$")
+        self.assertRegex(text, r"(?m)^90.00 % +\S+ +[89]\d\.\d\d %$")
+        self.assertRegex(text, r"(?m)^2\^-\d+ +\d+\.\d\d % +#{30} ")
+        self.assertLessEqual(max(map(len, text.splitlines())), 125)
+        wide = self.ok("analyze", self.file("x.npy", npy([[1e38, 1, 1e-38]])))
+        self.assertIn("a row for each 8 octaves", wide)
+        self.assertRegex(wide, r"(?m)^2\^0 +33\.33 %")
+
+    def test_odd_tensors(self) -> None:
+        zeros = self.file("zeros.npy", npy([[0, 0, 0]]))
+        report = self.json("analyze", zeros)
+        self.assertEqual([report[key] for key in ("log2_mean", "log2_sigma", "scale")], [None] * 3)
+        self.assertEqual((report["splits"], report["octaves"], report["zeros"]), ([], [], 3))
+        self.assertTrue(all(p["threshold"] == 0 and p["expected"] == 1 for p in report["pruning"]))
+        self.assertTrue(all(f["sqnr_db"] == "inf" and f["cosine"] is None for f in report["formats"]))
+        self.assertIn("every number is zero", self.ok("analyze", zeros))
+        same = self.json("analyze", self.file("same.npy", npy([[3, -3, 3]])), "--sparsity", "50")
+        self.assertEqual((same["log2_sigma"], same["pruning"][0]["expected"]), (0, 0.5))
+        self.assertAlmostEqual(same["pruning"][0]["threshold"], 6, 5)
+        far = self.file("far.npy", npy([[3e38, 3e38, 1e-44, 1e-44]]))
+        self.assertIsNone(self.json("analyze", far, "--sparsity", "95")["pruning"][0]["threshold"])
+        self.assertIn("beyond FP32", self.ok("analyze", far))
+
+    def test_refusals(self) -> None:
+        x = self.file("x.npy", npy([[1, 2]]))
+        for bad, part in (("100", "100"), ("50,x", "x"), ("-1", "-1"), ("50,,90", ""), ("nan", "nan"), ("5e", "5e")):
+            self.refused(["analyze", x, f"--sparsity={bad}"], f'"{part}" is not a share in percent', "50,90")
+        self.refused(["analyze", x, "--axis", "diagonal"], "diagonal", "rows, columns")
+        self.refused(["analyze", x, "--random-bits", "25"], "--random-bits", "1 to 24")
+        self.refused(["analyze", self.file("n.npy", npy([[1, math.nan]]))], "NaN")
+        self.refused(["analyze", "none.npy"], "none.npy")
+        self.refused(["analyze"], "X is required", "analyze --help")
+        self.refused(["analyze", x, "--plot", x], "same file")
+        self.refused(["analyze", x, "--plot", "p.png", "--python", "no-python"], "no-python", "--python")
+        self.refused(["analyze", self.file("z.npy", npy([[0]])), "--plot", "p.png"], "zeros only", "--plot")
+        self.assertEqual(sorted(path.name for path in self.dir.iterdir()), ["n.npy", "x.npy", "z.npy"])
+
+
 class Formats(Program):
     def test_tables(self) -> None:
         text, table = self.ok("formats"), self.json("formats")
@@ -491,7 +651,8 @@ class Prune(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["prune"], ["formats"], ["units"], ["energy"]):
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["analyze"], ["prune"], ["formats"], ["units"],
+                     ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)

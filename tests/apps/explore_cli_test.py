@@ -201,6 +201,10 @@ class Explore(Program):
         result = self.json(*with_python, "--plot", "front.png", **environment)
         self.assertEqual(result["macs"], 5 * 30 * 7)
         self.assertEqual((self.dir / "front.png").read_bytes()[:4], b"\x89PNG")
+        subprocess.run([PYTHON, "-c", "import numpy; numpy.save('x.npy', numpy.eye(9))"], cwd=self.dir, check=True)
+        analyze = [PROGRAM, "analyze", "x.npy", "--python", PYTHON, "--plot", "x.svg"]
+        subprocess.run(analyze, cwd=self.dir, env={**os.environ, **environment}, check=True, capture_output=True)
+        self.assertIn("<svg", (self.dir / "x.svg").read_text())
         (self.dir / "model.onnx").write_bytes((self.dir / "model.onnx").read_bytes()[:40])
         done = self.run_program(*with_python, **environment)
         self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)

@@ -325,6 +325,23 @@ TEST(Lognormal, ExpectedSparsityIsThePapers) {
   }
 }
 
+/// The same integral by quadrature, (phi(z) / t) e^(s u) over u < z, where Phi(z - s) underflows.
+TEST(Lognormal, ExpectedSparsityOfWideTensors) {
+  for (const double sigma : {28.0, 31.0, 36.0, 60.0, 97.0}) {
+    for (const double z : {-3.0, -1.0, 0.0, 1.0, 3.0}) {
+      double kept = 0;  // of phi(z - v) e^(-s v), v from 0, by Simpson's rule
+      const double step = 40 / sigma / 20000;
+      for (int i = 0; i <= 20000; ++i) {
+        const double v = i * step;
+        const double value = std::exp(-(z - v) * (z - v) / 2 - sigma * v) / std::sqrt(2 * std::numbers::pi);
+        kept += value * step / 3 * (i == 0 || i == 20000 ? 1 : i % 2 == 0 ? 2 : 4);
+      }
+      const double below = 0.5 * std::erfc(-z / std::sqrt(2.0));
+      EXPECT_NEAR(expected_sparsity(std::exp(z * sigma), sigma), below - kept, 1e-9) << sigma << " " << z;
+    }
+  }
+}
+
 /// Sparsity that is reached on lognormal data: of 2^16 numbers, within five standard errors.
 TEST(Lognormal, PruningReachesItsTarget) {
   std::vector<float> x = lognormal_values(1U << 16, 12, 2);
@@ -349,6 +366,37 @@ TEST(Lognormal, PruningReachesItsTarget) {
   EXPECT_EQ(prune(0.25F, 1, 191, 8), 0.0F);
   EXPECT_EQ(prune(-0.25F, 1, 192, 8), -1.0F);
   EXPECT_EQ(prune(3, 1, 0, 8), 3.0F);
+}
+
+/// Over all words of one number, and of tensors: which words they take, and what is refused.
+TEST(Lognormal, PruningOfTensors) {
+  for (const float v : {0.0F, 0.001F, 0.3F, -0.5F, 0.9999F, 1.0F, -7.0F}) {
+    for (const float threshold : {1.0F, 0.7F, 0.0F}) {
+      int zeros = 0;
+      for (std::uint32_t word = 0; word < 16; ++word) zeros += prune(v, threshold, word, 4) == 0;
+      EXPECT_EQ(expected_sparsity(std::span(&v, 1), threshold, 4), zeros / 16.0) << v << " " << threshold;
+    }
+  }
+  const std::vector<float> x = lognormal_values(100, 3, 1);
+  const std::vector<float> pruned = prune(x, 1, 7, 12);
+  PhiloxStream random(7, 12);
+  for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(pruned[i], prune(x[i], 1, random.draw(), 12));
+  EXPECT_EQ(prune(x, 0, 7), x);
+
+  const LogStatistics s = log_statistics(x);
+  EXPECT_EQ(pruning_threshold(0.6, s),
+            pruning_threshold(0.6, s.mean * std::numbers::ln2, s.sigma * std::numbers::ln2, 0));
+  const std::vector<float> equal{2, -2, 0, 2};
+  EXPECT_EQ(pruning_threshold(0.25, log_statistics(equal)), 0);
+  EXPECT_EQ(pruning_threshold(0.1, log_statistics(equal)), 0);
+  EXPECT_DOUBLE_EQ(pruning_threshold(0.625, log_statistics(equal)), 4);
+  EXPECT_EQ(expected_sparsity(equal, 4), 0.625);
+  EXPECT_EQ(pruning_threshold(0.9, log_statistics(std::vector<float>{0, 0})), 0);
+  for (const double target : {-0.1, 1.0, double{nan}}) EXPECT_THROW(pruning_threshold(target, s), Error);
+  for (const float threshold : {-1.0F, inf, nan}) EXPECT_THROW(prune(x, threshold, 0), Error);
+  for (const int bits : {0, 25}) EXPECT_THROW(prune(x, 1, 0, bits), Error);
+  EXPECT_THROW(prune(std::vector<float>{}, 1, 0), Error);
+  EXPECT_THROW(expected_sparsity(std::vector<float>{1, nan}, 1), Error);
 }
 
 TEST(LuqErrors, SayWhat) {

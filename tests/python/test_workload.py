@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Workloads of ONNX models, and pictures of fronts."""
+"""Workloads of ONNX models, and pictures of fronts and of analysed tensors."""
 
 from __future__ import annotations
 
@@ -145,3 +145,22 @@ def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         plot.plot({**front(), "front": []}, str(picture))
     assert plot.main([str(tmp_path / "none.json"), "-o", str(picture)]) == 2
     assert "none.json" in capsys.readouterr().err
+
+
+def test_plot_of_an_analysis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    levels = [{"nvfp4": 2, "luq": 1}, {"nvfp4": 0, "luq": 1}]
+    analysis = {
+        "command": "analyze",
+        "count": 9,
+        "log2_mean": 0.4,
+        "log2_sigma": 0.5,
+        "formats": [{"name": "nvfp4", "sqnr_db": 20.5}, {"name": "luq", "sqnr_db": "inf"}],
+        "octaves": [{"exponent": 1 - i, "count": 4 + i, "levels": each} for i, each in enumerate(levels)],
+    }
+    result, picture = tmp_path / "result.json", tmp_path / "tensor.png"
+    result.write_text(json.dumps(analysis))
+    assert plot.main([str(result), "-o", str(picture)]) == 0
+    assert picture.read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+    result.write_text(json.dumps({**analysis, "octaves": []}))
+    assert plot.main([str(result), "-o", str(picture)]) == 2
+    assert "every number is zero" in capsys.readouterr().err

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace narrowgauge {
 
@@ -33,14 +34,27 @@ double lognormal_scale(double mean);
 /// standard deviation of ln|x|, both positive.
 double expected_sparsity(double t, double sigma);
 
+/// Share of zeros that prune() leaves of this very tensor, expected over all random words: the mean of 1 - floor(|x| /
+/// threshold 2^random_bits) / 2^random_bits where |x| < threshold, of 1 where x is zero, and of 0 elsewhere. Throws
+/// Error as the prune() of a tensor.
+double expected_sparsity(std::span<const float> x, float threshold, int random_bits = 8);
+
 /// The threshold tau under which prune() leaves a share of `target` zeros, where ln|x| of the non-zero numbers has the
 /// given mean and standard deviation and a share `zeros` is zero already. Throws Error unless zeros <= target < 1, 0 <=
 /// zeros, and sigma is positive and finite. 0 if target == zeros.
 double pruning_threshold(double target, double mean, double sigma, double zeros = 0);
 
+/// The same for a tensor of these statistics: 0 if its zeros are that many already, and where all magnitudes are equal,
+/// sigma 0, the limit. In double: of extreme statistics it may lie beyond FP32. Throws Error unless 0 <= target < 1.
+double pruning_threshold(double target, const LogStatistics& s);
+
 /// Stochastic pruning: x where |x| >= threshold, else the threshold with the sign of x if and only if floor(|x| /
 /// threshold 2^random_bits) + random >= 2^random_bits, else 0 with the sign of x. Unbiased where random_bits, 1 to 24,
-/// hold |x| / threshold. `threshold` is positive.
+/// hold |x| / threshold. `threshold` is finite and not negative; 0 leaves all as it is.
 float prune(float x, float threshold, std::uint32_t random, int random_bits = 8);
+
+/// Of each number of a tensor: element i takes field i of random_fields(seed). Throws Error on NaN, infinity and an
+/// empty tensor, a threshold that is negative or not finite, and random_bits other than 1 to 24.
+std::vector<float> prune(std::span<const float> x, float threshold, std::uint64_t seed, int random_bits = 8);
 
 }  // namespace narrowgauge
