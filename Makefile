@@ -41,7 +41,7 @@ test: build ## every unit and every face at everyday depth; fails on a stale ver
 
 test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger
 	@$(LEDGER) seed
-	@cmake --build $(BUILD) -j $(JOBS) --target deep
+	@cmake --build $(BUILD) -j $(JOBS) --target deep ng_bench_tile_engine
 	@ctest --test-dir $(BUILD) -C deep --output-on-failure -j $(JOBS) -LE ledger || failed=1; \
 	$(LEDGER) record || failed=1; \
 	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed" # one failure does not cost the verdicts of all others
@@ -57,6 +57,7 @@ sanitize: setup ## all C and C++ tests under ASan and UBSan
 
 bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array, questions and design points
 	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) python/bench/bench.py
+	@cmake --build $(BUILD) -j $(JOBS) --target ng_bench_tile_engine
 	@$(BUILD)/engines/bench/ng_bench_tile_engine
 	@$(BUILD)/power/bench/ng_bench_power
 	@$(BUILD)/power/bench/ng_bench_explore
