@@ -211,7 +211,7 @@ Codes operand(const Number& how, bool is_a, const StimulusOptions& options, Rand
 using Bits = std::vector<std::uint8_t>;
 
 void append(Bits& bits, std::uint64_t value, int width) {
-  for (int k = 0; k < width; ++k) bits.push_back(static_cast<std::uint8_t>(value >> k & 1));
+  for (int k = 0; k < width; ++k) bits.push_back(static_cast<std::uint8_t>(k < 64 ? value >> k & 1 : 0));
 }
 
 std::string hex(const Bits& bits) {
