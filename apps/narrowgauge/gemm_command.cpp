@@ -238,7 +238,7 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
 
   const Work work = multiply(arguments, command, *engine);
   if (out) {
-    io::write_npy(*out, work.result.c, work.a.rows, work.b.cols);
+    io::write_npy(*out, work.result.c, {work.a.rows, work.b.cols});
     out->close();
   }
   if (arguments.json) {

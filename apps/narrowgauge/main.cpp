@@ -71,6 +71,9 @@ int main(int argc, char** argv) {
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
       "  narrowgauge analyze X.npy                                  which format a tensor wants: range and errors\n"
       "  narrowgauge prune W.npy --mask 2:4                         what is left of a matrix when two of four go\n"
+      "  narrowgauge compress MAP.npy --out map.ngfm                a feature map in Huffman codes, without loss\n"
+      "  narrowgauge decompress map.ngfm --out MAP.npy              and back\n"
+      "  narrowgauge codec-report MAP.npy                           bits per value of a map, here and in other codes\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
       "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
@@ -84,6 +87,9 @@ int main(int argc, char** argv) {
   cli::add_quantize(app, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);
+  cli::add_compress(app, exit_code);
+  cli::add_decompress(app, exit_code);
+  cli::add_codec_report(app, exit_code);
   cli::add_explore(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);

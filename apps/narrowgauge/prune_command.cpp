@@ -69,12 +69,12 @@ int run(const PruneArguments& arguments) {
   const auto stays = std::accumulate(pruned.mask.begin(), pruned.mask.end(), std::size_t{0});
   const double share = static_cast<double>(stays) / static_cast<double>(w.size());
 
-  if (out) io::write_npy(*out, pruned.values, matrix.rows, matrix.cols);
-  if (out_mask) io::write_npy(*out_mask, pruned.mask, matrix.rows, matrix.cols);
+  if (out) io::write_npy(*out, pruned.values, {matrix.rows, matrix.cols});
+  if (out_mask) io::write_npy(*out_mask, pruned.mask, {matrix.rows, matrix.cols});
   if (values) {
     const auto stored = compress<float>(pruned.values, pruned.mask, matrix.rows, matrix.cols, pattern);
-    io::write_npy(*values, stored.values, stored.rows, stored.cols / 2);
-    io::write_npy(*metadata, stored.metadata, stored.rows, stored.metadata_bytes());
+    io::write_npy(*values, stored.values, {stored.rows, stored.cols / 2});
+    io::write_npy(*metadata, stored.metadata, {stored.rows, stored.metadata_bytes()});
   }
   for (io::OutputFile* file : {out, out_mask, values, metadata})
     if (file) file->close();

@@ -155,8 +155,8 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
                {"codes_path", prefix.empty() ? Json() : Json(io::utf8(codes_path))},
                {"scales_path", prefix.empty() || !scaled ? Json() : Json(io::utf8(scales_path))}});
   if (!prefix.empty()) {
-    io::write_npy(*codes_file, q.codes, q.rows, q.k_padded);
-    if (scaled) io::write_npy(*scales_file, q.scales, q.rows, q.blocks());
+    io::write_npy(*codes_file, q.codes, {q.rows, q.k_padded});
+    if (scaled) io::write_npy(*scales_file, q.scales, {q.rows, q.blocks()});
     json_file->write(json.dump(2) + "\n");
     for (io::OutputFile* file : {codes_file, scales_file, json_file})
       if (file) file->close();

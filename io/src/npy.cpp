@@ -12,8 +12,10 @@
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "file.hpp"
 #include "narrowgauge/io/error.hpp"
@@ -257,25 +259,50 @@ void read_data(InputFile& in, std::size_t size, const std::string& name, const s
   }
 }
 
-std::string shape_text(const std::vector<std::size_t>& shape) {
+/// Extents or indices, as "2 x 3".
+std::string joined(const std::vector<std::size_t>& numbers, std::string_view separator) {
   std::string text;
-  for (const std::size_t extent : shape) text += (text.empty() ? "" : " x ") + std::to_string(extent);
+  for (const std::size_t number : numbers)
+    text += (text.empty() ? "" : std::string(separator)) + std::to_string(number);
   return text;
 }
 
-void check_shape(const std::vector<std::size_t>& extents, std::size_t element, const std::string& name) {
-  const std::string shape = shape_text(extents);
-  if (extents.size() != 2) {
+std::size_t product(const std::vector<std::size_t>& extents) {
+  return std::accumulate(extents.begin(), extents.end(), std::size_t{1}, std::multiplies<>());
+}
+
+/// How many dimensions an array may have.
+struct Dimensions {
+  std::size_t least, most;
+  std::string_view expected;  ///< and how one gets there
+};
+constexpr Dimensions of_matrix{2, 2, "a matrix of 2: reshape it with array.reshape(rows, columns)"};
+constexpr Dimensions of_array{1, most_dimensions, "1 to 8: reshape it, as with array.reshape(-1)"};
+
+void check_shape(const std::vector<std::size_t>& extents, const Dimensions& dimensions, std::size_t element,
+                 const std::string& name) {
+  const std::string shape = joined(extents, " x ");
+  if (extents.size() < dimensions.least || extents.size() > dimensions.most) {
     throw Error(name + " holds an array of " + counted(extents.size(), "dimension") +
-                (shape.empty() ? "" : " (" + shape + ")") +
-                "; expected is a matrix of 2: reshape it with array.reshape(rows, columns)");
+                (shape.empty() ? "" : " (" + shape + ")") + "; expected is " + std::string(dimensions.expected));
   }
-  if (extents[0] == 0 || extents[1] == 0) {
-    throw Error(name + " holds an empty matrix (" + shape + "); expected is at least one row and one column");
+  if (std::find(extents.begin(), extents.end(), std::size_t{0}) != extents.end())
+    throw Error(name + " holds an empty array (" + shape + "); expected is at least one element");
+  std::size_t most = std::numeric_limits<std::size_t>::max() / element;
+  for (const std::size_t extent : extents) most /= extent;
+  if (most == 0)
+    throw Error(name + " announces an array of " + shape + " elements, more than can be addressed; write it again");
+}
+
+/// Where the element stands in C order that is the i-th in Fortran order.
+std::size_t in_c_order(std::size_t i, const std::vector<std::size_t>& shape, std::size_t elements) {
+  std::size_t place = 0, stride = elements;
+  for (const std::size_t extent : shape) {
+    stride /= extent;
+    place += i % extent * stride;
+    i /= extent;
   }
-  if (extents[0] > std::numeric_limits<std::size_t>::max() / element / extents[1]) {
-    throw Error(name + " announces a matrix of " + shape + " elements, more than can be addressed; write it again");
-  }
+  return place;
 }
 
 std::string shortest(double value) {
@@ -284,11 +311,11 @@ std::string shortest(double value) {
 }
 
 template <class T>
-void write_array(OutputFile& file, std::string_view descr, std::span<const T> values, std::size_t rows,
-                 std::size_t cols) {
+void write_array(OutputFile& file, std::string_view descr, std::span<const T> values,
+                 const std::vector<std::size_t>& shape) {
   const char order = sizeof(T) == 1 ? '|' : std::endian::native == std::endian::little ? '<' : '>';
   std::string header = "{'descr': '" + (order + std::string(descr)) + "', 'fortran_order': False, 'shape': (" +
-                       std::to_string(rows) + ", " + std::to_string(cols) + "), }";
+                       joined(shape, ", ") + (shape.size() == 1 ? "," : "") + "), }";
   constexpr std::size_t preamble = 10, alignment = 64;  // of the data, so that they can be mapped
   header.append(alignment - 1 - (preamble + header.size()) % alignment, ' ').append("\n");
   std::string front("\x93NUMPY\x01\x00", 8);
@@ -297,9 +324,7 @@ void write_array(OutputFile& file, std::string_view descr, std::span<const T> va
   file.write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
 }
 
-}  // namespace
-
-Matrix read_matrix(const std::string& path) {
+Array read(const std::string& path, const Dimensions& dimensions) {
   InputFile in(path, "an existing .npy file");
   const std::string name = shown(path);
   std::size_t position = 0;
@@ -310,77 +335,102 @@ Matrix read_matrix(const std::string& path) {
   if (type == element_types.end() || std::string_view("<>|=").find(header.descr[0]) == std::string_view::npos) {
     throw unknown_type(name, header.descr);
   }
-  check_shape(header.shape, type->size, name);
+  check_shape(header.shape, dimensions, type->size, name);
 
-  Matrix matrix{path, std::string(type->name), header.shape[0], header.shape[1], {}};
-  const std::size_t elements = matrix.rows * matrix.cols, size = elements * type->size;
-  const std::string shape = shape_text(header.shape);
-  const std::string what = "data (" + shape + " " + matrix.dtype + ")";
+  Array array{path, std::string(type->name), header.shape, {}};
+  const std::size_t elements = product(array.shape), size = elements * type->size;
+  const std::string text = joined(array.shape, " x ") + " " + array.dtype;
+  const std::string what = "data (" + text + ")";
   const auto goes_on = [&] {
-    return Error(name + " goes on after its " + shape + " " + matrix.dtype +
-                 " matrix; expected is a file with exactly one array: write it again with numpy.save");
+    return Error(name + " goes on after its " + text +
+                 " array; expected is a file with exactly one array: write it again with numpy.save");
   };
   if (in.size()) {
     const std::size_t there = *in.size() - std::min(position, *in.size());
     if (there < size) throw truncated(name, what, size, there);
     if (there > size) throw goes_on();
   }
-  check_memory(static_cast<double>(elements) * sizeof(double), name + " (" + shape + " " + matrix.dtype + ")");
+  check_memory(static_cast<double>(elements) * sizeof(double), name + " (" + text + ")");
 
   const bool big = std::endian::native == std::endian::big;
   const bool swap = header.descr[0] == (big ? '<' : '>');
   const auto put = [&](std::size_t at, const char* bytes, std::size_t count) {
     const std::size_t first = at / type->size, n = count / type->size;
-    if (!header.fortran_order) return type->load(bytes, swap, n, matrix.values.data() + first);
+    if (!header.fortran_order) return type->load(bytes, swap, n, array.values.data() + first);
     std::vector<double> run(n);
     type->load(bytes, swap, n, run.data());
-    for (std::size_t i = 0; i < n; ++i) {
-      matrix.values[(first + i) % matrix.rows * matrix.cols + (first + i) / matrix.rows] = run[i];
-    }
+    for (std::size_t i = 0; i < n; ++i) array.values[in_c_order(first + i, array.shape, elements)] = run[i];
   };
   if (in.size()) {
-    matrix.values.resize(elements);
+    array.values.resize(elements);
     read_data(in, size, name, what, put);
   } else {  // a pipe: an announced size costs no memory until its bytes are there
     std::vector<char> bytes;
     read_data(in, size, name, what,
               [&](std::size_t, const char* from, std::size_t n) { bytes.insert(bytes.end(), from, from + n); });
-    matrix.values.resize(elements);
+    array.values.resize(elements);
     put(0, bytes.data(), size);
   }
   char more = 0;
   if (in.read(&more, 1) != 0) throw goes_on();
-  return matrix;
+  return array;
 }
 
-std::vector<float> to_float32(const Matrix& matrix) {
+/// `where`: the place of value i.
+std::vector<float> narrowed(std::span<const double> values, const std::string& path,
+                            const std::function<std::string(std::size_t)>& where) {
   constexpr double most = FLT_MAX;
   constexpr double beyond = 0x1.ffffffp127;  // from here on the nearest is 2^128
-  std::vector<float> result(matrix.values.size());
+  std::vector<float> result(values.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
-    const double value = matrix.values[i];
+    const double value = values[i];
     if (std::abs(value) < beyond) {
       result[i] = static_cast<float>(std::clamp(value, -most, most));
       continue;
     }
-    const std::string where = " in row " + std::to_string(i / matrix.cols) + ", column " +
-                              std::to_string(i % matrix.cols) + " (counted from 0) of " + shown(matrix.path);
+    const std::string what = "The value " + shortest(value) + " " + where(i) + " (counted from 0) of " + shown(path);
     if (std::isfinite(value)) {
-      throw Error("The value " + shortest(value) + where + " is beyond the range of float32 (its largest is " +
-                  shortest(most) + "); scale the matrix first");
+      throw Error(what + " is beyond the range of float32 (its largest is " + shortest(most) +
+                  "); scale the array first");
     }
-    throw Error("The value " + shortest(value) + where +
-                " cannot be quantized; expected are finite numbers: replace NaN and infinity first");
+    throw Error(what + " cannot be quantized; expected are finite numbers: replace NaN and infinity first");
   }
   return result;
 }
 
-void write_npy(OutputFile& file, std::span<const float> values, std::size_t rows, std::size_t cols) {
-  write_array(file, "f4", values, rows, cols);
+}  // namespace
+
+Array read_array(const std::string& path) { return read(path, of_array); }
+
+Matrix read_matrix(const std::string& path) {
+  Array array = read(path, of_matrix);
+  return {array.path, array.dtype, array.shape[0], array.shape[1], std::move(array.values)};
 }
 
-void write_npy(OutputFile& file, std::span<const std::uint8_t> values, std::size_t rows, std::size_t cols) {
-  write_array(file, "u1", values, rows, cols);
+std::vector<float> to_float32(const Matrix& matrix) {
+  return narrowed(matrix.values, matrix.path, [&](std::size_t i) {
+    return "in row " + std::to_string(i / matrix.cols) + ", column " + std::to_string(i % matrix.cols);
+  });
+}
+
+std::vector<float> to_float32(const Array& array) {
+  return narrowed(array.values, array.path, [&](std::size_t i) {
+    std::vector<std::size_t> indices(array.shape.size());
+    for (std::size_t d = indices.size(); d-- > 0; i /= array.shape[d]) indices[d] = i % array.shape[d];
+    return "at [" + joined(indices, ", ") + "]";
+  });
+}
+
+void write_npy(OutputFile& file, std::span<const float> values, const std::vector<std::size_t>& shape) {
+  write_array(file, "f4", values, shape);
+}
+
+void write_npy(OutputFile& file, std::span<const std::uint8_t> values, const std::vector<std::size_t>& shape) {
+  write_array(file, "u1", values, shape);
+}
+
+void write_npy(OutputFile& file, std::span<const std::int8_t> values, const std::vector<std::size_t>& shape) {
+  write_array(file, "i1", values, shape);
 }
 
 }  // namespace narrowgauge::io

@@ -68,11 +68,11 @@ std::string escaped(std::string_view text, bool controls) {
 std::string shown(std::string_view text) { return escaped(text, true); }
 std::string utf8(std::string_view text) { return escaped(text, false); }
 
-std::string read_text(const std::string& path, std::size_t most) {
-  InputFile in(path, "a text file");
+std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most) {
+  InputFile in(path, expected);
   const auto too_long = [&](std::size_t size) {
-    return Error(shown(path) + " is " + bytes_text(static_cast<double>(size)) +
-                 " long; expected is a text file of at most " + bytes_text(static_cast<double>(most)));
+    return Error(shown(path) + " is " + bytes_text(static_cast<double>(size)) + " long; expected is " + expected +
+                 " of at most " + bytes_text(static_cast<double>(most)));
   };
   if (in.size() && *in.size() > most) throw too_long(*in.size());
   std::string text;
@@ -85,5 +85,7 @@ std::string read_text(const std::string& path, std::size_t most) {
     if (at > most) throw too_long(at);
   }
 }
+
+std::string read_text(const std::string& path, std::size_t most) { return read_bytes(path, "a text file", most); }
 
 }  // namespace narrowgauge::io

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -126,7 +127,9 @@ FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> sha
   const int top = map.is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   map.step = largest == 0 ? 1.0F : static_cast<float>(double{largest} / top);
   if (map.step < std::numeric_limits<float>::min()) {
-    throw Error("the largest magnitude of the map is " + std::to_string(largest) +
+    std::array<char, 32> text;
+    throw Error("the largest magnitude of the map is " +
+                std::string(text.data(), std::to_chars(text.data(), text.data() + text.size(), largest).ptr) +
                 ", whose step is below the normal float32 numbers; scale the map");
   }
   map.shape = std::move(shape);

@@ -27,6 +27,7 @@ import tempfile
 import time
 import types
 import unittest
+from collections.abc import Iterable
 from pathlib import Path
 
 PROGRAM = ""
@@ -48,10 +49,17 @@ def header(text: str, version: int = 1) -> bytes:
 def npy(rows: Rows, dtype: str = "<f4", fortran: bool = False, version: int = 1, pad: int = 0) -> bytes:
     """A matrix as a .npy file; `pad` lengthens the header."""
     shape = (len(rows), len(rows[0]) if rows else 0)
+    values = itertools.chain(*(zip(*rows, strict=True) if fortran else rows))
+    return npy_array(shape, values, dtype, fortran, version, pad)
+
+
+def npy_array(shape: tuple[int, ...], values: Iterable[float], dtype: str = "<f4", fortran: bool = False,
+              version: int = 1, pad: int = 0) -> bytes:  # fmt: skip
+    """An array as a .npy file, its values in the order of the file."""
     text = f"{{'descr': '{dtype}', 'fortran_order': {fortran}, 'shape': {shape}, }}" + " " * pad
     letter = STRUCT[dtype[1:]]
     convert = int if letter in "bhiqBHIQ" else bool if letter == "?" else float
-    flat = [convert(x) for x in itertools.chain(*(zip(*rows, strict=True) if fortran else rows))]
+    flat = [convert(x) for x in values]
     order = ">" if dtype[0] == ">" else "<"
     data = struct.pack(f"{order}{len(flat)}{letter}", *flat)
     if dtype[1:] in ("V2", "f1"):  # bfloat16, float8_e5m2: the upper halves of float32, float16
@@ -61,16 +69,21 @@ def npy(rows: Rows, dtype: str = "<f4", fortran: bool = False, version: int = 1,
 
 
 def read_npy(path: Path) -> tuple[list[list[float]], str]:
+    (rows, cols), flat, kind = read_npy_array(path)
+    return [flat[r * cols : (r + 1) * cols] for r in range(rows)], kind
+
+
+def read_npy_array(path: Path) -> tuple[tuple[int, ...], list[float], str]:
+    """Shape, values in C order, type."""
     raw = path.read_bytes()
     assert raw[:8] == b"\x93NUMPY\x01\x00", raw[:8]
     size = int.from_bytes(raw[8:10], "little")
     assert (10 + size) % 64 == 0, "data are not aligned to 64 bytes"
     head = ast.literal_eval(raw[10 : 10 + size].decode())
-    rows, cols = head["shape"]
     assert not head["fortran_order"]
     kind = head["descr"]
-    flat = struct.unpack(f"<{rows * cols}{STRUCT[kind[1:]]}", raw[10 + size :])
-    return [list(flat[r * cols : (r + 1) * cols]) for r in range(rows)], kind
+    flat = struct.unpack(f"<{math.prod(head['shape'])}{STRUCT[kind[1:]]}", raw[10 + size :])
+    return head["shape"], list(flat), kind
 
 
 def float32(x: float) -> float:
@@ -649,10 +662,162 @@ class Prune(Program):
         self.refused(["prune", self.file("n.npy", npy([[1, math.nan, 3, 4]]))], "NaN")
 
 
+class Codec(Program):
+    """compress, decompress and codec-report; the format of the file and the codec itself are tested in tests/model."""
+
+    def sparse(self, count: int, low: int, high: int, seed: int) -> list[int]:
+        rng = random.Random(seed)
+        return [min(high, max(low, round(rng.gauss(0, 9)))) for _ in range(count)]
+
+    def round_trip(self, content: bytes, *args: str) -> tuple[tuple[int, ...], list[float], str, dict]:
+        report = self.json("compress", self.file("x.npy", content), "--out", "x.ngfm", *args)
+        self.assertEqual(report["bytes"], (self.dir / "x.ngfm").stat().st_size)
+        self.assertAlmostEqual(report["bits_per_value"], 8 * report["bytes"] / report["values"])
+        back = self.json("decompress", "x.ngfm", "--out", "y.npy")
+        for key in ("values", "signed", "step", "tile", "tiles", "zero_run_symbols", "bits_per_value"):
+            self.assertEqual(back[key], report[key], key)
+        self.assertEqual(back["file"], {"path": "x.ngfm", "bytes": report["bytes"]})
+        shape, values, kind = read_npy_array(self.dir / "y.npy")
+        self.assertEqual(tuple(back["shape"]), shape)
+        return shape, values, kind, report
+
+    def test_bytes_come_back(self) -> None:
+        for kind, low in (("|u1", 0), ("|i1", -128)):
+            for shape in ((1,), (777,), (3, 5), (2, 4, 9, 9), (2, 1, 3, 1, 2, 1, 2, 5)):
+                with self.subTest(kind=kind, shape=shape):
+                    x = self.sparse(math.prod(shape), low, 127, 1)
+                    found = self.round_trip(npy_array(shape, x, kind), "--tile", "64")
+                    self.assertEqual(found[:3], (shape, x, kind))
+                    report = found[3]
+                    self.assertEqual((report["tile"], report["tiles"]), (64, -(-len(x) // 64)))
+                    self.assertEqual((report["bits"], report["step"], report["sqnr_db"]), (None, None, "inf"))
+                    self.assertEqual((report["map"]["dtype"], report["signed"]), ("int8" if low else "uint8", low < 0))
+
+    def test_fortran_order(self) -> None:
+        x = self.sparse(60, -128, 127, 2)
+        turned = [x[(i * 4 + j) * 5 + k] for k in range(5) for j in range(4) for i in range(3)]
+        self.assertEqual(self.round_trip(npy_array((3, 4, 5), turned, "|i1", fortran=True))[:2], ((3, 4, 5), x))
+
+    def test_numbers_are_quantized_under_one_step(self) -> None:
+        rng = random.Random(3)
+        x = [float32(rng.gauss(0, 1)) for _ in range(4 * 6 * 7)]
+        for kind in ("<f4", ">f4", "<f8"):
+            for bits, values in ((2, x), (5, x), (8, x), (8, [abs(v) for v in x]), (3, [abs(v) for v in x])):
+                top = 2 ** (bits - 1) - 1 if min(values) < 0 else 2**bits - 1
+                step = float32(max(map(abs, values)) / top)
+                shape, found, stored, report = self.round_trip(npy_array((4, 6, 7), values, kind), "--bits", str(bits))
+                self.assertEqual((shape, stored, report["bits"], report["step"]), ((4, 6, 7), "<f4", bits, step))
+                self.assertEqual(found, [float32(min(top, max(-top, round(v / step))) * step) for v in values])
+                noise = math.fsum((a - b) ** 2 for a, b in zip(found, values, strict=True))
+                signal = math.fsum(v * v for v in values)
+                self.assertAlmostEqual(report["sqnr_db"], 10 * math.log10(signal / noise), places=6)
+        self.assertEqual(self.round_trip(npy_array((5,), [0] * 5))[1], [0] * 5)
+        self.assertEqual(
+            self.round_trip(npy_array((3,), [-2, 1, 0], "<i4"), "--bits", "2")[1], [-2, 0, 0]
+        )  # 1/2, to even
+
+    def test_zero_runs(self) -> None:
+        x = self.file("x.npy", npy_array((100, 100), [0] * 9900 + [1] * 100, "|u1"))
+        long = self.json("compress", x, "--out", "x.ngfm", "--no-zero-runs")
+        short = self.json("compress", x, "--out", "y.ngfm")
+        self.assertEqual((long["zero_run_symbols"], short["zero_run_symbols"]), (0, 7))
+        self.assertLess(short["bytes"], long["bytes"] / 2)
+
+    def test_report(self) -> None:
+        """Against what the encoders are defined to make, counted here."""
+        for kind, low in (("|u1", 0), ("|i1", -128)):
+            x = self.sparse(4000, low, 127, 4)
+            name = self.file("x.npy", npy_array((4, 1000), x, kind))
+            report = self.json("codec-report", name, "--tile", "512")
+            bits = report["bits_per_value"]
+            self.assertEqual(list(bits), ["raw", "entropy", "zvc", "zero_rle", "ebpc", "huffman", "narrowgauge"])
+            self.assertEqual((bits["raw"], report["tile"], report["bits"]), (8, 512, None))
+            shares = [x.count(value) / len(x) for value in set(x)]
+            self.assertAlmostEqual(bits["entropy"], -math.fsum(p * math.log2(p) for p in shares), places=12)
+            self.assertAlmostEqual(bits["zvc"] * len(x), len(x) + 8 * sum(v != 0 for v in x))
+            runs = [-(-len(list(run)) // 16) for zero, run in itertools.groupby(x, lambda v: v == 0) if zero]
+            rle = 5 * sum(runs) + 9 * sum(v != 0 for v in x)
+            self.assertAlmostEqual(bits["zero_rle"] * len(x), -(-rle // 8) * 8)
+            for key, more in (("huffman", ["--no-zero-runs"]), ("narrowgauge", [])):
+                made = self.json("compress", name, "--out", "x.ngfm", "--tile", "512", *more)
+                self.assertEqual(bits[key], made["bits_per_value"])
+        # Nine zeros and a 3, as in tests/model/codec_test.cpp: 1 byte of zeros and 5 of planes.
+        report = self.json("codec-report", self.file("x.npy", npy_array((10,), [0] * 9 + [3], "|i1")))
+        self.assertEqual(report["bits_per_value"]["ebpc"], 8 * 6 / 10)
+        quantized = self.json("codec-report", self.file("x.npy", npy([[1, -7, 2]])), "--bits", "4")
+        self.assertEqual((quantized["bits"], quantized["step"], quantized["signed"]), (4, 1, True))
+
+    def test_text_reports(self) -> None:
+        self.file("x.npy", npy_array((2, 3, 4), [0.5] * 24))
+        text = self.ok("compress", "x.npy", "--out", "x.ngfm", "--bits", "4")
+        self.assertRegex(text, r"(?m)^map +2 x 3 x 4 float32  \(x.npy\)$")
+        self.assertRegex(text, r"(?m)^codes +4 bits, unsigned, step 0.0333333$")
+        self.assertRegex(text, r"(?m)^file +\d+ bytes, 1 tile of 4096 values, ")
+        self.assertRegex(
+            self.ok("decompress", "x.ngfm", "--out", "y.npy"), r"(?m)^map +2 x 3 x 4 float32, step 0.0333333$"
+        )
+        self.assertRegex(self.ok("codec-report", "x.npy"), r"(?m)^zero_rle +\d\S* +runs of up to 16 zeros$")
+        self.file("x.npy", npy_array((24,), [5] * 24, "|u1"))
+        self.assertRegex(self.ok("compress", "x.npy", "--out", "x.ngfm"), r"(?m)^codes +the values as they are")
+
+    def test_refusals(self) -> None:
+        x = self.file("x.npy", npy_array((2, 3, 4), range(24)))
+        b = self.file("b.npy", npy_array((2, 3, 4), range(24), "|u1"))
+        self.ok("compress", x, "--out", "x.ngfm")
+        before = {path.name: path.read_bytes() for path in self.dir.iterdir()}
+        for command in (["compress", "--out", "y.ngfm"], ["codec-report"]):
+            self.refused([*command, b, "--bits", "4"], "--bits is 4", "b.npy", "uint8", "leave --bits out")
+            self.refused([*command, x, "--bits", "9"], '--bits "9"', "2 to 8")
+            for bad in ("63", "1048577"):
+                self.refused([*command, x, "--tile", bad], "--tile", bad, "64 to 1048576")
+            self.refused([*command, "x.ngfm"], "x.ngfm", "not an .npy file")
+            for content, words in (
+                (npy_array((1,) * 9, [1]), ("9 dimensions", "1 to 8")),
+                (npy_array((), [1]), ("0 dimensions", "1 to 8")),
+                (npy_array((2, 0, 3), []), ("empty", "2 x 0 x 3")),
+                (npy_array((2, 3, 4), [*range(23), math.nan]), ("nan at [1, 2, 3]", "finite")),
+                (npy_array((3,), [1, 1e39, 1], "<f8"), ("1e+39 at [1]", "float32")),
+                (
+                    npy_array((3,), [1e-39, 0, 0], "<f8"),
+                    ("bad.npy: ", "magnitude of the map is 1e-39", "scale the map"),
+                ),
+                (npy_array((2, 3, 4), range(24))[:-1], ("truncated",)),
+                (header("{'descr': '<c8', 'fortran_order': False, 'shape': (1,), }") + bytes(8), ("<c8",)),
+            ):
+                self.refused([*command, self.file("bad.npy", content)], "bad.npy", *words)
+        self.refused(["compress", x], "--out is required")
+        self.refused(["compress", x, "--out", x], "same file")
+        self.refused(["compress", x, "--out", "no/x.ngfm"], "no/x.ngfm", "No such file")
+        self.refused(["compress", x, "--out", ""], "empty name")
+        (self.dir / "bad.npy").unlink()
+        self.assertEqual({path.name: path.read_bytes() for path in self.dir.iterdir()}, before)
+
+    def test_broken_files_are_refused(self) -> None:
+        x = self.sparse(300, -128, 127, 6)
+        self.ok("compress", self.file("x.npy", npy_array((3, 100), x, "|i1")), "--out", "x.ngfm", "--tile", "64")
+        self.file("y.npy", b"precious")
+        whole = (self.dir / "x.ngfm").read_bytes()
+        out = ["--out", "y.npy"]
+        self.refused(["decompress", "x.npy", *out], "x.npy: ", "NGFM", "narrowgauge compress")
+        self.refused(["decompress", "missing.ngfm", *out], "missing.ngfm", "No such file", "compressed feature map")
+        self.refused(["decompress", ".", *out], "directory")
+        self.refused(["decompress", "x.ngfm", "--out", "x.ngfm"], "same file")
+        self.refused(["decompress", "x.ngfm"], "--out is required")
+        rng = random.Random(7)
+        for size in {0, 3, 20, 27, 28, len(whole) - 1, *(rng.randrange(len(whole)) for _ in range(30))}:
+            self.refused(["decompress", self.file("bad.ngfm", whole[:size]), *out], "bad.ngfm: ")
+        for _ in range(100):
+            raw = bytearray(whole)
+            raw[rng.randrange(len(raw))] ^= 1 << rng.randrange(8)
+            self.refused(["decompress", self.file("bad.ngfm", bytes(raw)), *out], "bad.ngfm: ")
+        self.refused(["decompress", self.file("bad.ngfm", whole + bytes(4)), *out], "bad.ngfm: ", "corrupt")
+        self.assertEqual((self.dir / "y.npy").read_bytes(), b"precious")
+
+
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["analyze"], ["prune"], ["formats"], ["units"],
-                     ["energy"]):  # fmt: skip
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["analyze"], ["prune"], ["compress"], ["decompress"],
+                     ["codec-report"], ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
@@ -1215,7 +1380,7 @@ if __name__ == "__main__":
         RTL = True
         words.remove("--rtl")
     suites = [unittest.defaultTestLoader.loadTestsFromName(f"__main__.{name}") for name in words or
-              ["Gemm", "Quantize", "Formats", "Help", "BadInput", "Files", "Arguments", "Units"]]  # fmt: skip
+              ["Gemm", "Quantize", "Prune", "Codec", "Formats", "Help", "BadInput", "Files", "Arguments", "Units"]]  # fmt: skip
     result = unittest.TextTestRunner(verbosity=2).run(unittest.TestSuite(suites))
     ran = result.testsRun - len(result.skipped)
     sys.exit(0 if result.wasSuccessful() and ran > 0 else 1)

@@ -71,6 +71,8 @@ TEST_F(Files, OfTextHaveALimit) {
   EXPECT_EQ(read_text(file("x", std::string(200000, 'x'))), std::string(200000, 'x'));
   EXPECT_NE(fault([&] { read_text(at("x"), 100); }).find("200 kB"), std::string::npos);
   EXPECT_NE(fault([&] { read_text("/dev/zero", 100); }).find("at most 100 bytes"), std::string::npos);
+  EXPECT_NE(fault([&] { read_bytes(at("x"), "a short file", 100); }).find("expected is a short file of at most"),
+            std::string::npos);
   EXPECT_NE(fault([&] { read_text(""); }).find("empty name"), std::string::npos);
   EXPECT_NE(fault([&] { read_text(folder_.string()); }).find("directory"), std::string::npos);
 }
@@ -86,12 +88,16 @@ TEST_F(Files, OfJsonSayWhereTheyAreWrong) {
   EXPECT_NE(fault([&] { parse_json(std::string(1000000, '['), "This"); }).find("more than 64"), std::string::npos);
 }
 
+/// What a .npy file begins with, 128 bytes.
+std::string npy_head(const std::string& type, const std::string& shape, const std::string& fortran = "False") {
+  std::string head = "{'descr': '" + type + "', 'fortran_order': " + fortran + ", 'shape': " + shape + ", }";
+  head.append(117 - head.size(), ' ').append("\n");
+  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(head.size()) + '\0' + head;
+}
+
 /// A .npy file of all numbers of 16 bits.
 std::string every_code(const std::string& type) {
-  std::string text("\x93NUMPY\x01\x00", 8);
-  std::string head = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (256, 256), }";
-  head.append(117 - head.size(), ' ').append("\n");
-  text.append(1, static_cast<char>(head.size())).append(1, '\0').append(head);
+  std::string text = npy_head(type, "(256, 256)");
   for (unsigned code = 0; code < 65536; ++code) {
     std::string bytes{static_cast<char>(code & 255), static_cast<char>(code >> 8)};
     if (type[0] == '>') std::reverse(bytes.begin(), bytes.end());
@@ -136,8 +142,80 @@ TEST_F(Files, EveryHalfPrecisionNumber) {
   }
 }
 
+template <class T>
+std::vector<double> come_back(const std::string& path, const std::vector<std::size_t>& shape,
+                              const std::string& dtype) {
+  std::size_t elements = 1;
+  for (const std::size_t extent : shape) elements *= extent;
+  std::vector<T> values(elements);
+  for (std::size_t i = 0; i < elements; ++i) values[i] = static_cast<T>(7 * static_cast<int>(i) - 3);
+  {
+    OutputFile out(path);
+    write_npy(out, values, shape);
+    out.commit();
+  }
+  const Array array = read_array(path);
+  EXPECT_EQ(array.dtype, dtype);
+  EXPECT_EQ(array.shape, shape);
+  EXPECT_EQ(array.values, std::vector<double>(values.begin(), values.end()));
+  return array.values;
+}
+
+TEST_F(Files, OfArraysComeBackInAnyNumberOfDimensions) {
+  std::vector<std::size_t> shape;
+  for (std::size_t d = 0; d < most_dimensions; ++d) {
+    shape.push_back(1 + d * 5 % 4);
+    come_back<float>(at("x.npy"), shape, "float32");
+    come_back<std::uint8_t>(at("x.npy"), shape, "uint8");
+    EXPECT_LT(come_back<std::int8_t>(at("x.npy"), shape, "int8")[0], 0);
+  }
+  EXPECT_NE(read_text(at("x.npy")).find("'|i1', 'fortran_order': False, 'shape': (1, 2, 3, 4, 1, 2, 3, 4), }"),
+            std::string::npos);
+  come_back<float>(at("x.npy"), {5}, "float32");
+  EXPECT_NE(read_text(at("x.npy")).find("'shape': (5,), }"), std::string::npos);
+}
+
+TEST_F(Files, OfArraysInFortranOrder) {
+  // The first index runs fastest: element (i, j, k) is 100 i + 10 j + k.
+  std::string data;
+  for (int k = 0; k < 4; ++k)
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 2; ++i) data += static_cast<char>(100 * i + 10 * j + k);
+  const Array array = read_array(file("x.npy", npy_head("|u1", "(2, 3, 4)", "True") + data));
+  std::vector<double> expected;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 4; ++k) expected.push_back(100 * i + 10 * j + k);
+  EXPECT_EQ(array.values, expected);
+}
+
+TEST_F(Files, OfArraysThatAreRefusedSayWhy) {
+  const auto said = [&](const std::string& shape, std::size_t bytes = 8) {
+    return fault([&] { read_array(file("x.npy", npy_head("|i1", shape) + std::string(bytes, '\1'))); });
+  };
+  EXPECT_EQ(said("(2, 2, 2)"), "no Error");
+  EXPECT_NE(said("()").find("0 dimensions; expected is 1 to 8"), std::string::npos);
+  EXPECT_NE(said("(1, 1, 1, 1, 1, 1, 1, 1, 8)").find("9 dimensions (1 x 1 x 1 x 1 x 1 x 1 x 1 x 1 x 8)"),
+            std::string::npos);
+  EXPECT_NE(said("(2, 0, 3)").find("empty array (2 x 0 x 3)"), std::string::npos);
+  EXPECT_NE(said("(4294967296, 4294967296, 2)").find("more than can be addressed"), std::string::npos);
+  EXPECT_NE(said("(2, 2, 2)", 7).find("truncated"), std::string::npos);
+  EXPECT_NE(said("(2, 2, 2)", 9).find("goes on after its 2 x 2 x 2 int8 array"), std::string::npos);
+  EXPECT_NE(fault([&] {
+              read_matrix(file("x.npy", npy_head("|i1", "(2, 2, 2)") + std::string(8, '\1')));
+            }).find("expected is a matrix of 2"),
+            std::string::npos);
+}
+
+TEST(Float32, OfAnArrayNamesThePlaceOfWhatItRefuses) {
+  Array array{"x.npy", "float64", {2, 3, 4}, std::vector<double>(24, 1)};
+  EXPECT_EQ(to_float32(array), std::vector<float>(24, 1));
+  array.values[12 + 4 + 3] = -HUGE_VAL;
+  EXPECT_NE(fault([&] { to_float32(array); }).find("-inf at [1, 1, 3] (counted from 0) of x.npy"), std::string::npos);
+}
+
 TEST(Float32, RoundsToNearestEvenUpToItsLargest) {
-  const auto rounded = [](double x) { return to_float32({"x", "float64", 1, 1, {x}})[0]; };
+  const auto rounded = [](double x) { return to_float32(Matrix{"x", "float64", 1, 1, {x}})[0]; };
   EXPECT_EQ(rounded(0x1.000001p0), 1.0F);  // a tie, to even
   EXPECT_EQ(rounded(0x1.000003p0), 0x1.000004p0F);
   EXPECT_EQ(rounded(0x1.fffffefffffffp127), 0x1.fffffep127F);

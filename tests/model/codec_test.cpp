@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <string>
 
 #include "narrowgauge/codec/baselines.hpp"
 #include "narrowgauge/codec/feature_map.hpp"
+#include "narrowgauge/codec/report.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
 
@@ -328,7 +330,12 @@ TEST(Codec, Quantizer) {
   EXPECT_EQ(dequantize_map(integer), (std::vector<float>{-254, 128, 0, 4}));
   EXPECT_EQ(quantize_map(std::vector<float>(3), {3}).step, 1);
   EXPECT_EQ(quantize_map(both, {4}, 2).values, (Bytes{0xFF, 0, 0, 0}));
-  EXPECT_THROW(quantize_map(std::vector<float>{1e-38F, 0}, {2}), Error);
+  try {
+    static_cast<void>(quantize_map(std::vector<float>{1e-38F, 0}, {2}));
+    ADD_FAILURE() << "a step below the normal numbers was taken";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("map is 1e-38,"), std::string::npos) << error.what();
+  }
   EXPECT_THROW(quantize_map(std::vector<float>{std::numeric_limits<float>::infinity()}, {1}), Error);
   EXPECT_THROW(quantize_map(both, {4}, 9), Error);
 }
@@ -367,6 +374,37 @@ TEST(Codec, BaselinesByHand) {
   const Ebpc streams = ebpc_encode(values, true);
   EXPECT_EQ(streams.zeros, (Bytes{0b01000100}));
   EXPECT_EQ(streams.planes, (Bytes{0x03, 0b00011000, 0b00001000, 0b11000001, 0b10000000}));
+}
+
+TEST(Codec, ReportCountsWhatTheEncodersMake) {
+  Stream stream(11);
+  const auto compressed = [](const FeatureMap& map, bool zero_runs) {
+    return compress(map, {.tile = 256, .zero_runs = zero_runs}).size();
+  };
+  for (int trial = 0; trial < 50; ++trial) {
+    const std::size_t count = 1 + stream.draw() % 3000;
+    const FeatureMap map{{count}, bytes_of_kind(stream, count), trial % 2 == 0, 0};
+    const auto report = codec_report(map, 256);
+    const std::array<std::size_t, 5> bytes{zvc_encode(map.values).size(), zero_rle_encode(map.values).size(),
+                                           ebpc_encode(map.values, map.is_signed).bytes(), compressed(map, false),
+                                           compressed(map, true)};
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      EXPECT_EQ(report[i + 2].bits, 8 * static_cast<double>(bytes[i]) / static_cast<double>(count))
+          << report[i + 2].name;
+    // No code of single values is shorter than the entropy, and the best is less than a bit above it.
+    const double best = static_cast<double>(coded_bits(counts_of(map.values), make_code(counts_of(map.values))));
+    EXPECT_LE(report[1].bits, best / static_cast<double>(count) * (1 + 1e-12));
+    EXPECT_GT(report[1].bits + 1.01, best / static_cast<double>(count));
+  }
+  Bytes all(256);
+  std::iota(all.begin(), all.end(), std::uint8_t{0});
+  const auto even = codec_report({{4, 64}, all, false, 0});
+  EXPECT_EQ(even[0].bits, 8);
+  EXPECT_EQ(even[1].bits, 8);
+  EXPECT_EQ(codec_report({{9}, Bytes(9, 7), false, 0})[1].bits, 0);
+  EXPECT_EQ(codec_report({{8}, Bytes{1, 1, 2, 2, 1, 1, 2, 2}, false, 0})[1].bits, 1);
+  EXPECT_THROW(codec_report({{}, {}, false, 0}), Error);
+  EXPECT_THROW(codec_report({{1}, {1}, false, 0}, 63), Error);
 }
 
 }  // namespace

@@ -14,6 +14,9 @@ std::string shown(std::string_view text);
 /// For JSON, which escapes control characters itself: only bytes that are not UTF-8 become \xHH.
 std::string utf8(std::string_view text);
 
+/// The whole of a file. `expected`: "a text file", for the Error of one that cannot be read, or has more than `most`
+/// bytes.
+std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most);
 /// The whole of a text file. Throws Error if it cannot be read, or has more than `most` bytes.
 std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 28);
 
