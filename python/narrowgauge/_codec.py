@@ -69,20 +69,7 @@ def codec_report(x: ArrayLike, *, bits: int | None = None, tile: int = 4096) -> 
     Raises Error as compress() does.
     """
     values = _codes(x, bits)
-    signed = values.dtype == np.int8
-    codes: NDArray[np.uint8]
-    if values.dtype == np.float32:
-        codes, signed, _ = _core.quantize_map(values, _bits(bits))
-    else:
-        codes = values.view(np.uint8)
-    share = np.bincount(codes.reshape(-1), minlength=256) / codes.size
-    share = share[share > 0]
     size = integer("tile", tile, 64, 2**20)
-    bytes_of = {name: len(_core.baseline(name, codes, signed)) for name in ("zvc", "zero_rle", "ebpc")}
-    bytes_of["huffman"] = len(_core.compress_codes(codes, signed, size, False))
-    bytes_of["narrowgauge"] = len(_core.compress_codes(codes, signed, size, True))
-    return {
-        "raw": 8.0,
-        "entropy": float(-(share * np.log2(share)).sum()) + 0.0,
-        **{name: 8 * count / codes.size for name, count in bytes_of.items()},
-    }
+    if values.dtype == np.float32:
+        return _core.report_real(values, _bits(bits), size)
+    return _core.report_codes(values.view(np.uint8), values.dtype == np.int8, size)

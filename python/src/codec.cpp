@@ -4,8 +4,8 @@
 #include <span>
 
 #include "bindings.hpp"
-#include "narrowgauge/codec/baselines.hpp"
 #include "narrowgauge/codec/feature_map.hpp"
+#include "narrowgauge/codec/report.hpp"
 
 namespace narrowgauge::python {
 namespace {
@@ -20,6 +20,15 @@ std::span<const T> values_of(const py::array_t<T, py::array::c_style>& a) {
   return {a.data(), static_cast<std::size_t>(a.size())};
 }
 
+FeatureMap map_of(const ByteArray& values, bool is_signed) {
+  const auto span = values_of(values);
+  return {shape_of(values), {span.begin(), span.end()}, is_signed, 0};
+}
+
+FeatureMap map_of(const RealArray& values, unsigned bits) {
+  return quantize_map(values_of(values), shape_of(values), bits);
+}
+
 py::bytes compress_map(const FeatureMap& map, std::size_t tile, bool zero_runs) {
   std::vector<std::uint8_t> file;
   {
@@ -30,12 +39,11 @@ py::bytes compress_map(const FeatureMap& map, std::size_t tile, bool zero_runs) 
 }
 
 py::bytes compress_codes(const ByteArray& values, bool is_signed, std::size_t tile, bool zero_runs) {
-  const auto span = values_of(values);
-  return compress_map({shape_of(values), {span.begin(), span.end()}, is_signed, 0}, tile, zero_runs);
+  return compress_map(map_of(values, is_signed), tile, zero_runs);
 }
 
 py::bytes compress_real(const RealArray& values, unsigned bits, std::size_t tile, bool zero_runs) {
-  return compress_map(quantize_map(values_of(values), shape_of(values), bits), tile, zero_runs);
+  return compress_map(map_of(values, bits), tile, zero_runs);
 }
 
 /// Bytes or numbers, in the map's shape; whether bytes are signed.
@@ -54,25 +62,22 @@ py::tuple decompress_file(const py::bytes& data) {
   return py::make_tuple(array, map.is_signed);
 }
 
-py::tuple quantize_codes(const RealArray& values, unsigned bits) {
-  const FeatureMap map = quantize_map(values_of(values), shape_of(values), bits);
-  ByteArray array(std::vector<py::ssize_t>(values.shape(), values.shape() + values.ndim()));
-  std::copy(map.values.begin(), map.values.end(), array.mutable_data());
-  return py::make_tuple(array, map.is_signed, map.step);
+py::dict report_map(const FeatureMap& map, std::size_t tile) {
+  const auto rates = [&] {
+    const py::gil_scoped_release release;
+    return codec_report(map, tile);
+  }();
+  py::dict report;
+  for (const CodecRate& rate : rates) report[py::str(rate.name)] = rate.bits;
+  return report;
 }
 
-py::bytes baseline(const std::string& method, const ByteArray& values, bool is_signed) {
-  std::vector<std::uint8_t> bytes;
-  if (method == "zvc") {
-    bytes = zvc_encode(values_of(values));
-  } else if (method == "zero_rle") {
-    bytes = zero_rle_encode(values_of(values));
-  } else {
-    const Ebpc streams = ebpc_encode(values_of(values), is_signed);
-    bytes = streams.zeros;
-    bytes.insert(bytes.end(), streams.planes.begin(), streams.planes.end());
-  }
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+py::dict report_codes(const ByteArray& values, bool is_signed, std::size_t tile) {
+  return report_map(map_of(values, is_signed), tile);
+}
+
+py::dict report_real(const RealArray& values, unsigned bits, std::size_t tile) {
+  return report_map(map_of(values, bits), tile);
 }
 
 std::vector<unsigned> code_lengths(const std::vector<std::uint64_t>& counts, unsigned longest) {
@@ -91,10 +96,10 @@ void bind_codec(py::module_& module) {
   module.def("compress_real", &compress_real, py::arg("values"), py::arg("bits"), py::arg("tile"), py::arg("zero_runs"),
              "The file of a map of numbers, quantized under one step.");
   module.def("decompress", &decompress_file, py::arg("data"), "The map of a file, and whether its codes are signed.");
-  module.def("quantize_map", &quantize_codes, py::arg("values"), py::arg("bits"),
-             "Codes of a map, whether they are signed, and their step.");
-  module.def("baseline", &baseline, py::arg("method"), py::arg("values"), py::arg("is_signed"),
-             "A map in zvc, zero_rle or ebpc.");
+  module.def("report_codes", &report_codes, py::arg("values"), py::arg("is_signed"), py::arg("tile"),
+             "Bits per value of a map of bytes, here and in published codes.");
+  module.def("report_real", &report_real, py::arg("values"), py::arg("bits"), py::arg("tile"),
+             "The same of a map of numbers, quantized under one step.");
   module.def("code_lengths", &code_lengths, py::arg("counts"), py::arg("longest"),
              "Lengths of the best code of 256 symbols.");
 }

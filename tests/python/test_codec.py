@@ -94,6 +94,15 @@ def test_report() -> None:
     assert list(report) == ["raw", "entropy", "zvc", "zero_rle", "ebpc", "huffman", "narrowgauge"]
     assert report["entropy"] <= report["narrowgauge"] <= report["huffman"] < report["entropy"] * 1.03
     assert report["narrowgauge"] < 0.8 * report["ebpc"]
+    codes = np.rint(x / np.float64(np.float32(np.float64(x.max()) / 255))).astype(np.uint8)
+    share = np.bincount(codes.reshape(-1)) / codes.size
+    share = share[share > 0]
+    assert report["entropy"] == pytest.approx(-(share * np.log2(share)).sum(), rel=1e-12)
+    assert report["narrowgauge"] == 8 * len(ng.compress(x)) / x.size
+    assert report["huffman"] == 8 * len(ng.compress(x, zero_runs=False)) / x.size
+    assert report["zvc"] == 8 * (x.size / 8 + np.count_nonzero(codes)) / x.size
+    assert ng.codec_report(codes) == pytest.approx(report, rel=1e-12)
+    assert list(ng.codec_report(x, bits=4).values()) != list(report.values())
     noise = RNG.integers(0, 256, 1 << 16).astype(np.uint8)
     assert ng.codec_report(noise)["narrowgauge"] < 8 * 1.02
     assert ng.codec_report(np.zeros(5000, np.int8))["entropy"] == 0
