@@ -91,33 +91,45 @@ NmPattern NmPattern::of(std::string_view name) {
 
 bool NmPattern::compressible() const { return pairs || (n == 2 && m == 4) || (n == 1 && m == 2 && !transposable); }
 
+std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_t rows, std::size_t cols,
+                                            const NmPattern& pattern, TransposableMask method) {
+  if (!pattern.transposable)
+    throw Error("transposable mask of " + pattern.name() + ": expected a transposable pattern such as 4:8-T");
+  check(x, rows, cols, pattern);
+  if (method == TransposableMask::enumerate && (pattern.n != 2 || pattern.m != 4))
+    throw Error("transposable masks of " + pattern.name() + " are too many to enumerate; expected 2:4-T, which has 90");
+  const auto m = static_cast<std::size_t>(pattern.m);
+  std::vector<std::uint8_t> mask(x.size());
+  std::vector<float> block(m * m);
+  std::vector<std::uint64_t> magnitudes(m * m);
+  for (std::size_t row = 0; row < rows; row += m) {
+    for (std::size_t col = 0; col < cols; col += m) {
+      for (std::size_t i = 0; i < m * m; ++i) block[i] = x[(row + i / m) * cols + col + i % m];
+      align(block, 57, magnitudes);
+      if (method == TransposableMask::enumerate) {
+        const unsigned kept = transposable_mask_2_4(magnitudes);
+        for (std::size_t i = 0; i < 16; ++i) mask[(row + i / 4) * cols + col + i % 4] = kept >> i & 1;
+      } else {
+        const std::vector<std::uint8_t> kept = transposable_mask_greedy(magnitudes, pattern.n, pattern.m);
+        for (std::size_t i = 0; i < m * m; ++i) mask[(row + i / m) * cols + col + i % m] = kept[i];
+      }
+    }
+  }
+  return mask;
+}
+
 std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, std::size_t cols,
                                   const NmPattern& pattern) {
+  if (pattern.transposable)
+    return transposable_mask(
+        x, rows, cols, pattern,
+        pattern.n == 2 && pattern.m == 4 ? TransposableMask::enumerate : TransposableMask::approximate);
   check(x, rows, cols, pattern);
   const auto m = static_cast<std::size_t>(pattern.m);
   std::vector<std::uint8_t> mask(x.size());
-  std::vector<std::uint64_t> magnitudes;
-  if (pattern.transposable) {
-    std::vector<float> block(m * m);
-    magnitudes.resize(m * m);
-    for (std::size_t row = 0; row < rows; row += m) {
-      for (std::size_t col = 0; col < cols; col += m) {
-        for (std::size_t i = 0; i < m * m; ++i) block[i] = x[(row + i / m) * cols + col + i % m];
-        align(block, 57, magnitudes);
-        if (pattern.n == 2 && m == 4) {
-          const unsigned kept = transposable_mask_2_4(magnitudes);
-          for (std::size_t i = 0; i < 16; ++i) mask[(row + i / 4) * cols + col + i % 4] = kept >> i & 1;
-        } else {
-          const std::vector<std::uint8_t> kept = transposable_mask_greedy(magnitudes, pattern.n, pattern.m);
-          for (std::size_t i = 0; i < m * m; ++i) mask[(row + i / m) * cols + col + i % m] = kept[i];
-        }
-      }
-    }
-    return mask;
-  }
   const std::size_t unit = pattern.pairs ? 2 : 1;
   std::vector<std::uint64_t> sums(m / unit);
-  magnitudes.resize(m);
+  std::vector<std::uint64_t> magnitudes(m);
   for (std::size_t first = 0; first < x.size(); first += m) {
     if (pattern.pairs) {
       align(x.subspan(first, m), 57, magnitudes);

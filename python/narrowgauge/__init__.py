@@ -48,7 +48,17 @@ from ._quantized import (
     quantize,
 )
 from ._scaling import DelayedScaling
-from ._sparse import SparseMatrix, prune, pruning_error, sparsity_mask, to_sparse
+from ._sparse import (
+    SparseMatrix,
+    SparseOperand,
+    adaprune,
+    prune,
+    pruning_error,
+    sparse_operand,
+    sparsity_mask,
+    to_sparse,
+    transposable_mask,
+)
 
 __all__ = [
     "Anchor",
@@ -65,9 +75,11 @@ __all__ = [
     "RequantizedResult",
     "RungError",
     "SparseMatrix",
+    "SparseOperand",
     "Technology",
     "Tile",
     "__version__",
+    "adaprune",
     "codec_report",
     "compress",
     "decode",
@@ -96,11 +108,13 @@ __all__ = [
     "prune",
     "pruning_error",
     "quantize",
+    "sparse_operand",
     "sparsity_mask",
     "technologies",
     "tiles",
     "to_ml_dtypes",
     "to_sparse",
+    "transposable_mask",
     "unpack",
     "workloads",
 ]

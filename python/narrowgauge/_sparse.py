@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""N:M sparsity (docs/sparsity.md): pruning, masks, compressed storage."""
+"""N:M sparsity (docs/sparsity.md): pruning, masks, compressed storage, what of it a training step uses."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ._arrays import ArrayLike, any_array, float32_array
 from ._core import Error
 
 METHODS = ("greedy", "mvue", "approx-mvue")
+MASK_METHODS = ("approximate", "exact", "enumerate")
 
 
 def _matrix(x: NDArray[Any], name: str) -> NDArray[Any]:
@@ -53,6 +54,148 @@ def sparsity_mask(x: ArrayLike, pattern: str = "2:4") -> NDArray[np.bool_]:
     """What prune(x, pattern) keeps: True where an element stays, of the shape of x. Raises Error as prune() does."""
     values = _matrix(float32_array(x, "x"), "x")
     return _core.prune(values, text("pattern", pattern), method="greedy", seed=0, random_bits=16)[1].view(np.bool_)
+
+
+def _flow_edges(n: int, m: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """The flow of a block as an assignment: left node, right node, and the element whose cost an edge has (m * m: none).
+
+    An element stands on both sides. Assigned to itself it goes; else its right node is taken by one of n copies of its row, and
+    its left node takes one of n copies of its column: it stays, at most once, and rows and columns have n each.
+    """
+    element = np.arange(m * m)
+    copy = m * m + np.arange(n)
+    row, column = (n * index[:, None] + copy for index in np.divmod(element, m))
+    across = np.repeat(element, n)
+    none = np.full_like(element, m * m)
+    left = np.concatenate([element, row.ravel(), across])
+    right = np.concatenate([element, across, column.ravel()])
+    return left, right, np.concatenate([none, across, np.repeat(none, n)])
+
+
+def _exact_masks(blocks: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
+    """Masks of the largest sums of blocks x m x m magnitudes."""
+    try:
+        from scipy.sparse import csr_matrix
+        from scipy.sparse.csgraph import min_weight_full_bipartite_matching
+    except ImportError as error:
+        raise ImportError("exact masks take SciPy: pip install scipy, or pip install 'narrowgauge[scipy]'") from error
+    m = blocks.shape[1]
+    left, right, element = _flow_edges(n, m)
+    nodes = m * m + n * m
+    flat = np.abs(blocks.reshape(len(blocks), -1)).astype(np.float64)
+    # Integers below 2^41: whatever the solver adds up is exact in float64. Costs of zero would be no edges.
+    top = flat.max(axis=1, keepdims=True)
+    flat = np.floor(np.ldexp(flat, 40 - np.frexp(top)[1] + 1))
+    costs = np.concatenate([flat.max(axis=1, keepdims=True) - flat, np.zeros((len(flat), 1))], axis=1) + 1
+    masks = np.empty((len(blocks), m * m), np.bool_)
+    together = max(1, 1536 // nodes)  # a call costs as much as some blocks, and large problems slow the solver down
+    for first in range(0, len(blocks), together):
+        some = costs[first : first + together, element]
+        offset = nodes * np.arange(len(some))[:, None]
+        shape = (nodes * len(some), nodes * len(some))
+        graph = csr_matrix((some.ravel(), ((left + offset).ravel(), (right + offset).ravel())), shape=shape)
+        assigned = min_weight_full_bipartite_matching(graph)[1].reshape(len(some), nodes) - offset
+        masks[first : first + together] = assigned[:, : m * m] != np.arange(m * m)
+    return masks.reshape(blocks.shape)
+
+
+def transposable_mask(x: ArrayLike, pattern: str = "4:8-T", *, method: str = "exact") -> NDArray[np.bool_]:
+    """A mask of at most N in every row and every column of each M x M block: x and its transpose are N:M sparse under it.
+
+    x: two dimensions, multiples of M. pattern: 'N:M-T'. method:
+        'approximate': magnitudes from the largest down, each kept if its row and its column have room: at least half of the
+            best sum, rows and columns may have fewer than N (arXiv 2102.08124, as in its published code).
+        'exact': the mask of the largest sum, N in every row and column, by a flow of least cost, which SciPy solves as an
+            assignment. Magnitudes count as multiples of 2^-40 of the power of two below the block's largest, cut toward zero.
+            Which of equal masks is taken is the solver's.
+        'enumerate': 2:4-T alone, the first of its 90 masks with the largest sum, as ng_transposable_2_4 has it.
+
+    Raises Error as prune() does, and for 'enumerate' with another pattern; ImportError for 'exact' without SciPy.
+    """
+    values = _matrix(float32_array(x, "x"), "x")
+    name = text("pattern", pattern)
+    exact = one_of("method", method, MASK_METHODS) == "exact"
+    mask = _core.transposable_mask(values, name, method="approximate" if exact else method).view(np.bool_)
+    if not exact:
+        return mask
+    n, m = (int(number) for number in name.removesuffix("-T").split(":"))
+    blocks = values.reshape(values.shape[0] // m, m, values.shape[1] // m, m).swapaxes(1, 2)
+    kept = _exact_masks(blocks.reshape(-1, m, m), n)
+    return np.ascontiguousarray(kept.reshape(blocks.shape).swapaxes(1, 2).reshape(values.shape))
+
+
+def adaprune(
+    weights: ArrayLike, inputs: ArrayLike, pattern: str = "2:4", *, mask: ArrayLike | None = None
+) -> NDArray[np.float32]:
+    """Prunes a layer's weights, and fits those that stay to what the layer gave on a calibration set (AdaPrune, arXiv 2102.08124).
+
+    weights: outputs x inputs; a layer is x @ weights.T. inputs: samples x inputs, what the layer gets; a few hundred
+        samples. mask: what stays, of the shape of weights; None: sparsity_mask(weights, pattern).
+
+    Each output is a linear least-squares problem on its kept weights, in float64, of the normal equations; where the samples
+    do not decide, weights change as little as possible. Float32, of the shape of weights. Raises Error as prune() does,
+    and for shapes that do not fit.
+    """
+    dense = _matrix(float32_array(weights, "weights"), "weights")
+    samples = _matrix(float32_array(inputs, "inputs"), "inputs")
+    if samples.shape[1] != dense.shape[1]:
+        raise Error(
+            f"inputs has shape {samples.shape}: expected samples x {dense.shape[1]}, as many columns as weights has"
+        )
+    if not np.isfinite(samples).all():
+        raise Error("inputs has NaNs or infinities: expected finite numbers")
+    if mask is None:
+        keep = sparsity_mask(dense, pattern)
+    else:
+        keep = any_array(mask, "mask") != 0
+        if keep.shape != dense.shape:
+            raise Error(f"mask has shape {keep.shape}: expected the shape of weights, {dense.shape}")
+        if not np.isfinite(dense).all():
+            raise Error("weights has NaNs or infinities: expected finite numbers")
+    gram = samples.T.astype(np.float64) @ samples.astype(np.float64)
+    result = np.zeros_like(dense)
+    for row, kept, fitted in zip(dense.astype(np.float64), keep, result, strict=True):
+        # The error is x @ (row without what goes + change - row): what goes has to be made good by the others.
+        wanted = gram[kept] @ np.where(kept, 0, row)
+        change = np.linalg.lstsq(gram[np.ix_(kept, kept)], wanted, rcond=None)[0]
+        fitted[kept] = row[kept] + change
+    return result
+
+
+@dataclass(frozen=True)
+class SparseOperand:
+    """Which operand of a matrix product of training is sparse; the other one is dense.
+
+    gemm: 'forward', 'backward' or 'update'. product: with x tokens x inputs, W outputs x inputs, dy tokens x outputs.
+    operand: 'weights' or 'gradient'. along: what is summed over, along which the groups of M lie. pattern, method: of prune().
+    """
+
+    gemm: str
+    product: str
+    operand: str
+    along: str
+    pattern: str
+    method: str
+
+
+_TRAINING = (
+    SparseOperand("forward", "y = x @ W.T", "weights", "inputs", "2:4-T", "greedy"),
+    SparseOperand("backward", "dx = dy @ W", "weights", "outputs", "2:4-T", "greedy"),
+    SparseOperand("update", "dW = dy.T @ x", "gradient", "tokens", "2:4", "mvue"),
+)
+
+
+def sparse_operand(gemm: str) -> SparseOperand:
+    """Which operand of a product of training is sparse, along what, and how it is pruned (docs/sparsity.md, Training).
+
+    >>> ng.sparse_operand("update").operand
+    'gradient'
+
+    gemm: 'forward', 'backward' or 'update'. The transposed weights of 'backward' are sparse under the mask of 'forward'.
+    Raises Error for another name.
+    """
+    names = tuple(entry.gemm for entry in _TRAINING)
+    return _TRAINING[names.index(one_of("gemm", gemm, names))]
 
 
 def pruning_error(x: ArrayLike, pattern: str = "2:4", *, method: str = "greedy") -> float:

@@ -17,6 +17,11 @@ constexpr std::array<std::pair<std::string_view, Pruning>, 3> method_names{{
     {"approx-mvue", Pruning::approximate_mvue},
 }};
 
+constexpr std::array<std::pair<std::string_view, TransposableMask>, 2> mask_names{{
+    {"approximate", TransposableMask::approximate},
+    {"enumerate", TransposableMask::enumerate},
+}};
+
 template <class T>
 struct View {
   explicit View(const Array<T>& x)
@@ -39,6 +44,18 @@ py::tuple prune_array(const Array<float>& x, std::string_view pattern, std::stri
   }
   return py::make_tuple(own(std::move(pruned.values), view.rows, view.cols),
                         own(std::move(pruned.mask), view.rows, view.cols));
+}
+
+py::array transposable_mask_of(const Array<float>& x, std::string_view pattern, std::string_view method) {
+  const View<float> view(x);
+  const NmPattern wanted = NmPattern::of(pattern);
+  const TransposableMask by = find_name(mask_names, "method", method);
+  std::vector<std::uint8_t> mask;
+  {
+    const py::gil_scoped_release release;
+    mask = transposable_mask(view.values, view.rows, view.cols, wanted, by);
+  }
+  return own(std::move(mask), view.rows, view.cols);
 }
 
 double error_of(const Array<float>& x, std::string_view pattern, std::string_view method) {
@@ -85,6 +102,8 @@ void bind_storage(py::module_& module, const std::string& what) {
 void bind_sparse(py::module_& module) {
   module.def("prune", &prune_array, py::arg("x"), py::arg("pattern"), py::kw_only(), py::arg("method"), py::arg("seed"),
              py::arg("random_bits"), "narrowgauge.prune of arrays: values and mask.");
+  module.def("transposable_mask", &transposable_mask_of, py::arg("x"), py::arg("pattern"), py::kw_only(),
+             py::arg("method"), "narrowgauge.transposable_mask of arrays, approximate or enumerate.");
   module.def("pruning_error", &error_of, py::arg("x"), py::arg("pattern"), py::kw_only(), py::arg("method"),
              "narrowgauge.pruning_error of arrays.");
   bind_storage<float>(module, "numbers");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python/bench/bench.py in small: every format's golden product stands beside float32 products by named kernels."""
+"""python/bench in small: every format's golden product stands beside float32 products by named kernels; masks are measured."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import narrowgauge as ng
@@ -34,3 +35,15 @@ def test_every_format_is_beside_float32_products(measured: dict) -> None:
 
 def test_quantizers_are_measured(measured: dict) -> None:
     assert all(row["elements_per_second"] > 0 for row in measured["quantizers"])
+
+
+def test_masks_are_measured(tmp_path: Path) -> None:
+    weights = tmp_path / "weights.npy"
+    np.save(weights, np.random.default_rng(0).standard_normal((20, 9), np.float32))
+    command = [sys.executable, BENCH.with_name("masks.py"), "--json", "--size", "16", weights]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert [(row["matrix"], row["pattern"]) for row in rows[-2:]] == [("weights", "2:4-T"), ("weights", "4:8-T")]
+    assert rows[-1]["blocks"] == 2
+    for row in rows:
+        share = row["approximate_over_best"]
+        assert 0.5 <= share["least"] <= share["mean"] <= 1

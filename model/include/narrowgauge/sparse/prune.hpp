@@ -53,6 +53,17 @@ struct PrunedMatrix {
 std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, std::size_t cols,
                                   const NmPattern& pattern);
 
+/// How a transposable mask is chosen.
+enum class TransposableMask {
+  approximate,  ///< the 2-approximation, any n:m
+  enumerate,    ///< the best of all 90, 2:4 alone
+};
+
+/// The mask of a transposable pattern, block by block; sums as nm_mask() has them. Throws Error as nm_mask() does, for
+/// a pattern that is not transposable, and for enumerate with another one than 2:4-T.
+std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_t rows, std::size_t cols,
+                                            const NmPattern& pattern, TransposableMask method);
+
 /// The matrix pruned. greedy: values stay as they are, under nm_mask(). mvue: 1:2 and 2:4 by mvue_1_2() and mvue_2_4(),
 /// magnitudes being multiples of 2^-60 of the power of two below the block's largest, cut toward zero (exact if the
 /// block's numbers span 36 binades at most), and results rounded to nearest even once. approximate_mvue: 2:4 by
