@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel and the source archive: built, installed into an empty folder, used, and looked into.
+"""The wheel: built, installed into an empty folder, used, and looked into.
 
 python3 check_wheel.py SOURCE_TREE WORK_FOLDER VERSION
 WORK_FOLDER keeps what CMake built, so that a second run is quick. Needs no network.
@@ -13,11 +13,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
 import numpy as np
+from check_package import check_instructions, one, run
 
 # What a user does with the installed wheel.
 USE = """
@@ -38,20 +38,6 @@ assert ng.flips("nvfp4", (x, x.T))["register_flips"] > 0
 assert "resnet50" in ng.workloads()
 print(result, energy, sep="; ")
 """
-
-
-def run(*command: str | Path, **keywords: object) -> str:
-    done = subprocess.run(command, check=False, capture_output=True, text=True, **keywords)  # type: ignore[call-overload]
-    if done.returncode:
-        sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return str(done.stdout)
-
-
-def one(folder: Path, pattern: str) -> Path:
-    found = list(folder.glob(pattern))
-    if len(found) != 1:
-        sys.exit(f"{folder} has {len(found)} files {pattern}: expected one")
-    return found[0]
 
 
 def check_contents(wheel: Path, version: str) -> None:
@@ -92,46 +78,6 @@ def check_program(program: Path, version: str, work: Path) -> None:
     print(f"narrowgauge: {program.stat().st_size} bytes, {', '.join(sorted(linked))}")
 
 
-def check_instructions(module: Path) -> None:
-    """Instructions beyond x86-64's baseline are only in the kernels that are chosen by what the processor has."""
-    function, seen = "", 0
-    for line in run("objdump", "-d", "--no-show-raw-insn", "-C", module).splitlines():
-        if line.endswith(">:"):
-            function = line
-        elif re.search(r"%[yz]mm|\tv[a-z]+[a-z0-9]* .*%xmm", line):
-            seen += 1
-            dispatched = re.search(r"detail::avx(2|512|512vnni)::|flips_avx512|\[clone \.avx(2|512f)", function)
-            assert dispatched, f"{function} {line}: not dispatched"
-    assert seen > 100, f"{seen} AVX instructions were seen in {module}: expected the kernels"
-
-
-def check_sdist(source: Path, work: Path, build: Path, version: str) -> None:
-    """The archive has every file of the tree that the wheel's compilers read, and can be configured."""
-    made = work / "sdist"
-    shutil.rmtree(made, ignore_errors=True)
-    hook = f"from scikit_build_core.build import build_sdist; build_sdist({str(made)!r})"
-    run(sys.executable, "-c", hook, cwd=source)
-    with tarfile.open(one(made, "*.tar.gz")) as archive:
-        archive.extractall(made)
-    unpacked = made / f"narrowgauge-{version}"
-    lines = run("ninja", "-C", build, "-t", "deps").splitlines()
-    named = (line.strip() for line in lines if line[:4] == "    ")  # relative to `build` where ccache rewrote them
-    read = {Path(os.path.normpath(build / name)) for name in named}
-    read = {path for path in read if path.is_relative_to(source) and not path.is_relative_to(work)}
-    read = {path.relative_to(source) for path in read if ".venv" not in path.parts}
-    assert len(read) > 30, read
-    missing = [str(path) for path in sorted(read) if not (unpacked / path).is_file()]
-    assert not missing, f"the source archive lacks {missing}: add them to sdist.include in pyproject.toml"
-    options = [f"-D{name}=OFF" for name in ("NG_RTL", "NG_SYSTEMC", "NG_CROSS", "NG_BENCHMARKS", "NG_TESTS")]
-    options += ["-DSKBUILD=2", "-DSKBUILD_SCRIPTS_DIR=scripts", f"-DPython_EXECUTABLE={sys.executable}", "-G", "Ninja"]
-    run("cmake", "-S", unpacked, "-B", made / "build", *options)
-    files = [path.relative_to(unpacked) for path in unpacked.rglob("*") if path.is_file()]
-    extra = [str(path) for path in files if not (source / path).is_file() and path.name != "PKG-INFO"]
-    assert not extra, f"the source archive has files that are not of this tree: {extra[:9]}"
-    assert len(files) < 2000, f"the source archive has {len(files)} files: see sdist.include in pyproject.toml"
-    print(f"sdist: {len(files)} files, among them all {len(read)} that the build read; it configures")
-
-
 def main() -> None:
     source, work, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     build, wheels, installed = work / "build", work / "wheel", work / "installed"
@@ -153,7 +99,6 @@ def main() -> None:
     check_program(installed / "bin" / "narrowgauge", version, work)
     check_instructions(one(build / "python" / "narrowgauge", "_core*.so"))
     check_instructions(build / "bin" / "narrowgauge")
-    check_sdist(source, work, build, version)
 
 
 if __name__ == "__main__":
