@@ -21,7 +21,6 @@
 namespace narrowgauge::cli {
 namespace {
 
-constexpr std::array<Choice<Axis>, 2> axes{{{"rows", Axis::rows}, {"columns", Axis::columns}}};
 constexpr int most_bars = 40;
 constexpr double bar_width = 30;
 

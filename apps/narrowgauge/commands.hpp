@@ -59,6 +59,9 @@ T choose(std::string_view option, std::string_view name, const std::array<Choice
               names_of(choices, ", "));
 }
 
+/// The values of --axis.
+inline constexpr std::array<Choice<Axis>, 2> axes{{{"rows", Axis::rows}, {"columns", Axis::columns}}};
+
 /// An option that is a whole number from `low` to `high`; its value before is the default.
 template <class T>
 CLI::Option* add_number(CLI::App& command, const std::string& flag, T& value, T low, T high, const std::string& help) {

@@ -17,8 +17,6 @@
 namespace narrowgauge::cli {
 namespace {
 
-constexpr std::array<Choice<Axis>, 2> axes{{{"rows", Axis::rows}, {"columns", Axis::columns}}};
-
 struct QuantizeArguments {
   std::string x;
   std::string axis = "rows";
