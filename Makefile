@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate formats style clean
+.PHONY: help setup setup-area configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate pictures formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -92,6 +92,9 @@ generate: setup ## everything that follows from the units' records, the format t
 
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py
+
+pictures: setup ## the manual's pictures from their sources, docs/pictures
+	@$(PYTHON) tools/ngtools/pictures.py
 
 style: setup ## check formatting and lint of C++ and Python
 	@tools/style.sh

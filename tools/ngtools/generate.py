@@ -4,9 +4,10 @@
     tools/ngtools/generate.py            write them (make generate)
     tools/ngtools/generate.py --check    compare only; exit code 1 and a diff where one has drifted (ctest -R lint.generated)
 
-They are: the parameter table of each unit's page, the status table of README.md, the cycle models of docs/systemc.md, the
-named tiles (rtl/tile/configurations.json), the energy gauge's units (power/units.json), and the lists of RTL files for
-FuseSoC (narrowgauge.core), Bender (Bender.yml) and everything else (rtl/narrowgauge.f).
+They are: the parameter table of each unit's page, the table of families in README.md, the tables of units in
+docs/units/README.md, the cycle models of docs/systemc.md, the named tiles (rtl/tile/configurations.json), the energy gauge's
+units (power/units.json), and the lists of RTL files for FuseSoC (narrowgauge.core), Bender (Bender.yml) and everything else
+(rtl/narrowgauge.f).
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ def generated(rows_of_units: list[dict]) -> dict[str, str]:
     tiles = [{"name": item.name.removeprefix("tile_"), **defaults, **item.params} for item in tile.having("engine")]
     energy = [entry for unit in units for entry in unit.energy]
     out = {
-        "README.md": between("README.md", "status", status.table(rows_of_units)),
+        "README.md": between("README.md", "families", status.families(rows_of_units)),
+        "docs/units/README.md": between("docs/units/README.md", "units", status.tables(rows_of_units)),
         "docs/systemc.md": between("docs/systemc.md", "cycle models", cycle_models(units)),
         "narrowgauge.core": fusesoc(files, units, version[1]),
         "Bender.yml": bender(files),

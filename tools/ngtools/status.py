@@ -2,7 +2,7 @@
 """The status of the units: what their records say, and what was measured (synth/records, verif/ledger). A record of a
 measurement that does not exist is an error, not an empty cell.
 
-  status.py              print the table (Markdown; tools/ngtools/generate.py puts it into README.md)
+  status.py              print the tables (Markdown; tools/ngtools/generate.py makes docs/units/README.md of them)
   status.py --json       the same as data, for `narrowgauge units`
 """
 
@@ -10,10 +10,27 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 
 from ngtools import ngflow
 from ngtools.records import Unit, read_units
+
+# Families in the order in which a reader meets them: what each is, and the page of the manual that explains it.
+FAMILIES = {
+    "tile": ("the accelerator: operand buffers, array, drain, registers, driver", "docs/units/tile.md"),
+    "mac": (
+        "dot products and multiply-accumulates of NVFP4, MXFP4, FP8, BF16 and integers, and what they are made of",
+        "docs/gemm.md",
+    ),
+    "quant": ("quantizers of blocks, Hadamard transform, transposition, scaling", "docs/quantizers.md"),
+    "luq": ("LUQ: 4-bit training without multipliers", "docs/luq.md"),
+    "sparse": ("N:M sparsity: masks, unbiased pruning, dot products that skip", "docs/sparsity.md"),
+    "codec": ("feature maps compressed, and back", "docs/codec.md"),
+    "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
+    "format": ("rounding and random bits", "docs/numerics.md"),
+    "prim": ("queues, memories, reset", "docs/handshake.md"),
+}
 
 
 def described(unit: Unit) -> dict:
@@ -73,24 +90,59 @@ def status() -> tuple[list[dict], list[str]]:
     return rows, problems
 
 
-def table(rows: list[dict]) -> str:
-    lines = [
-        "| unit | what | RTL and models | bench on RTL and netlist | injected faults killed | proof | iCE40 LUT4 |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for row in rows:
-        real = row["faults"] - row["faults_equivalent"]
-        killed = f"{row['faults_killed']} of {real}" if row["faults"] else "none run"
-        cycle_model = f", [SystemC]({row['systemc']})" if "systemc" in row else ""
-        area = ", ".join(f"{item['ice40_lut4']} ({item['record']})" for item in row["area"])
-        lines.append(
-            f"| [{row['name']}]({row['page']}) | {row['does']} | [`{row['top']}`]({row['rtl']}), [C++]({row['golden']}){cycle_model} "
-            f"| {'yes' if row['benches'] else 'no'} | {killed} | {'yes' if row['proofs'] else 'no'} | {area} |"
+def killed(rows: list[dict]) -> str:
+    real = sum(row["faults"] - row["faults_equivalent"] for row in rows)
+    return f"{sum(row['faults_killed'] for row in rows)} of {real}" if real else "none run"
+
+
+def by_family(rows: list[dict]) -> dict[str, list[dict]]:
+    """Units of each family, families in their order."""
+    unknown = {row["family"] for row in rows} - set(FAMILIES)
+    if unknown:
+        raise ngflow.FlowError(
+            f"families {', '.join(sorted(unknown))} are not in FAMILIES of tools/ngtools/status.py; add them there"
         )
-    return "\n".join(lines) + (
-        "\n\nInjected faults: those proven equivalent to the original are not counted. "
-        "Area with its parameters and conditions: [docs/area.md](docs/area.md).\n"
-    )
+    families = {name: [row for row in rows if row["family"] == name] for name in FAMILIES}
+    return {name: units for name, units in families.items() if units}
+
+
+def families(rows: list[dict]) -> str:
+    """A row a family, for the README."""
+    lines = ["| family | what | units | injected faults killed |", "|---|---|---|---|"]
+    for name, units in by_family(rows).items():
+        what, page = FAMILIES[name]
+        lines.append(f"| [{name}]({page}) | {what} | [{len(units)}](docs/units/README.md#{name}) | {killed(units)} |")
+    return "\n".join(lines) + "\n"
+
+
+def from_units(page: str) -> str:
+    """A page of docs/ as docs/units/ links it."""
+    return os.path.relpath(page, "docs/units")
+
+
+def tables(rows: list[dict]) -> str:
+    """A table a family, for docs/units/README.md."""
+    lines = []
+    for name, units in by_family(rows).items():
+        what, page = FAMILIES[name]
+        lines += [
+            f"## {name}",
+            "",
+            f"{what[0].upper()}{what[1:]} ([more]({from_units(page)})).",
+            "",
+            "| unit | what | RTL and models | injected faults killed | proof | iCE40 LUT4 |",
+            "|---|---|---|---|---|---|",
+        ]
+        for row in units:
+            cycle_model = f", [SystemC](../../{row['systemc']})" if "systemc" in row else ""
+            area = ", ".join(f"{item['ice40_lut4']} ({item['record']})" for item in row["area"])
+            lines.append(
+                f"| [{row['name']}]({from_units(row['page'])}) | {row['does']} "
+                f"| [`{row['top']}`](../../{row['rtl']}), [C++](../../{row['golden']}){cycle_model} "
+                f"| {killed([row])} | {'yes' if row['proofs'] else 'no'} | {area} |"
+            )
+        lines.append("")
+    return "\n".join(lines)
 
 
 def main() -> int:
@@ -100,7 +152,7 @@ def main() -> int:
     rows, problems = status()
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(json.dumps(rows, indent=2) if args.json else table(rows), end="\n" if args.json else "")
+    print(json.dumps(rows, indent=2) if args.json else tables(rows), end="\n" if args.json else "")
     return 1 if problems else 0
 
 

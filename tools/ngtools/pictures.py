@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the manual's pictures: docs/pictures/<name>.toml, which a person writes, into docs/pictures/<name>.svg.
+
+    tools/ngtools/pictures.py [NAME...]      draw them, or these (make pictures)
+    tools/ngtools/pictures.py --check        compare only; exit code 1 where one has drifted (ctest -R lint.pictures)
+    tools/ngtools/pictures.py --png FOLDER   also as PNG, to look at
+
+A picture is a drawing (boxes and arrows) or bars (figures out of the records). Units of a drawing are grid steps, y downwards:
+
+    size = [12, 6]                                    columns and rows; a step is 60 points wide, 40 high
+    box = [{name = "a", at = [0, 0], size = [3, 1], text = "…", kind = "hardware", note = "small text below"}]
+    arrow = [{from = "a", to = "b", text = "…", kind = "compared"}]    "a.top" chooses a side, "a.top:0.2" a place on it; via = [[x, y], …]
+    label = [{at = [1, 2], text = "…"}]
+
+Bars name their figures, each a file of the tree and the path of keys to a number in it, divided by `unit` if there is one:
+
+    title = "…"
+    bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]}]
+    cited = [{text = "…", value = 1590, source = "…"}]
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+import tomllib
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+import itertools
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import FancyBboxPatch
+
+from ngtools import ngflow
+from ngtools.ngflow import ROOT, FlowError
+
+FOLDER = ROOT / "docs" / "pictures"
+STEP = (60, 40)  # points
+KINDS = {
+    "": ("#f5f5f5", "#777777"),
+    "model": ("#e3eefb", "#2f6fb3"),
+    "hardware": ("#e6f4e6", "#3a8a3a"),
+    "check": ("#fdf1dc", "#c07d10"),
+    "person": ("#f3e8f8", "#7d4ba0"),
+    "data": ("#ffffff", "#777777"),
+}
+ARROWS = {"": ("-|>", "-", "#444444"), "compared": ("<|-|>", "--", "#c07d10"), "path": ("-|>", "-", "#3a8a3a")}
+SIDES = {"left": (0, 0.5), "right": (1, 0.5), "top": (0.5, 0), "bottom": (0.5, 1)}
+
+
+def keys_of(name: str, item: dict, wanted: set[str], allowed: set[str]) -> None:
+    """An error that names what is wrong with a table of the source."""
+    missing, unknown = wanted - set(item), set(item) - wanted - allowed
+    if missing or unknown:
+        raise FlowError(
+            f"docs/pictures/{name}.toml: {item} lacks {sorted(missing) or 'nothing'} and has unknown {sorted(unknown) or 'nothing'}; "
+            f"expected {sorted(wanted)}, and perhaps {sorted(allowed)}"
+        )
+
+
+def end_of(name: str, boxes: dict[str, dict], place: str, other: tuple[float, float]) -> tuple[float, float]:
+    """Where an arrow meets a box: at the side that is named, else at the one that looks at the other end."""
+    box, _, side = place.partition(".")
+    side, _, along = side.partition(":")
+    if box not in boxes or (side and side not in SIDES):
+        raise FlowError(f"docs/pictures/{name}.toml: an arrow's end {place!r} is no box; boxes are {', '.join(boxes)}")
+    (x, y), (w, h) = boxes[box]["at"], boxes[box]["size"]
+    if not side:
+        dx, dy = other[0] - x - w / 2, other[1] - y - h / 2
+        beside = abs(dx) * h > abs(dy) * w
+        side = ("right" if dx > 0 else "left") if beside else ("bottom" if dy > 0 else "top")
+    fx, fy = SIDES[side]
+    if along:
+        fx, fy = (float(along), fy) if side in ("top", "bottom") else (fx, float(along))
+    return x + fx * w, y + fy * h
+
+
+def drawing(name: str, source: dict) -> plt.Figure:
+    """Boxes and arrows."""
+    keys_of(name, source, {"size", "box"}, {"arrow", "label", "alt"})
+    width, height = source["size"]
+    figure = plt.figure(figsize=(width * STEP[0] / 72, height * STEP[1] / 72))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, width), ylim=(height, 0))
+    axes.set_axis_off()
+    boxes = {}
+    for box in source["box"]:
+        keys_of(name, box, {"name", "at", "size", "text"}, {"kind", "note"})
+        boxes[box["name"]] = box
+        (x, y), (w, h) = box["at"], box["size"]
+        fill, edge = KINDS[box.get("kind", "")]
+        shape = FancyBboxPatch((x, y), w, h, boxstyle="round,pad=0,rounding_size=0.08", fc=fill, ec=edge, lw=1.2)
+        axes.add_patch(shape)
+        note = box.get("note", "")
+        lines = note.count("\n") + 1 if note else 0
+        up = 0.165 * lines
+        axes.text(x + w / 2, y + h / 2 - up, box["text"], ha="center", va="center", fontsize=11, weight="bold")
+        if note:
+            axes.text(
+                x + w / 2,
+                y + h / 2 + 0.22,
+                note,
+                ha="center",
+                va="center",
+                fontsize=9,
+                color="#333333",
+                linespacing=1.25,
+            )
+    for arrow in source.get("arrow", []):
+        keys_of(name, arrow, {"from", "to"}, {"text", "kind", "via", "at"})
+        middle = {end: boxes.get(arrow[end].partition(".")[0]) for end in ("from", "to")}
+        centers = {
+            end: (box["at"][0] + box["size"][0] / 2, box["at"][1] + box["size"][1] / 2) if box else (0.0, 0.0)
+            for end, box in middle.items()
+        }
+        via = [tuple(point) for point in arrow.get("via", [])]
+        points = [
+            end_of(name, boxes, arrow["from"], via[0] if via else centers["to"]),
+            *via,
+            end_of(name, boxes, arrow["to"], via[-1] if via else centers["from"]),
+        ]
+        style, line, color = ARROWS[arrow.get("kind", "")]
+        if len(points) > 2:
+            axes.plot(*zip(*points[:-1], strict=True), ls=line, color=color, lw=1.2)
+        head = style if len(points) == 2 else style.replace("<|", "")
+        axes.annotate(
+            "",
+            points[-1],
+            points[-2],
+            arrowprops={"arrowstyle": head, "ls": line, "color": color, "lw": 1.2, "shrinkA": 0, "shrinkB": 0},
+        )
+        if "text" in arrow:
+            longest = max(itertools.pairwise(points), key=lambda p: abs(p[0][0] - p[1][0]) + abs(p[0][1] - p[1][1]))
+            x, y = arrow.get("at", [(longest[0][axis] + longest[1][axis]) / 2 for axis in (0, 1)])
+            axes.text(
+                x, y, arrow["text"], ha="center", va="center", fontsize=9, color=color, linespacing=1.2,
+                bbox={"fc": "white", "ec": "none", "pad": 1.5},
+            )  # fmt: skip
+    for label in source.get("label", []):
+        keys_of(name, label, {"at", "text"}, set())
+        axes.text(*label["at"], label["text"], ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
+    return figure
+
+
+def figure_of(name: str, bar: dict) -> float:
+    """A number of the tree."""
+    keys_of(name, bar, {"text", "file", "keys"}, {"unit"})
+    value = json.loads((ROOT / bar["file"]).read_text())
+    for key in bar["keys"]:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError) as error:
+            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar['keys']}") from error
+    return float(value) / bar.get("unit", 1)
+
+
+def bars(name: str, source: dict) -> plt.Figure:
+    """Figures out of records, and cited ones beside them in another color."""
+    keys_of(name, source, {"title", "bars"}, {"cited", "alt"})
+    rows = [(bar["text"], figure_of(name, bar), "#3a8a3a", "") for bar in source["bars"]]
+    for bar in source.get("cited", []):
+        keys_of(name, bar, {"text", "value", "source"}, set())
+        rows.append((bar["text"], float(bar["value"]), "#999999", bar["source"]))
+    figure = plt.figure(figsize=(10, 0.36 * len(rows) + 1.0))
+    axes = figure.add_axes((0.36, 0.12, 0.6, 0.74))
+    axes.barh(range(len(rows)), [row[1] for row in rows], color=[row[2] for row in rows], height=0.62)
+    axes.set_yticks(range(len(rows)), [row[0] for row in rows], fontsize=9)
+    axes.invert_yaxis()
+    top = max(row[1] for row in rows)
+    for at, (_, value, _, cited) in enumerate(rows):
+        axes.text(value + top * 0.01, at, f"{value:,.4g}" + (f"  ({cited})" if cited else ""), va="center", fontsize=9)
+    axes.set_xlim(0, top * 1.3)
+    axes.set_title(source["title"], fontsize=11, loc="left", x=-0.58)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(axis="x", labelsize=8)
+    return figure
+
+
+def drawn(path: Path, png: Path | None) -> str:
+    name = path.stem
+    source = tomllib.loads(path.read_text())
+    with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "DejaVu Sans"}):
+        figure = bars(name, source) if "bars" in source else drawing(name, source)
+        out = io.StringIO()
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Title": source.get("alt", name)})
+        if png:
+            png.mkdir(parents=True, exist_ok=True)
+            figure.savefig(png / f"{name}.png", dpi=100)
+        plt.close(figure)
+    text = out.getvalue()
+    mark = f"<!-- Drawn by tools/ngtools/pictures.py from docs/pictures/{name}.toml: do not edit -->\n"
+    head, _, rest = text.partition("<svg")
+    return head + mark + "<svg" + rest
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--check", action="store_true", help="compare only")
+    parser.add_argument("--png", type=Path, metavar="FOLDER", help="also PNG, to look at")
+    args = parser.parse_args()
+    paths = [FOLDER / f"{name}.toml" for name in args.names] or sorted(FOLDER.glob("*.toml"))
+    drifted = 0
+    for path in paths:
+        new, target = drawn(path, args.png), path.with_suffix(".svg")
+        if target.exists() and target.read_text() == new:
+            continue
+        drifted += 1
+        if args.check:
+            print(
+                f"{ngflow.from_root(target)} is not what {ngflow.from_root(path)} says: run make pictures, commit the result"
+            )
+        else:
+            target.write_text(new)
+            print(f"wrote {ngflow.from_root(target)}")
+    print(f"{len(paths)} pictures, {drifted} {'drifted' if args.check else 'written'}")
+    return 1 if args.check and drifted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(ngflow.run_main(main))
