@@ -15,7 +15,20 @@ import tomllib
 from ngtools.ngflow import ROOT, run_main
 from ngtools.records import NOT_DESCRIBED, Unit, read_units
 
-OURS = ("rtl.", "netlist.", "mutants.", "proof.", "elab.", "lint.", "synth.", "systemc.", "ledger.", "fusesoc.", "plan")
+OURS = (
+    "rtl.",
+    "netlist.",
+    "mutants.",
+    "proof.",
+    "elab.",
+    "lint.",
+    "synth.",
+    "systemc.",
+    "ledger.",
+    "fusesoc.",
+    "docs.",
+    "plan",
+)
 
 
 def unit_problems(unit: Unit) -> list[str]:

@@ -34,11 +34,18 @@ def headers(room: str, kind: str) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*.h*"))
 
 
+def compiled(path: Path) -> list[Path]:
+    """The files of a compiler's call: the file, or those of the batch that CMake wrote (ng_in_batches)."""
+    if "Unity" in path.parts and path.is_file():
+        return [Path(name) for name in re.findall(r'#include "([^"]+)"', path.read_text())]
+    return [path]
+
+
 def include_folders(source: str) -> list[Path]:
     """Where the compiler looks when it compiles the first file below `source`."""
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         path = Path(entry["directory"], entry["file"]).resolve()
-        if path.is_relative_to(ROOT / source):
+        if any(file.is_relative_to(ROOT / source) for file in compiled(path)):
             words = entry["command"].split()
             flags = [word[2:] for word in words if word.startswith("-I")]
             flags += [words[i + 1] for i, word in enumerate(words) if word == "-isystem"]
