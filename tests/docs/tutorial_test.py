@@ -40,7 +40,7 @@ def self_test() -> None:
 
 
 def main() -> int:
-    page, build, venv, folder = map(Path, sys.argv[1:])
+    page, build, venv, folder = (Path(argument).absolute() for argument in sys.argv[1:])
     self_test()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
