@@ -11,18 +11,39 @@
 
 namespace narrowgauge::cli {
 
-Difference compare(std::span<const float> got, std::span<const float> expected) {
-  if (got.size() != expected.size()) {
-    throw Error("The engine gave " + std::to_string(got.size()) + " results where the golden model has " +
-                std::to_string(expected.size()) + "; this is a fault of the engine: please report it");
+namespace {
+
+/// `got(i)` and `expected(i)` are the bits of result i.
+template <class Got, class Expected>
+Difference compare_bits(std::size_t count, std::size_t expected_count, const Got& got, const Expected& expected) {
+  if (count != expected_count) {
+    throw Error("The engine gave " + std::to_string(count) + " results where the golden model has " +
+                std::to_string(expected_count) + "; this is a fault of the engine: please report it");
   }
   Difference difference;
-  for (std::size_t i = got.size(); i-- > 0;) {  // downwards: the first difference is the last one seen
-    const auto got_bits = std::bit_cast<std::uint32_t>(got[i]);
-    const auto expected_bits = std::bit_cast<std::uint32_t>(expected[i]);
-    if (got_bits != expected_bits) difference = {difference.count + 1, i, got_bits, expected_bits};
+  for (std::size_t i = count; i-- > 0;) {  // downwards: the first difference is the last one seen
+    if (got(i) != expected(i)) difference = {difference.count + 1, i, got(i), expected(i)};
   }
   return difference;
+}
+
+}  // namespace
+
+Difference compare(std::span<const float> got, std::span<const float> expected) {
+  const auto bits = [](std::span<const float> of) {
+    return [of](std::size_t i) { return std::bit_cast<std::uint32_t>(of[i]); };
+  };
+  return compare_bits(got.size(), expected.size(), bits(got), bits(expected));
+}
+
+Difference compare(const QuantizedMatrix& got, const QuantizedMatrix& expected) {
+  const auto bits = [](const QuantizedMatrix& of) {
+    return [&of](std::size_t i) {
+      const std::size_t at = i / of.k * of.k_padded + i % of.k;
+      return std::uint32_t{of.scales[at / block_size(of.scheme)]} << 4 | of.codes[at];
+    };
+  };
+  return compare_bits(got.rows * got.k, expected.rows * expected.k, bits(got), bits(expected));
 }
 
 namespace {

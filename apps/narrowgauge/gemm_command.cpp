@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <charconv>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -21,10 +24,24 @@ struct GemmArguments {
   std::string b;
   EngineFlags engine;
   std::string out;
+  std::string out_prefix;             ///< of the files of a requantized C
+  std::optional<float> tensor_scale;  ///< of C, where it is asked for in NVFP4
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
 };
+
+/// Of a C in NVFP4: a float32 that the quantizer takes.
+float tensor_scale(const std::string& text) {
+  float value = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (fault == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0x1p-111F)
+    return value;
+  throw Error("--requantize \"" + text +
+              "\" is no tensor scale: expected a number from 2^-111 (3.85186e-34) to the largest of float32; the "
+              "largest "
+              "magnitude of an earlier C, over 2688");
+}
 
 /// What was multiplied, and what came of it.
 struct Work {
@@ -32,10 +49,13 @@ struct Work {
   std::optional<Dialect> dialect;  ///< followed in place of a rule
   Matrix a, b;
   EngineResult result;
-  std::optional<Difference> difference;  ///< from the golden model, of other engines
+  std::optional<QuantizedMatrix> narrow;  ///< C in NVFP4, in place of result.c
+  float amax = 0;                         ///< the largest magnitude of C before, in BF16
+  std::optional<Difference> difference;   ///< from the golden model, of other engines
   std::optional<double> sqnr_db;
   double quantize_seconds = 0, engine_seconds = 0;
 
+  std::size_t results() const { return a.rows * b.cols; }
   bool agrees() const { return !difference || difference->count == 0; }
   double macs_per_second() const {
     return engine_seconds > 0 ? static_cast<double>(result.products) / engine_seconds : 0;
@@ -86,7 +106,32 @@ double sqnr_of(const Work& work, unsigned threads) {
   const std::vector<double> reference =
       product_float64(work.a.values, work.b.values, work.a.rows, work.a.cols, work.b.cols, threads,
                       [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
-  return sqnr_db(reference, std::vector<double>(work.result.c.begin(), work.result.c.end()));
+  return sqnr_db(reference, work.narrow ? dequantize(*work.narrow)
+                                        : std::vector<double>(work.result.c.begin(), work.result.c.end()));
+}
+
+/// C in float32, or in NVFP4 where a tensor scale says so; compared with the golden model's.
+void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                std::optional<float> tensor_scale, unsigned threads) {
+  const bool compared = engine.name() != "model";
+  const Stopwatch time;
+  {
+    ProgressBar bar("gemm on " + std::string(engine.name()));
+    const Progress told = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
+    if (tensor_scale) {
+      RequantizedResult got = engine.gemm_nvfp4(a, b, *tensor_scale, told);
+      work.result = std::move(got.run);
+      work.narrow = std::move(got.c);
+      work.amax = std::bit_cast<float>(got.amax);
+    } else {
+      work.result = engine.gemm(a, b, told);
+    }
+  }
+  work.engine_seconds = time.seconds();
+  if (!compared) return;
+  const auto golden = make_model_engine(threads);
+  work.difference = tensor_scale ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale).c)
+                                 : compare(work.result.c, golden->gemm(a, b).c);
 }
 
 Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
@@ -98,6 +143,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
             .a = io::read_matrix(arguments.a),
             .b = io::read_matrix(arguments.b),
             .result = {},
+            .narrow = {},
             .difference = {},
             .sqnr_db = {}};
   const GemmFormat& format = work.format;
@@ -109,14 +155,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const QuantizedMatrix qb = quantize_operand(work, true, options);
   work.quantize_seconds = quantize_time.seconds();
 
-  const Stopwatch engine_time;
-  {
-    ProgressBar bar("gemm on " + arguments.engine.engine);
-    work.result = engine.gemm(qa, qb, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
-  }
-  work.engine_seconds = engine_time.seconds();
-  if (arguments.engine.engine != "model")
-    work.difference = compare(work.result.c, make_model_engine(threads)->gemm(qa, qb).c);
+  run_engine(work, engine, qa, qb, arguments.tensor_scale, threads);
   if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, threads);
   return work;
 }
@@ -132,7 +171,7 @@ Json agreement_json(const Work& work) {
   const Difference& d = *work.difference;
   Json json{{"with", "model"},
             {"bit_exact", d.count == 0},
-            {"results", work.result.c.size()},
+            {"results", work.results()},
             {"different", d.count},
             {"first", nullptr}};
   if (d.count) {
@@ -152,6 +191,22 @@ Json activity_json(const EngineResult& result) {
           {"zero_b", n.zero_b},       {"flips_a", n.flips_a},   {"flips_b", n.flips_b}};
 }
 
+std::string codes_path(const GemmArguments& arguments) { return arguments.out_prefix + ".codes.npy"; }
+std::string scales_path(const GemmArguments& arguments) { return arguments.out_prefix + ".scales.npy"; }
+
+Json requantized_json(const GemmArguments& arguments, const Work& work) {
+  if (!work.narrow) return nullptr;
+  const auto path = [&](const std::string& name) {
+    return arguments.out_prefix.empty() ? Json() : Json(io::utf8(name));
+  };
+  return {{"format", "nvfp4"},
+          {"tensor_scale", work.narrow->tensor_scale},
+          {"amax", json_number(work.amax)},
+          {"k_padded", work.narrow->k_padded},
+          {"codes_path", path(codes_path(arguments))},
+          {"scales_path", path(scales_path(arguments))}};
+}
+
 Json report_json(const GemmArguments& arguments, const Work& work) {
   const EngineResult& result = work.result;
   const auto if_clocked = [&](Json value) { return result.cycles ? value : Json(); };
@@ -163,6 +218,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
              {{"path", arguments.out.empty() ? Json() : Json(io::utf8(arguments.out))},
               {"rows", work.a.rows},
               {"columns", work.b.cols}}},
+            {"requantized", requantized_json(arguments, work)},
             {"format", work.format.name},
             {"engine", arguments.engine.engine},
             {"tile", if_clocked(result.tile)},
@@ -190,7 +246,7 @@ std::string matrix_text(const Matrix& m) {
 std::string agreement_text(const Work& work) {
   if (!work.difference) return "this is the golden model; --engine rtl compares with it";
   const Difference& d = *work.difference;
-  const std::string results = counted(work.result.c.size(), "result");
+  const std::string results = counted(work.results(), "result");
   if (d.count == 0) return "bit-exact: all " + results + " equal the golden model's";
   return "DIFFERENT from the golden model in " + std::to_string(d.count) + " of " + results + "; first in row " +
          std::to_string(d.index / work.b.cols) + ", column " + std::to_string(d.index % work.b.cols) + ": " +
@@ -204,16 +260,26 @@ std::string utilization_text(const EngineResult& result) {
          (computing ? "; " + number(100 * *computing) + " % while computing" : "");
 }
 
+std::string result_text(const GemmArguments& arguments, const Work& work) {
+  const std::string size = size_text(work.a.rows, work.b.cols);
+  const std::string& written = work.narrow ? arguments.out_prefix : arguments.out;
+  return size + (work.narrow ? " nvfp4 under the tensor scale " + number(work.narrow->tensor_scale) : " float32") +
+         (written.empty() ? "" : "  (" + io::shown(work.narrow ? written + ".*" : written) + ")");
+}
+
 void print_report(const GemmArguments& arguments, const Work& work) {
   const EngineResult& result = work.result;
-  const auto named = [](const std::string& path) { return path.empty() ? "" : "  (" + io::shown(path) + ")"; };
   std::vector<std::pair<std::string, std::string>> facts{
       {"A", matrix_text(work.a)},
       {"B", matrix_text(work.b)},
-      {"C = A x B", size_text(work.a.rows, work.b.cols) + " float32" + named(arguments.out)},
+      {"C = A x B", result_text(arguments, work)},
       {"format", std::string(work.format.name) + ": " + arguments.quantize.text(work.dialect)},
       {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
       {"agreement", agreement_text(work)}};
+  if (work.narrow) {
+    facts.emplace_back("largest of C", number(work.amax) + ", for which the tensor scale " + number(work.amax / 2688) +
+                                           " leaves nothing clipped");
+  }
   if (result.cycles) {
     facts.emplace_back("cycles", std::to_string(result.cycles));
     facts.emplace_back("utilization", utilization_text(result));
@@ -228,18 +294,42 @@ void print_report(const GemmArguments& arguments, const Work& work) {
   print_facts(facts);
 }
 
+/// --out is for results in float32, --out-prefix for those in NVFP4.
+void check_outputs(const GemmArguments& arguments) {
+  if (arguments.tensor_scale && !arguments.out.empty()) {
+    throw Error("--out " + io::shown(arguments.out) +
+                " is for results in float32, but --requantize makes codes and scales; name their files with "
+                "--out-prefix");
+  }
+  if (!arguments.tensor_scale && !arguments.out_prefix.empty()) {
+    throw Error("--out-prefix " + io::shown(arguments.out_prefix) +
+                " is for results in NVFP4, which --requantize asks for; add it, or write float32 with --out");
+  }
+}
+
 int run(const GemmArguments& arguments, const CLI::App& command) {
+  check_outputs(arguments);
   const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.quantize.threads);
   io::Outputs outputs;
   outputs.input(arguments.a);
   outputs.input(arguments.b);
   io::OutputFile* const out = arguments.out.empty() ? nullptr : &outputs.add("--out", arguments.out);
+  const bool files = !arguments.out_prefix.empty();
+  io::OutputFile* const codes = files ? &outputs.add("--out-prefix", codes_path(arguments)) : nullptr;
+  io::OutputFile* const scales = files ? &outputs.add("--out-prefix", scales_path(arguments)) : nullptr;
+  io::OutputFile* const facts = files ? &outputs.add("--out-prefix", arguments.out_prefix + ".json") : nullptr;
   if (!arguments.engine.trace.empty()) outputs.reserve("--trace", arguments.engine.trace);
 
   const Work work = multiply(arguments, command, *engine);
   if (out) {
     io::write_npy(*out, work.result.c, {work.a.rows, work.b.cols});
     out->close();
+  }
+  if (files) {
+    io::write_npy(*codes, work.narrow->codes, {work.narrow->rows, work.narrow->k_padded});
+    io::write_npy(*scales, work.narrow->scales, {work.narrow->rows, work.narrow->blocks()});
+    facts->write(report_json(arguments, work).dump(2) + "\n");
+    for (io::OutputFile* file : {codes, scales, facts}) file->close();
   }
   if (arguments.json) {
     print_json(report_json(arguments, work));
@@ -267,6 +357,14 @@ void add_gemm(CLI::App& app, int& exit_code) {
   add_tile_option(command, arguments->engine.tile);
   command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy")->check(named);
   command
+      .add_option_function<std::string>(
+          "--requantize", [arguments](const std::string& text) { arguments->tensor_scale = tensor_scale(text); },
+          "C in NVFP4 under this tensor scale, made by the tile's drain (of tiles, chain can)")
+      ->type_name("SCALE");
+  command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
+      ->type_name("PREFIX")
+      ->check(named);
+  command
       .add_option("--trace", arguments->engine.trace,
                   "Write waveforms of the rtl engine (GTKWave, Surfer); slows it down")
       ->type_name("WAVE.fst")
@@ -290,6 +388,15 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "               is no error, even for R = 0\n"
       "  MAC/s        M N K / time of the engine alone\n"
       "\n"
+      "With --requantize, C is the next product's operand A: each result rounded to BF16, each 16 of a row a block of\n"
+      "NVFP4 in the dialect narrowgauge, to nearest, under the tensor scale that is given, 2^-111 or more; what is "
+      "beyond\n"
+      "2688 times it is clipped. The report has the largest magnitude of C, of which 1/2688 is a tensor scale for a "
+      "product\n"
+      "like it. PREFIX.codes.npy has M x N codes of E2M1, a byte each, N padded to blocks, PREFIX.scales.npy a byte "
+      "of\n"
+      "E4M3 for each block, PREFIX.json the report. An element differs if its code or its block's scale does.\n"
+      "\n"
       "Formats: " +
       gemm_format_names() +
       "\n"
@@ -303,7 +410,8 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --engine rtl\n"
       "  narrowgauge gemm A.npy B.npy --format fp8_e4m3 --engine rtl --trace wave.fst --out C.npy\n"
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
-      "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16");
+      "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C");
   command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 

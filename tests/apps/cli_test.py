@@ -90,6 +90,13 @@ def float32(x: float) -> float:
     return struct.unpack("<f", struct.pack("<f", x))[0]
 
 
+def bfloat16(x: float) -> float:
+    """Rounded to nearest, ties to even."""
+    bits = struct.unpack("<I", struct.pack("<f", x))[0]
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return struct.unpack("<f", struct.pack("<I", bits & 0xFFFF0000))[0]
+
+
 def product(a: Rows, b: Rows) -> Rows:
     return [[math.fsum(x * y for x, y in zip(row, col, strict=True)) for col in zip(*b, strict=True)] for row in a]
 
@@ -202,6 +209,51 @@ class Gemm(Program):
             self.assertEqual(rtl, model)
             self.assertTrue(report["agreement"]["bit_exact"])
             self.assertGreater(report["sqnr_db"], 10)
+
+    def test_requantized(self) -> None:
+        """C in NVFP4: every engine's files are those that `quantize` writes of C rounded to BF16."""
+        rng = random.Random(8)
+        a = self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(40)] for _ in range(5)]))
+        b = self.file("b.npy", npy([[rng.gauss(0, 1) for _ in range(19)] for _ in range(40)]))
+        # Its largest magnitude in BF16 gives the tensor scale under which quantize takes C, too.
+        first = self.json("gemm", a, b, "--requantize", "0.01")
+        self.assertIsNone(first["requantized"]["codes_path"])
+        amax = first["requantized"]["amax"]
+        scale = float32(amax / 2688)
+        self.ok("gemm", a, b, "--out", "c.npy")
+        c, _ = read_npy(self.dir / "c.npy")
+        narrow = [[bfloat16(x) for x in row] for row in c]
+        self.assertEqual(max(abs(x) for row in narrow for x in row), amax)
+        self.ok("quantize", self.file("n.npy", npy(narrow)), "--out-prefix", "n")
+        for engine in ("model", "systemc", "rtl") if RTL else ("model",):
+            with self.subTest(engine=engine):
+                args = ["--requantize", repr(scale), "--engine", engine, "--out-prefix", "q"]
+                report = self.json("gemm", a, b, *args)
+                for part in ("codes", "scales"):
+                    self.assertEqual(read_npy(self.dir / f"q.{part}.npy"), read_npy(self.dir / f"n.{part}.npy"))
+                self.assertEqual(json.loads((self.dir / "q.json").read_text()), report)
+                made = report["requantized"]
+                self.assertEqual((made["format"], made["amax"], made["k_padded"]), ("nvfp4", amax, 32))
+                self.assertEqual(float32(made["tensor_scale"]), scale)
+                self.assertEqual(report["c"]["path"], None)
+                self.assertGreater(report["sqnr_db"], 10)
+                if engine != "model":
+                    self.assertEqual(report["tile"], "chain")
+                    self.assertEqual((report["agreement"]["bit_exact"], report["agreement"]["results"]), (True, 5 * 19))
+        text = self.ok("gemm", a, b, "--requantize", "1e-3")
+        self.assertRegex(text, "(?m)^C = A x B +5 x 19 nvfp4 under the tensor scale 0.001$")
+        self.assertRegex(text, "(?m)^largest of C ")
+        self.assertIsNone(self.json("gemm", a, b)["requantized"])
+
+    def test_requantize_refusals(self) -> None:
+        a = self.file("a.npy", npy([[1.0, 2.0], [3.0, 4.0]]))
+        for scale in ("0", "-1", "nan", "inf", "1e-34", "1e39", "x", "", "1 "):
+            self.refused(["gemm", a, a, "--requantize", scale], f'--requantize "{scale}"', "2688")
+        self.refused(["gemm", a, a, "--requantize", "1", "--out", "c.npy"], "--out c.npy", "--out-prefix")
+        self.refused(["gemm", a, a, "--out-prefix", "c"], "--out-prefix c", "--requantize")
+        if RTL:
+            self.refused(["gemm", a, a, "--requantize", "1", "--engine", "systemc", "--tile", "tiny"], "tiny")
+        self.assertEqual(sorted(x.name for x in self.dir.iterdir()), ["a.npy"])
 
     def test_trace(self) -> None:
         if not RTL:
