@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "codec_head.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
 
@@ -29,49 +30,6 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
   }
   return table;
 }();
-
-/// Little-endian numbers to a file's head.
-class HeadWriter {
- public:
-  void number(std::uint64_t value, unsigned bytes) {
-    for (unsigned i = 0; i < bytes; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> 8 * i));
-  }
-  void raw(std::span<const std::uint8_t> bytes) { bytes_.insert(bytes_.end(), bytes.begin(), bytes.end()); }
-  std::vector<std::uint8_t>& bytes() { return bytes_; }
-
- private:
-  std::vector<std::uint8_t> bytes_;
-};
-
-class HeadReader {
- public:
-  explicit HeadReader(std::span<const std::uint8_t> file) : file_(file) {}
-  std::span<const std::uint8_t> raw(std::size_t bytes) {
-    if (bytes > file_.size() - at_) {
-      throw Error("the compressed map ends within its head, after " + std::to_string(file_.size()) +
-                  " bytes; write or copy it again");
-    }
-    const auto part = file_.subspan(at_, bytes);
-    at_ += bytes;
-    return part;
-  }
-  std::uint64_t number(unsigned bytes) {
-    std::uint64_t value = 0;
-    const auto part = raw(bytes);
-    for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{part[i]} << 8 * i;
-    return value;
-  }
-  std::size_t position() const { return at_; }
-  std::size_t left() const { return file_.size() - at_; }
-
- private:
-  std::span<const std::uint8_t> file_;
-  std::size_t at_ = 0;
-};
-
-Error corrupt(const std::string& what) {
-  return Error("the compressed map is corrupt: " + what + "; write or copy it again");
-}
 
 std::array<std::uint64_t, 256> count_bytes(std::span<const std::uint8_t> values) {
   std::array<std::uint64_t, 256> counts{};
@@ -113,7 +71,9 @@ std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
   return ~crc;
 }
 
-FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> shape, unsigned bits) {
+FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> shape, unsigned bits, float limit) {
+  if (!(limit >= 0) || std::isinf(limit))
+    throw Error("limit is " + std::to_string(limit) + "; expected a number above 0, or 0 for none");
   if (bits < 2 || bits > 8) throw Error("bits is " + std::to_string(bits) + "; expected 2 to 8");
   FeatureMap map;
   float largest = 0;
@@ -124,6 +84,7 @@ FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> sha
     largest = std::max(largest, std::fabs(x[i]));
     map.is_signed |= x[i] < 0;
   }
+  if (limit > 0) largest = limit;
   const int top = map.is_signed ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
   map.step = largest == 0 ? 1.0F : static_cast<float>(double{largest} / top);
   if (map.step < std::numeric_limits<float>::min()) {
@@ -219,18 +180,18 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
   CompressedHead head;
   const std::uint64_t flags = in.number(1), dimensions = in.number(1), slots = in.number(4);
   if (flags > (flag_signed | flag_table) || dimensions == 0 || dimensions > most_dimensions || slots > zero_run_sizes)
-    throw corrupt("its head has a field out of range");
+    throw corrupt_map("its head has a field out of range");
   head.is_signed = (flags & flag_signed) != 0;
   head.step = std::bit_cast<float>(static_cast<std::uint32_t>(in.number(4)));
   head.tile = in.number(4);
   if (head.tile < codec_block || head.tile > largest_tile || !(head.step >= 0) || std::isinf(head.step))
-    throw corrupt("its head has a field out of range");
+    throw corrupt_map("its head has a field out of range");
   std::uint64_t elements = 1;
   for (std::uint64_t i = 0; i < dimensions; ++i) {
     head.shape.push_back(in.number(4));
     // Every tile has 8 bytes in the index, so that the file limits what it can announce.
     if (head.shape.back() == 0 || elements > file.size() * largest_tile / head.shape.back())
-      throw corrupt("its shape does not fit its size");
+      throw corrupt_map("its shape does not fit its size");
     elements *= head.shape.back();
   }
   head.values = elements;
@@ -238,11 +199,11 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
   head.slots.assign(slot_bytes.begin(), slot_bytes.end());
   for (std::size_t i = 0; i < slots; ++i) {
     if (head.slots[i] == 0 || std::count(head.slots.begin(), head.slots.end(), head.slots[i]) != 1)
-      throw corrupt("two of its runs of zeros have the same symbol, or one has that of zero");
+      throw corrupt_map("two of its runs of zeros have the same symbol, or one has that of zero");
   }
   if (flags & flag_table) head.lengths = unpack_code(in.raw(huffman_table_bytes).first<huffman_table_bytes>());
   const std::size_t tiles = (elements + head.tile - 1) / head.tile;
-  if (tiles > in.left() / 8) throw corrupt("its index does not fit its size");
+  if (tiles > in.left() / 8) throw corrupt_map("its index does not fit its size");
   std::size_t at = in.position() + 8 * tiles + 4;
   for (std::size_t t = 0; t < tiles; ++t) {
     const std::size_t size = in.number(4) * (word_bits / 8);
@@ -251,9 +212,9 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
     head.payload_bytes += size;
   }
   const std::uint32_t expected = crc32(file.first(in.position()));
-  if (in.number(4) != expected) throw corrupt("the checksum of its head is wrong");
+  if (in.number(4) != expected) throw corrupt_map("the checksum of its head is wrong");
   if (at != file.size()) {
-    throw corrupt("it has " + std::to_string(file.size()) + " bytes, and its index " + std::to_string(at));
+    throw corrupt_map("it has " + std::to_string(file.size()) + " bytes, and its index " + std::to_string(at));
   }
   return head;
 }
@@ -265,13 +226,13 @@ std::vector<std::uint8_t> decompress_tile(std::span<const std::uint8_t> file, co
   }
   const auto payload = file.subspan(head.tiles[t].begin, head.tiles[t].size);
   const std::string name = "tile " + std::to_string(t);
-  if (crc32(payload) != head.tiles[t].checksum) throw corrupt("the checksum of " + name + " is wrong");
+  if (crc32(payload) != head.tiles[t].checksum) throw corrupt_map("the checksum of " + name + " is wrong");
   const std::size_t count = std::min(head.tile, head.values - t * head.tile);
   const DecodedTile tile = decode_tile(payload, decoder_table(head.lengths), word_bits, count);
-  if (tile.fault != TileFault::none) throw corrupt(name + " cannot be decoded");
+  if (tile.fault != TileFault::none) throw corrupt_map(name + " cannot be decoded");
   auto values = expand_runs(tile.values, head.slots, count);
   if (!values || values->size() != count)
-    throw corrupt(name + " does not have its " + std::to_string(count) + " values");
+    throw corrupt_map(name + " does not have its " + std::to_string(count) + " values");
   return std::move(*values);
 }
 

@@ -17,7 +17,16 @@ array([ 42,  56, 126], dtype=uint8)
 from __future__ import annotations
 
 from . import luq
-from ._codec import codec_report, compress, decompress
+from ._codec import (
+    ChannelTransform,
+    calibrate_transform,
+    clip_limit,
+    codec_report,
+    compress,
+    decompress,
+    soft_entropy,
+    transform_report,
+)
 from ._core import (
     Anchor,
     Answer,
@@ -63,6 +72,7 @@ from ._sparse import (
 __all__ = [
     "Anchor",
     "Answer",
+    "ChannelTransform",
     "DelayedScaling",
     "Engine",
     "EngineResult",
@@ -80,6 +90,8 @@ __all__ = [
     "Tile",
     "__version__",
     "adaprune",
+    "calibrate_transform",
+    "clip_limit",
     "codec_report",
     "compress",
     "decode",
@@ -108,12 +120,14 @@ __all__ = [
     "prune",
     "pruning_error",
     "quantize",
+    "soft_entropy",
     "sparse_operand",
     "sparsity_mask",
     "technologies",
     "tiles",
     "to_ml_dtypes",
     "to_sparse",
+    "transform_report",
     "transposable_mask",
     "unpack",
     "workloads",

@@ -799,6 +799,68 @@ class Codec(Program):
         quantized = self.json("codec-report", self.file("x.npy", npy([[1, -7, 2]])), "--bits", "4")
         self.assertEqual((quantized["bits"], quantized["step"], quantized["signed"]), (4, 1, True))
 
+    def mixed(self, seed: int) -> list[float]:
+        """3 images of 8 channels of 5 x 4, which are mixtures of two sources."""
+        rng = random.Random(seed)
+        mixture = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(8)]
+        sources = [[(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(20)] for _ in range(3)]
+        return [float32(a * s + b * t + rng.gauss(0, 0.01)) for image in sources for a, b in mixture for s, t in image]
+
+    def test_transform(self) -> None:
+        wanted = self.mixed(1)
+        x, cal = (self.file(name, npy_array((3, 8, 5, 4), wanted)) for name in ("x.npy", "cal.npy"))
+        made = self.json("compress", x, "--out", "x.ngft", "--transform", "klt", "--axis", "1", "--tables", "2")
+        again = self.json("compress", x, "--out", "y.ngft", "--transform", "klt", "--tables", "2", "--calibration", cal)
+        self.assertEqual((self.dir / "x.ngft").read_bytes(), (self.dir / "y.ngft").read_bytes())
+        self.assertEqual((made["axis"], made["group"], made["relu"], made["bits"]), (1, 8, True, 8))
+        self.assertEqual(made["step"], again["step"])
+        back = self.json("decompress", "x.ngft", "--out", "y.npy")
+        for key in ("values", "axis", "group", "relu", "step", "output_step", "tables", "bits_per_value"):
+            self.assertEqual(back[key], made[key], key)
+        shape, found, _ = read_npy_array(self.dir / "y.npy")
+        self.assertEqual(shape, (3, 8, 5, 4))
+        self.assertLess(max(abs(a - max(b, 0)) for a, b in zip(found, wanted, strict=True)), made["error_bound"])
+        signal = math.fsum(max(v, 0) ** 2 for v in wanted)
+        noise = math.fsum((a - max(b, 0)) ** 2 for a, b in zip(found, wanted, strict=True))
+        self.assertAlmostEqual(made["sqnr_db"], 10 * math.log10(signal / noise), places=4)
+        linear = self.json("compress", x, "--out", "x.ngft", "--transform", "identity", "--no-relu", "--group", "4")
+        self.assertEqual((linear["relu"], linear["group"]), (False, 4))
+        self.assertRegex(
+            self.ok("compress", x, "--out", "x.ngft", "--transform", "klt"), r"(?m)^codes +components in 1 "
+        )
+        self.assertRegex(self.ok("decompress", "x.ngft", "--out", "y.npy"), r"(?m)^map +3 x 8 x 5 x 4 float32, comp")
+        self.refused(["compress", x, "--out", "z", "--transform", "dct"], "--transform", "klt, identity")
+        self.refused(["compress", x, "--out", "z", "--group", "4"], "--transform")
+        self.refused(["compress", x, "--out", "z", "--transform", "klt", "--group", "3"], "x.npy: group is 3")
+        self.refused(["compress", x, "--out", "z", "--transform", "klt", "--axis", "4"], "axis is 4", "4 dimensions")
+        (self.dir / "x.ngft").write_bytes((self.dir / "x.ngft").read_bytes()[:-1])
+        self.refused(["decompress", "x.ngft", "--out", "z"], "x.ngft: ")
+
+    def test_report_of_a_transform(self) -> None:
+        x = self.file("x.npy", npy_array((3, 8, 5, 4), self.mixed(2)))
+        report = self.json("codec-report", x, "--bits", "4", "--axis", "1")
+        bits = report["bits_per_value"]
+        self.assertEqual(list(bits)[-3:], ["huffman_pre_relu", "pca_huffman", "transform"])
+        self.assertGreater(report["mse"], 0)
+        self.assertTrue(all(value > 0 for value in bits.values()))
+        self.assertRegex(self.ok("codec-report", x, "--bits", "4", "--axis", "1"), r"(?m)^pca_huffman +\d")
+
+    def test_exponents(self) -> None:
+        codes = [0x3F80, 0xBE00, 0x0001, 0x8000, 0x4049] * 100
+        self.file(
+            "x.npy",
+            header("{'descr': '<V2', 'fortran_order': False, 'shape': (500,), }") + struct.pack("<500H", *codes),
+        )
+        made = self.json("compress", "x.npy", "--out", "x.ngfe", "--exponents")
+        self.assertEqual((made["values"], made["sqnr_db"]), (500, "inf"))
+        back = self.json("decompress", "x.ngfe", "--out", "y.npy")
+        self.assertEqual(back["format"], "bf16")
+        wide = [struct.unpack("<f", struct.pack("<I", code << 16))[0] for code in codes]
+        self.assertEqual(read_npy_array(self.dir / "y.npy")[:2], ((500,), wide))
+        y = self.file("f.npy", npy_array((2,), [1, 2]))
+        self.refused(["compress", y, "--out", "z", "--exponents"], "float32", "bfloat16")
+        self.refused(["compress", y, "--out", "z", "--exponents", "--bits", "4"], "--bits")
+
     def test_text_reports(self) -> None:
         self.file("x.npy", npy_array((2, 3, 4), [0.5] * 24))
         text = self.ok("compress", "x.npy", "--out", "x.ngfm", "--bits", "4")

@@ -108,6 +108,109 @@ def test_report() -> None:
     assert ng.codec_report(np.zeros(5000, np.int8))["entropy"] == 0
 
 
+def mixed(shape: tuple[int, ...], axis: int, sources: int) -> np.ndarray:
+    """Channels along `axis` that are mixtures of a few sources, with means of their own."""
+    rest = tuple(n for d, n in enumerate(shape) if d != axis)
+    x = RNG.standard_normal((*rest, sources)) @ RNG.standard_normal((sources, shape[axis]))
+    x += 0.1 * RNG.standard_normal(x.shape) + RNG.standard_normal(shape[axis])
+    return np.ascontiguousarray(np.moveaxis(x, -1, axis)).astype(np.float32)
+
+
+@pytest.mark.parametrize("basis", ["klt", "identity"])
+def test_transform_is_the_rule_in_integers(basis: str) -> None:
+    x = mixed((5, 12, 40), 1, 3)
+    t = ng.calibrate_transform(x, group=6, basis=basis)
+    codes = t.forward(x)
+    whole = np.rint(x / np.float64(np.float32(t.input_step))).astype(np.int64)
+    found = np.zeros_like(whole)
+    for g, ((fm, fb, fs), (im, ib, _)) in enumerate(zip(t.forward_integers, t.inverse_integers, strict=True)):
+        part = np.moveaxis(whole[:, 6 * g : 6 * g + 6], 1, 0).reshape(6, -1)
+        q = np.clip((fm.astype(np.int64) @ part + fb[:, None]) >> fs, -127, 127)
+        assert (q == codes[6 * g : 6 * g + 6]).all()
+        shift = t.inverse_integers[g][2]
+        y = np.clip((im.astype(np.int64) @ q + ib[:, None]) >> shift, 0, 32767)
+        found[:, 6 * g : 6 * g + 6] = np.moveaxis(y.reshape(6, 5, 40), 0, 1)
+    y = t.inverse(codes, x.shape)
+    assert (y == found.astype(np.float32) * np.float32(t.output_step)).all()
+    assert np.abs(y - np.maximum(x, 0)).max() <= t.error_bound(float(np.abs(x).max()))
+    assert (ng.decompress(ng.compress(x, transform=t)) == y).all()
+
+
+def test_transform_finds_numpy_s_components() -> None:
+    x = mixed((4, 10, 10, 16), 3, 4)
+    t = ng.calibrate_transform(x, axis=-1)
+    flat = x.reshape(-1, 16).astype(np.float64)
+    values, vectors = np.linalg.eigh(np.cov(flat.T, bias=True))
+    assert t.mean == pytest.approx(flat.mean(axis=0), abs=1e-9)
+    assert t.variance == pytest.approx(values[::-1], rel=1e-9)
+    assert np.abs(np.sum(t.vectors[0] * vectors.T[::-1], axis=1)) == pytest.approx(np.ones(16), abs=1e-6)
+
+
+def test_forward_folds_into_the_layer() -> None:
+    # A 1 x 1 convolution of 9 to 12 channels: folded, rounding its results gives the codes of the components.
+    u = RNG.standard_normal((9, 300)).astype(np.float32)
+    w, b = RNG.standard_normal((12, 9)).astype(np.float32), RNG.standard_normal(12).astype(np.float32)
+    z = (w.astype(np.float64) @ u + b[:, None]).astype(np.float32)
+    t = ng.calibrate_transform(z, axis=0, group=6, matrix_bits=16)
+    wf, bf = t.fold(w, b)
+    folded = wf @ u + bf[:, None]
+    assert np.abs(folded - t.forward(z)).max() <= 0.51
+    assert (np.rint(folded) == t.forward(z)).mean() > 0.99
+
+
+def test_exponents_come_back() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        x = (RNG.standard_normal((64, 99)) * 0.1).astype(getattr(ml_dtypes, name))
+        x[0, 0] = np.nan
+        file = ng.compress(x, exponents=True)
+        y = ng.decompress(file)
+        assert y.dtype == x.dtype
+        assert y.tobytes() == x.tobytes()
+        assert len(file) < 0.9 * x.nbytes
+    with pytest.raises(ng.Error, match="bfloat16"):
+        ng.compress(np.zeros(3), exponents=True)
+
+
+def test_soft_entropy_is_the_formula() -> None:
+    x = np.maximum(RNG.standard_normal((3, 50)), 0).astype(np.float32)
+    for bits, sharpness in ((2, -10.0), (5, -1.0)):
+        u = (x.reshape(-1, 1).astype(np.float64) - x.min()) * (2**bits - 1) / (x.max() - np.float64(x.min()))
+        share = np.exp(sharpness * (u - np.arange(2**bits)) ** 2)
+        p = (share / share.sum(axis=1, keepdims=True)).mean(axis=0)
+        p = p[p > 0]
+        soft, gradient = ng.soft_entropy(x, bits, sharpness=sharpness)
+        assert soft == pytest.approx(-(p * np.log2(p)).sum(), rel=1e-9)
+        assert gradient.shape == x.shape
+
+
+def test_clipping() -> None:
+    x = np.maximum(RNG.standard_normal(1000), 0).astype(np.float32)
+    limit = ng.clip_limit(x, sigmas=2)
+    assert limit == pytest.approx(x.astype(np.float64).mean() + 2 * x.astype(np.float64).std())
+    y = ng.decompress(ng.compress(x, bits=5, limit=limit))
+    assert y.max() == pytest.approx(limit, rel=1e-6)
+    assert np.abs(y - np.minimum(x, limit)).max() <= limit / 31 / 2 * 1.0001
+
+
+def test_transform_report_is_of_the_files() -> None:
+    x = mixed((20, 32, 64), 1, 4)
+    report = ng.transform_report(x, 0.01)
+    assert list(report) == ["huffman_pre_relu", "pca_huffman", "transform"]
+    for name, basis, tables, runs in (
+        ("huffman_pre_relu", "identity", 1, False),
+        ("pca_huffman", "klt", 1, False),
+        ("transform", "klt", 8, True),
+    ):
+        t = ng.calibrate_transform(x, basis=basis, step=report[name]["step"])
+        file = ng.compress(x, transform=t, tables=tables, zero_runs=runs)
+        error = np.mean((ng.decompress(file).astype(np.float64) - np.maximum(x, 0)) ** 2)
+        assert report[name]["bits"] == 8 * len(file) / x.size
+        assert report[name]["mse"] == pytest.approx(error, rel=1e-9)
+        assert 0.0099 < report[name]["mse"] <= 0.01
+    assert report["transform"]["bits"] < report["pca_huffman"]["bits"] < report["huffman_pre_relu"]["bits"]
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
@@ -120,6 +223,17 @@ def test_report() -> None:
         (lambda: ng.decompress(b"abc"), "NGFM"),
         (lambda: ng.decompress(ng.compress([1.0])[:-1]), "bytes"),
         (lambda: ng.decompress("x"), "bytes"),
+        (lambda: ng.calibrate_transform(np.ones((2, 6)), group=4), "group is 4"),
+        (lambda: ng.calibrate_transform(np.ones(6)), "axis is 1"),
+        (lambda: ng.calibrate_transform(np.ones((2, 6)), basis="dct"), "klt, identity"),
+        (lambda: ng.calibrate_transform(np.ones((2, 6))).fold(np.ones((3, 1)), np.ones(3)), "expected 6"),
+        (lambda: ng.calibrate_transform(np.ones((2, 6))).forward(np.ones((2, 5))), "5 channels"),
+        (lambda: ng.compress(np.ones((2, 6)), transform="klt"), "calibrate_transform"),
+        (lambda: ng.compress(np.ones((2, 6)), exponents=True, limit=1), "limit"),
+        (lambda: ng.compress(np.ones(3, np.int8), limit=1), "without loss"),
+        (lambda: ng.clip_limit([-1.0]), "above 0"),
+        (lambda: ng.soft_entropy([1.0, 2.0], 4, sharpness=1), "sharpness"),
+        (lambda: ng.transform_report(np.ones((2, 6)), 0), "above 0"),
     ],
 )
 def test_what_is_wrong_is_said(call, said: str) -> None:  # type: ignore[no-untyped-def]

@@ -26,9 +26,10 @@ struct FeatureMap {
 
 /// One step for the whole map: the largest magnitude divided by the largest code of `bits` bits, in float32; codes are
 /// x / step rounded to nearest even. Maps without negative numbers get 0 to 2^bits - 1, others -(2^(bits - 1) - 1) to
-/// 2^(bits - 1) - 1. The step of a map of zeros is 1. Throws Error for numbers that are not finite, for magnitudes
-/// whose step is no normal float32, and for `bits` that are not 2 to 8.
-FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> shape, unsigned bits = 8);
+/// 2^(bits - 1) - 1. The step of a map of zeros is 1. Above 0, `limit` stands for the largest magnitude, and what is
+/// beyond it is clipped (clip_limit finds one). Throws Error for numbers that are not finite, for magnitudes whose step
+/// is no normal float32, for `bits` that are not 2 to 8, and for a limit that is negative or not finite.
+FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> shape, unsigned bits = 8, float limit = 0);
 /// value * step, rounded to float32.
 std::vector<float> dequantize_map(const FeatureMap& map);
 
