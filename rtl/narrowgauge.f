@@ -15,6 +15,7 @@ rtl/format/ng_round_pack.sv
 rtl/luq/ng_mul_luq.sv
 rtl/prim/ng_sum_tree.sv
 rtl/luq/ng_dot_luq.sv
+rtl/luq/ng_log_prune.sv
 rtl/luq/ng_mul_fp7.sv
 rtl/luq/ng_mul_luq_standard.sv
 rtl/luq/ng_quantize_luq.sv

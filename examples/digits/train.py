@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from network import FOLDER, LAYERS, TRAINING, Array, Layer, forward, image_shape, load_data, patches
@@ -51,8 +52,15 @@ def unpatch(layer: Layer, grad: Array, shape: tuple[int, ...]) -> Array:
     return out[:, layer.pad : layer.pad + height, layer.pad : layer.pad + width]
 
 
-def gradients(x: Array, labels: np.ndarray, weights: dict[str, Array], rng: np.random.Generator) -> dict[str, Array]:
-    """Of the mean cross-entropy, with half of the values before the last layer dropped."""
+def gradients(
+    x: Array,
+    labels: np.ndarray,
+    weights: dict[str, Array],
+    rng: np.random.Generator,
+    record: Callable[[str, Array], None] | None = None,
+) -> dict[str, Array]:
+    """Of the mean cross-entropy, with half of the values before the last layer dropped. `record` gets each layer's name and the
+    gradient of its product, rows x outputs: what the layer's backward products take."""
     seen = []
     for layer in LAYERS:
         mask = np.float32(1)
@@ -72,13 +80,16 @@ def gradients(x: Array, labels: np.ndarray, weights: dict[str, Array], rng: np.r
         grad = grad.reshape(product.shape)
         if layer.relu:
             grad = grad * (product > 0)
+        if record:
+            record(layer.name, grad)
         out[f"{layer.name}.weight"] = a.T @ grad
         out[f"{layer.name}.bias"] = grad.sum(axis=0)
         grad = unpatch(layer, grad @ weights[f"{layer.name}.weight"].T, shape) * mask
     return out
 
 
-def train(x: Array, labels: np.ndarray, seed: int) -> dict[str, Array]:
+def train(x: Array, labels: np.ndarray, seed: int, epochs: int = EPOCHS) -> dict[str, Array]:
+    """The weights, of every run of this machine the same. `epochs`: as many of the EPOCHS, whose learning rates they have."""
     rng = np.random.default_rng(seed)
     weights: dict[str, Array] = {}
     for layer in LAYERS:
@@ -88,7 +99,7 @@ def train(x: Array, labels: np.ndarray, seed: int) -> dict[str, Array]:
     first = {name: np.zeros_like(w) for name, w in weights.items()}
     second = {name: np.zeros_like(w) for name, w in weights.items()}
     step = 0
-    for epoch in range(EPOCHS):
+    for epoch in range(epochs):
         rate = 2e-3 * 0.5 * (1 + np.cos(np.pi * epoch / EPOCHS))
         order = rng.permutation(len(x))
         for start in range(0, len(x), BATCH):
@@ -99,7 +110,7 @@ def train(x: Array, labels: np.ndarray, seed: int) -> dict[str, Array]:
                 second[name] += 0.001 * (g * g - second[name])
                 unbiased = np.sqrt(second[name] / (1 - 0.999**step)) + 1e-8
                 weights[name] -= (rate * first[name] / (1 - 0.9**step) / unbiased).astype(np.float32)
-        print(f"\repoch {epoch + 1} of {EPOCHS}", end="", file=sys.stderr)
+        print(f"\repoch {epoch + 1} of {epochs}", end="", file=sys.stderr)
     print(file=sys.stderr)
     return weights
 

@@ -6,20 +6,23 @@
 //                   negative, shifted left by b's exponent.
 //   Shape 1 fp7     the same value in FP7 [1,4,2], (1 + m/4) 2^(E-1): |a| = (1 + m/4) 2^k gives the mantissa and what b's exponent
 //                   grows by. Exact for every pair; a zero has the sign that the signs of a and b give.
+//   Shape 2 split   the same value as a sign, b's exponent field e (3 bits) and the significand |a| (4 bits), which is 0 if b is:
+//                   |a| 2^(e-1). No exponents are added and nothing is shifted: for accumulators that align anyway.
 //
 // Width argument: |a| <= 8 and |b| <= 2^6, so the integer is within +-512, 11 bits with its sign. E = e + k <= 7 + 3 = 10.
+// |a| <= 8 takes 4 bits.
 //
 // a shifted by the exponent field e and down by one is a 2^(e-1) for e > 0; for e = 0, which is zero, a is cleared first.
 module ng_mul_luq #(
-  parameter int Shape = 0,  // 0 fixed, 1 fp7
-  localparam int ProductWidth = Shape == 0 ? 11 : 7
+  parameter int Shape = 0,  // 0 fixed, 1 fp7, 2 split
+  localparam int ProductWidth = Shape == 0 ? 11 : Shape == 1 ? 7 : 8
 ) (
   input  logic [3:0]              a_i,  // INT4, two's complement
   input  logic [3:0]              b_i,  // FP4 [1,3,0]: sign, exponent field
   output logic [ProductWidth-1:0] product_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Shape < 0 || Shape > 1) begin : gen_check_shape $fatal(1, "ng_mul_luq: Shape=%0d; expected 0 (fixed) or 1 (fp7)", Shape); end
+  if (Shape < 0 || Shape > 2) begin : gen_check_shape $fatal(1, "ng_mul_luq: Shape=%0d; expected 0 (fixed), 1 (fp7) or 2 (split)", Shape); end
 `endif
 
   logic some;
@@ -33,7 +36,7 @@ module ng_mul_luq #(
     assign shifted = {{7{operand[4]}}, operand} << b_i[2:0];
     assign product_o = shifted[11:1] & {11{some}};
     assign unused_half = shifted[0];
-  end else begin : gen_fp7
+  end else if (Shape == 1) begin : gen_fp7
     logic [1:0] grow, mantissa;  // k and m of |a| = (1 + m/4) 2^k
     logic [3:0] exponent;
     always_comb begin
@@ -50,5 +53,9 @@ module ng_mul_luq #(
     end
     assign exponent = {1'b0, b_i[2:0]} + {2'b0, grow};
     assign product_o = {a_i[3] ^ b_i[3], {exponent, mantissa} & {6{some & (|a_i)}}};
+  end else begin : gen_split
+    logic [3:0] magnitude;
+    assign magnitude = (a_i ^ {4{a_i[3]}}) + {3'd0, a_i[3]};
+    assign product_o = {a_i[3] ^ b_i[3], b_i[2:0], magnitude & {4{some}}};
   end
 endmodule

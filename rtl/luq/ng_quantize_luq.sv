@@ -18,10 +18,15 @@
 // d = 0, the other numbers always.
 //
 // Width argument: d is -254 to 255, 9 bits. The grid ends at 2^6: from d = 7 on the number is the largest, and a sum of 7 and 1 too.
+//
+// Cuts (docs/cuts.md): bit 0 between shift and sum, 1 at the outputs.
 module ng_quantize_luq #(
   parameter int Lanes    = 16,
-  parameter int RandBits = 8
+  parameter int RandBits = 8,
+  parameter int Cuts     = 0   // registers: 1 shifted + 2 codes
 ) (
+  input  logic                      clk_i,  // this and en_i: of the cuts
+  input  logic                      en_i,
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [7:0]                scale_i,
   input  logic                      stochastic_i,
@@ -32,19 +37,29 @@ module ng_quantize_luq #(
 `ifndef __ICARUS__ // which has no elaboration tasks
   if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes $fatal(1, "ng_quantize_luq: Lanes=%0d; expected 1 to 256", Lanes); end
   if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_quantize_luq: RandBits=%0d; expected 1 to 24", RandBits); end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_quantize_luq: Cuts=%0d; expected 0 to 3", Cuts); end
 `endif
 
   // Bits behind the one in front of the binary point: what nearest looks at, and as many as there are random ones.
   localparam int FracBits = RandBits > 8 ? RandBits : 8;
   localparam int CountBits = $clog2(FracBits + 2);
 
-  logic             nan_scale;
-  logic [Lanes-1:0] special;
+  logic               nan_scale, nan_scale_q, stochastic_q, special_q;
+  logic [Lanes-1:0]   special;
+  logic [Lanes*4-1:0] codes;
   assign nan_scale = &scale_i;
-  assign special_o = nan_scale | (|special);
+  ng_cut #(
+    .Width (3),
+    .Enable(Cuts & 1)
+  ) u_cut_shifted (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({nan_scale, stochastic_i, nan_scale | (|special)}),
+    .q_o  ({nan_scale_q, stochastic_q, special_q})
+  );
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-    logic                 sign, normal, below, nan, kept, over, up;
+    logic                 sign, normal, below, nan, over;
     logic [7:0]           exponent, sig;
     logic [6:0]           mantissa;
     logic [8:0]           d;
@@ -63,17 +78,41 @@ module ng_quantize_luq #(
     assign count = {CountBits{below}} & (~d[CountBits-1:0] | {CountBits{~(&d[7:CountBits])}});
     assign shifted = aligned >> count;
 
-    logic up_random, half, rest;
-    logic [RandBits-1:0] unused_sum;
-    assign kept = shifted[FracBits];
-    assign half = shifted[FracBits-1];
-    assign rest = |shifted[FracBits-2:0];
-    assign {up_random, unused_sum} = {1'b0, shifted[FracBits-1 -: RandBits]} + {1'b0, rand_i[RandBits*i +: RandBits]};
-    assign up = stochastic_i ? up_random : half & (kept | rest);
+    // The exponent counts where a one is kept: beyond the grid, and its three bits.
+    assign over = |d[7:3];
+    logic [FracBits:0]   sum_shifted;
+    logic [RandBits-1:0] sum_rand, unused_sum;
+    logic [2:0]          sum_d;
+    logic                sum_sign, sum_nan, sum_special, sum_over, kept, half, rest, up_random, up;
+    ng_cut #(
+      .Width (FracBits + RandBits + 8),
+      .Enable(Cuts & 1)
+    ) u_cut_shifted (
+      .clk_i(clk_i),
+      .en_i (en_i),
+      .d_i  ({shifted, rand_i[RandBits*i +: RandBits], d[2:0], sign, nan, special[i], over}),
+      .q_o  ({sum_shifted, sum_rand, sum_d, sum_sign, sum_nan, sum_special, sum_over})
+    );
+    assign kept = sum_shifted[FracBits];
+    assign half = sum_shifted[FracBits-1];
+    assign rest = |sum_shifted[FracBits-2:0];
+    assign {up_random, unused_sum} = {1'b0, sum_shifted[FracBits-1 -: RandBits]} + {1'b0, sum_rand};
+    assign up = stochastic_q ? up_random : half & (kept | rest);
 
     logic [3:0] field;
-    assign over = kept & (|d[7:3]);
-    assign field = {1'b0, d[2:0] & {3{kept}}} + {2'b0, kept & up, kept ^ up};  // and 1 each for kept and up
-    assign codes_o[4*i +: 4] = {sign & ~(nan | nan_scale), field[2:0] | {3{field[3] | over | special[i] | nan_scale}}};
+    assign field = {1'b0, sum_d & {3{kept}}} + {2'b0, kept & up, kept ^ up};  // and 1 each for kept and up
+    assign codes[4*i +: 4] = {
+      sum_sign & ~(sum_nan | nan_scale_q), field[2:0] | {3{field[3] | (kept & sum_over) | sum_special | nan_scale_q}}
+    };
   end
+
+  ng_cut #(
+    .Width (Lanes * 4 + 1),
+    .Enable(Cuts & 2)
+  ) u_cut_codes (
+    .clk_i(clk_i),
+    .en_i (en_i),
+    .d_i  ({codes, special_q}),
+    .q_o  ({codes_o, special_o})
+  );
 endmodule

@@ -14,6 +14,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/luq/log_prune.hpp"
 #include "narrowgauge/luq/lognormal.hpp"
 #include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/luq/quantize_luq.hpp"
@@ -397,6 +398,66 @@ TEST(Lognormal, PruningOfTensors) {
   for (const int bits : {0, 25}) EXPECT_THROW(prune(x, 1, 0, bits), Error);
   EXPECT_THROW(prune(std::vector<float>{}, 1, 0), Error);
   EXPECT_THROW(expected_sparsity(std::vector<float>{1, nan}, 1), Error);
+}
+
+TEST(LogPrune, LogarithmIsNear) {
+  for (std::uint32_t code = 1; code < 0x7F80; ++code) {
+    const double exact = std::log2(std::bit_cast<float>(code << 16));
+    for (int bits = 1; bits <= 7; ++bits) {
+      const double got = std::ldexp(log2_bf16(static_cast<std::uint16_t>(code), bits), -bits);
+      ASSERT_LT(std::fabs(got - exact), 1.0 / 64 + (bits == 7 ? 0 : std::ldexp(0.5, -bits))) << code << " " << bits;
+    }
+  }
+  EXPECT_EQ(log2_bf16(0xBF80, 4), log2_bf16(0x3F80, 4));  // the sign has no say
+}
+
+TEST(LogPrune, PrunesAsFloatsArePruned) {
+  std::uint32_t state = 1;
+  const auto draw = [&](unsigned bits) { return (state = state * 1664525 + 1013904223) >> (32 - bits); };
+  for (int i = 0; i < 200000; ++i) {
+    const auto threshold = static_cast<std::uint16_t>(draw(15) % 0x7F80);
+    const std::uint32_t below = draw(12);
+    const auto magnitude = static_cast<std::uint16_t>(threshold > below ? threshold - below : draw(15) % 0x7F80);
+    const auto x = static_cast<std::uint16_t>(magnitude | draw(1) << 15);
+    const int bits = 1 + static_cast<int>(draw(8) % 24);
+    const std::uint32_t random = draw(static_cast<unsigned>(bits));
+    const auto value = [](std::uint16_t code) { return std::bit_cast<float>(std::uint32_t{code} << 16); };
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(value(prune_bf16(x, threshold, random, bits))),
+              std::bit_cast<std::uint32_t>(prune(value(x), value(threshold), random, bits)))
+        << x << " " << threshold << " " << random << " " << bits;
+  }
+  EXPECT_EQ(prune_bf16(0x7F80, 0x7F7F, 0, 8), 0x7F80);
+  EXPECT_EQ(prune_bf16(0xFFC1, 0x7F7F, 0, 8), 0xFFC1);
+}
+
+/// The loop of docs/luq.md: sums of a stream give its statistics, those the threshold, that the sparsity.
+TEST(LogPrune, SumsGiveTheThreshold) {
+  for (const float sigma : {0.5F, 1.0F, 2.0F, 4.0F}) {
+    const std::vector<float> x = lognormal_values(1 << 14, 5, sigma);
+    LogSums sums;
+    std::vector<float> taken;
+    for (const float v : x) {
+      const auto code = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(v) >> 16);
+      sums.add(code, 4);
+      taken.push_back(std::bit_cast<float>(std::uint32_t{code} << 16));
+    }
+    const LogStatistics s = log_statistics(sums, 4), exact = log_statistics(taken);
+    EXPECT_NEAR(s.mean, exact.mean, 0.005);
+    EXPECT_NEAR(s.sigma, exact.sigma, 0.005);
+    for (const double target : {0.5, 0.7, 0.85, 0.95}) {
+      const auto tau = static_cast<float>(pruning_threshold(target, s));
+      EXPECT_NEAR(expected_sparsity(taken, tau), target, 0.01) << sigma;
+    }
+  }
+  LogSums sums;
+  for (const int code : {0, 0x8000, 0x7F80, 0x3F80}) sums.add(static_cast<std::uint16_t>(code), 4);
+  EXPECT_EQ(sums.count, 1U);
+  EXPECT_EQ(sums.zeros, 2U);
+  EXPECT_NE(said([&] { log_statistics(sums, 4); }).find("has an infinity or a NaN"), std::string::npos);
+  sums = {};
+  sums.add(0, 4);
+  EXPECT_EQ(log_statistics(sums, 4).count, 1U);
+  EXPECT_EQ(log_statistics(sums, 4).sigma, 0);
 }
 
 TEST(LuqErrors, SayWhat) {

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_luq against its golden model: every BF16 number under every scale; expectation and variance over all
 // random words of every number of the grid's octaves; random numbers about grid, midpoints and limits under random
-// scales. Build parameters: NG_LANES, NG_RAND_BITS.
+// scales. Build parameters: NG_LANES, NG_RAND_BITS, NG_CUTS.
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "../bench.hpp"
+#include "../cut_pipe.hpp"
 #include "Vdut.h"
 #include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/luq/quantize_luq.hpp"
@@ -30,31 +33,37 @@ float number(std::uint16_t code) { return std::bit_cast<float>(std::uint32_t{cod
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
+  CutPipe<Vdut>& pipe;
 
-  /// Applies the inputs, compares, and gives what came.
-  Codes check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random) {
+  /// Applies the inputs and compares; `after` gets the codes.
+  template <class After>
+  void check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random, After after) {
     bool special = scale == 0xFF;
+    Codes expected;
     for (unsigned i = 0; i < lanes; ++i) {
       set_bits(dut->a_i, 16 * i, 16, x[i]);
       set_bits(dut->rand_i, random_bits * i, random_bits, random[i]);
       special |= is_special_bf16(x[i]);
+      expected[i] = quantize_luq(x[i], scale, stochastic, random[i], random_bits);
     }
     dut->scale_i = scale;
     dut->stochastic_i = stochastic;
-    dut.eval();
-    bench.vector();
-    Codes codes;
-    for (unsigned i = 0; i < lanes; ++i) {
-      codes[i] = static_cast<std::uint8_t>(get_bits(dut->codes_o, 4 * i, 4));
-      bench.expect_eq("codes_o, lane " + std::to_string(i), std::uint32_t{codes[i]},
-                      std::uint32_t{quantize_luq(x[i], scale, stochastic, random[i], random_bits)}, [&] {
-                        return "scale_i = " + hex(scale) + ", a_i = " + hex(x[i]) +
-                               (stochastic ? ", rand_i = " + hex(random[i]) : ", nearest");
-                      });
-    }
-    bench.expect_eq("special_o", static_cast<bool>(dut->special_o), special,
-                    [&] { return "scale_i = " + hex(scale) + ", a_i of lane 0 = " + hex(x[0]); });
-    return codes;
+    pipe([this, x, scale, stochastic, random, expected, special, after] {
+      Codes codes;
+      for (unsigned i = 0; i < lanes; ++i) {
+        codes[i] = static_cast<std::uint8_t>(get_bits(dut->codes_o, 4 * i, 4));
+        bench.expect_eq("codes_o, lane " + std::to_string(i), std::uint32_t{codes[i]}, std::uint32_t{expected[i]}, [&] {
+          return "scale_i = " + hex(scale) + ", a_i = " + hex(x[i]) +
+                 (stochastic ? ", rand_i = " + hex(random[i]) : ", nearest");
+        });
+      }
+      bench.expect_eq("special_o", static_cast<bool>(dut->special_o), special,
+                      [&] { return "scale_i = " + hex(scale) + ", a_i of lane 0 = " + hex(x[0]); });
+      after(codes);
+    });
+  }
+  void check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random) {
+    check(x, scale, stochastic, random, [](const Codes&) {});
   }
 
   Random any_random() {
@@ -85,26 +94,30 @@ struct Tester {
     while (field < 7 && luq_value(field + 1) <= y) ++field;
     const double low = luq_value(field), step = field < 7 ? luq_value(field + 1) - low : 0;
     const double up = step > 0 ? std::floor((y - low) / step * words) : 0;
-    double sum = 0, squares = 0;
+    auto values = std::make_shared<std::vector<double>>(words);  // of the codes, by word; with cuts they are seen twice
     for (std::uint32_t first = 0; first < words; first += lanes) {
       Numbers x_of_lanes;
       Random random;
       x_of_lanes.fill(x);
       for (unsigned i = 0; i < lanes; ++i) random[i] = (first + i) % words;
-      const Codes codes = check(x_of_lanes, scale, true, random);
-      for (unsigned i = 0; i < std::min(lanes, words - first); ++i) {
-        const double value = std::abs(luq_value(codes[i]));
-        sum += value;
-        squares += (value - low) * (value - low);
-      }
-    }
-    const auto inputs = [&] { return "scale_i = " + hex(scale) + ", a_i = " + hex(x) + ", all random words"; };
-    bench.expect_eq("expectation", sum, words * low + up * step, inputs);
-    bench.expect_eq("mean square", squares, up * step * step, inputs);
-    if (step > 0 && up * step == (y - low) * words) {
-      const double mean = sum / words, variance = squares / words - (mean - low) * (mean - low);
-      bench.expect_eq("unbiased expectation", mean, y, inputs);
-      bench.expect_eq("variance", variance, (y - low) * (low + step - y), inputs);
+      const std::uint32_t count = std::min(lanes, words - first);
+      check(x_of_lanes, scale, true, random, [=, this](const Codes& codes) {
+        for (unsigned i = 0; i < count; ++i) (*values)[first + i] = std::abs(luq_value(codes[i]));
+        if (first + count < words) return;
+        double sum = 0, squares = 0;
+        for (const double value : *values) {
+          sum += value;
+          squares += (value - low) * (value - low);
+        }
+        const auto inputs = [&] { return "scale_i = " + hex(scale) + ", a_i = " + hex(x) + ", all random words"; };
+        bench.expect_eq("expectation", sum, words * low + up * step, inputs);
+        bench.expect_eq("mean square", squares, up * step * step, inputs);
+        if (step > 0 && up * step == (y - low) * words) {
+          const double mean = sum / words, variance = squares / words - (mean - low) * (mean - low);
+          bench.expect_eq("unbiased expectation", mean, y, inputs);
+          bench.expect_eq("variance", variance, (y - low) * (low + step - y), inputs);
+        }
+      });
     }
   }
 
@@ -169,7 +182,8 @@ struct Tester {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_luq");
   Dut<Vdut> dut(bench);
-  Tester test{bench, dut};
+  CutPipe<Vdut> pipe(bench, dut);
+  Tester test{bench, dut, pipe};
 
   test.numbers(bench.sweep_step("numbers x scales x roundings", 512 * ((0x10000 + lanes - 1) / lanes)));
   if constexpr (random_bits <= 8) {
@@ -177,5 +191,6 @@ int main(int argc, char** argv) {
     test.octaves(bench.sweep_step("numbers x all random words", 18 * 128 * vectors));
   }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
+  pipe.drain();
   return bench.finish();
 }

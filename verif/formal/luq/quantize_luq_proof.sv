@@ -27,6 +27,8 @@ module quantize_luq_proof #(
     .Lanes   (1),
     .RandBits(RandBits)
   ) u_dut (
+    .clk_i       (1'b0),
+    .en_i        (1'b1),
     .a_i         (x_i),
     .scale_i     (scale_i),
     .stochastic_i(stochastic_i),

@@ -40,6 +40,15 @@ constexpr std::uint8_t luq_product_fp7(unsigned int4, unsigned fp4) {
   return static_cast<std::uint8_t>(sign << 6 | ((fp4 & 7) + step.exponent) << 2 | step.mantissa);
 }
 
+/// The product as a sign, the exponent field c of the FP4 operand and a significand of four bits, the magnitude of the
+/// INT4 operand, or 0 if the FP4 operand is zero: bits 7, 6 to 4, 3 to 0; value significand 2^(c - 1). Exact for every
+/// pair. A zero has the sign that the two signs give.
+constexpr std::uint8_t luq_product_split(unsigned int4, unsigned fp4) {
+  const int w = int4_value(int4);
+  const unsigned significand = (fp4 & 7) == 0 ? 0 : static_cast<unsigned>(w < 0 ? -w : w);
+  return static_cast<std::uint8_t>(((int4 ^ fp4) & 8) << 4 | (fp4 & 7) << 4 | significand);
+}
+
 /// Code of the product of two FP7 [1,4,2] numbers, rounded to nearest even; what is too large saturates, a zero has the
 /// sign that the two signs give. Operands with E = 0 count as zero, whatever their mantissa: a cast of INT4 or FP4
 /// makes no subnormal number, and a product of two normal ones is none.
