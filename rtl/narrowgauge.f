@@ -66,13 +66,17 @@ rtl/quant/ng_transpose.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv
 rtl/sparse/ng_select_2_4.sv
+rtl/sparse/ng_dot_fp8_sparse.sv
+rtl/sparse/ng_dot_luq_sparse.sv
 rtl/sparse/ng_dot_nvfp4_sparse.sv
 rtl/sparse/ng_mask_row_pair.sv
 rtl/sparse/ng_mvue_1_2.sv
 rtl/sparse/ng_rank_group.sv
 rtl/sparse/ng_mvue_2_4.sv
+rtl/sparse/ng_nvfp4_sparse_mac.sv
 rtl/sparse/ng_prune_2_4.sv
 rtl/sparse/ng_transposable_2_4.sv
+rtl/sparse/ng_transposable_greedy.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_counters.sv

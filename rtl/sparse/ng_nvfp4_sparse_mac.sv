@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVFP4 multiply-accumulate with one operand 2:4 sparse: a block of 32 pairs a clock, of which the sparse operand stores 16, summed
+// exactly. ng_nvfp4_mac with ng_dot_nvfp4_sparse for its dot product, and a flag for illegal metadata that stays with the sum.
+//
+// valid_i: take the block. first_i: start a new sum. acc_o, nan_o, error_o: the sum of the blocks taken so far, in units of
+// 2^-20, whether a scale among them was NaN, and whether metadata among them were illegal (acc_o has no meaning then), as many
+// clocks after the last of them as the unit's latency says: 1, one more for each bit of DotCuts, one more with Split. A block can
+// come every clock; nothing holds the pipeline.
+//
+// Width argument: terms of ng_dot_nvfp4_sparse have 48 bits; AccWidth = 48 + clog2(n) holds any n of them.
+module ng_nvfp4_sparse_mac #(
+  parameter int AccWidth = 64,
+  parameter int Pairs    = 0,
+  parameter int DotCuts  = 0,  // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
+  parameter int Split    = 0,  // low bits of the sum that are added a clock before the others; 0: all at once
+  localparam int Groups = Pairs != 0 ? 4 : 8
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       valid_i,
+  input  logic                       first_i,
+  input  logic        [63:0]         a_i,
+  input  logic        [Groups*4-1:0] metadata_i,
+  input  logic        [127:0]        b_i,
+  input  logic        [7:0]          a_scale_i,
+  input  logic        [7:0]          b_scale_i,
+  output logic signed [AccWidth-1:0] acc_o,
+  output logic                       nan_o,
+  output logic                       error_o
+);
+`ifndef __ICARUS__ // which has no elaboration tasks
+  if (AccWidth < 48) begin : gen_check_acc_width $fatal(1, "ng_nvfp4_sparse_mac: AccWidth=%0d; expected 48 or more", AccWidth); end
+  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs $fatal(1, "ng_nvfp4_sparse_mac: Pairs=%0d; expected 0 or 1", Pairs); end
+  if (DotCuts < 0 || DotCuts > 63) begin : gen_check_dot_cuts $fatal(1, "ng_nvfp4_sparse_mac: DotCuts=%0d; expected 0 to 63", DotCuts); end
+  if (Split < 0 || Split > 47) begin : gen_check_split $fatal(1, "ng_nvfp4_sparse_mac: Split=%0d; expected 0 to 47", Split); end
+`endif
+
+  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1) + ((DotCuts >> 3) & 1)
+                        + ((DotCuts >> 4) & 1) + ((DotCuts >> 5) & 1);
+
+  logic signed [47:0] term;
+  logic               term_nan, term_error;
+  ng_dot_nvfp4_sparse #(
+    .Pairs(Pairs),
+    .Cuts (DotCuts)
+  ) u_dot (
+    .clk_i     (clk_i),
+    .en_i      (1'b1),
+    .a_i       (a_i),
+    .metadata_i(metadata_i),
+    .b_i       (b_i),
+    .a_scale_i (a_scale_i),
+    .b_scale_i (b_scale_i),
+    .term_o    (term),
+    .nan_o     (term_nan),
+    .error_o   (term_error)
+  );
+
+  // ---- beside the cuts: [0] goes in, the highest comes out
+  logic [Stages:0] valid, first;
+  assign valid[0] = valid_i;
+  assign first[0] = first_i;
+  for (genvar s = 0; s < Stages; s++) begin : gen_stage
+    logic valid_q, first_q;
+    assign valid[s+1] = valid_q;
+    assign first[s+1] = first_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= 1'b0;
+      else valid_q <= valid[s];
+    end
+    always_ff @(posedge clk_i) first_q <= first[s];
+  end
+
+  // E2M1 has no infinities: the flag of one of them carries the error.
+  logic unused_ninf;
+  ng_exact_acc #(
+    .TermWidth(48),
+    .AccWidth (AccWidth),
+    .Split    (Split)
+  ) u_acc (
+    .clk_i  (clk_i),
+    .rst_ni (rst_ni),
+    .valid_i(valid[Stages]),
+    .first_i(first[Stages]),
+    .term_i (term),
+    .nan_i  (term_nan),
+    .pinf_i (term_error),
+    .ninf_i (1'b0),
+    .acc_o  (acc_o),
+    .nan_o  (nan_o),
+    .pinf_o (error_o),
+    .ninf_o (unused_ninf)
+  );
+endmodule

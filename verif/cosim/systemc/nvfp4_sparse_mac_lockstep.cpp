@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_nvfp4_sparse_mac and its SystemC module in lock-step. Build parameters: NG_ACC_WIDTH, NG_PAIRS, NG_DOT_CUTS,
+// NG_SPLIT.
+#include "Vdut.h"
+#include "lockstep.hpp"
+#include "systemc/sparse/nvfp4_sparse_mac.hpp"
+
+namespace {
+
+using namespace narrowgauge::bench;
+using narrowgauge::SparseNvfp4Term;
+
+constexpr int acc_width = NG_ACC_WIDTH, dot_cuts = NG_DOT_CUTS, split = NG_SPLIT;
+constexpr bool pairs = NG_PAIRS != 0;
+constexpr const char* faults[] = {"the term is one unit more", "first does not load",
+                                  "a sum without valid",       "the sum comes one cycle late",
+                                  "a NaN scale is a number",   "illegal metadata are legal"};
+
+struct Core : narrowgauge::systemc::Nvfp4SparseMacCore<acc_width, dot_cuts, (split > 0)> {
+  using Base = narrowgauge::systemc::Nvfp4SparseMacCore<acc_width, dot_cuts, (split > 0)>;
+  typename Acc::Value acc() const { return fault == 4 ? old_ : Base::acc(); }
+  void step(bool valid, bool first, SparseNvfp4Term term) {
+    old_ = Base::acc();
+    if (fault == 1) term.term.value += 1;
+    if (fault == 5) term.term.nan = false;
+    if (fault == 6) term.error = false;
+    Base::step(valid || fault == 3, first && fault != 2, term);
+  }
+  typename Acc::Value old_ = 0;
+};
+
+int run(int argc, char** argv) {
+  Lockstep<Vdut> both(argc, argv, "systemc nvfp4_sparse_mac " + std::to_string(dot_cuts) + " " + std::to_string(split));
+  auto& [bench, dut, clk, rst_n] = both;
+  narrowgauge::systemc::Nvfp4SparseMac<acc_width, pairs, dot_cuts, split, Core> model("model");
+  both.join_clock(model);
+  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
+  auto a = pin<64>(dut->a_i, model.a_i);
+  auto metadata = pin<model.metadata_width>(dut->metadata_i, model.metadata_i);
+  auto b = pin<128>(dut->b_i, model.b_i);
+  auto a_scale = pin<8>(dut->a_scale_i, model.a_scale_i), b_scale = pin<8>(dut->b_scale_i, model.b_scale_i);
+  auto acc = pin<acc_width>(dut->acc_o, model.acc_o);
+  auto nan = pin(dut->nan_o, model.nan_o), error = pin(dut->error_o, model.error_o);
+
+  std::uint64_t nans = 0, errors = 0, clean = 0;
+  const auto stimulate = [&](std::uint64_t) {
+    const auto scale = [&] { return static_cast<Port<8>>(bench.rng().chance(0.02) ? 0x7F : bench.rng().bits(8)); };
+    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(first, bench.rng().chance(0.1));
+    both.drive_random(a);
+    both.drive_random(b);
+    both.drive(a_scale, scale());
+    both.drive(b_scale, scale());
+    std::uint32_t nibbles = 0;
+    for (int group = 0; group < model.metadata_width / 4; ++group) {
+      constexpr std::uint32_t legal = 0xED9C84;
+      nibbles |= (legal >> (4 * bench.rng().below(6)) & 15) << (4 * group);
+    }
+    both.drive(metadata,
+               bench.rng().chance(0.05) ? static_cast<std::uint32_t>(bench.rng().bits(model.metadata_width)) : nibbles);
+  };
+  both.run(
+      stimulate,
+      [&] {
+        both.same("acc_o", acc);
+        both.same("nan_o", nan);
+        both.same("error_o", error);
+      },
+      [&] {
+        nans += dut->nan_o;
+        errors += dut->error_o;
+        clean += !dut->error_o;
+      });
+  both.covered("a sum was NaN", nans);
+  both.covered("a sum had illegal metadata", errors);
+  both.covered("a sum had none", clean);
+  return bench.finish();
+}
+
+}  // namespace
+
+int sc_main(int argc, char** argv) { return lockstep_main(argc, argv, faults, run); }
