@@ -218,6 +218,8 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--products-only", "accumulator", "The unit without its accumulator", "", Field::no, unit);
   field("--schedule", "schedule", "The order in which products meet the accumulator", "plain|sorted|dual|muxed",
         Field::text, unit);
+  field("--pipelined", "pipelined", "A register before the accumulator, as the array's cell has; integer only", "",
+        Field::yes, unit);
   field("--additions", "additions", "R, mean additions per weight; structure none (PANN)", "R", Field::number, unit);
   field("--a-values", "a", "Distribution of activations", "uniform|gauss|half_normal", Field::text, operands);
   field("--b-values", "b", "Distribution of weights", "uniform|gauss|half_normal", Field::text, operands);
@@ -235,6 +237,8 @@ void add_energy(CLI::App& app, int& exit_code) {
         "best|L0|L1|L2|L3|L5", Field::text, answer);
   field("--mode", "mode", "refined, or the PANN paper's formulas, in bit flips", "refined|pann_paper", Field::text,
         answer);
+  field("--reference", "reference", "What a cited integer constant stands for: 16 pipelined lanes, or a single one",
+        "like_for_like|single_lane", Field::text, answer);
   field("--energy-per-flip", "energy_per_flip", "Joules; mode pann_paper", "J", Field::number, answer);
   field("--count", "count", "How many multiply-accumulates", "N", Field::number, answer);
   field("--strict", "strict", "Refuse to extrapolate", "", Field::yes, answer);

@@ -129,10 +129,11 @@ power::Workload workload_of(const ExploreArguments& arguments) {
 
 // ---- the result
 
-const std::vector<std::string> columns{
-    "point",   "format",       "sparsity",   "rows",        "cols",         "lanes",    "a_depth",
-    "b_depth", "stream_width", "technology", "compression", "frequency_hz", "energy_j", "mac_j",
-    "sram_j",  "dram_j",       "cycles",     "time_s",      "utilization",  "area_m2",  "sqnr_db"};
+const std::vector<std::string> columns{"point",      "format",  "sparsity",    "rows",         "cols",
+                                       "lanes",      "a_depth", "b_depth",     "stream_width", "global_buffer",
+                                       "technology", "result",  "compression", "frequency_hz", "energy_j",
+                                       "mac_j",      "sram_j",  "dram_j",      "idle_j",       "cycles",
+                                       "time_s",     "limit",   "utilization", "area_m2",      "sqnr_db"};
 
 std::string cell(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -184,19 +185,24 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
   for (std::size_t i = 0; i < std::min<std::size_t>(most, points.size()); ++i) {
     const auto& p = points[i];
     const auto count = [&](const char* name) { return std::to_string(p[name].template get<int>()); };
+    // What of the energy is whose, in percent.
+    std::string split;
+    for (const char* part : {"mac_j", "sram_j", "dram_j", "idle_j"})
+      split.append(split.empty() ? "" : "/")
+          .append(std::to_string(std::lround(100 * p[part].get<double>() / p["energy_j"].get<double>())));
     rows.push_back({std::to_string(p["point"].get<std::uint64_t>()),
                     p["format"].get<std::string>().append(p["sparsity"] == "none" ? "" : " 2:4"),
                     count("rows") + "x" + count("cols") + "x" + count("lanes"),
-                    count("a_depth") + "/" + count("b_depth"), count("stream_width"), p["technology"],
+                    count("a_depth") + "/" + count("b_depth"), count("stream_width"), p["technology"], p["result"],
                     number(p["compression"].get<double>()), shown(p["frequency_hz"], 1e6), shown(p["energy_j"], 1e-6),
-                    std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())), shown(p["time_s"], 1e-3),
-                    number(100 * p["utilization"].get<double>()),
+                    split, std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())),
+                    shown(p["time_s"], 1e-3), number(100 * p["utilization"].get<double>()),
                     p["area_m2"].is_number() ? shown(p["area_m2"], 1e-6) : "-",
                     p["sqnr_db"].is_number() ? number(p["sqnr_db"].get<double>()) : cell(p["sqnr_db"]),
                     p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
   }
-  print_table({"point", "format", "array", "depths", "stream", "technology", "compr.", "MHz", "energy uJ", "cycles",
-               "ms", "util. %", "area mm2", "SQNR dB", ""},
+  print_table({"point", "format", "array", "depths", "stream", "technology", "result", "compr.", "MHz", "energy uJ",
+               "MAC/buffers/DRAM/idle %", "cycles", "ms", "util. %", "area mm2", "SQNR dB", ""},
               rows);
   if (points.size() > rows.size())
     std::printf("... and %zu more: --rows, --json, --csv\n", points.size() - rows.size());
@@ -214,7 +220,8 @@ void print_result(const nlohmann::ordered_json& result, const Explorer& explorer
   print_front(result, explorer, most);
   if (front.points.empty())
     std::puts(
-        "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), or a k is too long.");
+        "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), a k is too long, or the "
+        "frequency is above what the record of the cell reaches (frequency_hz: cell takes that).");
 }
 
 // ---- how much there is to do

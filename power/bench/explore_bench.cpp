@@ -25,10 +25,10 @@ Explorer explorer(const char* workload, bool wide) {
                        {"sparsity", {"none", "2:4"}},
                        {"technology", {"horowitz_45nm", "tpuv4i_7nm", "osu018"}},
                        {"compression", {{"from", 1}, {"to", 3}, {"step", 0.1}}},
-                       {"frequency_hz", {{"from", 100e6}, {"to", 1000e6}, {"step", 20e6}}}};
+                       {"frequency_hz", {{"from", 1e6}, {"to", 10e6}, {"step", 0.2e6}}}};
   if (wide) {
     space["compression"] = {1, 1.5, 2};
-    space["frequency_hz"] = {1e8, 5e8};
+    space["frequency_hz"] = {1e6, 5e6};
   }
   space["rows"] = space["cols"] = {{"from", 4}, {"to", 32}, {"step", 4}};
   return {load_workload(workload), space_from_json(space), std::make_shared<ConstantPrices>(),

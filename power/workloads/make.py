@@ -117,6 +117,22 @@ def llama_block():
     write("llama_block", what, "Touvron et al., LLaMA, 2023, table 2", layers, {"seq": 512})
 
 
+def llama_decode():
+    """The same block for one token a sequence, whose keys and values are in a cache of context tokens; 2:4 and the
+    codec know nothing of the cache."""
+    width, heads, hidden = 4096, 32, 11008
+    linear = {"op": "gemm", "m": "batch"}
+    cache = {"op": "gemm", "m": 1, "batch": heads, "count": "batch", "weights": False}
+    layers = [linear | {"name": "qkv", "n": width, "k": width, "count": 3}]
+    layers += [cache | {"name": "scores", "n": "context", "k": width // heads}]
+    layers += [cache | {"name": "attention", "n": width // heads, "k": "context"}]
+    layers += [linear | {"name": "out", "n": width, "k": width}]
+    layers += [linear | {"name": "gate_up", "n": hidden, "k": width, "count": 2}]
+    layers += [linear | {"name": "down", "n": width, "k": hidden}]
+    what = "one of the 32 blocks of a 7B model, decoding: a token of each of batch sequences, a cache of context tokens"
+    write("llama_decode", what, "Touvron et al., LLaMA, 2023, table 2", layers, {"batch": 1, "context": 2048})
+
+
 def digits():
     layers = [conv("conv1", 1, 32, 8, 5, 2), conv("conv2", 32, 32, 4, 3), dense("fc", 512, 10)]
     write("digits", "the network of examples/digits", "examples/digits/network.py", layers, {"batch": 1})
@@ -128,6 +144,7 @@ def main():
     mobilenet_v2()
     vgg16()
     llama_block()
+    llama_decode()
     digits()
 
 

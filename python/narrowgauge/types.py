@@ -42,6 +42,8 @@ class UnitFields(TypedDict, total=False):
     acc_width: int
     schedule: str
     additions: float
+    pipelined: bool
+    reference: str
     a: Statistics
     b: Statistics
     technology: str

@@ -104,7 +104,7 @@ py::array_t<std::uint64_t> points_of(const Front& front) {
 }  // namespace
 
 void bind_explore(py::module_& module) {
-  PYBIND11_NUMPY_DTYPE(power::Point, possible, cycles, time_s, mac_j, sram_j, dram_j, area_m2, sqnr_db);
+  PYBIND11_NUMPY_DTYPE(power::Point, possible, cycles, time_s, mac_j, sram_j, dram_j, idle_j, area_m2, sqnr_db);
 
   py::class_<Front>(module, "Front", "The points of a part of a space that no other of the part beats. Can be pickled.")
       .def_property_readonly("points", &points_of, "uint64, ascending.")

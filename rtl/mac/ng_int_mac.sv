@@ -2,7 +2,8 @@
 // Integer multiply-accumulate: adds the products of Lanes pairs of operands to a sum, exactly, in every cycle in which
 // valid_i is set. The reference unit of the energy gauge.
 //
-// valid_i: take the operands. first_i: start a new sum with these products. acc_o is the sum up to the previous cycle's.
+// valid_i: take the operands. first_i: start a new sum with these products. acc_o is the sum up to the previous cycle's, or,
+// with Pipelined, up to the one before: a register then stands between the adder tree and the accumulator, as in ng_mac_pe.
 // Multipliers (ng_int_mult), adder tree (ng_sum_tree) and accumulator (ng_exact_acc) are modules of their own: a synthesizer
 // that fused them would sign-extend every partial product to the accumulator's width.
 //
@@ -16,6 +17,7 @@ module ng_int_mac #(
   parameter int Structure = 0,  // of the multipliers: 0 array, 1 booth, 2 wallace
   parameter int Lanes     = 1,
   parameter int AccWidth  = 32,
+  parameter int Pipelined = 0,  // 1: a register before the accumulator
   localparam int LaneWidth = AWidth + BWidth + (ASigned == 0 && BSigned == 0 ? 1 : 0),
   localparam int TermWidth = LaneWidth + $clog2(Lanes)
 ) (
@@ -36,6 +38,7 @@ module ng_int_mac #(
   if (Structure < 0 || Structure > 2) begin : gen_check_structure $fatal(1, "ng_int_mac: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure); end
   if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes); end
   if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth); end
+  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined $fatal(1, "ng_int_mac: Pipelined=%0d; expected 0 or 1", Pipelined); end
 `endif
 
   logic [Lanes*LaneWidth-1:0]  products;
@@ -70,6 +73,26 @@ module ng_int_mac #(
     );
   end
 
+  // The register before the accumulator.
+  logic signed [TermWidth-1:0] term_q;
+  logic                        valid_q, first_q;
+  if (Pipelined == 1) begin : gen_register
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= 1'b0;
+      else valid_q <= valid_i;
+    end
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        term_q  <= term;
+        first_q <= first_i;
+      end
+    end
+  end else begin : gen_no_register
+    assign valid_q = 1'b0;
+    assign first_q = 1'b0;
+    assign term_q = '0;
+  end
+
   logic unused_nan, unused_pinf, unused_ninf;
   ng_exact_acc #(
     .TermWidth(TermWidth),
@@ -77,9 +100,9 @@ module ng_int_mac #(
   ) u_acc (
     .clk_i  (clk_i),
     .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .first_i(first_i),
-    .term_i (term),
+    .valid_i(Pipelined == 1 ? valid_q : valid_i),
+    .first_i(Pipelined == 1 ? first_q : first_i),
+    .term_i (Pipelined == 1 ? term_q : term),
     .nan_i  (1'b0),
     .pinf_i (1'b0),
     .ninf_i (1'b0),

@@ -91,13 +91,17 @@ class Explore(Program):
         self.assertEqual(result["macs"], 165376)
         self.assertTrue(result["front"])
         for point in result["front"]:
-            self.assertAlmostEqual(point["energy_j"], point["mac_j"] + point["sram_j"] + point["dram_j"], delta=1e-18)
+            self.assertAlmostEqual(
+                point["energy_j"], sum(point[f"{part}_j"] for part in ("mac", "sram", "dram", "idle")), delta=1e-18
+            )
+            self.assertEqual(point["limit"], "array")
             self.assertAlmostEqual(point["time_s"], point["cycles"] / point["frequency_hz"], delta=1e-15)
             self.assertTrue(any(text.startswith("mac_energy_j") for text in point["assumed"]))
         for threads in ("1", "2", "5"):
             again = self.json("digits", "space.yaml", "--threads", threads, "--chunk", "7")
             self.assertEqual(again, result)
         text = self.ok("digits", "space.yaml", "--rows", "2")
+        self.assertIn("MAC/buffers/DRAM/idle %", text)
         self.assertIn("165376 MAC", text)
         self.assertIn(f"{len(result['front'])} points that no other beats", text)
         self.assertIn("more: --rows", text)
@@ -133,7 +137,7 @@ class Explore(Program):
 
     def test_workloads_that_come_along(self) -> None:
         table = {w["workload"]: w for w in self.json("--workloads")["workloads"]}
-        self.assertEqual(len(table), 6)
+        self.assertEqual(len(table), 7)
         self.assertAlmostEqual(table["resnet50"]["macs"], 4.09e9, delta=0.01e9)
         self.assertIn("llama_block", self.ok("--workloads"))
 

@@ -55,7 +55,7 @@ class PlainPrices : public Prices {
 const Json small_space = Json::parse(R"({
   "format": ["nvfp4", "fp8_e4m3", "int8"], "sparsity": ["none", "2:4"], "compression": [1, 2], "rows": [2, 8],
   "cols": [2, 8], "lanes": [16, 24], "a_depth": [64], "b_depth": [64], "stream_width": [64, 128],
-  "technology": ["horowitz_45nm", "osu018"], "frequency_hz": [1e8, 2e8]})");
+  "technology": ["horowitz_45nm", "osu018"], "frequency_hz": [1e7, 2e7]})");
 
 Explorer explorer(const Json& space = small_space, const char* workload = "digits") {
   return {load_workload(workload), space_from_json(space), std::make_shared<PlainPrices>(), normal_tensors(16, 16, 64)};
@@ -138,7 +138,7 @@ TEST(Workloads, HaveTheirPublishedSize) {
             seq * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008) + 2 * seq * seq * 4096);
   EXPECT_EQ(load_workload("digits").macs(), 16 * 25 * 32 + 16 * 288 * 32 + 512 * 10);
   EXPECT_EQ(load_workload("resnet18", {{"batch", 4}}).macs(), 4 * load_workload("resnet18").macs());
-  EXPECT_EQ(workload_names().size(), 6U);
+  EXPECT_EQ(workload_names().size(), 7U);
 }
 
 TEST(Workloads, LowerConvolutions) {
@@ -217,7 +217,10 @@ TEST(Spaces, AreRefusedBySentence) {
   EXPECT_SAYS(refused("format", "fp7"), "\"format\" is \"fp7\"", "nvfp4, fp8_e4m3");
   EXPECT_SAYS(refused("sparsity", "1:4"), "\"sparsity\" is \"1:4\"", "none, 2:4");
   EXPECT_SAYS(refused("compression", 0.5), "\"compression\" is 0.5", "from 1 to 1000");
-  EXPECT_SAYS(refused("frequency_hz", 0), "\"frequency_hz\" is 0");
+  EXPECT_SAYS(refused("frequency_hz", 0), "\"frequency_hz\" is 0", "or \"cell\"");
+  EXPECT_SAYS(refused("result", "fp64"), "\"result\" is \"fp64\"", "fp32, bf16, fp8, nvfp4");
+  EXPECT_SAYS(refused("global_buffer", -1), "\"global_buffer\" is -1", "from 0 to");
+  EXPECT_SAYS(refused("memory", (Json{{"bandwidth", 0}})), "memory.bandwidth", "bytes a second");
   EXPECT_SAYS(refused("objectives", (Json{"energy", "beauty"})), "\"beauty\"", "sqnr");
   EXPECT_SAYS(refused("tensors", (Json{{"a", "a.npy"}})), "one of a and b");
   EXPECT_SAYS(refused("memory", (Json{{"dram", "hbm2"}})), "memory.dram", "[memory, technology]");
@@ -254,19 +257,115 @@ TEST(Points, AddUp) {
       const GemmWork work = estimate_gemm(tile, layer.gemm);
       cycles += static_cast<double>(work.cycles);
       macs += static_cast<double>(layer.gemm.m * layer.gemm.n * ((layer.gemm.k + tile.lanes - 1) / tile.lanes) * 16);
-      maps += static_cast<double>(work.a_images * tile.a_words() * tile.stream_width);
-      weights += static_cast<double>(work.b_images * tile.b_words() * tile.stream_width);
-      out += static_cast<double>(work.words_out * tile.stream_width);
+      const auto [m, n, k] = layer.gemm;
+      const auto whole = [](std::int64_t all, int of) { return static_cast<double>((all + of - 1) / of); };
+      maps += static_cast<double>(work.a_images * tile.a_row_bits * m) / whole(m, tile.rows);
+      weights += static_cast<double>(work.b_images * tile.b_col_bits * n) / whole(n, tile.cols);
+      out += static_cast<double>(m * n * 32);
     }
     EXPECT_DOUBLE_EQ(points[i].cycles, cycles);
-    EXPECT_DOUBLE_EQ(points[i].time_s, cycles / d["frequency_hz"].get<double>());
+    const double bytes = (weights + (maps + out) / d["compression"].get<double>()) / 8;
+    EXPECT_DOUBLE_EQ(points[i].time_s, std::max(cycles / d["frequency_hz"].get<double>(), bytes / 12.8e9));
+    EXPECT_GT(points[i].idle_j, 0);
+    EXPECT_DOUBLE_EQ(points[i].energy_j(), points[i].mac_j + points[i].sram_j + points[i].dram_j + points[i].idle_j);
     EXPECT_DOUBLE_EQ(points[i].mac_j, macs * 1e-12 * format.bits);
     EXPECT_NEAR(points[i].dram_j, 1e-12 * (weights + (maps + 2 * out) / d["compression"].get<double>()),
                 1e-9 * points[i].dram_j);
     EXPECT_EQ(d["energy_j"].get<double>(), points[i].energy_j());
-    EXPECT_EQ(d["assumed"].size(), (format.tile ? 0U : 1U) + (sparse ? 1 : 0) + (d["compression"] == 1 ? 0 : 1) +
-                                       (d["technology"] == "osu018" ? 2 : 0));
+    EXPECT_EQ(d["assumed"].size(), (format.tile ? 0U : 1U) + (sparse ? 1 : 0) + (d["compression"] == 1 ? 0 : 1) + 1 +
+                                       (d["technology"] == "osu018" ? 2 : 1));
   }
+}
+
+/// The first point of a small space of one format, with these keys besides.
+Json point_of(const Json& keys, const char* workload = "digits") {
+  Json space = Json::parse(R"({"format": "nvfp4", "rows": 8, "cols": 8, "lanes": 16, "technology": "osu018",
+                               "objectives": ["energy"]})");
+  if (!keys.is_null()) space.update(keys);
+  return Json(explorer(space, workload).describe(0));
+}
+
+TEST(Points, WhatFillsUpAStreamCostsNothing) {
+  const Json narrow = point_of({{"stream_width", 512}}), wide = point_of({{"stream_width", 1024}});
+  for (const char* part : {"dram_j", "sram_j", "mac_j"}) EXPECT_EQ(narrow[part], wide[part]) << part;
+  EXPECT_GT(narrow["cycles"], wide["cycles"]);
+}
+
+TEST(Points, NarrowerResultsTakeLessOfMemory) {
+  const double fp32 = point_of({})["dram_j"], bf16 = point_of({{"result", "bf16"}})["dram_j"],
+               fp8 = point_of({{"result", "fp8"}})["dram_j"], nvfp4 = point_of({{"result", "nvfp4"}})["dram_j"];
+  EXPECT_NEAR((fp32 - fp8) / (fp32 - bf16), 1.5, 1e-9);
+  EXPECT_NEAR((fp32 - nvfp4) / (fp32 - bf16), 27.5 / 16, 1e-9);
+  double results = 0;
+  for (const Layer& layer : load_workload("digits").layers) results += static_cast<double>(layer.gemm.m * layer.gemm.n);
+  EXPECT_NEAR(fp32 - bf16, results * 16 * 2e-12, 1e-9 * fp32);
+  EXPECT_NE(point_of({{"result", "bf16"}})["assumed"].dump().find("result: "), std::string::npos);
+}
+
+TEST(Points, NoArrayIsFasterThanItsCell) {
+  std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/nvfp4_mac_16.json");
+  const double period = Json::parse(in)["period_s"];
+  EXPECT_DOUBLE_EQ(point_of({})["frequency_hz"].get<double>(), 1 / period);
+  EXPECT_EQ(point_of({{"frequency_hz", 0.99 / period}})["possible"], true);
+  EXPECT_EQ(point_of({{"frequency_hz", 1.01 / period}})["possible"], false);
+  const Json keys{{"technology", "horowitz_45nm"}};
+  EXPECT_DOUBLE_EQ(point_of(keys)["frequency_hz"].get<double>(), 4 / period);
+  // A terahertz does not win.
+  const Explorer e = explorer(with(with(small_space, "frequency_hz", Json{1e7, 1e12}), "lanes", 16));
+  const Front front = e.front_of(0, e.points());
+  EXPECT_EQ(front.impossible, e.points() / 2);
+  for (const std::uint64_t point : front.points) EXPECT_EQ(e.describe(point)["frequency_hz"], 1e7);
+}
+
+TEST(Points, MemoryLimitsTheTime) {
+  const Json slow = point_of({{"memory", {{"bandwidth", 1000}}}}), fast = point_of({{"memory", {{"bandwidth", 1e15}}}});
+  EXPECT_EQ(slow["limit"], "memory");
+  EXPECT_EQ(fast["limit"], "array");
+  EXPECT_DOUBLE_EQ(fast["time_s"].get<double>(), fast["cycles"].get<double>() / fast["frequency_hz"].get<double>());
+  const Json slower = point_of({{"memory", {{"bandwidth", 500}}}});
+  EXPECT_DOUBLE_EQ(slower["time_s"].get<double>(), 2 * slow["time_s"].get<double>());
+  EXPECT_GT(slower["idle_j"], slow["idle_j"]);
+}
+
+TEST(Points, TimeCostsLeakageAndClock) {
+  // The clock of idle cells is a matter of cycles; leakage of time.
+  const double f = point_of({})["frequency_hz"];
+  const double one = point_of({})["idle_j"], half = point_of({{"frequency_hz", f / 2}})["idle_j"],
+               quarter = point_of({{"frequency_hz", f / 4}})["idle_j"];
+  EXPECT_NEAR((quarter - half) / (half - one), 2, 1e-6);
+  EXPECT_GT(half, one);
+}
+
+TEST(Points, ABufferTakesTheTrafficThatComesAgain) {
+  const auto with_buffer = [](double bytes) {
+    return point_of({{"global_buffer", bytes}, {"a_depth", 2}, {"b_depth", 2}});
+  };
+  const Json none = with_buffer(0), small = with_buffer(64), large = with_buffer(1 << 24);
+  EXPECT_DOUBLE_EQ(small["dram_j"].get<double>(), none["dram_j"].get<double>());
+  EXPECT_GT(small["sram_j"], none["sram_j"]);
+  // What is compulsory: each operand once, 4.5 bits an element in whole beats, and results.
+  double compulsory = 0;
+  for (const Layer& layer : load_workload("digits").layers) {
+    const auto [m, n, k] = layer.gemm;
+    compulsory += static_cast<double>(m + n) * static_cast<double>((k + 15) / 16) * 72e-12;
+    compulsory += static_cast<double>(m * n) * 32 * 2e-12;
+  }
+  EXPECT_NEAR(large["dram_j"].get<double>(), compulsory, 1e-9 * compulsory);
+  EXPECT_LT(large["dram_j"], none["dram_j"]);
+  EXPECT_EQ(large["cycles"], none["cycles"]);
+}
+
+TEST(Points, DecodingReadsItsCache) {
+  const auto dram = [](int context) {
+    const Explorer e(
+        load_workload("llama_decode", {{"context", context}}),
+        space_from_json(
+            with(with(with(with(small_space, "lanes", 16), "result", "nvfp4"), "a_depth", 4096), "b_depth", 4096)),
+        std::make_shared<PlainPrices>(), normal_tensors(16, 16, 64));
+    return e.describe(0)["dram_j"].get<double>();
+  };
+  // A token of context is a key and a value of 4096 elements, 4.5 bits each.
+  EXPECT_NEAR((dram(2048) - dram(1024)) / 1024, 2 * 4096 * 4.5e-12, 0.02 * 2 * 4096 * 4.5e-12);
 }
 
 TEST(Points, TakeTheSpacesOwnEnergies) {
@@ -450,6 +549,14 @@ TEST(Areas, GrowWithTheArray) {
   EXPECT_LT(area["nvfp4"], area["int8"]);
   EXPECT_LT(area["int8"], area["fp8_e5m2"]);
   EXPECT_LT(area["fp8_e4m3"], area["fp8_e5m2"]);
+}
+
+TEST(Areas, HaveTheShadowRegisterOnce) {
+  // Eight cells more, and their part of the buffer of A; the recorded cell has its shadow register.
+  std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/nvfp4_mac_16.json");
+  const double cell = Json::parse(in)["area_m2"].get<double>() / (180e-9 * 180e-9) - 2 * (16 * 4 + 8) * 3040;
+  const auto area = [](int rows) { return point_of({{"rows", rows}})["area_m2"].get<double>() / (180e-9 * 180e-9); };
+  EXPECT_NEAR(area(9) - area(8), 8 * cell + 2.0 * 512 * 72 * 250, 1e-6 * cell);
 }
 
 TEST(Areas, RoundingIsThatOfTheRecord) {

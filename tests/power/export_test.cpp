@@ -19,6 +19,7 @@ class Export : public testing::Test {
 
   static double int8_picojoules(const std::string& technology) {
     Question question;
+    question.unit.mac = reference_mac();
     question.technology = technology;
     return gauge().energy(question).each * 1e12;
   }

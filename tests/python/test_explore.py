@@ -19,6 +19,7 @@ import narrowgauge as ng
 SPACE: dict[str, Any] = {
     "format": ["nvfp4", "int8", "fp8_e4m3"],
     "technology": "mine",
+    "frequency_hz": 1e8,
     "rows": range(2, 9, 2),
     "cols": np.array([2, 4, 8]),
     "lanes": [16, 32],
@@ -60,9 +61,19 @@ def test_front_is_what_no_point_beats(gauge: ng.Gauge) -> None:
     explorer = result.explorer
     assert explorer.points == result.front.evaluated == POINTS
     costs = explorer.evaluate(0, POINTS)
-    assert costs.dtype.names == ("possible", "cycles", "time_s", "mac_j", "sram_j", "dram_j", "area_m2", "sqnr_db")
+    assert costs.dtype.names == (
+        "possible",
+        "cycles",
+        "time_s",
+        "mac_j",
+        "sram_j",
+        "dram_j",
+        "idle_j",
+        "area_m2",
+        "sqnr_db",
+    )
     assert (~costs["possible"]).sum() == result.front.impossible
-    energy = costs["mac_j"] + costs["sram_j"] + costs["dram_j"]
+    energy = costs["mac_j"] + costs["sram_j"] + costs["dram_j"] + costs["idle_j"]
     values = np.stack([energy, costs["time_s"], -costs["sqnr_db"]], axis=1)
     no_worse = (values[:, None] <= values[None]).all(2) & costs["possible"][:, None]
     better = no_worse & ((values[:, None] < values[None]).any(2) | np.tri(POINTS, k=-1, dtype=bool).T)

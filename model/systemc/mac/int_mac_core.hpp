@@ -13,8 +13,9 @@ namespace narrowgauge::systemc {
 /// edge.
 struct IntMacParams {
   IntFormat a, b;
-  int lanes = 1;       ///< 1 to 1024
-  int acc_width = 32;  ///< up to 128
+  int lanes = 1;           ///< 1 to 1024
+  int acc_width = 32;      ///< up to 128
+  bool pipelined = false;  ///< a register before the accumulator: the sum comes one edge later
 };
 
 template <IntMacParams params>
@@ -22,15 +23,17 @@ class IntMacCore {
  public:
   void reset() { *this = {}; }
 
-  __int128 acc() const { return sum_; }
+  __int128 acc() const { return params.pipelined ? shown_ : sum_; }
 
   /// a and b: one code a lane.
   void step(bool valid, bool first, std::span<const std::uint16_t> a, std::span<const std::uint16_t> b) {
+    shown_ = sum_;
     if (valid) sum_ = int_accumulate(first ? 0 : sum_, int_dot(params.a, a, params.b, b), params.acc_width);
   }
 
  private:
-  __int128 sum_ = 0;
+  __int128 sum_ = 0;    // with the operands of the last edge
+  __int128 shown_ = 0;  // without them
 };
 
 }  // namespace narrowgauge::systemc

@@ -27,7 +27,21 @@ constexpr std::string_view fallback_technology = "horowitz_45nm";
 constexpr double no_area = std::numeric_limits<double>::quiet_NaN();
 
 // Places of the axes in Space::sizes().
-enum Axis { rows, cols, lanes, a_depth, b_depth, stream_width, sparsity, format, technology, compression, frequency };
+enum Axis {
+  rows,
+  cols,
+  lanes,
+  a_depth,
+  b_depth,
+  stream_width,
+  global_buffer,
+  sparsity,
+  format,
+  technology,
+  result,
+  compression,
+  frequency
+};
 
 /// Equal products of the workload, once.
 struct Product {
@@ -36,18 +50,35 @@ struct Product {
   bool weights = true;
 };
 
-/// What the whole workload keeps one array busy with; bits of streams are whole words.
+/// What the whole workload keeps one array busy with. Bits are those in use: what fills up a stream's words, and rows
+/// and columns beyond the matrix, are not strobed and cost nothing.
 struct ArrayWork {
   bool possible = true;
   double cycles = 0, macs = 0;
-  double maps_in = 0, weights_in = 0, out = 0;                  // bits that come and go
+  double maps_in = 0, weights_in = 0;                           // bits from memory
+  double streamed = 0;                                          // bits to the tile
+  double results = 0;                                           // numbers
   double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
 
-  void add(const Product& product, const TileShape& tile, int lanes_of_products) {
+  /// `buffer_bits`: of the global buffer; what fits it comes from memory once.
+  void add(const Product& product, const TileShape& tile, int lanes_of_products, double buffer_bits) {
     const GemmWork work = estimate_gemm(tile, product.gemm);
-    const double word = tile.stream_width, count = product.count;
-    const double a_in = static_cast<double>(work.a_images * tile.a_words()) * word * count;
-    const double b_in = static_cast<double>(work.b_images * tile.b_words()) * word * count;
+    const double count = product.count;
+    const auto size = [](std::int64_t n) { return static_cast<double>(n); };
+    const auto panels = [](std::int64_t all, int of) { return static_cast<double>((all + of - 1) / of); };
+    const double k_beats = panels(product.gemm.k, tile.lanes);
+    // Sent, as often as the driver does, and once.
+    const double a_sent =
+        size(work.a_images) * tile.a_row_bits * size(product.gemm.m) / panels(product.gemm.m, tile.rows);
+    const double b_sent =
+        size(work.b_images) * tile.b_col_bits * size(product.gemm.n) / panels(product.gemm.n, tile.cols);
+    const double a_once = std::min(a_sent, size(product.gemm.m) * k_beats * tile.a_row_bits);
+    const double b_once = std::min(b_sent, size(product.gemm.n) * k_beats * tile.b_col_bits);
+    const bool both = a_once + b_once <= buffer_bits;
+    const bool a_fits = a_once <= buffer_bits, b_fits = b_once <= buffer_bits;
+    const bool a_saves_more = a_sent - a_once >= b_sent - b_once;
+    const bool keep_a = both || (a_fits && (a_saves_more || !b_fits)), keep_b = both || (b_fits && !keep_a);
+    const double a_in = (keep_a ? a_once : a_sent) * count, b_in = (keep_b ? b_once : b_sent) * count;
     cycles += static_cast<double>(work.cycles) * count;
     // Rows and columns not in use are isolated; lanes that fill up the last beat multiply zeros.
     const std::int64_t beats = (product.gemm.k + tile.lanes - 1) / tile.lanes;
@@ -55,9 +86,10 @@ struct ArrayWork {
             static_cast<double>(beats * lanes_of_products) * count;
     maps_in += a_in + (product.weights ? 0 : b_in);
     weights_in += product.weights ? b_in : 0;
-    out += static_cast<double>(work.words_out) * word * count;
-    a_written += a_in;
-    b_written += b_in;
+    streamed += (a_sent + b_sent) * count;
+    results += size(product.gemm.m) * size(product.gemm.n) * count;
+    a_written += a_sent * count;
+    b_written += b_sent * count;
     a_read += static_cast<double>(work.beats) * tile.rows * tile.a_row_bits * count;
     b_read += static_cast<double>(work.beats) * tile.cols * tile.b_col_bits * count;
   }
@@ -81,10 +113,81 @@ Json embedded_json(std::string_view path) {
 MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
   question.mac.set_format(numbers.mac);
+  // Integers like for like with the array's cells.
+  if (numbers.mac == MacFormat::integer) question.mac = reference_mac(numbers.width);
   question.mac.lanes = numbers.unit_lanes ? numbers.unit_lanes : lanes;
-  if (numbers.mac == MacFormat::integer) question.mac.a_width = question.mac.b_width = numbers.width;
   question.a.distribution = question.b.distribution = Distribution::gauss;
   return question;
+}
+
+/// Records of a technology of the units that a cell of this format is priced as, by their lanes.
+std::map<int, Json> recorded_cells(const NumberFormat& numbers, const std::string& technology) {
+  static const Json units = embedded_json("units.json");
+  MacSpec wanted = mac_question(numbers, 1).mac;
+  wanted.lanes = 1;
+  std::map<int, Json> found;
+  for (const Json& unit : units["units"]) {
+    if (!unit.contains("mac")) continue;
+    MacSpec mac = mac_spec_from_json(unit["mac"]);
+    const int lanes = std::exchange(mac.lanes, 1);
+    if (numbers.mac == MacFormat::integer
+            ? mac != wanted
+            : mac.a_format != wanted.a_format || mac.b_format != wanted.b_format || !mac.accumulator)
+      continue;
+    const std::string path = "records/" + technology + "/" + unit["name"].get<std::string>() + ".json";
+    if (Json record = embedded_json(path); !record.is_null()) found[lanes] = std::move(record);
+  }
+  return found;
+}
+
+/// What the records know of a cell besides its energy.
+struct Cell {
+  double period_s = 0;     // shortest that the cell takes; 0: not known
+  double clock_share = 0;  // of the energy of a cycle, which a cell takes also where it multiplies nothing
+  double leakage_w = 0;
+  bool scaled = false;  // from osu018, with the node; without leakage
+};
+
+std::optional<double> node_of(const std::string& technology);
+
+/// The records of cells of a format in a technology; where it has none, osu018's.
+struct RecordedCells {
+  std::map<int, Json> by_lanes;
+  bool scaled = false;
+  double scale = 1;
+};
+
+RecordedCells cells_in(const NumberFormat& numbers, const std::string& technology) {
+  RecordedCells cells{recorded_cells(numbers, technology)};
+  if (!cells.by_lanes.empty()) return cells;
+  const std::optional<double> node = node_of(technology);
+  if (!node) return cells;
+  return {recorded_cells(numbers, "osu018"), true, *node / 180e-9};
+}
+
+/// The cell of so many lanes, or the next of more; of fewer where there is none of more.
+Cell cell_of(const NumberFormat& numbers, int lanes, const RecordedCells& recorded) {
+  Cell cell;
+  const auto& [found, scaled, scale] = recorded;
+  if (found.empty()) return cell;
+  cell.scaled = scaled;
+  auto at = found.lower_bound(numbers.unit_lanes ? numbers.unit_lanes : lanes);
+  if (at == found.end()) --at;
+  const Json& record = at->second;
+  cell.period_s = record.at("period_s").get<double>() * scale;
+  const Json* sample = &record.at("samples").at(0);
+  for (const Json& one : record["samples"])
+    if (one.at("stimulus") == "gauss") sample = &one;
+  const Json& simulated = sample->at("L3");
+  cell.clock_share = simulated.at("clock_j").get<double>() / simulated.at("energy_j").get<double>();
+  if (!cell.scaled) cell.leakage_w = simulated.at("leakage_w").get<double>() * lanes / at->first;
+  return cell;
+}
+
+/// Bytes a second of a memory where the space does not say: one channel of 64-bit DDR3-1600, a stack of HBM2, a chip of
+/// GDDR6 (14 Gbit/s, 32 bits).
+double default_bandwidth(std::string_view memory) {
+  return memory == "hbm2" ? 256e9 : memory == "gddr6" ? 56e9 : 12.8e9;
 }
 
 /// What the recorded units of osu018 (power/records) take, each a multiply-accumulate of so many lanes behind
@@ -92,20 +195,9 @@ MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
 AreaTable area_table(const AreaAssumptions& area) {
   constexpr double node = 180e-9;
   AreaTable table;
-  const Json units = embedded_json("units.json");
   for (const NumberFormat& numbers : number_formats()) {
     std::map<int, double> found;
-    for (const Json& unit : units["units"]) {
-      if (!unit.contains("mac")) continue;
-      MacSpec mac = mac_spec_from_json(unit["mac"]);
-      const int lanes = std::exchange(mac.lanes, 1);
-      const MacSpec wanted = mac_question(numbers, 1).mac;
-      if (numbers.mac == MacFormat::integer
-              ? mac != wanted
-              : mac.a_format != wanted.a_format || mac.b_format != wanted.b_format || !mac.accumulator)
-        continue;
-      const Json record = embedded_json("records/osu018/" + unit["name"].get<std::string>() + ".json");
-      if (record.is_null()) continue;
+    for (const auto& [lanes, record] : recorded_cells(numbers, "osu018")) {
       const int scales = numbers.scale_block ? (lanes + numbers.scale_block - 1) / numbers.scale_block : 0;
       const double operand_bits = 2 * (lanes * numbers.bits + 8 * scales);
       found[lanes] = record["area_m2"].get<double>() / (node * node) - operand_bits * area.flip_flop;
@@ -200,9 +292,11 @@ struct Explorer::Data {
     std::string name, sram, dram_memory, dram;  // whose tables
     bool sram_assumed = false, dram_assumed = false;
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
+    double bandwidth = 0;  // bytes a second
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;  // format x lanes x technology
+  std::vector<Cell> periods;  // the same
   std::vector<double> sqnr;   // format x sparsity
   nlohmann::ordered_json sources;
 
@@ -237,7 +331,7 @@ struct Explorer::Data {
         work.possible = false;
         return work;
       }
-      work.add(product, shape, products_a_beat);
+      work.add(product, shape, products_a_beat, 8 * space.global_buffer[at[global_buffer]]);
     }
     return work;
   }
@@ -247,9 +341,11 @@ struct Explorer::Data {
     const auto found = areas.find(space.format[at[format]]->name);
     if (found == areas.end()) return no_area;
     const double cells = static_cast<double>(shape.rows) * shape.cols;
+    // The recorded cells of the tile's formats have their shadow registers.
+    const double shadow = space.format[at[format]]->tile ? 0 : space.format[at[format]]->accumulator_bits;
     return cells * (found->second.base + space.lanes[at[lanes]] * found->second.lane) +
-           cells * space.format[at[format]]->accumulator_bits * space.area.flip_flop +  // shadow registers
-           shape.cols * column_gates * space.area.gate + buffer_bits(shape) * space.area.sram_bit;
+           cells * shadow * space.area.flip_flop + shape.cols * column_gates * space.area.gate +
+           (buffer_bits(shape) + 8 * space.global_buffer[at[global_buffer]]) * space.area.sram_bit;
   }
   static double a_buffer_bits(const TileShape& shape) { return 2.0 * shape.a_depth * shape.rows * shape.a_row_bits; }
   static double b_buffer_bits(const TileShape& shape) { return 2.0 * shape.b_depth * shape.cols * shape.b_col_bits; }
@@ -279,24 +375,32 @@ struct Explorer::Data {
     const std::array<std::size_t, Space::axes> sizes = space.sizes();
     ArrayWork work;
     Point array;  // what the array makes the same
-    double area = 0, maps_j = 0, fixed_dram_j = 0, array_work = 0;
+    double area = 0, array_work = 0, bandwidth = 0, dram_read_j = 0, dram_write_j = 0;
+    double clock_j = 0, leakage_w = 0, busy = 0, cells_of_array = 0;  // clock_j: of an idle cell in a cycle
+    Cell cell;
     bool new_array = true, new_technology = true;
     // Formats of the same bits make the same tile.
-    std::vector<std::pair<TileShape, ArrayWork>> alike;
+    struct Alike {
+      TileShape shape;
+      double buffer;
+      ArrayWork work;
+    };
+    std::vector<Alike> alike;
     for (Point& point : out) {
       if (new_array) {
         const TileShape shape = tile(at, space.sparsity[at[sparsity]]);
         const NumberFormat& numbers = *space.format[at[format]];
+        const double buffer = space.global_buffer[at[global_buffer]];
         const bool keep = numbers.scale_block == 0;  // whose blocks leave nothing to check
-        const auto found =
-            std::find_if(alike.begin(), alike.end(), [&](const auto& one) { return one.first == shape; });
+        const auto found = std::find_if(alike.begin(), alike.end(),
+                                        [&](const Alike& one) { return one.shape == shape && one.buffer == buffer; });
         if (keep && found != alike.end()) {
-          work = found->second;
+          work = found->work;
         } else {
           work = work_of(at);
           if (keep) {
             if (alike.size() == number_formats().size()) alike.clear();
-            alike.emplace_back(shape, work);
+            alike.push_back({shape, buffer, work});
           }
         }
         area = area_of(at, shape);
@@ -309,21 +413,36 @@ struct Explorer::Data {
         const Technology& tech = technologies[at[technology]];
         const double a_bytes = a_buffer_bits(shape) / 8, b_bytes = b_buffer_bits(shape) / 8;
         const std::size_t t = at[technology];
-        array.mac_j = work.macs * mac_j[mac_index(at[format], at[lanes], t)];
+        const double mac = mac_j[mac_index(at[format], at[lanes], t)];
+        array.mac_j = work.macs * mac;
         array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
                        work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
-        maps_j = work.maps_in * tech.dram_read_j + work.out * tech.dram_write_j;
-        fixed_dram_j = work.weights_in * tech.dram_read_j;
+        if (const double bytes = space.global_buffer[at[global_buffer]]; bytes > 0)
+          array.sram_j +=
+              (work.maps_in + work.weights_in) * sram_bit(t, bytes, true) + work.streamed * sram_bit(t, bytes, false);
+        dram_read_j = tech.dram_read_j;
+        dram_write_j = tech.dram_write_j;
+        bandwidth = 8 * tech.bandwidth;
+        cell = periods[mac_index(at[format], at[lanes], t)];
+        cells_of_array = static_cast<double>(shape.rows) * shape.cols;
+        busy = work.macs / space.lanes[at[lanes]];
+        clock_j = cell.clock_share * mac * space.lanes[at[lanes]];
+        leakage_w = cell.leakage_w * cells_of_array;
         array.possible = true;
         array.cycles = array_work;
         array.area_m2 = area * tech.node * tech.node;
         array.sqnr_db = sqnr[at[format] * space.sparsity.size() + at[sparsity]];
         new_technology = false;
       }
-      if (work.possible) {
+      const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
+      if (work.possible && hertz * cell.period_s <= 1 + 1e-9) {
+        const double packed = space.compression[at[compression]];
+        const double in = work.weights_in + work.maps_in / packed;
+        const double out_bits = work.results * result_bits(space.result[at[result]]) / packed;
         point = array;
-        point.dram_j = fixed_dram_j + maps_j / space.compression[at[compression]];
-        point.time_s = array.cycles / space.frequency_hz[at[frequency]];
+        point.dram_j = in * dram_read_j + out_bits * dram_write_j;
+        point.time_s = std::max(array.cycles / hertz, (in + out_bits) / bandwidth);
+        point.idle_j = std::max(0.0, point.time_s * hertz * cells_of_array - busy) * clock_j + point.time_s * leakage_w;
       } else {
         point = Point{};
       }
@@ -403,6 +522,7 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     tech.dram_read_j = read.energy_j;
     tech.dram_write_j = write.energy_j;
     tech.node = node_of(name).value_or(no_area);
+    tech.bandwidth = space.bandwidth != 0 ? space.bandwidth : default_bandwidth(tech.dram_memory);
     sources.push_back({{"of", "SRAM, a bit of 32768 bytes read"},
                        {"technology", name},
                        {"energy_j", sram.energy_j},
@@ -417,6 +537,7 @@ void Explorer::Data::ask_prices(const Progress& progress) {
                        {"source", write.source}});
     technologies.push_back(tech);
   }
+  std::map<std::pair<std::string_view, std::string>, RecordedCells> recorded;
   for (const NumberFormat* numbers : space.format) {
     for (const int count : space.lanes) {
       for (const std::string& name : space.technology) {
@@ -433,6 +554,14 @@ void Explorer::Data::ask_prices(const Progress& progress) {
                {"source", price.source}});
         }
         mac_j.push_back(energy_j);
+        auto known = recorded.find({numbers->name, name});
+        if (known == recorded.end())
+          known = recorded.emplace(std::pair(numbers->name, name), cells_in(*numbers, name)).first;
+        periods.push_back(cell_of(*numbers, count, known->second));
+        if (periods.back().period_s == 0 &&
+            std::find(space.frequency_hz.begin(), space.frequency_hz.end(), 0) != space.frequency_hz.end())
+          throw Error("what frequency a cell of " + std::string(numbers->name) + " reaches in " + name +
+                      " is not known: give frequency_hz in the space");
         if (progress) progress(mac_j.size(), space.format.size() * space.lanes.size() * space.technology.size());
       }
     }
@@ -679,6 +808,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const NumberFormat& numbers = *space.format[at[format]];
   const Sparsity how = space.sparsity[at[sparsity]];
   const Data::Technology& tech = data_->technologies[at[technology]];
+  const Cell& cell = data_->periods[data_->mac_index(at[format], at[lanes], at[technology])];
+  const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
                               {"sparsity", name(how)},
@@ -688,9 +819,11 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
                               {"a_depth", space.a_depth[at[a_depth]]},
                               {"b_depth", space.b_depth[at[b_depth]]},
                               {"stream_width", space.stream_width[at[stream_width]]},
+                              {"global_buffer", space.global_buffer[at[global_buffer]]},
                               {"technology", tech.name},
+                              {"result", name(space.result[at[result]])},
                               {"compression", space.compression[at[compression]]},
-                              {"frequency_hz", space.frequency_hz[at[frequency]]},
+                              {"frequency_hz", hertz},
                               {"possible", point.possible}};
   if (!point.possible) return json;
   const auto number = [](double x) {
@@ -701,8 +834,10 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["mac_j"] = point.mac_j;
   json["sram_j"] = point.sram_j;
   json["dram_j"] = point.dram_j;
+  json["idle_j"] = point.idle_j;
   json["cycles"] = point.cycles;
   json["time_s"] = point.time_s;
+  json["limit"] = point.time_s > point.cycles / hertz * (1 + 1e-9) ? "memory" : "array";
   json["utilization"] = data_->workload.macs() / (point.cycles * array);
   json["area_m2"] = number(point.area_m2);
   json["sqnr_db"] = number(point.sqnr_db);
@@ -715,6 +850,14 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
     assume("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, selection free");
   if (space.compression[at[compression]] != 1)
     assume("compression: feature maps take that much less of memory's energy; the codec is free and keeps pace");
+  if (space.result[at[result]] != Result::fp32)
+    assume("result: converted to " + std::string(name(space.result[at[result]])) + " behind the tile; that is free");
+  if (cell.period_s == 0)
+    assume("frequency: what a cell reaches in " + tech.name + " is not known");
+  else if (cell.scaled)
+    assume("cell: shortest period and share of the clock are osu018's, with the node; no leakage");
+  if (space.bandwidth == 0)
+    assume("bandwidth: " + tech.dram_memory + " moves " + Json(tech.bandwidth).dump() + " bytes a second");
   if (space.mac_energy_j.contains(std::string(numbers.name)))
     assume("mac_energy_j: of " + std::string(numbers.name) + " as the space gives it, in every technology");
   if (tech.sram_assumed) assume("sram: " + tech.name + " has no table, that of " + tech.sram + " is taken");

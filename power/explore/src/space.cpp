@@ -29,6 +29,7 @@ constexpr NumberFormat formats[] = {
     {"fp32", MacFormat::fp32, 32, 32, 0, 3, 32, 1, false},
 };
 constexpr std::array<std::string_view, 2> sparsities{"none", "2:4"};
+constexpr std::array<std::string_view, 4> results{"fp32", "bf16", "fp8", "nvfp4"};
 constexpr std::array<std::string_view, objective_count> objectives{"energy", "cycles", "time",
                                                                    "area",   "sqnr",   "energy_delay"};
 constexpr std::size_t longest_axis = 100'000;
@@ -175,6 +176,13 @@ const Setters memory_setters{
        s.dram_memory = names[0];
        s.dram = names[1];
      }},
+    {"bandwidth",
+     [](Space& s, const Json& j) {
+       const Range range{1, 1e15, false, false};
+       if (!j.is_number() || !range.has(j.get<double>()))
+         refuse("memory.bandwidth", j, range.text() + ", in bytes a second");
+       s.bandwidth = j;
+     }},
 };
 const Setters area_setters{
     {"gate", [](Space& s, const Json& j) { s.area.gate = area("area.gate", j); }},
@@ -198,7 +206,27 @@ const Setters setters{
      }},
     {"frequency_hz",
      [](Space& s, const Json& j) {
-       s.frequency_hz = numbers<double>("frequency_hz", j, {1, 1e12, false, false});
+       // "cell": what the record of the point's cell reaches.
+       const Range range{1, 1e12, false, false};
+       s.frequency_hz.clear();
+       for (const Json& value : values_of("frequency_hz", j, range.text() + ", or \"cell\"")) {
+         const bool cell = value == "cell";
+         if (!cell && (!value.is_number() || !range.has(value.get<double>())))
+           refuse("frequency_hz", value, range.text() + ", or \"cell\"");
+         const double frequency = cell ? 0 : value.get<double>();
+         if (std::find(s.frequency_hz.begin(), s.frequency_hz.end(), frequency) != s.frequency_hz.end())
+           refuse("frequency_hz", value, "each value once");
+         s.frequency_hz.push_back(frequency);
+       }
+     }},
+    {"global_buffer",
+     [](Space& s, const Json& j) {
+       s.global_buffer = numbers<double>("global_buffer", j, {0, 1 << 30, true, false});
+     }},
+    {"result",
+     [](Space& s, const Json& j) {
+       s.result.clear();
+       for (const std::size_t i : choices("result", j, results)) s.result.push_back(static_cast<Result>(i));
      }},
     {"technology", [](Space& s, const Json& j) { s.technology = names_in("technology", j); }},
     {"format",
@@ -240,12 +268,17 @@ const Setters setters{
 
 std::span<const NumberFormat> number_formats() { return formats; }
 std::string_view name(Sparsity sparsity) { return sparsities[static_cast<std::size_t>(sparsity)]; }
+std::string_view name(Result result) { return results[static_cast<std::size_t>(result)]; }
+double result_bits(Result result) {
+  static constexpr std::array bits{32.0, 16.0, 8.0, 4.5};
+  return bits[static_cast<std::size_t>(result)];
+}
 std::string_view name(Objective objective) { return objectives[static_cast<std::size_t>(objective)]; }
 
 std::array<std::size_t, Space::axes> Space::sizes() const {
-  return {rows.size(),       cols.size(),         lanes.size(),       a_depth.size(),
-          b_depth.size(),    stream_width.size(), sparsity.size(),    format.size(),
-          technology.size(), compression.size(),  frequency_hz.size()};
+  return {rows.size(),         cols.size(),          lanes.size(),       a_depth.size(), b_depth.size(),
+          stream_width.size(), global_buffer.size(), sparsity.size(),    format.size(),  technology.size(),
+          result.size(),       compression.size(),   frequency_hz.size()};
 }
 
 std::uint64_t Space::points() const {
@@ -305,15 +338,19 @@ nlohmann::ordered_json to_json(const Space& space) {
   json["a_depth"] = space.a_depth;
   json["b_depth"] = space.b_depth;
   json["stream_width"] = space.stream_width;
+  json["global_buffer"] = space.global_buffer;
   for (const Sparsity sparsity : space.sparsity) json["sparsity"].push_back(name(sparsity));
   for (const NumberFormat* format : space.format) json["format"].push_back(format->name);
   json["technology"] = space.technology;
+  for (const Result result : space.result) json["result"].push_back(name(result));
   json["compression"] = space.compression;
-  json["frequency_hz"] = space.frequency_hz;
+  for (const double frequency : space.frequency_hz)
+    json["frequency_hz"].push_back(frequency == 0 ? nlohmann::ordered_json("cell") : nlohmann::ordered_json(frequency));
   for (const Objective objective : space.objectives) json["objectives"].push_back(name(objective));
   if (!space.tensor_a.empty()) json["tensors"] = {{"a", space.tensor_a}, {"b", space.tensor_b}};
   if (!space.sram.empty()) json["memory"]["sram"] = space.sram;
   if (!space.dram.empty()) json["memory"]["dram"] = {space.dram_memory, space.dram};
+  if (space.bandwidth != 0) json["memory"]["bandwidth"] = space.bandwidth;
   if (!space.mac_energy_j.empty()) json["mac_energy_j"] = space.mac_energy_j;
   json["area"] = {{"gate", space.area.gate}, {"flip_flop", space.area.flip_flop}, {"sram_bit", space.area.sram_bit}};
   return json;

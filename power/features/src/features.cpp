@@ -142,11 +142,12 @@ class Table {
 
   Features features(const MacSpec& mac) const { return features(mac, entry(mac, variant_of(mac))); }
   /// For tests: of a sample of its own.
-  Features features(const MacSpec& mac, bool alike) const { return features(mac, *make(mac, variant_of(mac), alike)); }
+  Features features(const MacSpec& mac, bool alike) const { return features(mac, *make(mac, alike)); }
 
  private:
   static std::size_t variant_of(const MacSpec& mac) {
-    return !mac.accumulator ? 0 : mac.is(MacFormat::integer) && mac.acc_width > 64 ? 2 : 1;
+    if (!mac.accumulator) return 0;
+    return (mac.is(MacFormat::integer) && mac.acc_width > 64 ? 2U : 1U) + (mac.pipelined ? 2 : 0);
   }
 
   static Features features(const MacSpec& mac, const Entry& entry) {
@@ -165,16 +166,16 @@ class Table {
     auto& slot = entries_[variant][static_cast<std::size_t>(mac.lanes)];
     if (const Entry* made = slot.load(std::memory_order_acquire)) return *made;
     const std::lock_guard lock(mutex_);
-    if (!slot.load()) slot.store(make(mac, variant).release(), std::memory_order_release);
+    if (!slot.load()) slot.store(make(mac).release(), std::memory_order_release);
     return *slot.load();
   }
 
-  std::unique_ptr<Entry> make(MacSpec mac, std::size_t variant) const {
-    return make(mac, variant, leaves(mac) > (mac.is(MacFormat::nvfp4) ? most_leaves_nvfp4 : most_leaves));
+  std::unique_ptr<Entry> make(MacSpec mac) const {
+    return make(mac, leaves(mac) > (mac.is(MacFormat::nvfp4) ? most_leaves_nvfp4 : most_leaves));
   }
 
-  std::unique_ptr<Entry> make(MacSpec mac, std::size_t variant, bool alike) const {
-    if (mac.is(MacFormat::integer) && mac.accumulator) mac.acc_width = variant == 2 ? max_bits : 64;
+  std::unique_ptr<Entry> make(MacSpec mac, bool alike) const {
+    if (mac.is(MacFormat::integer) && mac.accumulator) mac.acc_width = mac.acc_width > 64 ? max_bits : 64;
     std::mt19937_64 engine(5);
     const auto lanes = static_cast<std::size_t>(alike ? 2 * mac.lanes / leaves(mac) : mac.lanes);
     std::size_t cycles = std::max(sums * walk, products / lanes);
@@ -203,7 +204,7 @@ class Table {
   std::vector<double> p_a_, p_b_;
   double cycles_per_mac_ = 1;
   mutable std::mutex mutex_;
-  mutable std::array<std::array<std::atomic<const Entry*>, max_lanes + 1>, 3> entries_{};
+  mutable std::array<std::array<std::atomic<const Entry*>, max_lanes + 1>, 5> entries_{};
 };
 
 /// array, booth, wallace; array in each schedule of the split; serial; repeated additions.
@@ -291,7 +292,7 @@ int flip_flops(const MacSpec& mac) {
   if (mac.is(MacFormat::nvfp4)) count += 16 * leaves(mac);                 // scales
   if (!mac.accumulator) return count + term + (mac.is(MacFormat::nvfp4));  // and NaN
   const int sum = accumulator_width(mac);
-  if (mac.is(MacFormat::integer)) return count + 2 + sum;  // valid, first
+  if (mac.is(MacFormat::integer)) return count + 2 + sum + (mac.pipelined ? term + 2 : 0);  // valid, first, and again
   // ng_mac_pe: controls, dot or term register, accumulator and shadow, each with its flags.
   const int flags = mac.is(MacFormat::fp8_e5m2) ? 3 : 1;
   count += 5 + term + flags + 2 * (sum + flags);

@@ -12,10 +12,7 @@
 namespace narrowgauge::power::words {
 
 /// Numbers that ng_fp_mac takes, one pair a cycle.
-inline bool is_float(MacFormat format) {
-  return format == MacFormat::bf16 || format == MacFormat::fp16 || format == MacFormat::tf32 ||
-         format == MacFormat::fp32;
-}
+inline bool is_float(MacFormat format) { return is_wide_float(format); }
 
 /// Sums in FP32, rounded in every cycle.
 inline bool is_rounded(MacFormat format) { return is_float(format) || format == MacFormat::mxfp4; }
@@ -863,8 +860,8 @@ struct UnitGraph {
                                   static_cast<std::size_t>(leaves(mac)))
                  : sum_tree(g, leaf_width(mac), leaf, owed);
     const int width = term_width(mac);
-    // A register where the flow or ng_mac_pe has one.
-    if (!mac.accumulator || !mac.is(MacFormat::integer)) term = g.reg(registers, width, {term}, copy);
+    // A register where the flow, ng_mac_pe or ng_int_mac has one.
+    if (!mac.accumulator || !mac.is(MacFormat::integer) || mac.pipelined) term = g.reg(registers, width, {term}, copy);
     if (mac.accumulator) accumulate(g, term, width, accumulator_width(mac), first);
   }
 };

@@ -118,6 +118,9 @@ bool take_mac(const std::string& key, const Json& value, MacSpec& mac) {
   } else if (key == "additions") {
     wants_integers();
     mac.additions = read_real("additions", value);
+  } else if (key == "pipelined") {
+    wants_integers();
+    mac.pipelined = read_flag("pipelined", value);
   } else {
     return false;
   }
@@ -181,6 +184,20 @@ void check_statistics(const char* field, const OperandStatistics& statistics, in
 
 }  // namespace
 
+MacSpec reference_mac(int width) {
+  MacSpec mac;
+  mac.a_width = mac.b_width = width;
+  mac.structure = Structure::wallace;
+  mac.lanes = 16;
+  mac.pipelined = true;
+  return mac;
+}
+
+bool is_wide_float(MacFormat format) {
+  return format == MacFormat::bf16 || format == MacFormat::fp16 || format == MacFormat::tf32 ||
+         format == MacFormat::fp32;
+}
+
 std::string_view name(MacFormat format) { return formats[static_cast<std::size_t>(format)]; }
 std::string_view name(Structure structure) { return structures[static_cast<std::size_t>(structure)]; }
 std::string_view name(Schedule schedule) { return schedules[static_cast<std::size_t>(schedule)]; }
@@ -230,6 +247,7 @@ nlohmann::ordered_json to_json(const MacSpec& mac) {
     if (mac.accumulator) json["acc_width"] = mac.acc_width;
     json["schedule"] = name(mac.schedule);
     if (mac.structure == Structure::none) json["additions"] = mac.additions;
+    if (mac.pipelined) json["pipelined"] = true;
   }
   return json;
 }
@@ -268,6 +286,11 @@ void validate(const MacQuestion& question) {
                          "plain, or unsigned activations (a_signed false): the split needs a >= 0");
       if (!mac.accumulator)
         throw FieldError("schedule", std::string(name(mac.schedule)), "plain where there is no accumulator");
+    }
+    if (mac.pipelined) {
+      if (!mac.accumulator) throw FieldError("pipelined", "true", "false where there is no accumulator");
+      if (mac.schedule != Schedule::plain || mac.structure == Structure::serial || mac.structure == Structure::none)
+        throw FieldError("pipelined", "true", "false, or schedule plain and structure array, booth or wallace");
     }
   }
   check_statistics("a", question.a, code_bits(mac, false));

@@ -76,13 +76,16 @@ struct Tables {
     written.push_back(path);
   }
 
-  /// Asks for every format: one product a cycle if that is priced, else a unit of 16 or 32.
+  /// Asks for every format, like for like: units of 16 lanes, integers with Wallace multipliers and a register before
+  /// the accumulator; of 32 or one where that is what is priced. Operands: uniform, wide floating-point ones Gaussian.
   void price() {
     Json provenance = Json::array();
     for (const Exported& format : formats) {
       Json said;
-      for (const int lanes : {1, 16, 32}) {
-        const Json question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
+      for (const int lanes : {16, 32, 1}) {
+        Json question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
+        if (format.exponent == 0) question.update({{"structure", "wallace"}, {"pipelined", true}});
+        if (format.exponent == 0 && format.bits > 12) question["acc_width"] = 48;  // 16 products of 32 bits
         try {
           Answer answer = gauge.energy(std::get<Question>(question_from_json(question.dump())));
           said = {{"name", format.name}, {"question", question}, {"answer", Json::parse(to_json(answer))}};

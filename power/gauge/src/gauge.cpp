@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "features/paper.hpp"
@@ -76,12 +77,27 @@ void Gauge::Data::check_formats(const Technology& technology, const MacSpec& mac
 
 void Gauge::Data::check_range(const Technology& technology, const Question& question, Answer& answer) const {
   const MacSpec asked = canonicalize(question.unit.mac);
-  const auto outside = [&](const char* field, const std::string& value, const std::string& range) {
+  double distance = 0;
+  const auto outside = [&](const char* field, const std::string& value, const std::string& range, double how_far = 1) {
     const std::string expected = range + ", which was characterized in " + technology.name;
     if (question.strict) throw FieldError(field, value, expected + " (strict)");
     answer.in_range = false;
+    distance += how_far;
     answer.notes.push_back(std::string(field) + " is " + value + ", an extrapolation; expected " + expected + ".");
   };
+  // The rule by which errors grow: held-out units' times 1 + the distance, which is 1 for each name (a structure, a
+  // sign) that no such unit has, and the doublings to the nearest one for each number.
+  struct Growth {
+    const double& distance;
+    Answer& answer;
+    ~Growth() {
+      if (distance == 0 || !answer.error) return;
+      answer.error->mean_abs *= 1 + distance;
+      answer.error->max_abs *= 1 + distance;
+      answer.notes.push_back("The error is that of held-out units times " + rounded(1 + distance) +
+                             ": 1 + the distance from what was characterized.");
+    }
+  } growth{distance, answer};
   std::vector<const MacSpec*> alike;
   for (const MacSpec& mac : technology.calibration->characterized) alike.push_back(&mac);
   if (alike.empty()) return outside("technology", technology.name, "one whose calibration lists fitted_units");
@@ -102,12 +118,16 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
     outside(field, shown(asked.*member), join(std::vector<std::string_view>(values.begin(), last)));
     return false;
   };
+  const auto doublings = [](double x, double y) { return std::abs(std::log2(x / y)); };
   const auto between = [&](const char* field, auto member) {
     const auto [low, high] = std::minmax_element(
         alike.begin(), alike.end(), [&](const MacSpec* x, const MacSpec* y) { return x->*member < y->*member; });
     const double least = (*low)->*member, most = (*high)->*member;
-    if (asked.*member < least || asked.*member > most)
-      outside(field, rounded(asked.*member), rounded(least) + (most > least ? " to " + rounded(most) : ""));
+    const bool inside = asked.*member >= least && asked.*member <= most;
+    if (!inside)
+      outside(field, rounded(asked.*member), rounded(least) + (most > least ? " to " + rounded(most) : ""),
+              doublings(asked.*member, asked.*member < least ? least : most));
+    return inside;
   };
   if (!narrow(asked.one_format() ? "format" : "a_format", &MacSpec::a_format)) return;
   if (!narrow("b_format", &MacSpec::b_format)) return;
@@ -115,14 +135,40 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
   if (asked.is(MacFormat::integer)) {
     narrow("structure", &MacSpec::structure);
     narrow("schedule", &MacSpec::schedule);
+    narrow("pipelined", &MacSpec::pipelined);
     narrow("a_signed", &MacSpec::a_signed);
     narrow("b_signed", &MacSpec::b_signed);
-    between("a_width", &MacSpec::a_width);
-    between("b_width", &MacSpec::b_width);
-    if (asked.accumulator) between("acc_width", &MacSpec::acc_width);
-    if (asked.structure == Structure::none) between("additions", &MacSpec::additions);
   }
-  between("lanes", &MacSpec::lanes);
+  bool inside = between("lanes", &MacSpec::lanes);
+  if (!asked.is(MacFormat::integer)) return;
+  inside &= between("a_width", &MacSpec::a_width);
+  inside &= between("b_width", &MacSpec::b_width);
+  if (asked.accumulator) inside &= between("acc_width", &MacSpec::acc_width);
+  if (asked.structure == Structure::none) inside &= between("additions", &MacSpec::additions);
+  if (!inside) return;
+  // Each in its range is not yet all of them together: one unit must be as large in everything, and one as small.
+  const auto within = [&](const MacSpec& small, const MacSpec& large) {
+    return small.lanes <= large.lanes && small.a_width <= large.a_width && small.b_width <= large.b_width &&
+           (!asked.accumulator || small.acc_width <= large.acc_width) && small.additions <= large.additions;
+  };
+  for (const bool above : {false, true}) {
+    const auto bounds = [&](const MacSpec* mac) { return above ? within(asked, *mac) : within(*mac, asked); };
+    if (std::any_of(alike.begin(), alike.end(), bounds)) continue;
+    double nearest = std::numeric_limits<double>::infinity();
+    for (const MacSpec* mac : alike) {
+      const auto beyond = [&](double x, double y) { return (above ? x > y : x < y) ? doublings(x, y) : 0; };
+      double far =
+          beyond(asked.lanes, mac->lanes) + beyond(asked.a_width, mac->a_width) + beyond(asked.b_width, mac->b_width);
+      if (asked.accumulator) far += beyond(asked.acc_width, mac->acc_width);
+      if (asked.structure == Structure::none) far += beyond(asked.additions, mac->additions);
+      nearest = std::min(nearest, far);
+    }
+    outside("lanes", std::to_string(asked.lanes) + " of " + describe_formats(asked),
+            std::string("lanes, widths and accumulator that one unit is at least as ") + (above ? "large" : "small") +
+                " in",
+            nearest);
+    return;
+  }
 }
 
 Answer Gauge::Data::answer_from_closed_form(const Technology& technology, const Question& question) const {
@@ -406,6 +452,7 @@ Answer Gauge::Data::answer_by_paper(const Question& question) const {
   if (!flip_j && !question.technology.empty()) {
     Question int8;
     int8.technology = question.technology;
+    int8.reference = Reference::single_lane;  // the paper's unit
     int8.rung = technology(question.technology).kind == "cited" ? Rung::best : Rung::L0;
     const Answer of = answer_refined(int8);
     const double flips = paper::signed_mac(8, 8, 32).total();

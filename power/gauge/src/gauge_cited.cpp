@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers from published constants: units anchored to them, memories, events on measured chips.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "features/text.hpp"
 #include "gauge_data.hpp"
@@ -12,7 +15,6 @@ namespace narrowgauge::power {
 using namespace data;
 
 Answer Gauge::Data::answer_from_constants(const Technology& technology, const Question& question) const {
-  const MacSpec asked = canonicalize(question.unit.mac);
   if (question.rung != Rung::best && question.rung != Rung::L0 && question.rung != Rung::L2 &&
       question.rung != Rung::L3)
     throw FieldError("rung", std::string(name(question.rung)), "best, L0, L2 or L3 in " + technology.name);
@@ -21,15 +23,35 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
       if (operation.op == op && operation.format == format) return &operation;
     return nullptr;
   };
-  // The listed multiply-accumulate to start from: the format's own, or INT8's.
-  MacSpec reference;  // int8 x int8
+  // The listed multiply-accumulate to start from: the format's own, or one of its class. Integers are held against
+  // INT8, floating-point numbers, narrow ones too, against FP16 (or what is listed of them).
+  MacSpec asked = canonicalize(question.unit.mac), reference;
+  OperandStatistics baseline;
   std::string_view reference_name = "int8", sum_name = "int32";
-  if (asked.one_format() && !asked.is(MacFormat::integer) && constant("mul", name(asked.format()))) {
-    reference.set_format(asked.format());
-    reference_name = name(asked.format());
+  bool taken = false;  // for the like-for-like unit
+  if (asked.is(MacFormat::integer)) {
+    MacSpec plain;  // a format alone is asked about, no structure: that of the reference
+    std::tie(plain.a_width, plain.b_width, plain.a_signed, plain.b_signed, plain.accumulator) =
+        std::tie(asked.a_width, asked.b_width, asked.a_signed, asked.b_signed, asked.accumulator);
+    if (question.reference == Reference::like_for_like) {
+      reference = reference_mac();
+      if (!asked.accumulator) std::tie(reference.lanes, reference.pipelined) = std::pair(1, false);
+      taken = asked == plain;
+      if (taken)
+        std::tie(asked.structure, asked.lanes, asked.pipelined) =
+            std::tie(reference.structure, reference.lanes, reference.pipelined);
+    }
+    reference.accumulator = asked.accumulator;
+  } else {
+    const std::array classes{asked.format(), MacFormat::fp16, MacFormat::bf16, MacFormat::fp32};
+    const auto listed = std::find_if(classes.begin(), classes.end(),
+                                     [&](MacFormat format) { return constant("mul", name(format)) != nullptr; });
+    reference.set_format(listed == classes.end() ? MacFormat::fp16 : *listed);
+    reference_name = name(reference.format());
     sum_name = "fp32";
+    baseline.distribution = Distribution::gauss;
+    reference.accumulator = asked.accumulator || !asked.is(reference.format());
   }
-  reference.accumulator = asked.accumulator;
   reference = canonicalize(reference);
   const Operation* product = constant("mul", reference_name);
   const Operation* sum = constant("add", sum_name);
@@ -41,8 +63,8 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
 
   Answer answer = begin_answer({.rung = Rung::cited, .technology = technology.name});
   const bool direct = asked == reference && question.stimulus.empty() &&
-                      question.unit.a.distribution == Distribution::uniform &&
-                      question.unit.b.distribution == Distribution::uniform;
+                      question.unit.a.distribution == baseline.distribution &&
+                      question.unit.b.distribution == baseline.distribution;
   Anchor anchor{std::string(reference_name) + (reference.accumulator ? " multiply-accumulate" : " multiplication"),
                 constant_j, 1, technology.anchor};
   std::optional<Answer> of_asked, of_reference;
@@ -51,10 +73,11 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
                            "): its source states neither operands nor an error.");
   } else {
     Question here = question, there = question;
+    here.unit.mac = asked;
     here.technology = there.technology = technology.anchor;
     here.count = there.count = 1;
     here.explain = there.explain = question.explain;
-    there.unit = {reference, {}, {}};
+    there.unit = {reference, baseline, baseline};
     there.stimulus.clear();
     if (question.rung == Rung::best) {  // the same rung for both
       const Technology& flow = this->technology(technology.anchor);
@@ -74,6 +97,9 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
                            "; the error of carrying a ratio to " + technology.name + " is not known" +
                            (answer.error ? ", the one given is that of the rung in " + anchor.flow : "") + ".");
   }
+  if (taken)
+    answer.notes.push_back("Taken as " + describe(asked) + ", like for like with the array's cells; the single-lane " +
+                           "array of before is asked by reference single_lane.");
   for (const Operation* operation : {product, reference.accumulator ? sum : product}) {
     if (operation->verified) continue;
     answer.verified = false;

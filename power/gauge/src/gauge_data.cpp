@@ -34,6 +34,8 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
       calibration.characterized.push_back(canonicalize(found->second.first));
   };
   for (const Json& unit : json.value("fitted_units", Json::array())) characterized(unit);
+  // What was held out widens no range; of kinds of units of which none was fitted it is all that is known.
+  std::vector<MacSpec> held_out;
   if (json.contains("l2_scale")) calibration.l2_scale = json["l2_scale"];
   // Records have L2 as simulated: its error is that before scaling.
   for (const auto& [rung, key] : {std::pair{"L0", "L0"}, {"L1", "L1"}, {"L2", "L2_raw"}, {"L2_scaled", "L2"}}) {
@@ -44,7 +46,7 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
     for (const Json& sample : of["held_out"]) {
       const auto unit = units.find(sample.at("unit"));
       if (unit == units.end()) continue;
-      characterized(unit->first);
+      held_out.push_back(canonicalize(unit->second.first));
       const std::string family = Calibration::family(unit->second.first);
       RungError& error = calibration.family_errors[{rung, family}];
       const double size = std::abs(sample.at("error").get<double>());
@@ -55,6 +57,15 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
       error.of = family;
     }
   }
+  const auto alike = [](const MacSpec& x, const MacSpec& y) {
+    return name_pair(x) == name_pair(y) && x.accumulator == y.accumulator && x.structure == y.structure &&
+           x.schedule == y.schedule && x.a_signed == y.a_signed && x.b_signed == y.b_signed &&
+           x.pipelined == y.pipelined;
+  };
+  const std::vector<MacSpec> fitted = calibration.characterized;
+  for (const MacSpec& mac : held_out)
+    if (std::none_of(fitted.begin(), fitted.end(), [&](const MacSpec& one) { return alike(one, mac); }))
+      calibration.characterized.push_back(mac);
   std::vector<MacSpec> once;
   for (const MacSpec& mac : calibration.characterized)
     if (std::find(once.begin(), once.end(), mac) == once.end()) once.push_back(mac);
@@ -115,6 +126,7 @@ std::string describe(const MacSpec& mac) {
     text += ", products only";
   } else if (integers) {
     text += ", " + std::to_string(mac.acc_width) + "-bit accumulator";
+    if (mac.pipelined) text += ", pipelined";
   }
   return text;
 }

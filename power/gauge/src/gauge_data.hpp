@@ -26,9 +26,9 @@ std::string name_pair(const MacSpec& mac);
 struct Calibration {
   std::string id;
   Features coefficients{};
-  std::vector<MacSpec> characterized;                                      // units that were fitted or held out
-  std::optional<double> l2_scale;                                          // L3 / L2 energies, fitted
-  std::map<std::string, RungError> errors;                                 // by rung, all held-out samples
+  std::vector<MacSpec> characterized;       // units that were fitted, and those held out of whose kind none was
+  std::optional<double> l2_scale;           // L3 / L2 energies, fitted
+  std::map<std::string, RungError> errors;  // by rung, all held-out samples
   std::map<std::pair<std::string, std::string>, RungError> family_errors;  // those of a family
 
   /// Whose errors are a unit's: its format's; serial multipliers, repeated additions and the unsigned split have their

@@ -14,6 +14,7 @@ using namespace fields;
 
 constexpr std::string_view rungs[] = {"best", "L0", "L1", "L2", "L3", "L4", "L5", "cited"};
 constexpr std::string_view modes[] = {"refined", "pann_paper"};
+constexpr std::string_view references[] = {"like_for_like", "single_lane"};
 constexpr std::string_view operations[] = {"read", "write", "store_and_fetch"};
 
 /// Takes the keys that all questions have.
@@ -127,20 +128,28 @@ Question read_unit_question(const Json& json) {
       question.unit.b = read_statistics("b", value);
     } else if (key == "mode") {
       question.mode = read_choice<Mode>("mode", value, modes);
+    } else if (key == "reference") {
+      question.reference = read_choice<Reference>("reference", value, references);
     } else if (key == "energy_per_flip") {
       question.energy_per_flip = read_real("energy_per_flip", value);
     } else if (!take_of_unit(key, value, question, 7)) {
       throw FieldError(key, brief(value),
                        "left out: a question has " + std::string(mac_keys) +
-                           ", a, b, technology, rung, mode, stimulus, count, strict, explain, energy_per_flip, id");
+                           ", a, b, technology, rung, mode, reference, stimulus, count, strict, explain, "
+                           "energy_per_flip, id");
     }
   }
+  // Uniform codes of wide floating-point numbers sum up to NaN: no baseline.
+  for (const bool b : {false, true})
+    if (!json.contains(b ? "b" : "a") && is_wide_float(mac.format_of(b)))
+      (b ? question.unit.b : question.unit.a).distribution = Distribution::gauss;
   return question;
 }
 
 }  // namespace
 
 std::string_view name(Rung rung) { return rungs[static_cast<std::size_t>(rung)]; }
+std::string_view name(Reference reference) { return references[static_cast<std::size_t>(reference)]; }
 std::string_view name(Mode mode) { return modes[static_cast<std::size_t>(mode)]; }
 std::string_view name(MemoryQuestion::Operation operation) { return operations[static_cast<std::size_t>(operation)]; }
 
@@ -150,7 +159,8 @@ nlohmann::ordered_json vocabulary(const Gauge& gauge) {
                                {"schedule", schedules},
                                {"a, b", std::span(distributions).first(3)},
                                {"rung", std::span(rungs).first(5)},
-                               {"mode", modes}};
+                               {"mode", modes},
+                               {"reference", references}};
   words["rung"].push_back(name(Rung::L5));
   words["format"].insert(words["format"].end(), {"int1 ... int16", "uint1 ... uint16"});
   for (const TechnologyInfo& technology : gauge.technologies()) words["technology"].push_back(technology.name);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The error ladder: how far each rung is off the one above, on units that no fit has seen, and what a multiply-accumulate
-costs beside INT8's in the same flow. Everything is read from power/calibration and power/records.
+costs beside INT8's in the same flow, like for like: of 16 lanes, Wallace multipliers, a register before the accumulator.
+Everything is read from power/calibration and power/records.
 
 examples
   tools/ngtools/power/ladder.py                       print it (osu018)
   tools/ngtools/power/ladder.py --json                as JSON, SI units
+  tools/ngtools/power/ladder.py --reference single_lane    beside INT8 of one array multiplier, as up to 0.1.0
   tools/ngtools/power/ladder.py --int8 0.3e-12        energies anchored to a cited INT8 multiply-accumulate of 0.3 pJ
   tools/ngtools/power/ladder.py --doc                 write docs/energy_ladder.md; --check-doc: it is up to date
 """
@@ -27,9 +29,19 @@ SPLIT, SERIAL, REPEATED = "integer, unsigned split", "integer, serial", "integer
 FAMILIES = (FORMATS[0], SERIAL, SPLIT, REPEATED, *FORMATS[1:])
 UNSEEN = {SPLIT, REPEATED}  # structures of which the fit has no unit
 TECHNOLOGIES = ("osu018", "osu035", "osu050")
-REFERENCE = {True: "int8_mac_array", False: "int8_mult_array"}  # with and without an accumulator
+# INT8 = 1, with and without an accumulator, by the name of the view.
+REFERENCES = {
+    "like_for_like": {True: "int8_mac_wallace_16_pipelined", False: "int8_mult_wallace"},
+    "single_lane": {True: "int8_mac_array", False: "int8_mult_array"},
+}
+REFERENCE = REFERENCES["like_for_like"]
 # What stands for the integers in the table of energies; the other formats' units of most lanes do.
-INTEGERS = {*REFERENCE.values(), "int4_mac_array", "int4_mac_array_16", "int8_mac_array_16", "int8_mac_wallace_16"}
+INTEGERS = {
+    *(unit for units in REFERENCES.values() for unit in units.values()),
+    *("int4_mac_array", "int4_mac_array_16", "int8_mac_array_16", "int8_mac_wallace_16"),
+    "int4_mac_wallace_16_pipelined",
+}
+CELL_LANES = 16  # of the other formats' units, where there is one; else the nearest
 
 
 def read(path: Path) -> dict:
@@ -56,8 +68,9 @@ def anchored(energy_j: float, int8_j: float, constant_j: float) -> float:
 
 
 class Ladder:
-    def __init__(self, technology: str):
+    def __init__(self, technology: str, reference: str = "like_for_like"):
         self.technology = technology
+        self.reference = REFERENCES[reference]
         self.units = {u["name"]: u for u in read(ROOT / "power" / "units.json")["units"] if "mac" in u}
         self.calibration = read(ROOT / "power" / "calibration" / f"{technology}.json")
         records = [read(path) for path in sorted((ROOT / "power" / "records" / technology).glob("*.json"))]
@@ -105,17 +118,17 @@ class Ladder:
         return sorted(rows, key=lambda r: (order[r["format"]], not r["accumulator"], r["lanes"], r["unit"]))
 
     def int8(self, stimulus: str, accumulator: bool) -> float | None:
-        record = self.records.get(REFERENCE[accumulator])
+        record = self.records.get(self.reference[accumulator])
         found = [s for s in record["samples"] if s["stimulus"] == stimulus] if record else []
         return found[0]["L3"]["energy_j"] / record["macs_per_cycle"] if found else None
 
     def formats(self) -> list[dict]:
-        """INTEGERS, and of each other format, with and without accumulator, the unit of most lanes."""
+        """INTEGERS, and of each other format, with and without accumulator, the unit of the cell's lanes."""
         chosen: dict[tuple, dict] = {}
         for row in self.energies():
             if self.units[row["unit"]]["mac"]["format"] != "integer":
                 key = (row["format"], row["accumulator"])
-                chosen[key] = max(chosen.get(key, row), row, key=lambda r: r["lanes"])
+                chosen[key] = min(chosen.get(key, row), row, key=lambda r: abs(r["lanes"] - CELL_LANES))
             elif row["unit"] in INTEGERS:
                 chosen[row["unit"],] = row
         return list(chosen.values())
@@ -161,9 +174,10 @@ def of_stimuli(values: dict, form: str) -> str:
     return " / ".join(format(values[s], form) if s in values else "-" for s in STIMULI)
 
 
-def energy_table(rows: list[dict], int8_j: float | None) -> str:
+def energy_table(rows: list[dict], int8_j: float | None, before: list[dict] | None = None) -> str:
+    """`before`: the same rows beside INT8 of a single lane, in a column of their own."""
     lines = []
-    for row in rows:
+    for i, row in enumerate(rows):
         energy = {s: v * 1e12 for s, v in row["energy_j"].items()}
         anchored_to = (
             [of_stimuli({s: anchored(v, 1, int8_j) * 1e12 for s, v in row["ratio"].items()}, ".3g")] if int8_j else []
@@ -176,11 +190,17 @@ def energy_table(rows: list[dict], int8_j: float | None) -> str:
                 accumulator,
                 of_stimuli(energy, ".3g"),
                 of_stimuli(row["ratio"], ".2f"),
+                *([of_stimuli(before[i]["ratio"], ".2f")] if before else []),
                 *anchored_to,
             ]
         )
     return table(
-        ["unit", "lanes", "accumulator", "pJ per MAC", "INT8 = 1", *(["anchored, pJ"] if int8_j else [])], lines
+        [
+            *("unit", "lanes", "accumulator", "pJ per MAC", "INT8 = 1"),
+            *(["single-lane INT8 = 1"] if before else []),
+            *(["anchored, pJ"] if int8_j else []),
+        ],
+        lines,
     )
 
 
@@ -225,6 +245,17 @@ def page(ladder: Ladder) -> str:
     coefficients = table(
         ["feature", "fJ"], [[f"`{name}`", f"{value * 1e15:.1f}"] for name, value in calibration["coefficients"].items()]
     )
+    before = Ladder(ladder.technology, "single_lane")
+
+    def ratio(of: Ladder, unit: str) -> str:
+        return f"{next(r for r in of.energies() if r['unit'] == unit)['ratio']['uniform']:.2f}"
+
+    def like(unit: str) -> str:
+        return ratio(ladder, unit)
+
+    def single(unit: str) -> str:
+        return ratio(before, unit)
+
     return f"""<!-- Generated by tools/ngtools/power/ladder.py --doc from power/calibration and power/records. Do not edit. -->
 # The error ladder
 
@@ -271,14 +302,22 @@ Each has its own fit, of the same features. Mean absolute and largest error; the
 
 ## Energy of a multiply-accumulate
 
-L3, operands uniform / Gaussian / of the digits network's second convolution. INT8 is `{REFERENCE[True]}` with an accumulator and
-`{REFERENCE[False]}` without. A unit of several lanes shares its accumulator among them: compare those also with INT8's
-of 16 lanes. On the network's operands integers are cheap: activations are 0 or more, most values are small beside the
+L3, operands uniform / Gaussian / of the digits network's second convolution. INT8 = 1 is like for like: `{REFERENCE[True]}`,
+the best recorded structure at the cell's 16 lanes and with the cell's register before the accumulator; without an accumulator
+`{REFERENCE[False]}`, of one lane, for no INT8 dot product alone is recorded. Up to 0.1.0 INT8 = 1 was a single-lane array without
+that register; this view is the last column (`--reference single_lane`), in which
+NVFP4 is {single("nvfp4_mac_16")} and E4M3 {single("fp8_e4m3_mac_16")} of INT8, uniform operands, where it is
+{like("nvfp4_mac_16")} and {like("fp8_e4m3_mac_16")} like for like.
+Two units are not like for like, and look dearer than they need be: `mxfp4_mac` has no register
+between its dot product and its FP32 addition (its glitch factor says what that costs), and BF16, FP16, TF32 and FP32 have one lane.
+Uniform codes of these four overflow to NaN in a sum: compare their Gaussian operands.
+On the network's operands integers are cheap: activations are 0 or more, most values are small beside the
 largest, by which integers are scaled, and small integers flip few bits; numbers with exponents do not gain so.
 
-{energy_table(ladder.formats(), None)}
+{energy_table(ladder.formats(), None, before.formats())}
 
-Other nodes are reached by **anchoring**: a cited INT8 constant x the unit's ratio to INT8 in this flow (`anchored` in
+Other nodes are reached by **anchoring**: a cited constant of the same class, integer or floating-point, x the unit's ratio
+in this flow to the unit that the constant stands for ([energy](energy.md#technologies); `anchored` in
 tools/ngtools/power/ladder.py, `--int8`). Absolute values of this library say nothing of other nodes.
 
 ## Glitches
@@ -322,7 +361,7 @@ independent to L0 and not in a network: compare L0 and L1 on `digits`.
 | `l2_scale` | what L2 without the clock is multiplied by to stand for L3 |
 | `L0`, `L1`, `L2`, `L2_raw` | `error_mean_abs`, `error_max`, `held_out`: unit, stimulus, signed relative error |
 | `leave_one_out` | the same of the fit's units, each left out once |
-| `ranges` | by format: what the fit has seen, [least, largest] of numbers, lists of names |
+| `ranges` | by format: what the fit has seen, [least, largest] of numbers, lists of names (the gauge's range is narrower, [joint](energy.md#range)) |
 | `fitted_units` | their names |
 """
 
@@ -331,6 +370,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--technology", default="osu018", help="with a calibration and records (default osu018)")
     parser.add_argument("--json", action="store_true", help="SI units, no prefixes")
+    parser.add_argument(
+        "--reference",
+        choices=sorted(REFERENCES),
+        default="like_for_like",
+        help="what INT8 = 1 is (default like_for_like)",
+    )
     parser.add_argument("--int8", type=float, metavar="JOULES", help="a cited INT8 multiply-accumulate to anchor to")
     parser.add_argument("--doc", action="store_true", help="write docs/energy_ladder.md")
     parser.add_argument(
@@ -339,7 +384,9 @@ def main() -> int:
     options = parser.parse_args()
     if options.int8 is not None and not 0 < options.int8 < 1:
         parser.error(f"--int8 is {options.int8}; expected joules of one multiply-accumulate, above 0 and below 1")
-    ladder = Ladder(options.technology)
+    ladder = Ladder(options.technology, options.reference)
+    if options.doc or options.check_doc:
+        ladder = Ladder(options.technology)
     if options.doc:
         PAGE.write_text(page(ladder))
     elif options.check_doc:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_int_mac against exact integer sums: the largest products of both signs until the accumulator wraps, random sums
 // with bubbles, restarts and resets. Build parameters: NG_A_WIDTH, NG_B_WIDTH, NG_A_SIGNED, NG_B_SIGNED, NG_LANES,
-// NG_ACC_WIDTH.
+// NG_ACC_WIDTH, NG_PIPELINED.
 #include <array>
 
 #include "../bench.hpp"
@@ -16,6 +16,7 @@ using namespace narrowgauge::bench;
 constexpr IntFormat a_format{.width = NG_A_WIDTH, .is_signed = NG_A_SIGNED != 0};
 constexpr IntFormat b_format{.width = NG_B_WIDTH, .is_signed = NG_B_SIGNED != 0};
 constexpr int lanes = NG_LANES, acc_width = NG_ACC_WIDTH;
+constexpr bool pipelined = NG_PIPELINED != 0;
 /// Code of the value of largest magnitude.
 constexpr std::uint32_t extreme(const IntFormat& format) {
   return format.is_signed ? 1U << (format.width - 1) : format.mask();
@@ -53,7 +54,7 @@ class IntMacBench {
  private:
   void reset() {
     dut_.reset();
-    sum_ = 0;
+    sum_ = next_ = 0;
     compare([] { return std::string("reset"); });
   }
 
@@ -65,7 +66,9 @@ class IntMacBench {
       set_bits(dut_->b_i, lane * b_format.width, b_format.width, b[lane]);
     }
     dut_.tick();
-    if (valid) sum_ = int_accumulate(first ? 0 : sum_, int_dot(a_format, a, b_format, b), acc_width);
+    sum_ = next_;
+    if (valid) next_ = int_accumulate(first ? 0 : next_, int_dot(a_format, a, b_format, b), acc_width);
+    if (!pipelined) sum_ = next_;
     compare([&] {
       std::string text =
           std::string("valid ") + (valid ? "1" : "0") + ", first " + (first ? "1" : "0") + ", lanes (a, b):";
@@ -82,7 +85,8 @@ class IntMacBench {
 
   Bench bench_;
   Dut<Vdut> dut_;
-  __int128 sum_ = 0;
+  __int128 sum_ = 0;   // what the unit shows
+  __int128 next_ = 0;  // with the operands of the last cycle
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_int_mac and its SystemC module in lock-step, overflows included. Build parameters: NG_A_WIDTH, NG_B_WIDTH,
-// NG_A_SIGNED, NG_B_SIGNED, NG_LANES, NG_ACC_WIDTH.
+// NG_A_SIGNED, NG_B_SIGNED, NG_LANES, NG_ACC_WIDTH, NG_PIPELINED.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/int_mac.hpp"
@@ -12,7 +12,8 @@ using namespace narrowgauge::bench;
 constexpr narrowgauge::systemc::IntMacParams params{.a = {.width = NG_A_WIDTH, .is_signed = NG_A_SIGNED != 0},
                                                     .b = {.width = NG_B_WIDTH, .is_signed = NG_B_SIGNED != 0},
                                                     .lanes = NG_LANES,
-                                                    .acc_width = NG_ACC_WIDTH};
+                                                    .acc_width = NG_ACC_WIDTH,
+                                                    .pipelined = NG_PIPELINED != 0};
 constexpr const char* faults[] = {"the sum is one bit short", "first does not load", "a sum without valid",
                                   "the sum comes one cycle late", "the last lane's operands are swapped"};
 

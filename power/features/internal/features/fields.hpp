@@ -40,7 +40,7 @@ const std::string& read_word(const char* field, const Json& value);
 
 inline constexpr std::string_view mac_keys =
     "format, a_format, b_format, a_width, b_width, a_signed, b_signed, structure, lanes, accumulator, acc_width, "
-    "schedule, additions";
+    "schedule, additions, pipelined";
 /// Sets what "format", or "a_format" and "b_format", say, and what goes with it: width and sign of "int8", the lanes of
 /// one block.
 void read_formats(const Json& object, MacSpec& mac);

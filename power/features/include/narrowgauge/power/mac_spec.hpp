@@ -50,6 +50,7 @@ struct MacSpec {
   int acc_width = 32;                   ///< bits, 1 to 128; integer only, the others have the width of the tile's
   Schedule schedule = Schedule::plain;  ///< integer only
   double additions = 0;                 ///< R, mean additions per weight, above 0; structure none only
+  bool pipelined = false;               ///< a register before the accumulator, as the array's cell has; integer only
 
   bool operator==(const MacSpec&) const = default;
 
@@ -87,6 +88,13 @@ struct MacQuestion {
 
 /// Throws FieldError for the first field that is out of its range, or does not go with the others.
 void validate(const MacQuestion& question);
+
+/// What a cited INT8 constant, and the INT8 = 1 of tables, stand for: integers of `width` bits as the array's cell has
+/// the other formats, 16 lanes of Wallace multipliers with a register before a 32-bit accumulator.
+MacSpec reference_mac(int width = 8);
+/// Whether numbers of this format are wide floating-point ones (bf16, fp16, tf32, fp32): uniform codes of them sum up
+/// to NaN, so that Gaussian operands are what a question is about unless it says otherwise.
+bool is_wide_float(MacFormat format);
 
 /// The names that questions, units.json and answers use: "integer", "fp8_e4m3"; "array"; "plain"; "uniform".
 std::string_view name(MacFormat format);

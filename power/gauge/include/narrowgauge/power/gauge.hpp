@@ -26,14 +26,21 @@ enum class Rung : std::uint8_t { best, L0, L1, L2, L3, L4, L5, cited };
 /// `refined`: joules, from the closed forms as fitted and from the records. `pann_paper`: the paper's flips.
 enum class Mode : std::uint8_t { refined, pann_paper };
 
+/// Cited technologies: what a cited integer constant stands for. `like_for_like`: reference_mac(), which the other
+/// formats' cells are compared with. `single_lane`: an array multiplier of one lane without a register before its
+/// accumulator, as it was up to 0.1.0.
+enum class Reference : std::uint8_t { like_for_like, single_lane };
+
 std::string_view name(Rung rung);
 std::string_view name(Mode mode);
+std::string_view name(Reference reference);
 
 struct Question {
   MacQuestion unit;
   std::string technology;  ///< empty: osu018; in mode pann_paper, none: the answer is in flips
   Rung rung = Rung::best;
   Mode mode = Mode::refined;
+  Reference reference = Reference::like_for_like;
   double count = 1;     ///< how many multiply-accumulates; finite, not negative
   bool strict = false;  ///< refuse to extrapolate
   bool explain = false;
@@ -51,7 +58,8 @@ struct Term {
   std::vector<Term> parts;
 };
 
-/// How far the rung is off, relative to `against`, on units that the calibration has not seen.
+/// How far the rung is off, relative to `against`, on units that the calibration has not seen. Outside of the range
+/// that was characterized both errors are those on held-out units times 1 + the distance (docs/energy.md, Range).
 struct RungError {
   double mean_abs = 0;
   double max_abs = 0;
@@ -82,7 +90,7 @@ struct Answer {
   std::string record;              ///< unit of power/units.json, where the answer is its record
   std::string stimulus;
   std::string netlist_sha256, stimulus_sha256;
-  bool in_range = true;  ///< within what the calibration was checked on
+  bool in_range = true;  ///< within what the calibration was fitted on
   bool verified = true;  ///< false: rests on a cited constant or formula that nobody has checked at its source
   std::vector<std::string> notes;  ///< sentences: extrapolations, anchors, unverified constants
   std::optional<Term> explanation;

@@ -71,14 +71,17 @@ Tensors normal_tensors(std::size_t m = 128, std::size_t n = 128, std::size_t k =
 /// sparse. Infinite for fp32.
 double sqnr_db(const Tensors& tensors, const NumberFormat& format, Sparsity sparsity);
 
-/// What a point costs. Energies are dynamic, without leakage.
+/// What a point costs.
 struct Point {
-  bool possible = false;  ///< false: there is no such array (lanes that do not hold whole blocks), or k is too long
+  /// false: there is no such array (lanes that do not hold whole blocks), k is too long, or the frequency is above what
+  /// the record of the cell reaches
+  bool possible = false;
   double cycles = 0, time_s = 0;
   double mac_j = 0, sram_j = 0, dram_j = 0;
+  double idle_j = 0;  ///< clock of cells that multiply nothing, and leakage of all, over the time
   double area_m2 = 0, sqnr_db = 0;
 
-  double energy_j() const { return mac_j + sram_j + dram_j; }
+  double energy_j() const { return mac_j + sram_j + dram_j + idle_j; }
 };
 
 struct Front {

@@ -34,6 +34,12 @@ std::span<const NumberFormat> number_formats();
 enum class Sparsity : std::uint8_t { none, two_four };
 std::string_view name(Sparsity sparsity);
 
+/// What results are in memory. The tile's are FP32; narrower ones are converted behind it.
+enum class Result : std::uint8_t { fp32, bf16, fp8, nvfp4 };
+std::string_view name(Result result);
+/// Bits of one, its share of a block's scale included.
+double result_bits(Result result);
+
 /// What a point is judged by. All are to be small, but sqnr.
 enum class Objective : std::uint8_t { energy, cycles, time, area, sqnr, energy_delay };
 inline constexpr std::size_t objective_count = 6;
@@ -49,22 +55,25 @@ struct AreaAssumptions {
 struct Space {
   // The axes, the slowest first. The number of a point counts the last one fastest.
   std::vector<int> rows{8}, cols{8}, lanes{16}, a_depth{512}, b_depth{128}, stream_width{128};
+  std::vector<double> global_buffer{0};  ///< bytes of a buffer between memory and tile; 0: none
   std::vector<Sparsity> sparsity{Sparsity::none};
   std::vector<const NumberFormat*> format;
   std::vector<std::string> technology;
-  std::vector<double> compression{1};  ///< bits of feature maps in memory: as they are / compressed
-  std::vector<double> frequency_hz{100e6};
+  std::vector<Result> result{Result::fp32};
+  std::vector<double> compression{1};   ///< bits of feature maps in memory: as they are / compressed
+  std::vector<double> frequency_hz{0};  ///< 0: the highest that the record of the point's cell reaches
 
   std::vector<Objective> objectives{Objective::energy, Objective::time, Objective::area, Objective::sqnr};
   std::string tensor_a, tensor_b;       ///< .npy files for the accuracy proxy; empty: normal random numbers
   std::string sram, dram_memory, dram;  ///< tables of power/memory.json: technology, memory and technology; empty: the
                                         ///< technology's own, or horowitz_45nm
+  double bandwidth = 0;                 ///< bytes a second of memory; 0: that of one channel or stack (docs/explore.md)
   std::map<std::string, double> mac_energy_j;  ///< by format: in place of the gauge's, in every technology
   AreaAssumptions area;
 
   std::uint64_t points() const;
   /// Index of each axis' value, in the order above.
-  static constexpr std::size_t axes = 11;
+  static constexpr std::size_t axes = 13;
   std::array<std::size_t, axes> sizes() const;
   std::array<std::size_t, axes> place(std::uint64_t point) const;
 };
