@@ -50,6 +50,7 @@ rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_fifo.sv
 rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
+rtl/quant/ng_delayed_scaling.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
 rtl/quant/ng_quantize_e2m1_lane.sv

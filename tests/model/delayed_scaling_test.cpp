@@ -80,6 +80,23 @@ TEST(DelayedScaling, PowersOfTwo) {
   }
 }
 
+TEST(DelayedScaling, TensorScaleOfTheExactRule) {
+  DelayedScaling s({.largest = 2688, .history = 2}), margin({.largest = 2688, .history = 1, .margin = 3});
+  EXPECT_EQ(s.tensor_scale(), 1.0F);
+  for (const float a : {1.0F, 3.0F, 0x1p-100F, std::numeric_limits<float>::max()}) {
+    s.record(a);
+    margin.record(a);
+    EXPECT_EQ(margin.tensor_scale(), static_cast<float>(std::ldexp(double{a}, 3) / 2688)) << a;
+  }
+  EXPECT_EQ(s.tensor_scale(), std::numeric_limits<float>::max() / 2688);
+  s.record(0x1p-149F);
+  s.record(0x1p-149F);
+  EXPECT_EQ(s.tensor_scale(), 0x1p-126F);
+  DelayedScaling power({.history = 1, .power_of_two = true});
+  power.record(0x1p-149F);
+  EXPECT_EQ(power.tensor_scale(), 0x1p-127F);
+}
+
 TEST(DelayedScaling, RefusesWhatMakesNoSense) {
   EXPECT_THROW(DelayedScaling({.largest = 0}), Error);
   EXPECT_THROW(DelayedScaling({.history = 0}), Error);

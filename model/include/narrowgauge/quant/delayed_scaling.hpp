@@ -38,6 +38,9 @@ class DelayedScaling {
 
   /// For the next tensor; 1 at first.
   float scale() const { return scale_; }
+  /// The tensor scale of the next tensor, what decoding multiplies by, as the exact rule takes it: fl(A / (largest
+  /// 2^-margin)), from 2^-126 to FLT_MAX; power_of_two: one over scale(). 1 at first.
+  float tensor_scale() const { return tensor_scale_; }
   /// The maxima that are remembered, the oldest first.
   const std::vector<float>& history() const { return history_; }
 
@@ -57,6 +60,9 @@ class DelayedScaling {
     scale_ = options_.power_of_two
                  ? power_of_two(a)
                  : std::min(std::ldexp(std::min(options_.largest / a, limit), -options_.margin), limit);
+    tensor_scale_ = options_.power_of_two
+                        ? 1 / scale_
+                        : std::clamp(a / std::ldexp(options_.largest, -options_.margin), 0x1p-126F, limit);
   }
 
  private:
@@ -69,7 +75,7 @@ class DelayedScaling {
   }
 
   DelayedScalingOptions options_;
-  float scale_ = 1;
+  float scale_ = 1, tensor_scale_ = 1;
   std::vector<float> history_;
 };
 
