@@ -110,6 +110,12 @@ TEST(Transform, ErrorsStayInTheirBounds) {
     const double forward = forward_error_bound(t), bound = error_bound(t);
     EXPECT_LT(forward, 2.0 + 70000.0 * std::ldexp(static_cast<double>(t.group), -static_cast<int>(t.matrix_bits)));
     const std::size_t inner = shape[2], n = t.group, vectors = codes.size() / channels;
+    // A bias has no more bits than ng_transform has for it: those of a sum of products.
+    const int index = static_cast<int>(std::bit_width(n - 1)), matrix = static_cast<int>(t.matrix_bits);
+    for (std::size_t g = 0; g < t.forward.size(); ++g) {
+      for (const std::int64_t bias : t.forward[g].bias) EXPECT_LT(std::llabs(bias), 1LL << (15 + matrix + index));
+      for (const std::int64_t bias : t.inverse[g].bias) EXPECT_LT(std::llabs(bias), 1LL << (7 + matrix + index));
+    }
     double worst = 0;
     for (std::size_t v = 0; v < vectors; ++v) {
       for (std::size_t k = 0; k < channels; ++k) {
