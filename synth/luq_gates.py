@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 
 from ngtools import ngflow
+from ngtools.generate import between
 from ngtools.ngflow import FlowError
 
 SYNTH = Path(__file__).resolve().parent
@@ -175,12 +176,7 @@ def tables(record: dict) -> str:
 
 
 def page(record: dict) -> str:
-    text = PAGE.read_text()
-    begin, end = "<!-- gates: begin (generated) -->\n", "<!-- gates: end -->\n"
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise FlowError(f"{PAGE.name}: expected one line {begin.strip()} and one {end.strip()}")
-    before, rest = text.split(begin)
-    return before + begin + tables(record) + end + rest.split(end)[1]
+    return between(ngflow.from_root(PAGE), "gates", tables(record))
 
 
 # ---------------------------------------------------------------- are they right

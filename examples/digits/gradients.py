@@ -22,6 +22,7 @@ from network import FOLDER, TRAINING, Array, load_data
 from train import gradients, shifted, train
 
 import narrowgauge as ng
+from ngtools.generate import between
 
 GRADIENTS = FOLDER / "gradients"
 PAGE = FOLDER.parents[1] / "docs" / "luq.md"
@@ -127,12 +128,7 @@ def tables(tensors: dict[str, Array]) -> str:
 
 
 def page() -> str:
-    text = PAGE.read_text()
-    begin, end = "<!-- gradients: begin (generated) -->\n", "<!-- gradients: end -->\n"
-    if text.count(begin) != 1 or text.count(end) != 1:
-        raise SystemExit(f"gradients.py: {PAGE.name}: expected one line {begin.strip()} and one {end.strip()}")
-    before, rest = text.split(begin)
-    return before + begin + tables(saved()) + end + rest.split(end)[1]
+    return between("docs/luq.md", "gradients", tables(saved()))
 
 
 def check() -> int:

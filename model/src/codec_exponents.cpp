@@ -55,13 +55,9 @@ FloatCodes decompress_exponents(std::span<const std::uint8_t> file) {
   if (!is_of_exponents(file)) throw Error("this is no file of exponents: it does not begin with NGFE");
   HeadReader in(file);
   in.raw(magic.size());
-  if (const std::uint64_t number = in.number(2); number != version) {
-    throw Error("the compressed map has version " + std::to_string(number) + "; version " + std::to_string(version) +
-                " is known");
-  }
+  in.version(version);
   const std::uint64_t format = in.number(2), size = in.number(8);
-  const std::uint32_t expected = crc32(file.first(in.position()));
-  if (in.number(4) != expected) throw corrupt_map("the checksum of its head is wrong");
+  in.checksum();
   if (format >= layouts.size() || size > in.left()) throw corrupt_map("its head has a field out of range");
   const Layout& layout = layouts[format];
   const FeatureMap exponents = decompress(file.subspan(in.position(), size));

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "narrowgauge/codec/feature_map.hpp"
 #include "narrowgauge/error.hpp"
 
 namespace narrowgauge {
@@ -23,6 +25,10 @@ class HeadWriter {
  private:
   std::vector<std::uint8_t> bytes_;
 };
+
+inline Error corrupt_map(const std::string& what) {
+  return Error("the compressed map is corrupt: " + what + "; write or copy it again");
+}
 
 class HeadReader {
  public:
@@ -42,6 +48,31 @@ class HeadReader {
     for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{part[i]} << 8 * i;
     return value;
   }
+  /// Fails unless the version that stands here is the known one.
+  void version(std::uint64_t known) {
+    if (const std::uint64_t found = number(2); found != known) {
+      throw Error("the compressed map has version " + std::to_string(found) + "; version " + std::to_string(known) +
+                  " is known");
+    }
+  }
+  /// The extents of so many dimensions, and their product. Every tile has 8 bytes in an index, so that the file limits
+  /// what it can announce.
+  std::pair<std::vector<std::uint64_t>, std::uint64_t> shape(std::uint64_t dimensions) {
+    std::vector<std::uint64_t> extents;
+    std::uint64_t elements = 1;
+    for (std::uint64_t i = 0; i < dimensions; ++i) {
+      extents.push_back(number(4));
+      if (extents.back() == 0 || elements > file_.size() * largest_tile / extents.back())
+        throw corrupt_map("its shape does not fit its size");
+      elements *= extents.back();
+    }
+    return {std::move(extents), elements};
+  }
+  /// Fails unless the checksum that stands here is that of all before it.
+  void checksum() {
+    const std::uint32_t expected = crc32(file_.first(at_));
+    if (number(4) != expected) throw corrupt_map("the checksum of its head is wrong");
+  }
   std::size_t position() const { return at_; }
   std::size_t left() const { return file_.size() - at_; }
 
@@ -49,9 +80,5 @@ class HeadReader {
   std::span<const std::uint8_t> file_;
   std::size_t at_ = 0;
 };
-
-inline Error corrupt_map(const std::string& what) {
-  return Error("the compressed map is corrupt: " + what + "; write or copy it again");
-}
 
 }  // namespace narrowgauge

@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "codec_head.hpp"
@@ -474,10 +475,7 @@ TransformedHead read_transformed_head(std::span<const std::uint8_t> file) {
   if (!is_transformed(file)) throw Error("this is no transformed feature map: it does not begin with NGFT");
   HeadReader in(file);
   in.raw(magic.size());
-  if (const std::uint64_t found = in.number(2); found != version) {
-    throw Error("the compressed map has version " + std::to_string(found) + "; version " + std::to_string(version) +
-                " is known");
-  }
+  in.version(version);
   TransformedHead head;
   const std::uint64_t flags = in.number(1), dimensions = in.number(1);
   head.axis = in.number(1);
@@ -491,14 +489,7 @@ TransformedHead read_transformed_head(std::span<const std::uint8_t> file) {
     throw corrupt_map("its head has a field out of range");
   head.relu = (flags & flag_relu) != 0;
   head.diagonal = (flags & flag_diagonal) != 0;
-  std::uint64_t elements = 1;
-  for (std::uint64_t i = 0; i < dimensions; ++i) {
-    head.shape.push_back(in.number(4));
-    if (head.shape.back() == 0 || elements > file.size() * largest_tile / head.shape.back())
-      throw corrupt_map("its shape does not fit its size");
-    elements *= head.shape.back();
-  }
-  head.values = elements;
+  std::tie(head.shape, head.values) = in.shape(dimensions);
   const std::size_t channels = head.shape[head.axis];
   if (channels % head.group != 0) throw corrupt_map("its channels are no multiple of its groups");
   const auto table_of = in.raw(channels);
@@ -524,8 +515,7 @@ TransformedHead read_transformed_head(std::span<const std::uint8_t> file) {
   }
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t t = 0; t < tables; ++t) sizes.push_back(in.number(8));
-  const std::uint32_t expected = crc32(file.first(in.position()));
-  if (in.number(4) != expected) throw corrupt_map("the checksum of its head is wrong");
+  in.checksum();
   std::size_t at = in.position();
   for (const std::uint64_t size : sizes) {
     if (size > file.size() - at) throw corrupt_map("its parts do not fit its size");

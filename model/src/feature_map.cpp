@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "codec_head.hpp"
@@ -173,10 +174,7 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
   if (file.size() < magic.size() || !std::equal(magic.begin(), magic.end(), in.raw(magic.size()).begin())) {
     throw Error("this is no compressed feature map: it does not begin with NGFM; make one with narrowgauge compress");
   }
-  if (const std::uint64_t found = in.number(2); found != version) {
-    throw Error("the compressed map has version " + std::to_string(found) + "; version " + std::to_string(version) +
-                " is known");
-  }
+  in.version(version);
   CompressedHead head;
   const std::uint64_t flags = in.number(1), dimensions = in.number(1), slots = in.number(4);
   if (flags > (flag_signed | flag_table) || dimensions == 0 || dimensions > most_dimensions || slots > zero_run_sizes)
@@ -186,15 +184,7 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
   head.tile = in.number(4);
   if (head.tile < codec_block || head.tile > largest_tile || !(head.step >= 0) || std::isinf(head.step))
     throw corrupt_map("its head has a field out of range");
-  std::uint64_t elements = 1;
-  for (std::uint64_t i = 0; i < dimensions; ++i) {
-    head.shape.push_back(in.number(4));
-    // Every tile has 8 bytes in the index, so that the file limits what it can announce.
-    if (head.shape.back() == 0 || elements > file.size() * largest_tile / head.shape.back())
-      throw corrupt_map("its shape does not fit its size");
-    elements *= head.shape.back();
-  }
-  head.values = elements;
+  std::tie(head.shape, head.values) = in.shape(dimensions);
   const auto slot_bytes = in.raw(slots);
   head.slots.assign(slot_bytes.begin(), slot_bytes.end());
   for (std::size_t i = 0; i < slots; ++i) {
@@ -202,7 +192,7 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
       throw corrupt_map("two of its runs of zeros have the same symbol, or one has that of zero");
   }
   if (flags & flag_table) head.lengths = unpack_code(in.raw(huffman_table_bytes).first<huffman_table_bytes>());
-  const std::size_t tiles = (elements + head.tile - 1) / head.tile;
+  const std::size_t tiles = (head.values + head.tile - 1) / head.tile;
   if (tiles > in.left() / 8) throw corrupt_map("its index does not fit its size");
   std::size_t at = in.position() + 8 * tiles + 4;
   for (std::size_t t = 0; t < tiles; ++t) {
@@ -211,8 +201,7 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
     at += size;
     head.payload_bytes += size;
   }
-  const std::uint32_t expected = crc32(file.first(in.position()));
-  if (in.number(4) != expected) throw corrupt_map("the checksum of its head is wrong");
+  in.checksum();
   if (at != file.size()) {
     throw corrupt_map("it has " + std::to_string(file.size()) + " bytes, and its index " + std::to_string(at));
   }

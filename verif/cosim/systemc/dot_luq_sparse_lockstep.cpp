@@ -2,6 +2,7 @@
 // ng_dot_luq_sparse with cuts and its SystemC module in lock-step. Build parameters: NG_LANES, NG_SPARSE_FP4, NG_CUTS.
 #include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "metadata_stimulus.hpp"
 #include "systemc/sparse/dot_luq_sparse.hpp"
 
 namespace {
@@ -23,14 +24,7 @@ int run(int argc, char** argv) {
     both.drive_random(stored);
     both.drive_random(dense);
     both.drive_random(metadata);
-    if (bench.rng().bits(1)) {  // legal metadata
-      std::uint64_t nibbles = 0;
-      for (int group = 0; group < NG_LANES / 2; ++group) {
-        constexpr std::uint32_t legal = 0xED9C84;
-        nibbles |= std::uint64_t{legal >> (4 * bench.rng().below(6)) & 15} << (4 * group);
-      }
-      both.drive(metadata, nibbles);
-    }
+    if (bench.rng().bits(1)) both.drive(metadata, legal_metadata(bench.rng(), NG_LANES / 2));
   };
   const auto compare = [&] {
     both.same("dot_o", dot);

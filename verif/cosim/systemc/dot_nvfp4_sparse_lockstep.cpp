@@ -2,6 +2,7 @@
 // ng_dot_nvfp4_sparse with cuts and its SystemC module in lock-step. Build parameters: NG_PAIRS, NG_CUTS.
 #include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "metadata_stimulus.hpp"
 #include "systemc/sparse/dot_nvfp4_sparse.hpp"
 
 namespace {
@@ -25,14 +26,8 @@ int run(int argc, char** argv) {
     both.drive_random(a_scale);
     both.drive_random(b_scale);
     both.drive_random(metadata);
-    if (bench.rng().bits(1)) {  // legal metadata
-      std::uint32_t nibbles = 0;
-      for (int group = 0; group < model.metadata_width / 4; ++group) {
-        constexpr std::uint32_t legal = 0xED9C84;
-        nibbles |= (legal >> (4 * bench.rng().below(6)) & 15) << (4 * group);
-      }
-      both.drive(metadata, nibbles);
-    }
+    if (bench.rng().bits(1))
+      both.drive(metadata, static_cast<std::uint32_t>(legal_metadata(bench.rng(), model.metadata_width / 4)));
   };
   const auto compare = [&] {
     both.same("term_o", term);

@@ -3,6 +3,7 @@
 // NG_SPLIT.
 #include "Vdut.h"
 #include "lockstep.hpp"
+#include "metadata_stimulus.hpp"
 #include "systemc/sparse/nvfp4_sparse_mac.hpp"
 
 namespace {
@@ -51,13 +52,9 @@ int run(int argc, char** argv) {
     both.drive_random(b);
     both.drive(a_scale, scale());
     both.drive(b_scale, scale());
-    std::uint32_t nibbles = 0;
-    for (int group = 0; group < model.metadata_width / 4; ++group) {
-      constexpr std::uint32_t legal = 0xED9C84;
-      nibbles |= (legal >> (4 * bench.rng().below(6)) & 15) << (4 * group);
-    }
+    const std::uint64_t legal = legal_metadata(bench.rng(), model.metadata_width / 4);
     both.drive(metadata,
-               bench.rng().chance(0.05) ? static_cast<std::uint32_t>(bench.rng().bits(model.metadata_width)) : nibbles);
+               static_cast<std::uint32_t>(bench.rng().chance(0.05) ? bench.rng().bits(model.metadata_width) : legal));
   };
   both.run(
       stimulate,
