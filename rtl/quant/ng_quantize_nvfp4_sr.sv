@@ -7,15 +7,17 @@
 //   codes_o   its codes; stochastic_i: x / (scale g) rounded up if delta 2^RandBits + R >= 2^RandBits; g = tensor_scale_i
 //   stochastic_i, and g no power of two: scale NaN (8'h7F), codes zero, as under every refused tensor scale
 //
-// The block's scale times g has a significand of four bits, s, which R is multiplied by: ng_quantize_e2m1_lane is an element.
+// The block's scale times g is u = (1 + sig / 8) 2^(base - 127), and what elements are compared with follows once for the block:
+// ng_quantize_e2m1_lane is an element.
 //
-// Width argument: the exponent of scale times g, biased, is g's plus -2 to 15 less 7: from 7 to 262, g being at least 2^-111. The
-// numbers of E2M1, in halves, times s are at most 12 * 15, below 2^8; RandBits + 1 to 3 places and a bit for the sum come on top.
+// Width argument: base is the exponent of g, at least 16, plus -2 to 15 less 7: at least 7. It is at most 252, as u is at most 17/16 of
+// amax / 6 under normal scales, below 2^-6 g under others: eight bits, also that of 8 u. Under a scale of zero or NaN it may be
+// anything, and codes are zero.
 //
-// Cuts (docs/cuts.md): bits 0 to 4 those of ng_quantize_nvfp4, 5 behind shifts and products, 6 behind the codes.
+// Cuts (docs/cuts.md): bits 0 to 4 those of ng_quantize_nvfp4, 5 behind the numbers below the elements, 6 behind the codes.
 module ng_quantize_nvfp4_sr #(
   parameter int RandBits = 8,  // random bits of an element
-  parameter int Cuts     = 0   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes + 32 shifted + 64 rounded
+  parameter int Cuts     = 0   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes + 32 floors + 64 rounded
 ) (
   input  logic                   clk_i,  // this and en_i: of the cuts
   input  logic                   en_i,
@@ -74,46 +76,54 @@ module ng_quantize_nvfp4_sr #(
   assign {a, g_exp, stochastic, random} = gen_wait[4].late;
 
   // ---- scale times g: 1 + sig / 8, its exponent
-  logic        [2:0] sig;
-  logic signed [9:0] exponent, base;
+  logic [2:0] sig;
+  logic [7:0] exponent, base;
   always_comb begin
     sig = scale[2:0];
-    exponent = $signed({6'b0, scale[6:3]});
+    exponent = {4'b0, scale[6:3]};
     if (scale[6:3] == '0) begin
       if (scale[2]) begin
         sig = {scale[1:0], 1'b0};
       end else if (scale[1]) begin
         sig = {scale[0], 2'b0};
-        exponent = -10'sd1;
+        exponent = -8'd1;
       end else begin
         sig = '0;
-        exponent = -10'sd2;
+        exponent = -8'd2;
       end
     end
   end
-  assign base = $signed({2'b0, g_exp}) + exponent - 10'sd7;
+  assign base = g_exp + exponent - 8'd7;
 
-  // ---- the numbers of E2M1 times that, negated
-  localparam int Width = RandBits + 9;
-  logic [Width-1:0]   minus1, minus3;
-  logic [7*Width-1:0] below, below_q;
-  assign minus1 = -(Width'({1'b1, sig}));
-  assign minus3 = minus1 - Width'({1'b1, sig, 1'b0});
-  assign below = {
-      minus3 << (RandBits + 2), minus1 << (RandBits + 3), minus3 << (RandBits + 1), minus1 << (RandBits + 2),
-      minus3 << RandBits, minus1 << (RandBits + 1), minus1 << RandBits};
+  // ---- what elements are compared with
+  localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1);
+  logic [14:0]          minus_one, minus_half, minus_eight;
+  logic [7:0]           minus_s, minus_s34, near;
+  logic [8:0]           minus_s32, minus_near;
+  logic [CountBits-1:0] top;
+  assign minus_one = -{base, sig, 4'b0};
+  assign minus_half = minus_one + 15'd128;
+  assign minus_eight = minus_one - 15'd384;
+  assign minus_s = -{1'b1, sig, 4'b0};
+  assign minus_s34 = 8'd160 - {2'b0, sig, 3'b0} - {3'b0, sig, 2'b0};  // 256 - 96 - 12 sig
+  assign minus_s32 = 9'd320 - {2'b0, sig, 4'b0} - {3'b0, sig, 3'b0};  // 512 - 192 - 24 sig
+  // A bound of 1 is one of 0: subnormal elements count from 1 on. With few random bits it is more.
+  assign near = base - 8'(RandBits + 1);
+  assign minus_near = 9'd256 - {1'b0, base < 8'(RandBits + 3) ? 8'd0 : near};
+  assign top = ~(base[CountBits-1:0] - CountBits'(1));
 
+  logic [2:0]  sig_q;
   logic [63:0] nearest_q;
   logic [7:0]  scale_q;
   logic        stochastic_q;
   ng_cut #(
-    .Width (7 * Width + 73),
+    .Width (76),
     .Enable(Cuts & 32)
-  ) u_cut_shifted (
+  ) u_cut_floors (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({below, nearest, scale, stochastic}),
-    .q_o  ({below_q, nearest_q, scale_q, stochastic_q})
+    .d_i  ({sig, nearest, scale, stochastic}),
+    .q_o  ({sig_q, nearest_q, scale_q, stochastic_q})
   );
 
   logic [63:0] rounded, codes;
@@ -125,10 +135,16 @@ module ng_quantize_nvfp4_sr #(
       .clk_i        (clk_i),
       .en_i         (en_i),
       .x_i          (a[16*i +: 16]),
-      .base_i       (base),
-      .significand_i(sig),
+      .minus_one_i  (minus_one),
+      .minus_half_i (minus_half),
+      .minus_eight_i(minus_eight),
+      .minus_s_i    (minus_s),
+      .minus_s34_i  (minus_s34),
+      .minus_s32_i  (minus_s32),
+      .minus_near_i (minus_near),
+      .top_i        (top),
       .rand_i       (random[RandBits*i +: RandBits]),
-      .below_i      (below_q),
+      .significand_i(sig_q),
       .code_o       (rounded[4*i +: 4])
     );
   end
