@@ -105,6 +105,8 @@ def set_masks(operands: list[dict], formats: list[dict]) -> dict[str, tuple[int,
     fp8 = sum(1 << o["bit"] for o in operands if o["scheme"] == "fp8")
     bits8 = sum(1 << o["bit"] for o in operands if bits[o["element"]] > 4)
     masks["fp8"] = (fp8, "without block scales: what ng_dot_fp8 takes")
+    bits4 = sum(1 << o["bit"] for o in operands if bits[o["element"]] == 4)
+    masks["bits4"] = (bits4, "elements of 4 bits, with one code on both sides")
     masks["bits8"] = (bits8, "an array with one of these has elements of 8 bits, else of 4")
     masks["all"] = (sum(1 << o["bit"] for o in operands), "every format that there is")
     return masks

@@ -113,7 +113,7 @@ std::vector<Outcome> outcomes(std::span<const float> narrow, const io::Matrix& x
     bar.update(all.size(), 10);
   };
   for (const GemmFormat& format : gemm_formats)
-    if (format.a == format.b) add(outcome(format, narrow, x, axis));
+    if (format.a == format.b && format.scheme != Scheme::luq) add(outcome(format, narrow, x, axis));
 
   const LuqOptions options{.random_bits = arguments.random_bits, .seed = arguments.seed};
   const std::vector<LuqTensor> samples = luq_samples(narrow, 2, options);

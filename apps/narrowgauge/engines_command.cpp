@@ -85,8 +85,8 @@ int run(const EnginesArguments& arguments) {
     const GemmFormat& format = find_gemm_format(format_name);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       const Shape& s = shapes[i];
-      const QuantizedMatrix a = operand(s.m, s.k, format.scheme, format.a, 1);
-      const QuantizedMatrix b = operand(s.n, s.k, format.scheme, format.b, 2);
+      const QuantizedMatrix a = operand(s.m, s.k, format.a_scheme(), format.a, 1);
+      const QuantizedMatrix b = operand(s.n, s.k, format.b_scheme(), format.b, 2);
       std::vector<float> expected;
       std::uint64_t cycles = 0;
       for (const auto& engine : engines) {

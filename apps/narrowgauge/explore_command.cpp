@@ -336,7 +336,7 @@ QuantizedMatrix random_operand(std::size_t vectors, std::size_t k, Scheme scheme
   q.k = q.k_padded = k;
   if (scheme == Scheme::nvfp4) q.k_padded = (k + 15) / 16 * 16;
   q.codes.resize(vectors * q.k_padded);
-  const unsigned codes = scheme == Scheme::nvfp4 ? 16 : 0x78;  // finite ones
+  const unsigned codes = scheme == Scheme::fp8 ? 0x78 : 16;  // finite ones
   for (std::uint8_t& code : q.codes) code = static_cast<std::uint8_t>(random() % codes);
   if (scheme == Scheme::nvfp4) q.scales.assign(q.codes.size() / 16, 0x38);
   q.tensor_scale = 1;
@@ -404,6 +404,7 @@ int validate_cycles(const ExploreArguments& arguments) {
     Format element;
   };
   constexpr Case cases[] = {{"nvfp4", Scheme::nvfp4, Format::e2m1},
+                            {"luq", Scheme::luq, Format::e3m0},
                             {"fp8_e4m3", Scheme::fp8, Format::e4m3},
                             {"fp8_e5m2", Scheme::fp8, Format::e5m2}};
   Json all = Json::array();
@@ -437,7 +438,8 @@ int validate_cycles(const ExploreArguments& arguments) {
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         const GemmShape& s = shapes[i];
         const auto k = static_cast<std::size_t>(s.k);
-        const QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k, one.scheme, one.element, random);
+        const QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k,
+                                                 find_gemm_format(one.format).a_scheme(), one.element, random);
         const QuantizedMatrix b = random_operand(static_cast<std::size_t>(s.n), k, one.scheme, one.element, random);
         const auto real = static_cast<double>(engine->gemm(a, b).cycles);
         const auto estimate = static_cast<double>(power::estimate_gemm(shape, s).cycles);

@@ -3,6 +3,7 @@
 
 #include "commands.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/quantize.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
@@ -53,14 +54,17 @@ std::string scheme_text(Scheme scheme) {
       return "FP32 scale per matrix";
     case Scheme::mxfp8:
       return "E8M0 scale per 32 elements along K";
+    case Scheme::luq:
+    case Scheme::int4:
+      return "FP32 scale per matrix, of B a power of two";
   }
   return {};
 }
 
 Json gemm_format_json(const GemmFormat& g) {
   return {{"name", g.name},
-          {"a", desc(g.a).name},
-          {"b", desc(g.b).name},
+          {"a", element_name(g.a_scheme(), g.a)},
+          {"b", element_name(g.b_scheme(), g.b)},
           {"block", block_size(g.scheme)},
           {"scales", scheme_text(g.scheme)},
           {"use", g.use}};
@@ -77,8 +81,8 @@ void print_all(bool json) {
   }
   std::vector<std::vector<std::string>> rows;
   for (const GemmFormat& g : gemm_formats) {
-    rows.push_back({std::string(g.name), std::string(desc(g.a).name), std::string(desc(g.b).name),
-                    scheme_text(g.scheme), std::string(g.use)});
+    rows.push_back({std::string(g.name), std::string(element_name(g.a_scheme(), g.a)),
+                    std::string(element_name(g.b_scheme(), g.b)), scheme_text(g.scheme), std::string(g.use)});
   }
   std::puts("Formats of matrices (--format):\n");
   print_table({"name", "A", "B", "scales", "use"}, rows);
@@ -96,8 +100,8 @@ void print_all(bool json) {
 void print_gemm_format(const GemmFormat& g, bool json) {
   if (json) return print_json(gemm_format_json(g));
   print_facts({{"name", std::string(g.name)},
-               {"elements of A", std::string(desc(g.a).name)},
-               {"elements of B", std::string(desc(g.b).name)},
+               {"elements of A", std::string(element_name(g.a_scheme(), g.a))},
+               {"elements of B", std::string(element_name(g.b_scheme(), g.b))},
                {"scales", scheme_text(g.scheme)},
                {"use", std::string(g.use)}});
 }

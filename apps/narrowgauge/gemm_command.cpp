@@ -84,7 +84,7 @@ QuantizedMatrix quantize_operand(const Work& work, bool right, QuantizeOptions o
     return quantize(values, matrix.rows, matrix.cols, axis, *work.dialect,
                     {.seed = options.seed, .threads = options.threads});
   }
-  options.scheme = work.format.scheme;
+  options.scheme = right ? work.format.b_scheme() : work.format.a_scheme();
   options.element = right ? work.format.b : work.format.a;
   return quantize(values, matrix.rows, matrix.cols, axis, options);
 }

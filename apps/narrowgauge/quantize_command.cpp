@@ -46,11 +46,15 @@ Statistics statistics(const QuantizedMatrix& q, const std::vector<double>& origi
   for (std::size_t row = 0; row < q.rows; ++row) {
     for (std::size_t i = 0; i < q.k; ++i) {
       const double x = original[row * q.k + i];
-      if ((q.codes[row * q.k_padded + i] & element.payload_mask()) == 0) {
+      const std::uint8_t code = q.codes[row * q.k_padded + i];
+      if (element_value(q.scheme, q.element, code) == 0) {
         ++result.zeros;
         result.flushed += x != 0;
       }
-      double largest = decode(element, element.max_code()) * q.tensor_scale;
+      double largest = (q.scheme != Scheme::int4 ? decode(element, element.max_code())
+                        : x < 0                  ? 8
+                                                 : 7) *
+                       q.tensor_scale;
       if (!q.scales.empty()) {
         largest *= decode(scale_format(q.scheme), q.scales[row * q.blocks() + i / block]);
       }
@@ -98,12 +102,12 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   }
   const Axis axis = choose("--axis", arguments.axis, axes);
   QuantizeOptions options = arguments.quantize.options();
-  options.scheme = format.scheme;
+  options.scheme = axis == Axis::rows ? format.a_scheme() : format.b_scheme();
   options.element = format.a;
   const io::Matrix x = io::read_matrix(arguments.x);
 
   const std::string& prefix = arguments.out_prefix;
-  const bool scaled = format.scheme != Scheme::fp8;
+  const bool scaled = has_block_scales(format.scheme);
   const std::string codes_path = prefix + ".codes.npy";
   const std::string scales_path = prefix + ".scales.npy";
   const std::string json_path = prefix + ".json";
@@ -136,7 +140,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   Json json{{"command", "quantize"},
             {"x", {{"path", io::utf8(x.path)}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
             {"format", format.name},
-            {"element", desc(q.element).name},
+            {"element", element_name(q.scheme, q.element)},
             {"block", block_size(q.scheme)},
             {"axis", arguments.axis}};
   arguments.quantize.add_to(json, dialect);
@@ -218,7 +222,7 @@ void add_quantize(CLI::App& app, int& exit_code) {
       "  P.codes.npy   uint8, a code a byte, vectors x K (padded with zeros to whole blocks); with --axis columns a "
       "vector is\n"
       "                a column of X\n"
-      "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for MX; none for FP8)\n"
+      "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for MX; none for others)\n"
       "  P.json        format, tensor scale and the report\n"
       "value = decode(code) x decode(scale) x tensor scale\n"
       "\n"
@@ -228,7 +232,8 @@ void add_quantize(CLI::App& app, int& exit_code) {
       "\n"
       "Formats: " +
       gemm_format_names() +
-      " (not the ones of two elements)\n"
+      " (not the ones of two elements;\n"
+      "luq is INT4, A's, with --axis rows, and FP4 [1,3,0], B's, with --axis columns)\n"
       "Dialects: " +
       dialect_names() +
       "\n"

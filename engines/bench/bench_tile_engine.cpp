@@ -64,8 +64,8 @@ void bench_engine(benchmark::State& state, std::unique_ptr<Engine> (*make)(const
   std::normal_distribution<float> normal;
   std::vector<float> x(m * k);
   for (float& v : x) v = normal(generator);
-  const QuantizedMatrix a = quantize(x, m, k, Axis::rows, {.scheme = format.scheme, .element = format.a});
-  const QuantizedMatrix b = quantize(x, n, k, Axis::rows, {.scheme = format.scheme, .element = format.b});
+  const QuantizedMatrix a = quantize(x, m, k, Axis::rows, {.scheme = format.a_scheme(), .element = format.a});
+  const QuantizedMatrix b = quantize(x, n, k, Axis::rows, {.scheme = format.b_scheme(), .element = format.b});
   const auto engine = make({});
   for (auto _ : state) benchmark::DoNotOptimize(engine->gemm(a, b));
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * m * n * k));

@@ -183,8 +183,8 @@ class TileEngine final : public Engine {
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
-    const std::string formats = std::string(desc(a).name) + " times " + std::string(desc(b).name) +
-                                (requantize ? " with results in NVFP4" : "");
+    const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
+                                std::string(desc(b).name) + (requantize ? " with results in NVFP4" : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;

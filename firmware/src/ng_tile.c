@@ -29,7 +29,8 @@
     if (try_result != NG_OK) return try_result; \
   } while (0)
 
-_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 && NG_NVFP4 == NG_TILE_ELEMENT_NVFP4,
+_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 && NG_NVFP4 == NG_TILE_ELEMENT_NVFP4 &&
+                   NG_LUQ == NG_TILE_ELEMENT_LUQ,
                "ng_format_t has the codes of FORMAT");
 _Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B, "ng_side_t has the codes of LOAD");
 
@@ -124,7 +125,7 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
 
 /* Formats that this driver knows: of others it could not say how their operands are laid out. */
 #define FORMATS_8_BITS (NG_TILE_FORMAT_SET_E4M3 | NG_TILE_FORMAT_SET_E5M2)
-#define FORMATS_KNOWN (NG_TILE_FORMAT_SET_NVFP4 | FORMATS_8_BITS)
+#define FORMATS_KNOWN (NG_TILE_FORMAT_SET_NVFP4 | NG_TILE_FORMAT_SET_LUQ | FORMATS_8_BITS)
 
 static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & NG_TILE_FORMAT_SET_NVFP4) != 0; }
 
@@ -216,8 +217,12 @@ static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
   return side == NG_SIDE_A ? tile->rows : tile->cols;
 }
 
+/* Formats of 4 bits, which both operands have. */
+static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ; }
+
 static bool supports(const ng_tile_t *tile, ng_format_t format) {
   const uint32_t in_set = format == NG_NVFP4  ? NG_TILE_FORMAT_SET_NVFP4
+                          : format == NG_LUQ  ? NG_TILE_FORMAT_SET_LUQ
                           : format == NG_E4M3 ? NG_TILE_FORMAT_SET_E4M3
                                               : NG_TILE_FORMAT_SET_E5M2;
   return (tile->format_set & in_set) != 0;
@@ -238,6 +243,7 @@ ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, 
   switch (matrix->format) {
     case NG_E4M3:
     case NG_E5M2:
+    case NG_LUQ:
       break;
     case NG_NVFP4:
       if (!matrix->scales || matrix->k_padded % NVFP4_BLOCK != 0) return NG_ERROR_ARGUMENT;
@@ -256,17 +262,16 @@ static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, size_t
                         uint8_t *elements, uint8_t *scales) {
   const uint32_t start = beat * tile->lanes, count = least(tile->lanes, matrix->k - start);
   const uint8_t *codes = matrix->codes + row * matrix->k_padded + start;
-  const bool nvfp4 = matrix->format == NG_NVFP4;
   for (uint32_t lane = 0; lane < count; ++lane) {
     const uint32_t at = vector * tile->lanes + lane;
-    const uint32_t code = nvfp4 ? codes[lane] & 0xFU : codes[lane];
+    const uint32_t code = narrow(matrix->format) ? codes[lane] & 0xFU : codes[lane];
     if (element_bits(tile) == 8) {
       elements[at] = (uint8_t)code;
     } else {
       elements[at / 2] = (uint8_t)(elements[at / 2] | code << at % 2 * 4);
     }
   }
-  if (!nvfp4) return;
+  if (matrix->format != NG_NVFP4) return;
   const uint32_t blocks = matrix->k_padded / NVFP4_BLOCK, first = start / NVFP4_BLOCK;
   const uint32_t used = quotient_up(count, NVFP4_BLOCK);
   for (uint32_t block = 0; block < used; ++block) {
@@ -562,7 +567,7 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   const ng_operand_t *a = &config->a, *b = &config->b;
   if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
   if (a->side != NG_SIDE_A || b->side != NG_SIDE_B || a->rows == 0 || b->rows == 0 || a->k == 0 || a->k != b->k ||
-      (a->format == NG_NVFP4) != (b->format == NG_NVFP4)) {
+      ((narrow(a->format) || narrow(b->format)) && a->format != b->format)) {
     return NG_ERROR_ARGUMENT;
   }
   if (!supports(tile, a->format) || !supports(tile, b->format)) return NG_ERROR_UNSUPPORTED;

@@ -25,10 +25,10 @@ std::vector<float> normal_values(std::size_t count, unsigned seed) {
 
 void bench_gemm(benchmark::State& state, GemmFormat format) {
   const std::size_t m = 512, n = 512, k = static_cast<std::size_t>(state.range(0));
-  const auto a =
-      quantize(normal_values(m * k, 1), m, k, Axis::rows, {.scheme = format.scheme, .element = format.a, .threads = 1});
+  const auto a = quantize(normal_values(m * k, 1), m, k, Axis::rows,
+                          {.scheme = format.a_scheme(), .element = format.a, .threads = 1});
   const auto b = quantize(normal_values(k * n, 2), k, n, Axis::columns,
-                          {.scheme = format.scheme, .element = format.b, .threads = 1});
+                          {.scheme = format.b_scheme(), .element = format.b, .threads = 1});
   for (auto _ : state) benchmark::DoNotOptimize(gemm(a, b, 1));
   state.SetItemsProcessed(static_cast<std::int64_t>(state.iterations() * m * n * k));
 }

@@ -9,6 +9,7 @@
 //          summed in int32 as long as the elements there keep it below 2^31 (32 products always do), in int64 over all;
 //          pairs of k that are zero in a window of a tile's rows or columns are left out. The sums of the windows,
 //          2^10 apart, are added in int128.
+//   luq    as fp8: one window holds all numbers.
 #include "narrowgauge/mac/gemm.hpp"
 
 #include <algorithm>
@@ -25,6 +26,7 @@
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 
@@ -315,6 +317,15 @@ struct Windows {
       }
     }
   }
+  /// Of integers below 2^window_bits: one window, of unit 1.
+  explicit Windows(int (&value)(unsigned)) : unit(0), count(1) {
+    for (unsigned code = 0; code < 256; ++code) table[0][code] = static_cast<std::int16_t>(value(code));
+  }
+  static Windows of(const QuantizedMatrix& q, const Contents& contents) {
+    if (q.scheme == Scheme::int4) return Windows(int4_value);
+    if (q.scheme == Scheme::luq) return Windows(luq_value);
+    return {desc(q.element), contents.largest};
+  }
   int unit, count;
   std::array<std::array<std::int16_t, 256>, max_windows> table{};
 };
@@ -454,10 +465,11 @@ void finish_wide(const std::int64_t* acc, std::size_t pitch, int powers, float u
   }
 }
 
+/// Also of LUQ's operands.
 void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
               float* out) {
   const Contents in_a(a), in_b(b);
-  const Windows left(desc(a.element), in_a.largest), right(desc(b.element), in_b.largest);
+  const Windows left = Windows::of(a, in_a), right = Windows::of(b, in_b);
   const std::size_t k = a.k, panels = ceil_div(b.rows, tile_columns), chunks = ceil_div(k, fp8_chunk);
   const int powers = left.count + right.count - 1;  // of 2^window_step in the products
   const int unit = left.unit + right.unit;
@@ -533,7 +545,14 @@ void check_contraction(Scheme scheme, std::size_t k) {
 void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b) {
   check(a, "the left operand");
   check(b, "the right operand");
-  if (a.scheme != b.scheme) throw Error("the operands of the product differ in scheme: quantize both by the same one");
+  if (a.scheme == Scheme::luq || b.scheme == Scheme::int4) {
+    throw Error(
+        "a product of luq takes INT4 on the left and FP4 [1,3,0] on the right: for the product the other way round, "
+        "exchange the operands and transpose the result");
+  }
+  if (product_scheme(a.scheme) != b.scheme) {
+    throw Error("the operands of the product differ in scheme: quantize both by the same one");
+  }
   if (a.k != b.k) {
     throw Error("the operands' contractions differ: the left has vectors of " + std::to_string(a.k) +
                 ", the right of " + std::to_string(b.k) + "; the columns of A must be as many as the rows of B");
@@ -569,6 +588,10 @@ std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b,
       break;
     case Scheme::mxfp8:
       detail::blocked_sums(a, b, threads, progress, sums.data());
+      break;
+    case Scheme::luq:
+    case Scheme::int4:
+      fp8_sums(a, b, threads, progress, sums.data());
       break;
   }
   return sums;

@@ -21,6 +21,8 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/luq/luq.hpp"
+#include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/rules.hpp"
@@ -151,7 +153,11 @@ class VectorQuantizer {
 
 bool has_8_bits(Scheme scheme) { return scheme == Scheme::fp8 || scheme == Scheme::mxfp8; }
 
+/// Of LUQ's product.
+bool is_luq(Scheme scheme) { return product_scheme(scheme) == Scheme::luq; }
+
 bool fits(Scheme scheme, Format element) {
+  if (is_luq(scheme)) return element == Format::e3m0;
   return has_8_bits(scheme) ? element == Format::e4m3 || element == Format::e5m2 : element == Format::e2m1;
 }
 
@@ -163,6 +169,10 @@ std::string_view name_of(Scheme scheme) {
       return "mxfp4";
     case Scheme::fp8:
       return "fp8";
+    case Scheme::luq:
+      return "luq";
+    case Scheme::int4:
+      return "int4";
     case Scheme::mxfp8:
       break;
   }
@@ -173,7 +183,9 @@ void check_element(Scheme scheme, Format element, const std::string& whose) {
   if (fits(scheme, element)) return;
   throw Error("the element format of " + whose + " is " + std::string(desc(element).name) + ", which scheme " +
               std::string(name_of(scheme)) + " does not have: expected " +
-              (has_8_bits(scheme) ? "e4m3 or e5m2" : "e2m1"));
+              (has_8_bits(scheme) ? "e4m3 or e5m2"
+               : is_luq(scheme)   ? "e3m0"
+                                  : "e2m1"));
 }
 
 void check(const QuantizeOptions& options) {
@@ -189,6 +201,16 @@ void check(const QuantizeOptions& options) {
   if (options.scaling != Scaling::tensor && options.scheme != Scheme::fp8) {
     throw Error("FP32 scales of parts of a tensor were asked for with scheme " + std::string(name_of(options.scheme)) +
                 ": only fp8 has them; take one for the tensor");
+  }
+  if (is_luq(options.scheme) && options.rounding != Rounding::nearest_even &&
+      options.rounding != Rounding::stochastic) {
+    throw Error("a rounding that luq does not have was asked for: expected nearest_even or stochastic");
+  }
+  if (is_luq(options.scheme) && options.power_of_two_scale) {
+    throw Error(
+        "a power-of-two tensor scale was asked for with luq, whose FP4 operand always has one and whose INT4 operand "
+        "is "
+        "scaled by SAWB: drop that option");
   }
   const bool no_scale = is_mx(options.scheme);
   if (options.power_of_two_scale && (no_scale || options.rule == ScaleRule::vendor || options.tensor_scale)) {
@@ -207,6 +229,39 @@ void check(const QuantizeOptions& options) {
     throw Error("the given tensor scale is " + std::to_string(*options.tensor_scale) +
                 ": expected a positive finite number");
   }
+}
+
+/// The two operands of LUQ's product: `q` has everything but scale and codes.
+void quantize_luq(std::span<const float> x, std::size_t cols, Axis along, float amax, const QuantizeOptions& options,
+                  QuantizedMatrix& q) {
+  std::vector<float> gathered;
+  std::span<const float> vectors = x;
+  if (along == Axis::columns) {
+    gathered.resize(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) gathered[i % cols * q.k + i / cols] = x[i];
+    vectors = gathered;
+  }
+  q.codes.resize(x.size());
+  if (q.scheme == Scheme::int4) {
+    const Int4Tensor int4 =
+        int4_quantize(vectors, options.tensor_scale ? double{*options.tensor_scale} * 7.5 : sawb_clip(x));
+    q.tensor_scale = int4.scale;
+    std::ranges::transform(int4.values, q.codes.begin(), [](int v) { return static_cast<std::uint8_t>(v & 15); });
+    return;
+  }
+  q.tensor_scale = tensor_scale(amax, options);
+  const bool stochastic = options.rounding == Rounding::stochastic;
+  constexpr std::size_t piece = 1 << 14;
+  detail::parallel_for((x.size() + piece - 1) / piece, options.threads, [&](std::size_t job) {
+    const std::size_t first = job * piece, count = std::min(piece, x.size() - first);
+    std::vector<std::uint32_t> random(count);
+    if (stochastic) random_fields(options.seed, first, options.random_bits, random);
+    for (std::size_t i = 0; i < count; ++i) {
+      q.codes[first + i] =
+          luq_code(vectors[first + i], q.tensor_scale, luq_storage_levels,
+                   stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, random[i], options.random_bits);
+    }
+  });
 }
 
 }  // namespace
@@ -256,6 +311,11 @@ float find_amax(std::span<const float> x, std::size_t cols, unsigned threads) {
 float tensor_scale(float amax, const QuantizeOptions& options) {
   if (is_mx(options.scheme)) return 1.0F;
   if (options.tensor_scale) return *options.tensor_scale;
+  if (options.scheme == Scheme::luq) return luq_alpha(amax);
+  if (options.scheme == Scheme::int4) {
+    throw Error(
+        "the scale of int4 was asked for by the largest magnitude alone: it follows from all numbers (sawb_clip)");
+  }
   const float largest = options.scheme == Scheme::nvfp4
                             ? nvfp4_max
                             : static_cast<float>(decode(options.element, desc(options.element).max_code()));
@@ -288,9 +348,13 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   const std::size_t block = block_size(q.scheme);
   q.k_padded = (q.k + block - 1) / block * block;
   q.scaling = options.scaling;
+  if (is_luq(q.scheme)) {
+    quantize_luq(x, cols, along, amax, options, q);
+    return q;
+  }
   q.tensor_scale = q.scaling == Scaling::tensor ? tensor_scale(amax, options) : 1.0F;
   q.codes.resize(q.rows * q.k_padded);
-  if (q.scheme != Scheme::fp8) q.scales.resize(q.rows * q.blocks());
+  if (has_block_scales(q.scheme)) q.scales.resize(q.rows * q.blocks());
 
   const VectorQuantizer quantizer(options, q.tensor_scale);
   const std::size_t scales = q.scales.empty() ? 0 : q.blocks();
@@ -340,6 +404,14 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   return q;
 }
 
+double element_value(Scheme scheme, Format element, std::uint32_t code) {
+  return scheme == Scheme::int4 ? int4_value(code) : decode(element, code);
+}
+
+std::string_view element_name(Scheme scheme, Format element) {
+  return scheme == Scheme::int4 ? "int4" : desc(element).name;
+}
+
 std::vector<double> dequantize(const QuantizedMatrix& q) {
   check(q, "the matrix to dequantize");
   const Format format = scale_format(q.scheme);
@@ -348,7 +420,8 @@ std::vector<double> dequantize(const QuantizedMatrix& q) {
   for (std::size_t row = 0; row < q.rows; ++row) {
     for (std::size_t i = 0; i < q.k; ++i) {
       const double scale = q.scales.empty() ? 1.0 : decode(format, q.scales[row * q.blocks() + i / block]);
-      values[row * q.k + i] = decode(q.element, q.codes[row * q.k_padded + i]) * scale * q.fp32_scale(row, i);
+      const double value = element_value(q.scheme, q.element, q.codes[row * q.k_padded + i]);
+      values[row * q.k + i] = value * scale * q.fp32_scale(row, i);
     }
   }
   return values;
@@ -363,12 +436,12 @@ void check(const QuantizedMatrix& q, std::string_view name) {
   }
   const std::size_t block = block_size(q.scheme), padded = (q.k + block - 1) / block * block;
   if (q.k_padded != padded || q.codes.size() != q.rows * padded ||
-      q.scales.size() != (q.scheme == Scheme::fp8 ? 0 : q.rows * q.blocks())) {
+      q.scales.size() != (has_block_scales(q.scheme) ? q.rows * q.blocks() : 0)) {
     throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) + ", " + std::to_string(q.rows) +
                 " vectors of " + std::to_string(q.k) + ", has k_padded = " + std::to_string(q.k_padded) + ", " +
                 std::to_string(q.codes.size()) + " codes and " + std::to_string(q.scales.size()) +
                 " scales: expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
-                " codes and " + std::to_string(q.scheme == Scheme::fp8 ? 0 : q.rows * (padded / block)) + " scales");
+                " codes and " + std::to_string(has_block_scales(q.scheme) ? q.rows * (padded / block) : 0) + " scales");
   }
   if (q.scaling != Scaling::tensor && q.scheme != Scheme::fp8) {
     throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) +

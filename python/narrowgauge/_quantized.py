@@ -39,7 +39,7 @@ class QuantizedMatrix:
     one. codes and scales are stored vector by vector, thus transposed for axis -2. Element i of vector r is
     decode(codes[r, i], element) * decode(scales[r, i // block], scale format) * tensor_scale, with ue4m3 scales per 16
     for nvfp4, e8m0 scales per 32 for mxfp4 and mxfp8. fp8 has FP32 scales only: tensor_scale, or, in its place, float32
-    `scales` as `scaling` says.
+    `scales` as `scaling` says. luq and int4 have tensor_scale; an int4 code is two's complement.
 
     a @ b is gemm(a, b). Two are equal if shape, axis, format and all bits are; equal ones have equal hashes. Copies are the
     same object, since it does not change. numpy.asarray() gives the values rounded to float32, dequantize() exactly.
@@ -61,7 +61,8 @@ class QuantizedMatrix:
     ) -> None:
         """A matrix from its parts, along axis -1; `.mT` of it is the right operand of a product.
 
-        scheme: 'nvfp4', 'mxfp4', 'fp8', 'mxfp8'. element: 'e2m1', or 'e4m3' or 'e5m2' for fp8 and mxfp8.
+        scheme: 'nvfp4', 'mxfp4', 'fp8', 'mxfp8', 'luq', 'int4'. element: 'e2m1', or 'e4m3' or 'e5m2' for fp8 and mxfp8, 'e3m0'
+            for luq, 'int4' (two's complement in the low four bits) for int4.
         codes: uint8 or the element's ml_dtypes type, (..., k) or (..., k_padded), one code an element; unpack() makes them
             of packed ones.
         scales: uint8 or the scales' ml_dtypes type, (..., blocks). fp8: None for scaling 'tensor'; else float32, of shape
@@ -125,12 +126,12 @@ class QuantizedMatrix:
 
     @property
     def scheme(self) -> str:
-        """'nvfp4', 'mxfp4', 'fp8' or 'mxfp8'."""
+        """'nvfp4', 'mxfp4', 'fp8', 'mxfp8'; of format 'luq' the left operand is 'int4', the right one 'luq'."""
         return self._vectors.scheme
 
     @property
     def element(self) -> str:
-        """Format of the elements, a name of formats()."""
+        """Format of the elements: a name of formats(), or 'int4'."""
         return self._vectors.element
 
     @property
@@ -174,7 +175,7 @@ class QuantizedMatrix:
 
     @property
     def block(self) -> int:
-        """Elements that share a block scale of a byte; 1 for fp8."""
+        """Elements that share a block scale of a byte; 1 where there is none."""
         return self._vectors.block
 
     @property
@@ -205,9 +206,9 @@ class QuantizedMatrix:
     @property
     def nbytes(self) -> int:
         """Bytes in the narrow format: codes packed (padding included), scales, 4 for a tensor scale."""
-        bits = self._vectors.codes.size * _core.formats()[self.element].bits
+        bits = self._vectors.codes.size * (4 if self.element == "int4" else _core.formats()[self.element].bits)
         scales = self.scales
-        one = self.scheme in ("nvfp4", "fp8") and self.scaling == "tensor"
+        one = self.scheme in ("nvfp4", "fp8", "luq", "int4") and self.scaling == "tensor"
         return bits // 8 + (0 if scales is None else scales.nbytes) + 4 * one
 
     @property
@@ -498,6 +499,9 @@ def quantize(
         '1x128' (128 of a vector); '128x128' (128 of each of 128 vectors).
     threads: 0 is one a core.
 
+    Format 'luq' is INT4 for the left operand, under SAWB's clip and always rounded to nearest even, and FP4 [1,3,0] for the
+    right one, under a power of two (docs/luq.md): 'stochastic' is LUQ, 'nearest_even' takes the nearer power.
+
     Raises Error for other types or names, empty arrays, and NaN or infinity in x (it names the place; the dialects of OCP
     make them scales of NaN instead).
     """
@@ -635,7 +639,8 @@ def operands(a: object, b: object) -> tuple[QuantizedMatrix, QuantizedMatrix]:
 def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", threads: int = 0) -> NDArray[Any]:
     """C = A x B by the golden model.
 
-    a: (..., M, K) along axis -1; b: (..., K, N) along axis -2; both of one scheme (fp8 and mxfp8 may mix e4m3 and e5m2).
+    a: (..., M, K) along axis -1; b: (..., K, N) along axis -2; both of one scheme (fp8 and mxfp8 may mix e4m3 and e5m2),
+        or int4 and luq.
         Batches broadcast, and operands of one dimension are vectors, as in numpy.matmul.
     output: 'float32', or 'bfloat16': float32 rounded to nearest even, as ml_dtypes.bfloat16.
     threads: 0 is one a core; the result does not depend on it.

@@ -35,13 +35,15 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
                             const std::optional<Floats>& fp32_scales, std::optional<std::size_t> k) {
   QuantizedMatrix q;
   q.scheme = find_name(scheme_names, "scheme", scheme);
-  q.element = find_format(element);
+  q.element = q.scheme == Scheme::int4 && element == "int4" ? Format::e3m0 : find_format(element);
   q.scaling = find_name(scaling_names, "scaling", scaling);
-  const bool fp8 = q.scheme == Scheme::fp8;
-  if (fp8 || q.scheme == Scheme::mxfp8 ? q.element != Format::e4m3 && q.element != Format::e5m2
-                                       : q.element != Format::e2m1) {
+  const bool fp8 = q.scheme == Scheme::fp8, luq = product_scheme(q.scheme) == Scheme::luq;
+  const std::string expected = fp8 || q.scheme == Scheme::mxfp8 ? "e4m3 or e5m2"
+                               : luq                            ? std::string(element_name(q.scheme, Format::e3m0))
+                                                                : "e2m1";
+  if (fp8 || q.scheme == Scheme::mxfp8 ? q.element != Format::e4m3 && q.element != Format::e5m2 : element != expected) {
     throw Error("scheme '" + std::string(scheme) + "' has elements '" + std::string(element) + "': expected " +
-                (fp8 || q.scheme == Scheme::mxfp8 ? "e4m3 or e5m2" : "e2m1"));
+                expected);
   }
   if (codes.ndim() != 2 || codes.size() == 0) {
     throw Error("codes have shape " + shape_text(codes) + ": expected two dimensions, both at least 1");
@@ -70,11 +72,12 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
     throw Error("codes hold " + std::to_string(top) + ": expected codes of " + std::string(element) + ", 0 to " +
                 std::to_string((1 << desc(q.element).bits) - 1));
   }
-  if (fp8 ? scales.has_value()
-          : !scales || scales->ndim() != 2 || static_cast<std::size_t>(scales->shape(0)) != q.rows ||
-                static_cast<std::size_t>(scales->shape(1)) != q.blocks()) {
+  const bool unscaled = !has_block_scales(q.scheme);
+  if (unscaled ? scales.has_value()
+               : !scales || scales->ndim() != 2 || static_cast<std::size_t>(scales->shape(0)) != q.rows ||
+                     static_cast<std::size_t>(scales->shape(1)) != q.blocks()) {
     throw Error("scales are " + (scales ? "of shape " + shape_text(*scales) : std::string("missing")) + ": expected " +
-                (fp8 ? "none of a byte for fp8" : extent(q.rows, q.blocks())));
+                (unscaled ? "none of a byte for " + std::string(scheme) : extent(q.rows, q.blocks())));
   }
   if (scales) q.scales.assign(scales->data(), scales->data() + scales->size());
   q.tensor_scale = tensor_scale;
@@ -124,7 +127,7 @@ QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool co
                                unsigned threads) {
   const GemmFormat& gemm_format = find_gemm_format(format);
   const QuantizeOptions options{
-      .scheme = gemm_format.scheme,
+      .scheme = right ? gemm_format.b_scheme() : gemm_format.a_scheme(),
       .element = right ? gemm_format.b : gemm_format.a,
       .rule = find_name(rule_names, "scale rule", rule),
       .rounding = find_name(rounding_names, "rounding", rounding),
@@ -238,7 +241,7 @@ void bind_gemm(py::module_& module) {
            py::arg("scales") = py::none(), py::arg("tensor_scale") = 1.0F, py::kw_only(), py::arg("scaling") = "tensor",
            py::arg("fp32_scales") = py::none(), py::arg("k") = py::none())
       .def_property_readonly("scheme", [](const QuantizedMatrix& q) { return name_of(scheme_names, q.scheme); })
-      .def_property_readonly("element", [](const QuantizedMatrix& q) { return desc(q.element).name; })
+      .def_property_readonly("element", [](const QuantizedMatrix& q) { return element_name(q.scheme, q.element); })
       .def_property_readonly("scaling", [](const QuantizedMatrix& q) { return name_of(scaling_names, q.scaling); })
       .def_readonly("rows", &QuantizedMatrix::rows)
       .def_readonly("k", &QuantizedMatrix::k)

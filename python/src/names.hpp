@@ -32,11 +32,13 @@ inline constexpr std::array<std::pair<std::string_view, Scaling>, 4> scaling_nam
     {"128x128", Scaling::block_128x128},
 }};
 
-inline constexpr std::array<std::pair<std::string_view, Scheme>, 4> scheme_names{{
+inline constexpr std::array<std::pair<std::string_view, Scheme>, 6> scheme_names{{
     {"nvfp4", Scheme::nvfp4},
     {"mxfp4", Scheme::mxfp4},
     {"fp8", Scheme::fp8},
     {"mxfp8", Scheme::mxfp8},
+    {"luq", Scheme::luq},
+    {"int4", Scheme::int4},
 }};
 
 }  // namespace narrowgauge::python

@@ -21,8 +21,9 @@
 // contributes zero, and no flags, to its cells for that beat; rows and columns disabled in all beats give +0.
 //
 // Beats of different formats may be mixed in a job, their terms have one unit (see ng_mac_pe). a_fmt_i and b_fmt_i:
-// CodeE4m3, CodeE5m2, CodeNvfp4 (on both sides) of ng_format_set_pkg. What is outside FormatSet is treated as a format of the set: bit 1 is ignored
-// unless the set has NVFP4 and FP8, bit 0 unless it has both FP8 formats.
+// CodeE4m3, CodeE5m2, CodeNvfp4, CodeLuq (these two on both sides) of ng_format_set_pkg. What is outside FormatSet is treated as a format of
+// the set: bit 1 is ignored unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of LUQ, A is INT4 and
+// B is FP4 [1,3,0].
 //
 // Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
 // are argued in ng_mac_pe.
@@ -30,12 +31,13 @@ module ng_mac_array #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
   parameter int Lanes     = 16,
-  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
   parameter int MaxBeats  = 65536,  // longest job
   parameter int CellCuts  = 0,      // registers: 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,    // Cuts of ng_fixed_to_fp32
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
-  localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
+  localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
+  localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -62,13 +64,15 @@ module ng_mac_array #(
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam bit HasFp8 = (FormatSet & ng_format_set_pkg::Fp8) != 0;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
+  localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0;
 
 `ifndef __ICARUS__ // which has no elaboration tasks
   if (Rows < 1) begin : gen_check_rows $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows); end
   if (Cols < 1) begin : gen_check_cols $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols); end
-  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 7 (1 NVFP4 + 2 E4M3 + 4 E5M2)", FormatSet); end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 15 (1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ)", FormatSet); end
   if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
   if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
+  if (HasLuq && (Lanes & (Lanes - 1)) != 0) begin : gen_check_luq_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a power of two, since FormatSet=%0d has LUQ", Lanes, FormatSet); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 to 15", CellCuts); end
   if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled", CellCuts, FormatSet); end
@@ -76,10 +80,11 @@ module ng_mac_array #(
 `endif
 
   // ---- units and widths (argument in ng_mac_pe)
-  localparam int LsbExp = HasE5m2 ? -32 : HasFp4 ? -20 : -18;
+  localparam int LsbExp = HasE5m2 ? -32 : HasFp4 ? -20 : HasFp8 ? -18 : 0;
   localparam int Fp4Width = HasFp4 ? 48 + $clog2(Blocks) + (-20 - LsbExp) : 0;
   localparam int Fp8Width = HasE5m2 ? 65 + $clog2(Lanes) : HasFp8 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
-  localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width;
+  localparam int LuqWidth = HasLuq ? 11 + $clog2(Lanes) - LsbExp : 0;  // less than the others
+  localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width > 0 ? Fp8Width : LuqWidth;
   localparam int AccWidth = TermWidth + $clog2(MaxBeats);
 
   // ---- control
@@ -117,9 +122,10 @@ module ng_mac_array #(
   end
 
   // ---- operands, registered once a row and once a column
-  logic                     fp4, a_e5m2_q, b_e5m2_q;
-  logic [Rows*Lanes*4-1:0]  a_fp4;
-  logic [Cols*Lanes*4-1:0]  b_fp4;
+  localparam int Codes = Narrow * Lanes * 4;  // bits of a vector's 4-bit operands
+  logic                     fp4, luq, a_e5m2_q, b_e5m2_q;
+  logic [Rows*Codes-1:0]    a_fp4;
+  logic [Cols*Codes-1:0]    b_fp4;
   logic [Rows*Lanes*8-1:0]  a_fp8;
   logic [Cols*Lanes*8-1:0]  b_fp8;
   logic [Rows*Blocks*8-1:0] a_scale;
@@ -127,14 +133,15 @@ module ng_mac_array #(
   logic [Rows-1:0]          row_active;
   logic [Cols-1:0]          col_active;
 
-  assign fp4 = HasFp4 && (!HasFp8 || a_fmt_i[1]);
+  assign luq = HasLuq && (!HasFp8 || a_fmt_i[1]) && (!HasFp4 || a_fmt_i[0]);
+  assign fp4 = HasFp4 && (!HasFp8 || a_fmt_i[1]) && !luq;
   always_ff @(posedge clk_i) begin
     if (take) begin
       a_e5m2_q <= a_fmt_i[0];
       b_e5m2_q <= b_fmt_i[0];
     end
   end
-  // Both sides of an NVFP4 beat are NVFP4, so one format bit decides.
+  // Both sides of an NVFP4 or LUQ beat have that code, so one side's decides.
   logic unused_fmt;
   assign unused_fmt = ^{a_fmt_i[1], b_fmt_i[1]};
 
@@ -150,9 +157,10 @@ module ng_mac_array #(
       .advance_i(advance[Stages-1:1]),
       .enable_i (row_en_i[r]),
       .fp4_i    (fp4),
+      .luq_i    (luq),
       .data_i   (a_i[r*Lanes*ElemWidth +: Lanes*ElemWidth]),
       .scale_i  (a_scale_i[r*Blocks*8 +: Blocks*8]),
-      .fp4_o    (a_fp4[r*Lanes*4 +: Lanes*4]),
+      .fp4_o    (a_fp4[r*Codes +: Codes]),
       .fp8_o    (a_fp8[r*Lanes*8 +: Lanes*8]),
       .scale_o  (a_scale[r*Blocks*8 +: Blocks*8]),
       .active_o (row_active[r])
@@ -170,9 +178,10 @@ module ng_mac_array #(
       .advance_i(advance[Stages-1:1]),
       .enable_i (col_en_i[c]),
       .fp4_i    (fp4),
+      .luq_i    (luq),
       .data_i   (b_i[c*Lanes*ElemWidth +: Lanes*ElemWidth]),
       .scale_i  (b_scale_i[c*Blocks*8 +: Blocks*8]),
-      .fp4_o    (b_fp4[c*Lanes*4 +: Lanes*4]),
+      .fp4_o    (b_fp4[c*Codes +: Codes]),
       .fp8_o    (b_fp8[c*Lanes*8 +: Lanes*8]),
       .scale_o  (b_scale[c*Blocks*8 +: Blocks*8]),
       .active_o (col_active[c])
@@ -230,8 +239,8 @@ module ng_mac_array #(
       ) u_pe (
         .clk_i      (clk_i),
         .rst_ni     (rst_ni),
-        .a_fp4_i    (a_fp4[r*Lanes*4 +: Lanes*4]),
-        .b_fp4_i    (b_fp4[c*Lanes*4 +: Lanes*4]),
+        .a_fp4_i    (a_fp4[r*Codes +: Codes]),
+        .b_fp4_i    (b_fp4[c*Codes +: Codes]),
         .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
         .b_fp8_i    (b_fp8[c*Lanes*8 +: Lanes*8]),
         .a_e5m2_i   (a_e5m2_q),

@@ -5,21 +5,24 @@
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
   parameter int Lanes     = 16,
-  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
   parameter int Stages     = 3,
   parameter int ScaleStage = 2,
   localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
-  localparam int Blocks    = HasFp4 ? Lanes / 16 : 1
+  localparam int Blocks    = HasFp4 ? Lanes / 16 : 1,
+  localparam bit HasLuq    = (FormatSet & ng_format_set_pkg::Luq) != 0,
+  localparam int Narrow    = HasFp4 && HasLuq ? 2 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       take_i,
   input  logic [Stages-1:1]          advance_i,
   input  logic                       enable_i,   // this row or column takes part in the beat
   input  logic                       fp4_i,      // the beat is NVFP4
+  input  logic                       luq_i,      // or LUQ; else FP8
   input  logic [Lanes*ElemWidth-1:0] data_i,
   input  logic [Blocks*8-1:0]        scale_i,
-  output logic [Lanes*4-1:0]         fp4_o,      // stage 1
+  output logic [Narrow*Lanes*4-1:0]  fp4_o,      // stage 1; LUQ's above NVFP4's, if the set has both
   output logic [Lanes*8-1:0]         fp8_o,      // stage 1
   output logic [Blocks*8-1:0]        scale_o,    // stage ScaleStage
   output logic                       active_o    // last stage
@@ -34,15 +37,24 @@ module ng_mac_operand #(
     end
   end
 
-  if (HasFp4) begin : gen_fp4
-    logic [Lanes*4-1:0]  codes;
-    logic [ScaleStage*Blocks*8-1:0] scale_q;  // stage 1 lowest
-    for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-      assign codes[i*4 +: 4] = data_i[i*ElemWidth +: 4];
+  logic [Lanes*4-1:0] codes;
+  for (genvar i = 0; i < Lanes; i++) begin : gen_lane
+    assign codes[i*4 +: 4] = data_i[i*ElemWidth +: 4];
+  end
+  if (HasLuq) begin : gen_luq
+    always_ff @(posedge clk_i) begin
+      if (take_i) fp4_o[(Narrow-1)*Lanes*4 +: Lanes*4] <= enable_i & luq_i ? codes : '0;
     end
+  end else begin : gen_no_luq
+    logic unused_luq;
+    assign unused_luq = luq_i ^ (^codes);
+  end
+
+  if (HasFp4) begin : gen_fp4
+    logic [ScaleStage*Blocks*8-1:0] scale_q;  // stage 1 lowest
     always_ff @(posedge clk_i) begin
       if (take_i) begin
-        fp4_o <= enable_i & fp4_i ? codes : '0;
+        fp4_o[Lanes*4-1:0] <= enable_i & fp4_i ? codes : '0;
         scale_q[Blocks*8-1:0] <= enable_i & fp4_i ? scale_i : '0;
       end
       for (int k = 1; k < ScaleStage; k++) begin
@@ -52,14 +64,16 @@ module ng_mac_operand #(
     assign scale_o = scale_q[(ScaleStage-1)*Blocks*8 +: Blocks*8];
   end else begin : gen_no_fp4
     logic unused_fp4;
-    assign unused_fp4 = ^scale_i;
-    assign fp4_o = '0;
+    assign unused_fp4 = (^scale_i) ^ fp4_i;
+    if (!HasLuq) begin : gen_no_codes
+      assign fp4_o = '0;
+    end
     assign scale_o = '0;
   end
 
   if ((FormatSet & ng_format_set_pkg::Fp8) != 0) begin : gen_fp8
     always_ff @(posedge clk_i) begin
-      if (take_i) fp8_o <= enable_i & ~fp4_i ? data_i : '0;
+      if (take_i) fp8_o <= enable_i & ~fp4_i & ~luq_i ? data_i : '0;
     end
   end else begin : gen_no_fp8
     assign fp8_o = '0;

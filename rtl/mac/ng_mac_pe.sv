@@ -7,30 +7,31 @@
 //
 // Pipeline: the operands belong to stage 1. dot_en_i, term_en_i and acc_en_i are the enables of the three registers; the
 // scales and active_i arrive already delayed to the stage that uses them. Without NVFP4 there is nothing to scale, and the
-// dot register feeds the accumulator (term_en_i and the scales are unused).
+// dot register feeds the accumulator (term_en_i and the scales are unused). LUQ has no block scales and goes beside FP8.
 //
 // Cuts: more registers, which move with the whole pipeline (move_i). CellCuts bit 0: in the dot products; 2 and 3: at the
-// places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 beside them. Bit 1 adds none: the dot register stands at
+// places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 and LUQ beside them. Bit 1 adds none: the dot register stands at
 // the place "significand", and holds the product of the scales' significands, too; scales are wanted one stage earlier.
 //
 // Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
-// 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32. TermWidth is the largest of these after
+// 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32; LUQ's 11 + clog2(Lanes) in 1. TermWidth is the largest of these after
 // alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
 module ng_mac_pe #(
   parameter int Lanes     = 16,
-  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
   parameter int TermWidth = 69,
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
   parameter int CellCuts  = 0,  // 1 dot + 2 significand + 4 product + 8 sum
-  localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1
+  localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
+  localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
   input  logic                       move_i,       // of the cuts
-  // Stage 1: operands.
-  input  logic [Lanes*4-1:0]         a_fp4_i,
-  input  logic [Lanes*4-1:0]         b_fp4_i,
+  // Stage 1: operands. Of 4 bits: NVFP4's, above them LUQ's if the set has both.
+  input  logic [Narrow*Lanes*4-1:0]  a_fp4_i,
+  input  logic [Narrow*Lanes*4-1:0]  b_fp4_i,
   input  logic [Lanes*8-1:0]         a_fp8_i,
   input  logic [Lanes*8-1:0]         b_fp8_i,
   input  logic                       a_e5m2_i,
@@ -54,6 +55,7 @@ module ng_mac_pe #(
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam int Fp8Set = FormatSet & ng_format_set_pkg::Fp8;
+  localparam int LuqSet = FormatSet & ng_format_set_pkg::Luq;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam int ScaleCuts = (CellCuts >> 1) & 7;
 
@@ -97,6 +99,30 @@ module ng_mac_pe #(
     assign fp8_nan = 1'b0;
     assign fp8_pinf = 1'b0;
     assign fp8_ninf = 1'b0;
+  end
+
+  // ---- LUQ, joined with FP8: what is not scaled
+  logic signed [TermWidth-1:0] plain_term;
+  if (LuqSet != 0) begin : gen_luq
+    localparam int Width = 11 + $clog2(Lanes);
+    localparam int Shift = -LsbExp;
+    logic signed [Width-1:0] dot_d, dot_q;
+    ng_dot_luq #(
+      .Lanes(Lanes),
+      .Cuts (CellCuts & 1)
+    ) u_dot (
+      .clk_i(clk_i),
+      .en_i (move_i),
+      .a_i  (a_fp4_i[(Narrow-1)*Lanes*4 +: Lanes*4]),
+      .b_i  (b_fp4_i[(Narrow-1)*Lanes*4 +: Lanes*4]),
+      .dot_o(dot_d)
+    );
+    always_ff @(posedge clk_i) begin
+      if (dot_en_i) dot_q <= dot_d;
+    end
+    assign plain_term = fp8_term | (TermWidth'(dot_q) <<< Shift);
+  end else begin : gen_no_luq
+    assign plain_term = fp8_term;
   end
 
   // ---- NVFP4, and the join
@@ -154,16 +180,16 @@ module ng_mac_pe #(
         if (dot_en_i) dot_q <= dot_d;
       end
     end
-    // FP8 beside the scaling.
+    // FP8 and LUQ beside the scaling.
     logic [(Fp8Stages+1)*(TermWidth+3)-1:0] fp8;
     logic signed [TermWidth-1:0]            fp8_term_q;
     logic                                   fp8_nan_q, fp8_pinf_q, fp8_ninf_q;
-    assign fp8[TermWidth+2:0] = {fp8_term, fp8_nan, fp8_pinf, fp8_ninf};
+    assign fp8[TermWidth+2:0] = {plain_term, fp8_nan, fp8_pinf, fp8_ninf};
     assign {fp8_term_q, fp8_nan_q, fp8_pinf_q, fp8_ninf_q} = fp8[Fp8Stages*(TermWidth+3) +: TermWidth+3];
     for (genvar s = 0; s < Fp8Stages; s++) begin : gen_fp8_stage
       ng_cut #(
         .Width (TermWidth + 3),
-        .Enable(Fp8Set)
+        .Enable(Fp8Set | LuqSet)
       ) u_fp8 (
         .clk_i(clk_i),
         .en_i (move_i),
@@ -182,7 +208,7 @@ module ng_mac_pe #(
   end else begin : gen_no_fp4
     logic unused_fp4;
     assign unused_fp4 = ^{a_fp4_i, b_fp4_i, a_scale_i, b_scale_i, term_en_i};
-    assign term = fp8_term;
+    assign term = plain_term;
     assign nan = fp8_nan;
     assign pinf = fp8_pinf;
     assign ninf = fp8_ninf;

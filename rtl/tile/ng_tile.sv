@@ -19,7 +19,7 @@ module ng_tile #(
   parameter int Rows        = 8,
   parameter int Cols        = 8,
   parameter int Lanes       = 16,
-  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,  // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
   parameter int StreamWidth = 128,    // bits of a stream word, multiple of 32
   parameter int ADepth      = 512,    // images in a bank of A, power of two
   parameter int BDepth      = 128,    // images in a bank of B, power of two
@@ -69,7 +69,7 @@ module ng_tile #(
   if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile: Rows=%0d; expected 1 to 255", Rows); end
   if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile: Cols=%0d; expected 1 to 255", Cols); end
   if (Lanes < 2 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile: Lanes=%0d; expected 2 to 255", Lanes); end
-  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_tile: FormatSet=%0d; expected 1 to 7", FormatSet); end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_tile: FormatSet=%0d; expected 1 to 15", FormatSet); end
   if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
   if (ADepth < 2 || ADepth > 32768 || (ADepth & (ADepth - 1)) != 0) begin : gen_check_a_depth $fatal(1, "ng_tile: ADepth=%0d; expected 2 to 32768, a power of two", ADepth); end
   if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth); end
@@ -547,7 +547,7 @@ module ng_tile #(
       .stall_in_i(starved),
       .valid_i   (array_valid),
       .ready_i   (array_ready),
-      .fp4_i     (array_a_fmt[1]),
+      .fmt_i     (array_a_fmt),
       .row_en_i  (array_row_en),
       .col_en_i  (array_col_en),
       .a_i       (a_image[AElements-1:0]),

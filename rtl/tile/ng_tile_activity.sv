@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zeros and bit flips of the operand images of one side of the array, for ng_tile_counters: two cycles after an image is
-// taken, zeros_o is the number of its elements whose bits but the sign are zero, in enabled vectors, and flips_o the number
-// of bits in which it differs from the image taken before, where vectors that are not enabled count as zero.
+// taken, zeros_o is the number of its elements whose bits but the sign (with int4_i all bits) are zero, in enabled vectors,
+// and flips_o the number of bits in which it differs from the image taken before, where vectors that are not enabled count
+// as zero.
 //
 // Bits are counted vector by vector and the counts added: Yosys' $countones is slow beyond some hundred bits.
 // Width argument: a count is at most the number of bits counted, Width; counts are given in 64 bits, as they are added.
@@ -17,7 +18,8 @@ module ng_tile_activity #(
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               take_i,
-  input  logic               fp4_i,     // NVFP4: the payload of an element is its three lowest bits, else seven
+  input  logic               fp4_i,     // 4 bits: the payload of an element is its three lowest bits, else seven
+  input  logic               int4_i,    // of these INT4: all four; ignored without LUQ in the set
   input  logic [Vectors-1:0] enable_i,
   input  logic [Width-1:0]   data_i,
   output logic [63:0]        zeros_o,
@@ -33,12 +35,20 @@ module ng_tile_activity #(
   // Bit 0 of each element: whether its payload has a one. For all elements at once: simulates fast.
   logic [Width-1:0] three;
   assign three = image | (image >> 1) | (image >> 2);
+  logic [Width-1:0] narrow;
+  if ((FormatSet & ng_format_set_pkg::Luq) != 0) begin : gen_luq
+    assign narrow = int4_i ? three | (image >> 3) : three;
+  end else begin : gen_no_luq
+    logic unused_int4;
+    assign unused_int4 = int4_i;
+    assign narrow = three;
+  end
   if (ElemWidth == 4) begin : gen_fp4
     logic unused_fp4;
     assign unused_fp4 = fp4_i;
-    assign payload = three;
+    assign payload = narrow;
   end else begin : gen_fp8
-    assign payload = fp4_i ? three : three | (three >> 3) | (image >> 6);
+    assign payload = fp4_i ? narrow : three | (three >> 3) | (image >> 6);
   end
 
   localparam int CountWidth = $clog2(Width + 1);

@@ -5,7 +5,8 @@
 //   stall_in   clocks with stall_in_i
 //   stall_out  clocks with a beat that the array does not take
 //   products   Lanes x rows in use x columns in use, of the beats that it takes
-//   zero_a, zero_b    elements of these beats, in rows (columns) in use, that are +0 or -0: all bits but the sign are zero
+//   zero_a, zero_b    elements of these beats, in rows (columns) in use, that are +0 or -0: all bits but the sign are zero, of
+//              LUQ's A, which is INT4, all bits
 //   flips_a, flips_b  bits of all elements in which a beat differs from the beat before, where rows (columns) that are not
 //                     in use count as zero; the first beat after a reset differs from zero
 // What belongs to a beat is added three cycles after the array took it. clear_i forgets beats on their way, too.
@@ -28,7 +29,7 @@ module ng_tile_counters #(
   // The beat offered to the array.
   input  logic                            valid_i,
   input  logic                            ready_i,
-  input  logic                            fp4_i,
+  input  logic [1:0]                      fmt_i,      // of A
   input  logic [Rows-1:0]                 row_en_i,
   input  logic [Cols-1:0]                 col_en_i,
   input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
@@ -40,6 +41,9 @@ module ng_tile_counters #(
   logic take, stall_out;
   assign take = valid_i & ready_i;
   assign stall_out = valid_i & ~ready_i;
+
+  logic luq;
+  assign luq = (FormatSet & ng_format_set_pkg::Luq) != 0 && fmt_i == 2'(ng_format_set_pkg::CodeLuq);
 
   // ---- beats: look, count, add
   logic [2:1]              beat_q;  // a beat was looked at, its events are counted
@@ -67,7 +71,8 @@ module ng_tile_counters #(
     .clk_i   (clk_i),
     .rst_ni  (rst_ni),
     .take_i  (take),
-    .fp4_i   (fp4_i),
+    .fp4_i   (fmt_i[1]),
+    .int4_i  (luq),
     .enable_i(row_en_i),
     .data_i  (a_i),
     .zeros_o (zeros_a),
@@ -81,7 +86,8 @@ module ng_tile_counters #(
     .clk_i   (clk_i),
     .rst_ni  (rst_ni),
     .take_i  (take),
-    .fp4_i   (fp4_i),
+    .fp4_i   (fmt_i[1]),
+    .int4_i  (1'b0),
     .enable_i(col_en_i),
     .data_i  (b_i),
     .zeros_o (zeros_b),

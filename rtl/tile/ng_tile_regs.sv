@@ -13,7 +13,7 @@ module ng_tile_regs #(
   parameter int Rows = 8,           // rows of the array
   parameter int Cols = 8,           // columns of the array
   parameter int Lanes = 16,         // products a cell and cycle
-  parameter int FormatSet = 1,      // 1 NVFP4 + 2 E4M3 + 4 E5M2
+  parameter int FormatSet = 1,      // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
   parameter int StreamWidth = 128,  // bits of a stream word
   parameter int ADepth = 512,       // panel-beats in a bank of A
   parameter int BDepth = 128,       // panel-beats in a bank of B
@@ -93,7 +93,7 @@ module ng_tile_regs #(
   if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile_regs: Rows=%0d; expected 1 to 255", Rows); end
   if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile_regs: Cols=%0d; expected 1 to 255", Cols); end
   if (Lanes < 1 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile_regs: Lanes=%0d; expected 1 to 255", Lanes); end
-  if (FormatSet < 1 || FormatSet > 7) begin : gen_check_format_set $fatal(1, "ng_tile_regs: FormatSet=%0d; expected 1 to 7", FormatSet); end
+  if (FormatSet < 1 || FormatSet > 15) begin : gen_check_format_set $fatal(1, "ng_tile_regs: FormatSet=%0d; expected 1 to 15", FormatSet); end
   if (StreamWidth < 8 || StreamWidth > 2040 || StreamWidth % 8 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_regs: StreamWidth=%0d; expected 8 to 2040, a multiple of 8", StreamWidth); end
   if (ADepth < 1 || ADepth > 65535) begin : gen_check_a_depth $fatal(1, "ng_tile_regs: ADepth=%0d; expected 1 to 65535", ADepth); end
   if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end

@@ -12,9 +12,9 @@
 // took, if that one was of the same sum, had part_a and did not release the bank; else from the first one on.
 //
 // Errors, as pulses, in the order of the commands:
-//   compute_error_o   format not in the set, or NVFP4 against FP8; no panels or beats; rows or cols 0 or beyond the array;
-//                     first or last missing with more than one panel; first missing where no sum is open, or set where one
-//                     is; sum of more than MaxBeats beats
+//   compute_error_o   format not in the set, or formats that do not go together; no panels or beats; rows or cols 0 or beyond
+//                     the array; first or last missing with more than one panel; first missing where no sum is open, or set
+//                     where one is; sum of more than MaxBeats beats
 //   mismatch_error_o  panels x beats are more images than a bank can hold; a bank is complete and holds another number of
 //                     them; with part_a, a bank of A is complete and ends before the command
 // A command with the first kind is not executed; of one with the second, no beat is addressed from the cycle on in which the
@@ -78,6 +78,7 @@ module ng_tile_sequencer #(
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam bit HasE4m3 = (FormatSet & ng_format_set_pkg::E4m3) != 0;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
+  localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0;
   localparam int KWidth = AAddrWidth < BAddrWidth ? AAddrWidth : BAddrWidth;
   localparam int SumWidth = $clog2(MaxBeats + 1);
   localparam int NextWidth = SumWidth > 16 ? SumWidth + 1 : 17;
@@ -100,7 +101,8 @@ module ng_tile_sequencer #(
   logic a_fp8, b_fp8;
   assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
   assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
-  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4));
+  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
+                      !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq));
   assign shape_bad = cmd_i.a_panels == '0 || cmd_i.b_panels == '0 || cmd_i.beats == '0 ||
                      cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
   assign sum_d = (cmd_i.first ? '0 : NextWidth'(sum_q)) + NextWidth'(cmd_i.beats);

@@ -35,6 +35,7 @@ RTL = False
 FP8_FORMATS = ["fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
 FORMATS = ["nvfp4", "mxfp4", *FP8_FORMATS, *("mx" + name for name in FP8_FORMATS)]
 RTL_FORMATS = ["nvfp4", *FP8_FORMATS]
+WITH_LUQ = [*FORMATS, "luq"]  # whose INT4, clipped by SAWB, holds no integers exactly
 STRUCT = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
           "u1": "B", "u2": "H", "u4": "I", "u8": "Q", "b1": "?", "V2": "f", "f1": "e"}  # fmt: skip
 
@@ -202,7 +203,7 @@ class Gemm(Program):
         rng = random.Random(3)
         a = [[rng.gauss(0, 1) for _ in range(70)] for _ in range(19)]
         b = [[rng.gauss(0, 3) for _ in range(21)] for _ in range(70)]
-        for name, rounding in itertools.product(RTL_FORMATS, ["nearest_even", "stochastic"]):
+        for name, rounding in itertools.product([*RTL_FORMATS, "luq"], ["nearest_even", "stochastic"]):
             args = ["--format", name, "--rounding", rounding, "--seed", "5"]
             rtl, report = self.gemm(npy(a), npy(b), *args, "--engine", "rtl")
             model, _ = self.gemm(npy(a), npy(b), *args)
@@ -290,10 +291,29 @@ class Gemm(Program):
         self.assertAlmostEqual(report["sqnr_db"], 20 * math.log10(2**40), delta=0.001)
 
     def test_zero_signal(self) -> None:
-        for name in FORMATS:
+        for name in WITH_LUQ:
             c, report = self.gemm(npy([[0, 0]]), npy([[0], [-0.0]]), "--format", name)
             self.assertEqual(c, [[0.0]])
             self.assertEqual(report["sqnr_db"], "inf")
+
+    def test_luq(self) -> None:
+        """INT4 under SAWB's clip times FP4 [1,3,0]; quantize has the one along rows, the other along columns."""
+        rng = random.Random(9)
+        x = self.file("x.npy", npy([[rng.gauss(0, 1) for _ in range(20)] for _ in range(20)]))
+        codes = {}
+        for axis in ("rows", "columns"):
+            report = self.json("quantize", x, "--format", "luq", "--axis", axis, "--out-prefix", axis)
+            self.assertEqual((report["format"], report["element"]), ("luq", "int4" if axis == "rows" else "e3m0"))
+            self.assertEqual((report["block"], report["k_padded"], report["scales_path"]), (1, 20, None))
+            codes[axis] = (read_npy(self.dir / f"{axis}.codes.npy")[0], report["tensor_scale"])
+        self.assertEqual(math.frexp(codes["columns"][1])[0], 0.5)
+        integers = [[(int(c) ^ 8) - 8 for c in row] for row in codes["rows"][0]]
+        powers = [[(1 << (int(c) % 8) >> 1) * (-1 if c > 7 else 1) for c in row] for row in codes["columns"][0]]
+        sums = [[sum(a * b for a, b in zip(row, column, strict=True)) for column in powers] for row in integers]
+        scale = float32(codes["rows"][1] * codes["columns"][1])
+        self.json("gemm", x, x, "--format", "luq", "--out", "c.npy")
+        c, _ = read_npy(self.dir / "c.npy")
+        self.assertEqual(c, [[float32(s * scale) for s in row] for row in sums])
 
     def test_stochastic_seed(self) -> None:
         rng = random.Random(4)
@@ -306,7 +326,7 @@ class Gemm(Program):
         rng = random.Random(6)
         a = npy([[rng.gauss(0, 1) for _ in range(50)] for _ in range(40)])
         b = npy([[rng.gauss(0, 1) for _ in range(30)] for _ in range(50)])
-        for name in FORMATS:
+        for name in WITH_LUQ:
             one, _ = self.gemm(a, b, "--format", name, "--threads", "1")
             many, _ = self.gemm(a, b, "--format", name, "--threads", "3")
             self.assertEqual(one, many)
@@ -644,8 +664,8 @@ class Formats(Program):
         text, table = self.ok("formats"), self.json("formats")
         names = [f["name"] for f in table["formats"]]
         self.assertIn("e4m3", names)
-        self.assertEqual([g["name"] for g in table["gemm_formats"]], FORMATS)
-        for name in names + FORMATS:
+        self.assertEqual([g["name"] for g in table["gemm_formats"]], WITH_LUQ)
+        for name in names + WITH_LUQ:
             self.assertIn(name, text)
             self.ok("formats", name)
             self.assertEqual(self.json("formats", name)["name"], name)
@@ -959,7 +979,12 @@ class BadInput(Program):
         self.refused(["gemm", good, good, good], good)
         self.refused(["gemm", good, good, "--frobnicate"], "--frobnicate", "gemm --help")
         self.refused(["gemm", good, good, "--format"], "--format")
-        self.refused(["gemm", good, good, "--format", "fp5"], "fp5", *FORMATS)
+        self.refused(["gemm", good, good, "--format", "fp5"], "fp5", *WITH_LUQ)
+        luq = ["gemm", good, good, "--format", "luq"]
+        self.refused([*luq, "--rounding", "toward_zero"], "a rounding that luq does not have", "stochastic")
+        self.refused([*luq, "--rule", "vendor"], "vendor rule", "nvfp4 only")
+        self.refused([*luq, "--dialect", "te"], "--format luq", "te")
+        self.refused([*luq, "--engine", "systemc", "--tile", "large"], "tile large does not have int4 times e3m0")
         self.refused(["gemm", good, good, "--engine", "abacus"], "abacus", "model", "rtl")
         self.refused(["gemm", good, good, "--rule", "golden"], "golden", "exact", "vendor")
         self.refused(["gemm", good, good, "--rounding", "up"], "up", "nearest_even", "stochastic")

@@ -28,8 +28,8 @@ class Rv32OnTile : public testing::TestWithParam<Case> {};
 TEST_P(Rv32OnTile, EqualsGolden) {
   const Case& run = GetParam();
   const GemmFormat& format = find_gemm_format(run.format);
-  const QuantizedMatrix a = test::normal_operand(run.m, run.k, format.scheme, format.a, 1);
-  const QuantizedMatrix b = test::normal_operand(run.n, run.k, format.scheme, format.b, 2);
+  const QuantizedMatrix a = test::normal_operand(run.m, run.k, format.a_scheme(), format.a, 1);
+  const QuantizedMatrix b = test::normal_operand(run.n, run.k, format.b_scheme(), format.b, 2);
   const std::vector<float> expected = gemm(a, b, 1);
   unsigned stream_bytes = 0;
   for (const TileConfig& tile : tile_configs())

@@ -39,8 +39,8 @@ struct Shape {
 /// Operands of a shape give the model's results on `engine`.
 EngineResult expect_model(Engine& engine, const GemmFormat& format, const Shape& s, unsigned seed) {
   SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
-  const QuantizedMatrix a = test::normal_operand(s.m, s.k, format.scheme, format.a, seed);
-  const QuantizedMatrix b = test::normal_operand(s.n, s.k, format.scheme, format.b, seed + 1);
+  const QuantizedMatrix a = test::normal_operand(s.m, s.k, format.a_scheme(), format.a, seed);
+  const QuantizedMatrix b = test::normal_operand(s.n, s.k, format.b_scheme(), format.b, seed + 1);
   std::uint64_t done = 0, total = 1;
   EngineResult got = engine.gemm(a, b, [&](std::uint64_t d, std::uint64_t t) { done = d, total = t; });
   expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
@@ -102,8 +102,8 @@ TEST_P(RtlEngineFormats, SpecialValuesEqualTheModel) {
   const auto rtl = make_rtl_engine(), model = make_model_engine(1);
   std::mt19937 generator(7);
   for (int round = 0; round < 20; ++round) {
-    QuantizedMatrix a = test::normal_operand(9, 40, format.scheme, format.a, generator());
-    QuantizedMatrix b = test::normal_operand(10, 40, format.scheme, format.b, generator());
+    QuantizedMatrix a = test::normal_operand(9, 40, format.a_scheme(), format.a, generator());
+    QuantizedMatrix b = test::normal_operand(10, 40, format.b_scheme(), format.b, generator());
     for (QuantizedMatrix* q : {&a, &b}) {  // any code and any scale here and there, within the vectors
       for (int i = 0; i < 3; ++i) {
         const std::size_t at = generator() % q->rows * q->k_padded + generator() % q->k;
@@ -127,8 +127,8 @@ INSTANTIATE_TEST_SUITE_P(AllFormats, RtlEngineFormats, testing::ValuesIn(support
 // The product of the tensor scales is no FP32 number; what it scales is.
 TEST_P(RtlEngineFormats, TinyTensorScalesEqualTheModel) {
   const GemmFormat& format = GetParam();
-  QuantizedMatrix a = test::normal_operand(9, 40, format.scheme, format.a, 11);
-  QuantizedMatrix b = test::normal_operand(10, 40, format.scheme, format.b, 12);
+  QuantizedMatrix a = test::normal_operand(9, 40, format.a_scheme(), format.a, 11);
+  QuantizedMatrix b = test::normal_operand(10, 40, format.b_scheme(), format.b, 12);
   a.tensor_scale = 0x1.8p-75F;
   b.tensor_scale = 0x1.4p-76F;
   const std::vector<float> c = make_model_engine(1)->gemm(a, b).c;
@@ -155,10 +155,21 @@ TEST(RtlEngine, KeepsTheWideArraysBusy) {
   }
 }
 
+// The tiles differ in the format alone: a beat a cycle in both, while LUQ's images are a word shorter on the stream.
+TEST(RtlEngine, LuqTakesNoMoreCyclesThanNvfp4) {
+  const Shape s{64, 64, 1024};
+  const EngineResult luq = expect_model(*make_rtl_engine({.tile = "luq"}), find_gemm_format("luq"), s, 1);
+  const EngineResult nvfp4 = expect_model(*make_rtl_engine({.tile = "chain"}), find_gemm_format("nvfp4"), s, 1);
+  EXPECT_LE(luq.cycles, nvfp4.cycles);
+  EXPECT_EQ(luq.activity->products, nvfp4.activity->products);
+  EXPECT_NEAR(*luq.utilization_computing(), *nvfp4.utilization_computing(), 0.001);
+}
+
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
   const auto rtl = make_rtl_engine();
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3"), {3, 4, 20}, 1).tile, "large_e4m3");
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3_e5m2"), {3, 4, 20}, 1).tile, "large_fp8");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("luq"), {3, 4, 20}, 1).tile, "luq");
 }
 
 TEST(RtlEngine, RefusesWhatItCannotMultiply) {
@@ -177,6 +188,11 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   scaled.tensor_scale = 1;
   EXPECT_THROW(rtl->gemm(scaled, scaled), Error);
   EXPECT_THROW(rtl->gemm(nv, longer), Error);
+  const QuantizedMatrix int4 = test::normal_operand(2, 32, Scheme::int4, Format::e3m0, 1);
+  const QuantizedMatrix fp4 = test::normal_operand(2, 32, Scheme::luq, Format::e3m0, 1);
+  EXPECT_THROW(rtl->gemm(fp4, int4), Error);
+  EXPECT_THROW(rtl->gemm(int4, nv), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "large"})->gemm(int4, fp4), Error);
   EXPECT_THROW(rtl->gemm(fp8, fp8), Error);
   EXPECT_THROW(make_rtl_engine({.tile = "tiny"})->gemm(fp8, fp8), Error);
   EXPECT_THROW(make_rtl_engine({.tile = "huge"}), Error);

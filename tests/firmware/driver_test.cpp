@@ -22,6 +22,9 @@ const FakeTileConfig large_fp8{
 /// Nothing fits anything: odd sizes, panel-beats that are no whole words, small banks, so several passes soon.
 const FakeTileConfig odd{
     .rows = 3, .cols = 5, .lanes = 32, .format_set = 7, .stream_bytes = 32, .a_depth = 7, .b_depth = 5};
+/// LUQ alone, in elements of 4 bits, and beside all others, in elements of 8.
+const FakeTileConfig luq_only{.rows = 3, .cols = 2, .format_set = 8, .stream_bytes = 8, .a_depth = 7, .b_depth = 5};
+const FakeTileConfig every{.rows = 2, .cols = 3, .format_set = 15, .stream_bytes = 8, .a_depth = 9, .b_depth = 6};
 const FakeTileConfig scalar{.rows = 1, .cols = 1, .stream_bytes = 8, .a_depth = 2, .b_depth = 3};
 
 constexpr std::uint32_t timeout = 20000;  // clock cycles
@@ -31,8 +34,8 @@ const GemmFormat& nvfp4 = find_gemm_format("nvfp4");
 struct Operands {
   QuantizedMatrix a, b;
   Operands(std::size_t m, std::size_t n, std::size_t k, const GemmFormat& format = nvfp4, unsigned seed = 1)
-      : a(test::normal_operand(m, k, format.scheme, format.a, seed)),
-        b(test::normal_operand(n, k, format.scheme, format.b, seed + 1)) {}
+      : a(test::normal_operand(m, k, format.a_scheme(), format.a, seed)),
+        b(test::normal_operand(n, k, format.b_scheme(), format.b, seed + 1)) {}
 };
 
 std::vector<std::uint32_t> codes(const std::vector<float>& x) {
@@ -89,7 +92,7 @@ std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const Quantize
 }
 
 TEST(FakeTile, ComputesTheGoldenProduct) {
-  for (const FakeTileConfig& config : {tiny, middle, large_fp8, odd}) {
+  for (const FakeTileConfig& config : {tiny, middle, large_fp8, odd, luq_only, every}) {
     for (const GemmFormat& format : gemm_formats) {
       if (!format_set::has(config.format_set, format)) continue;
       SCOPED_TRACE(std::string(format.name) + " on " + std::to_string(config.rows) + "x" + std::to_string(config.cols));
@@ -101,7 +104,9 @@ TEST(FakeTile, ComputesTheGoldenProduct) {
       const std::vector<std::uint8_t> b = images_by_hand(config, q.b, config.cols);
       tile.send(a);
       tile.send(b);
-      const auto code = [](Format f) { return f == Format::e4m3 ? 0U : f == Format::e5m2 ? 1U : 2U; };
+      const auto code = [](Format f) {
+        return f == Format::e4m3 ? 0U : f == Format::e5m2 ? 1U : f == Format::e2m1 ? 2U : 3U;
+      };
       EXPECT_TRUE(tile.write32(0x030, beats));
       EXPECT_TRUE(tile.write32(0x030, beats | 1U << 31));
       EXPECT_TRUE(tile.write32(0x034, code(format.a) | code(format.b) << 2));
@@ -474,7 +479,7 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00000900; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010203; }), NG_OK) << "additions and repairs are no obstacle";
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 27; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
   EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 10; }), NG_ERROR_CAPABILITIES);
   const auto nothing = [](FakeTile&) {};
   for (unsigned FakeTileConfig::*member :
@@ -574,8 +579,9 @@ TEST(Arguments, OfPack) {
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.k_padded = 41; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.codes = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.scales = nullptr; }), NG_ERROR_ARGUMENT);
-  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(3); }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(4); }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_E4M3; }), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_LUQ; }), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.rows = 0xFFFFFFFF; }), NG_ERROR_MEMORY);
 
   // More than any address space: 2^31 panels of 2^32 panel-beats of 64 bytes.
@@ -609,6 +615,7 @@ TEST(Arguments, OfGemm) {
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.b.data = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.b.bytes += 1; }), NG_ERROR_MEMORY);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.b.format = NG_E4M3; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.b.format = NG_LUQ; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.a.data = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.c = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.scratch = nullptr; }), NG_ERROR_ARGUMENT);

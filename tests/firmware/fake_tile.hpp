@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "narrowgauge/engines/tile_bus.hpp"
+#include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/gemm.hpp"
@@ -373,6 +374,9 @@ class FakeTile : public TileBus {
 
   // ---- banks into cells
 
+  /// Formats of 4 bits, which both sides have.
+  static bool narrow(unsigned format) { return format == NG_TILE_ELEMENT_NVFP4 || format == NG_TILE_ELEMENT_LUQ; }
+
   bool valid(const Compute& c) const {
     const auto in_set = [this](unsigned code) {
       return std::ranges::any_of(operand_formats, [&](const OperandFormat& f) {
@@ -381,7 +385,7 @@ class FakeTile : public TileBus {
     };
     const bool single = c.first && c.last;
     return in_set(c.a_format) && in_set(c.b_format) &&
-           (c.a_format == NG_TILE_ELEMENT_NVFP4) == (c.b_format == NG_TILE_ELEMENT_NVFP4) && c.a_panels != 0 &&
+           (c.a_format == c.b_format || (!narrow(c.a_format) && !narrow(c.b_format))) && c.a_panels != 0 &&
            c.b_panels != 0 && c.beats != 0 && c.rows != 0 && c.rows <= config_.rows && c.cols != 0 &&
            c.cols <= config_.cols && (single || (c.a_panels == 1 && c.b_panels == 1)) &&
            (c.first ? 0 : sum_beats_) + c.beats <= config_.max_beats;
@@ -418,8 +422,9 @@ class FakeTile : public TileBus {
     if (c.first && beat_ == 0) cells_.assign(cells_.size(), {});
     accumulate(c, a_image, b_image, rows, cols);
     counters_[products_] += std::uint64_t{rows} * cols * config_.lanes;
-    count_elements(0, a_image, rows, c.a_format == NG_TILE_ELEMENT_NVFP4);
-    count_elements(1, b_image, cols, c.a_format == NG_TILE_ELEMENT_NVFP4);
+    const unsigned payload = narrow(c.a_format) ? 0x7U : 0x7FU;
+    count_elements(0, a_image, rows, c.a_format == NG_TILE_ELEMENT_LUQ ? 0xFU : payload);  // INT4 has no sign bit
+    count_elements(1, b_image, cols, payload);
     if (!last_beat) {
       ++beat_;
       return;
@@ -449,7 +454,7 @@ class FakeTile : public TileBus {
     const auto unpack = [&](const Word& image, unsigned count) {
       Word codes(std::size_t{count} * config_.lanes);
       for (std::size_t i = 0; i < codes.size(); ++i) {
-        codes[i] = static_cast<std::uint8_t>(element(image, i) & (nvfp4 ? 0xFU : 0xFFU));
+        codes[i] = static_cast<std::uint8_t>(element(image, i) & (narrow(c.a_format) ? 0xFU : 0xFFU));
       }
       return codes;
     };
@@ -460,6 +465,10 @@ class FakeTile : public TileBus {
         Cell& cell = cells_[std::size_t{r} * config_.cols + col];
         const auto x = std::span(a_codes).subspan(std::size_t{r} * config_.lanes, config_.lanes);
         const auto y = std::span(b_codes).subspan(std::size_t{col} * config_.lanes, config_.lanes);
+        if (c.a_format == NG_TILE_ELEMENT_LUQ) {
+          cell.sum += static_cast<decltype(cell.sum)>(luq_dot(x, y)) << -fp8_lsb_exp;
+          continue;
+        }
         if (!nvfp4) {
           const Fp8Sum term = dot_fp8(x, y, format(c.a_format), format(c.b_format));
           cell.sum += term.value;
@@ -479,11 +488,10 @@ class FakeTile : public TileBus {
   }
 
   /// Zeros among the elements in use, and bits that differ from the image before, unused rows counting as zero.
-  void count_elements(unsigned side, const Word& image, unsigned used, bool nvfp4) {
+  void count_elements(unsigned side, const Word& image, unsigned used, unsigned payload) {
     Word masked(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(scales_at(side)));
     const std::size_t in_use = std::size_t{used} * config_.lanes;
     std::fill(masked.begin() + static_cast<std::ptrdiff_t>(in_use * element_bits() / 8), masked.end(), 0);
-    const unsigned payload = nvfp4 ? 0x7U : 0x7FU;
     for (std::size_t i = 0; i < in_use; ++i) {
       counters_[zero_a_ + side] += (element(image, i) & payload) == 0;
     }

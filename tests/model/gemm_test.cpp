@@ -85,6 +85,14 @@ float reference(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& 
       }
       return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
     }
+    case Scheme::luq:
+      break;
+    case Scheme::int4:
+      for (std::size_t k = 0; k < a.k; ++k) {
+        const int integer = x[k] < 8 ? x[k] : x[k] - 16;
+        sum += Int128{integer} * static_cast<int>(decode(Format::e3m0, y[k]));
+      }
+      return fixed_to_fp32(sum, 0, flags);
   }
   return 0;
 }
@@ -122,7 +130,7 @@ QuantizedMatrix random_matrix(Scheme scheme, Format element, std::size_t rows, s
     do q.codes[i] = static_cast<std::uint8_t>(generator() & (f.sign_mask() | f.payload_mask()));
     while (!(specials && generator() % 64 == 0) && (q.codes[i] & f.payload_mask()) > f.max_code());
   }
-  if (scheme == Scheme::fp8) return q;
+  if (!has_block_scales(scheme)) return q;
   q.scales.resize(rows * q.blocks());
   for (auto& s : q.scales) {
     do s = static_cast<std::uint8_t>(generator());  // UE4M3's unused top bit included
@@ -135,10 +143,10 @@ QuantizedMatrix random_matrix(Scheme scheme, Format element, std::size_t rows, s
 class Gemm : public testing::TestWithParam<GemmFormat> {
  protected:
   QuantizedMatrix left(std::size_t rows, std::size_t k, unsigned seed, bool specials = false) const {
-    return random_matrix(GetParam().scheme, GetParam().a, rows, k, seed, specials);
+    return random_matrix(GetParam().a_scheme(), GetParam().a, rows, k, seed, specials);
   }
   QuantizedMatrix right(std::size_t rows, std::size_t k, unsigned seed, bool specials = false) const {
-    return random_matrix(GetParam().scheme, GetParam().b, rows, k, seed, specials);
+    return random_matrix(GetParam().b_scheme(), GetParam().b, rows, k, seed, specials);
   }
 };
 INSTANTIATE_TEST_SUITE_P(Formats, Gemm, testing::ValuesIn(gemm_formats),
@@ -180,10 +188,10 @@ TEST_P(Gemm, CancelsToPositiveZero) {
   auto a = left(6, 128, 71), b = right(34, 128, 72);
   const std::size_t block = std::max<std::size_t>(block_size(a.scheme), 16);  // neighbouring blocks cancel
   for (std::size_t i = 0; i < a.codes.size(); i += 2 * block) {
-    for (std::size_t j = 0; j < block; ++j) a.codes[i + block + j] = a.codes[i + j] ^ desc(a.element).sign_mask();
+    for (std::size_t j = 0; j < block; ++j) a.codes[i + block + j] = a.codes[i + j];
   }
   for (std::size_t i = 0; i < b.codes.size(); i += 2 * block) {
-    for (std::size_t j = 0; j < block; ++j) b.codes[i + block + j] = b.codes[i + j];
+    for (std::size_t j = 0; j < block; ++j) b.codes[i + block + j] = b.codes[i + j] ^ desc(b.element).sign_mask();
   }
   for (auto* q : {&a, &b}) {
     for (std::size_t i = 0; i + 1 < q->scales.size(); i += 2) q->scales[i + 1] = q->scales[i];
@@ -237,8 +245,9 @@ TEST_P(Gemm, NothingIsLostBehindLargePartialSums) {
 TEST_P(Gemm, QuantizedValuesAndEpilogue) {
   const std::size_t m = 9, n = 21, k = 77;
   const GemmFormat& f = GetParam();
-  const auto a = quantize(test::normal_values(m * k, 91), m, k, Axis::rows, {.scheme = f.scheme, .element = f.a});
-  const auto b = quantize(test::normal_values(k * n, 92), k, n, Axis::columns, {.scheme = f.scheme, .element = f.b});
+  const auto a = quantize(test::normal_values(m * k, 91), m, k, Axis::rows, {.scheme = f.a_scheme(), .element = f.a});
+  const auto b =
+      quantize(test::normal_values(k * n, 92), k, n, Axis::columns, {.scheme = f.b_scheme(), .element = f.b});
   const std::vector<float> c = gemm(a, b), sums = gemm_sums(a, b);
   const std::vector<double> x = dequantize(a), y = dequantize(b);
   for (std::size_t i = 0; i < m; ++i) {
@@ -566,6 +575,12 @@ TEST(GemmErrors, NameWhatIsWrong) {
             "as many as the "
             "rows of B");
   EXPECT_NE(text(a, random_matrix(Scheme::mxfp4, Format::e2m1, 2, 20, 98)).find("differ in scheme"), std::string::npos);
+  const auto fp4 = random_matrix(Scheme::luq, Format::e3m0, 2, 20, 98);
+  const auto int4 = random_matrix(Scheme::int4, Format::e3m0, 2, 20, 98);
+  for (const auto& [left, right] : {std::pair{fp4, int4}, {int4, int4}, {fp4, fp4}, {fp4, a}, {a, int4}})
+    EXPECT_NE(text(left, right).find("INT4 on the left and FP4 [1,3,0] on the right"), std::string::npos);
+  EXPECT_NE(text(a, fp4).find("differ in scheme"), std::string::npos);
+  EXPECT_NE(text(int4, a).find("differ in scheme"), std::string::npos);
   auto broken = a;
   broken.scales.pop_back();
   EXPECT_EQ(text(a, broken),

@@ -19,6 +19,7 @@
 #include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/luq/quantize_luq.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/quantize.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
@@ -458,6 +459,38 @@ TEST(LogPrune, SumsGiveTheThreshold) {
   sums.add(0, 4);
   EXPECT_EQ(log_statistics(sums, 4).count, 1U);
   EXPECT_EQ(log_statistics(sums, 4).sigma, 0);
+}
+
+/// quantize() and gemm(), which engines and programs use, are these functions: along rows and columns, with given
+/// scales.
+TEST(LuqGemm, OperandsOfEveryProduct) {
+  const std::size_t m = 5, n = 7, k = 97;
+  const std::vector<float> x = test::normal_values(m * k, 1), gradient = lognormal_values(k * n, 2, 2);
+  std::vector<float> turned(gradient.size());
+  for (std::size_t i = 0; i < gradient.size(); ++i) turned[i % n * k + i / n] = gradient[i];
+  for (const Rounding rounding : {Rounding::nearest_even, Rounding::stochastic}) {
+    const bool stochastic = rounding == Rounding::stochastic;
+    const QuantizeOptions options{
+        .scheme = Scheme::luq, .element = Format::e3m0, .rounding = rounding, .random_bits = 11, .seed = 5};
+    const LuqTensor luq = luq_quantize(
+        turned,
+        {.rounding = stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, .random_bits = 11, .seed = 5});
+    const QuantizedMatrix b = quantize(gradient, k, n, Axis::columns, options);
+    EXPECT_EQ(b.codes, luq.codes);
+    EXPECT_EQ(b.tensor_scale, luq.alpha);
+    EXPECT_EQ(dequantize(b), luq_dequantize(luq));
+    QuantizeOptions of_a = options;
+    of_a.scheme = Scheme::int4;
+    const Int4Tensor int4 = int4_quantize(x);
+    const QuantizedMatrix a = quantize(x, m, k, Axis::rows, of_a);
+    EXPECT_EQ(a.tensor_scale, int4.scale);
+    EXPECT_EQ(dequantize(a), int4_dequantize(int4));
+    EXPECT_EQ(gemm(a, b), luq_gemm(int4, luq, m, n, k));
+    of_a.tensor_scale = 0.3F;
+    const QuantizedMatrix given = quantize(x, m, k, Axis::rows, of_a);
+    EXPECT_EQ(given.tensor_scale, 0.3F);
+    EXPECT_EQ(dequantize(given), int4_dequantize(int4_quantize(x, 0.3F * 7.5)));
+  }
 }
 
 TEST(LuqErrors, SayWhat) {

@@ -39,6 +39,17 @@ def test_engines_and_tiles_of_this_build() -> None:
     assert set(ng.tiles()["large_fp8"].formats) == {"fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"}
 
 
+@pytest.mark.parametrize("engine", SIMULATED)
+def test_luq_on_its_tile(engine: str) -> None:
+    a, b = operands("luq", 9, 7, 100)
+    result = ng.Engine(engine).gemm(a, b)
+    np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
+    assert result.tile == "luq"
+    assert ng.tiles()["luq"].formats == ("luq",)
+    with pytest.raises(ng.Error, match="tile large does not have int4 times e3m0"):
+        ng.Engine(engine, tile="large").gemm(a, b)
+
+
 def test_model_engine_is_gemm() -> None:
     a, b = operands("mxfp4", 9, 5, 70)
     result = ng.Engine().gemm(a, b)

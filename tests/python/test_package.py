@@ -243,4 +243,4 @@ def test_matmul_is_close_to_float64(format: str) -> None:
     assert c.shape == (9, 7)
     assert c.dtype == np.float32
     error = np.linalg.norm(c - a @ b) / np.linalg.norm(a @ b)
-    assert 0 < error < 0.2
+    assert 0 < error < (0.3 if format == "luq" else 0.2)

@@ -16,7 +16,7 @@ import pytest
 import narrowgauge as ng
 
 KINDS: list[tuple[str, str]] = [
-    *((format, "tensor") for format in ng.gemm_formats()),
+    *((format, "tensor") for format in ng.gemm_formats() if format != "luq"),
     *(("fp8_e4m3_e5m2", scaling) for scaling in ("vector", "1x128", "128x128")),
 ]
 
@@ -48,7 +48,7 @@ def test_orientation(format: str, scaling: str) -> None:
     assert ng.quantize(x, format, axis="rows", scaling=scaling) == ng.quantize(x, format, axis=1, scaling=scaling)
 
 
-@pytest.mark.parametrize(("format", "scaling"), KINDS)
+@pytest.mark.parametrize(("format", "scaling"), [*KINDS, ("luq", "tensor")])
 def test_values_copies_and_equality(format: str, scaling: str) -> None:
     x = normal(130, 150)
     q = ng.quantize(x, format, scaling=scaling)
@@ -72,6 +72,29 @@ def test_values_copies_and_equality(format: str, scaling: str) -> None:
     for other in (q.T, ng.quantize(x[:-1], format, scaling=scaling), ng.quantize(changed, format, scaling=scaling)):
         assert other != q
     assert q != "q"
+
+
+@pytest.mark.parametrize("rounding", ["nearest_even", "stochastic"])
+def test_luq_is_int4_on_the_left_and_fp4_on_the_right(rounding: str) -> None:
+    w, g = normal(9, 40, seed=2), normal(40, 7, seed=3)
+    a = ng.quantize(w, "luq", rounding=rounding, seed=4)
+    b = ng.quantize(g, "luq", axis=-2, rounding=rounding, seed=5)
+    assert (a.scheme, a.element, b.scheme, b.element) == ("int4", "int4", "luq", "e3m0")
+    assert (a.block, b.block, a.scales, b.scales, a.nbytes) == (1, 1, None, None, 9 * 40 // 2 + 4)
+    integers = ng.luq.int4(w)
+    powers = ng.luq.quantize(g.T, rounding="stochastic" if rounding == "stochastic" else "nearest_power", seed=5)
+    np.testing.assert_array_equal(ng.dequantize(a), integers.dequantize())
+    np.testing.assert_array_equal(ng.dequantize(b), powers.T.dequantize())
+    np.testing.assert_array_equal(a @ b, ng.luq.gemm(integers, powers.T))
+    np.testing.assert_array_equal(ng.matmul(w, g, "luq", rounding=rounding, seed=4), a @ b)
+    for left, right in ((b.mT, b), (a, a.mT), (b.mT, a.mT), (ng.quantize(w), b.mT.mT), (a, ng.quantize(g, axis=-2))):
+        with pytest.raises(ng.Error, match=r"INT4 on the left|differ in scheme"):
+            left @ right
+    for scheme, element in (("int4", "e3m0"), ("luq", "e2m1")):
+        with pytest.raises(ng.Error, match=f"scheme '{scheme}' has elements '{element}'"):
+            ng.QuantizedMatrix(scheme, element, a.codes)
+    with pytest.raises(ng.Error, match="none of a byte for int4"):
+        ng.QuantizedMatrix("int4", "int4", a.codes, np.ones((9, 40), np.uint8))
 
 
 def test_sizes() -> None:

@@ -74,7 +74,8 @@ typedef struct ng_port {
 typedef enum ng_format {
   NG_E4M3 = 0,
   NG_E5M2 = 1,
-  NG_NVFP4 = 2 /* E2M1 with a UE4M3 scale per 16 */
+  NG_NVFP4 = 2, /* E2M1 with a UE4M3 scale per 16; both operands */
+  NG_LUQ = 3    /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
 } ng_format_t;
 
 typedef enum ng_side { NG_SIDE_A = 0, NG_SIDE_B = 1 } ng_side_t;
@@ -115,7 +116,7 @@ typedef struct ng_matrix {
   uint32_t k;            /* elements of a vector */
   uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16 */
   const uint8_t *codes;  /* rows x k_padded, one code a byte */
-  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes; ignored for FP8 */
+  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes; ignored for others */
 } ng_matrix_t;
 
 /* A matrix as one tile geometry takes it: made by ng_tile_pack. */

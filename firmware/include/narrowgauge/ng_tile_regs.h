@@ -315,6 +315,8 @@
 #define NG_TILE_FORMAT_SET_E4M3 2u
 /* FP8 E5M2 */
 #define NG_TILE_FORMAT_SET_E5M2 4u
+/* INT4 in A and FP4 [1,3,0] in B; on both sides at once */
+#define NG_TILE_FORMAT_SET_LUQ 8u
 
 /* Values of tile_error. */
 /* no error */
@@ -346,5 +348,7 @@
 #define NG_TILE_ELEMENT_E5M2 1u
 /* FP4 E2M1 with a UE4M3 scale for each 16 elements; on both sides at once */
 #define NG_TILE_ELEMENT_NVFP4 2u
+/* INT4 in A and FP4 [1,3,0] in B; on both sides at once */
+#define NG_TILE_ELEMENT_LUQ 3u
 
 #endif /* NARROWGAUGE_NG_TILE_REGS_H */

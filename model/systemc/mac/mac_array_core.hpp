@@ -2,8 +2,9 @@
 // Cycle model of rtl/mac/ng_mac_array.sv: its pipeline, its handshakes, and its results bit for bit.
 //
 // What numbers mean comes from the golden functions: the values of codes from fixed_of and fp8_product, block scales
-// from nvfp4_scale, special operands from dot_fp8, rounding from fixed_to_fp32_bits. Between these the sums are
-// integers. Codes become values once, when a beat is accepted, not once a cell.
+// from nvfp4_scale, LUQ's products from int4_value and luq_value, special operands from dot_fp8, rounding from
+// fixed_to_fp32_bits. Between these the sums are integers. Codes become values once, when a beat is accepted, not once
+// a cell.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <span>
 
+#include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
@@ -39,24 +41,28 @@ struct MacArrayParams {
   constexpr bool has_e4m3() const { return (format_set & narrowgauge::format_set::e4m3) != 0; }
   constexpr bool has_e5m2() const { return (format_set & narrowgauge::format_set::e5m2) != 0; }
   constexpr bool has_fp8() const { return has_e4m3() || has_e5m2(); }
+  constexpr bool has_luq() const { return (format_set & narrowgauge::format_set::luq) != 0; }
   constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set)); }
   constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
   /// Registers up to the accumulators: of the cuts in the cells, "significand" is the place of one that is there
   /// anyway.
   constexpr int stages() const { return (has_fp4() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
-  constexpr int lsb_exp() const { return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : fp8_lsb_exp_e4m3; }
+  constexpr int lsb_exp() const {
+    return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : has_e4m3() ? fp8_lsb_exp_e4m3 : 0;
+  }
   constexpr int term_width() const {
     const int fp4 = has_fp4() ? 48 + ceil_log2(static_cast<unsigned>(blocks())) + nvfp4_lsb_exp - lsb_exp() : 0;
     const int e4m3 = has_e4m3() ? 37 + ceil_log2(static_cast<unsigned>(lanes)) + fp8_lsb_exp_e4m3 - lsb_exp() : 0;
     const int e5m2 = has_e5m2() ? 65 + ceil_log2(static_cast<unsigned>(lanes)) : 0;
-    return std::max({fp4, e4m3, e5m2});
+    const int luq = has_luq() ? 11 + ceil_log2(static_cast<unsigned>(lanes)) - lsb_exp() : 0;
+    return std::max({fp4, e4m3, e5m2, luq});
   }
   constexpr int acc_width() const { return term_width() + ceil_log2(static_cast<std::uint64_t>(max_beats)); }
   /// The array can be built.
   constexpr bool valid() const {
     return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
            max_beats >= 1 && cell_cuts <= (has_fp4() ? 15U : 1U) && convert_cuts <= 3 &&
-           (!has_fp4() || lanes % 16 == 0);
+           (!has_fp4() || lanes % 16 == 0) && (!has_luq() || std::has_single_bit(static_cast<unsigned>(lanes)));
   }
 };
 
@@ -71,15 +77,21 @@ struct MacArrayBeat {
 
 namespace detail {
 
-/// The two E2M1 codes of a byte as integers in units of 1/2.
-inline constexpr auto e2m1_pairs = [] {
-  std::array<std::array<std::int16_t, 2>, 256> pairs{};
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    for (unsigned i = 0; i < 2; ++i)
-      pairs[byte][i] = static_cast<std::int16_t>(fixed_of(desc(Format::e2m1), byte >> 4 * i & 15));
-  }
+/// The two codes of a byte as integers.
+using CodePairs = std::array<std::array<std::int16_t, 2>, 256>;
+constexpr CodePairs code_pairs(auto value) {
+  CodePairs pairs{};
+  for (unsigned byte = 0; byte < 256; ++byte)
+    for (unsigned i = 0; i < 2; ++i) pairs[byte][i] = static_cast<std::int16_t>(value(byte >> 4 * i & 15));
   return pairs;
-}();
+}
+inline constexpr CodePairs e2m1_pairs =
+    code_pairs([](unsigned code) { return fixed_of(desc(Format::e2m1), code); });  // in units of 1/2
+inline constexpr CodePairs int4_pairs = code_pairs([](unsigned code) { return int4_value(code); });
+inline constexpr CodePairs luq_pairs = code_pairs([](unsigned code) { return luq_value(code); });
+
+/// What a beat is computed as.
+enum class BeatKind : std::uint8_t { fp8, nvfp4, luq };
 
 /// FP8 codes as integers in units of 2^lsb_exp, and which of them are NaN or infinite.
 struct Fp8Values {
@@ -172,21 +184,25 @@ class MacArrayCore {
   struct Side {
     std::uint64_t enabled = 0;
     bool e5m2 = false;
-    alignas(16) std::array<std::int16_t, params.has_fp4() ? vectors * lanes : 0> fp4;
+    alignas(16) std::array<std::int16_t, params.has_fp4() || params.has_luq() ? vectors * lanes : 0> fp4;
     alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * lanes : 0> fp8;
     std::array<std::uint8_t, params.has_fp8() ? vectors * lanes : 0> codes;  // for special operands
     std::array<bool, vectors> special;
     std::array<std::uint8_t, vectors * blocks> scales;
 
-    void load(std::uint64_t enable, std::uint8_t fmt, bool is_fp4, const std::uint8_t* image,
-              const std::uint8_t* scale) {
+    /// `luq`: LUQ's codes on this side.
+    void load(std::uint64_t enable, std::uint8_t fmt, detail::BeatKind kind, const detail::CodePairs& luq,
+              const std::uint8_t* image, const std::uint8_t* scale) {
       enabled = enable;
       // With one FP8 format there is no choice.
       e5m2 = params.has_e5m2() && (!params.has_e4m3() || (fmt & 1));
       for (int v = 0; v < vectors; ++v) {
         if (!(enable >> v & 1)) continue;
-        if (is_fp4) {
-          load_fp4(v, image, scale);
+        if (kind == detail::BeatKind::nvfp4) {
+          load_codes(v, detail::e2m1_pairs, image);
+          std::copy_n(scale + v * blocks, blocks, scales.data() + v * blocks);
+        } else if (kind == detail::BeatKind::luq) {
+          load_codes(v, luq, image);
         } else {
           load_fp8(v, image);
         }
@@ -194,16 +210,15 @@ class MacArrayCore {
     }
 
    private:
-    void load_fp4(int v, const std::uint8_t* image, const std::uint8_t* scale) {
-      if constexpr (params.has_fp4()) {
+    void load_codes(int v, const detail::CodePairs& pairs, const std::uint8_t* image) {
+      if constexpr (params.has_fp4() || params.has_luq()) {
         std::int16_t* out = fp4.data() + v * lanes;
         if constexpr (params.elem_width() == 4) {
           for (int i = 0; i < lanes / 2; ++i)
-            std::memcpy(out + 2 * i, detail::e2m1_pairs[image[v * lanes / 2 + i]].data(), 2 * sizeof *out);
+            std::memcpy(out + 2 * i, pairs[image[v * lanes / 2 + i]].data(), 2 * sizeof *out);
         } else {
-          for (int i = 0; i < lanes; ++i) out[i] = detail::e2m1_pairs[image[v * lanes + i]][0];
+          for (int i = 0; i < lanes; ++i) out[i] = pairs[image[v * lanes + i] & 15][0];
         }
-        std::copy_n(scale + v * blocks, blocks, scales.data() + v * blocks);
       }
     }
     void load_fp8(int v, const std::uint8_t* image) {
@@ -222,7 +237,8 @@ class MacArrayCore {
 
   /// A stage of the pipeline up to the accumulators. All of them move together.
   struct Slot {
-    bool valid = false, first = false, last = false, fp4 = false;
+    bool valid = false, first = false, last = false;
+    detail::BeatKind kind = detail::BeatKind::fp8;
     Side<rows> a;
     Side<cols> b;
   };
@@ -240,9 +256,13 @@ class MacArrayCore {
   static void load(Slot& slot, const MacArrayBeat& beat) {
     slot.first = beat.first;
     slot.last = beat.last;
-    slot.fp4 = params.has_fp4() && (!params.has_fp8() || (beat.a_fmt & 2));
-    slot.a.load(beat.row_en, beat.a_fmt, slot.fp4, beat.a, beat.a_scale);
-    slot.b.load(beat.col_en, beat.b_fmt, slot.fp4, beat.b, beat.b_scale);
+    // Of the formats of 4 bits, of those of 8 bits, there may be no choice.
+    const bool narrow = !params.has_fp8() || ((params.has_fp4() || params.has_luq()) && (beat.a_fmt & 2));
+    slot.kind = !narrow                                                       ? detail::BeatKind::fp8
+                : params.has_luq() && (!params.has_fp4() || (beat.a_fmt & 1)) ? detail::BeatKind::luq
+                                                                              : detail::BeatKind::nvfp4;
+    slot.a.load(beat.row_en, beat.a_fmt, slot.kind, detail::int4_pairs, beat.a, beat.a_scale);
+    slot.b.load(beat.col_en, beat.b_fmt, slot.kind, detail::luq_pairs, beat.b, beat.b_scale);
   }
 
   void accumulate(const Slot& slot) {
@@ -250,10 +270,30 @@ class MacArrayCore {
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c, ++acc) {
         const bool active = (slot.a.enabled >> r) & (slot.b.enabled >> c) & 1;
-        const Term term = !active ? Term{} : slot.fp4 ? fp4_term(slot, r, c) : fp8_term(slot, r, c);
+        const Term term = active ? term_of(slot, r, c) : Term{};
         acc->step(true, slot.first, term.value, term.flags);
       }
     }
+  }
+
+  static Term term_of(const Slot& slot, int r, int c) {
+    switch (slot.kind) {
+      case detail::BeatKind::nvfp4:
+        return fp4_term(slot, r, c);
+      case detail::BeatKind::luq:
+        return luq_term(slot, r, c);
+      case detail::BeatKind::fp8:
+        break;
+    }
+    return fp8_term(slot, r, c);
+  }
+
+  static Term luq_term(const Slot& slot, int r, int c) {
+    if constexpr (params.has_luq()) {
+      const auto sum = detail::dot<std::int32_t, lanes>(slot.a.fp4.data() + r * lanes, slot.b.fp4.data() + c * lanes);
+      return {static_cast<Value>(sum) << -params.lsb_exp(), {}};
+    }
+    return {};
   }
 
   static Term fp4_term(const Slot& slot, int r, int c) {

@@ -209,7 +209,7 @@ class TileCore {
                       .stall_in = sequencer.starved,
                       .valid = beat.valid,
                       .ready = sequencer_in.array_ready,
-                      .fp4 = (beat.a_fmt & 2) != 0,
+                      .fmt = beat.a_fmt,
                       .row_en = beat.row_en,
                       .col_en = beat.col_en,
                       .a = a,

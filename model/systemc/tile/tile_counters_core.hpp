@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "narrowgauge/tile/tile_regs.hpp"
 #include "systemc/tile/tile_params.hpp"
 
 namespace narrowgauge::systemc {
@@ -28,7 +29,8 @@ class TileCountersCore {
 
   struct In {
     bool clear = false, busy = false, stall_in = false;
-    bool valid = false, ready = false, fp4 = false;  ///< the beat offered to the array
+    bool valid = false, ready = false;  ///< the beat offered to the array
+    std::uint8_t fmt = 0;               ///< its format of A
     std::uint64_t row_en = 0, col_en = 0;
     const std::uint8_t *a = nullptr, *b = nullptr;  ///< its elements
   };
@@ -68,13 +70,15 @@ class TileCountersCore {
   void count(const In& in) {
     now_.events.products = static_cast<std::uint64_t>(std::popcount(in.row_en)) *
                            static_cast<std::uint64_t>(std::popcount(in.col_en)) * params.lanes;
-    look(a_, in.a, in.row_en, in.fp4, now_.events.zero_a, now_.events.flips_a);
-    look(b_, in.b, in.col_en, in.fp4, now_.events.zero_b, now_.events.flips_b);
+    const bool fp4 = (in.fmt & 2) != 0;
+    const bool int4 = params.array().has_luq() && in.fmt == static_cast<unsigned>(tile_regs::TileElement::luq);
+    look(a_, in.a, in.row_en, fp4, int4, now_.events.zero_a, now_.events.flips_a);
+    look(b_, in.b, in.col_en, fp4, false, now_.events.zero_b, now_.events.flips_b);
   }
 
   /// Counts zero elements of enabled vectors and bits that differ from the image before, which it replaces.
   template <int vectors>
-  static void look(Image<vectors>& before, const std::uint8_t* data, std::uint64_t enable, bool fp4,
+  static void look(Image<vectors>& before, const std::uint8_t* data, std::uint64_t enable, bool fp4, bool int4,
                    std::uint64_t& zeros, std::uint64_t& flips) {
     zeros = flips = 0;
     constexpr int step = 8;
@@ -88,15 +92,16 @@ class TileCountersCore {
         std::memcpy(&was, old + at, size);
         std::memcpy(old + at, &bits, size);
         flips += static_cast<unsigned>(std::popcount(bits ^ was));
-        if (enabled) zeros += zero_elements(bits, fp4) - (step - size) * 8 / params.array().elem_width();
+        if (enabled) zeros += zero_elements(bits, fp4, int4) - (step - size) * 8 / params.array().elem_width();
       }
     }
   }
 
-  /// Elements among the 64 bits whose bits but the sign are zero.
-  static std::uint64_t zero_elements(std::uint64_t bits, bool fp4) {
+  /// Elements among the 64 bits whose bits but the sign, of INT4 all, are zero.
+  static std::uint64_t zero_elements(std::uint64_t bits, bool fp4, bool int4) {
     constexpr std::uint64_t ones = params.array().elem_width() == 4 ? 0x1111111111111111 : 0x0101010101010101;
     std::uint64_t any = bits | bits >> 1 | bits >> 2;
+    if (int4) any |= bits >> 3;
     if (params.array().elem_width() == 8 && !fp4) any |= any >> 3 | bits >> 6;
     return static_cast<unsigned>(std::popcount(~any & ones));
   }

@@ -124,7 +124,8 @@ class TileSequencerCore {
       return (array.has_e4m3() && is(fmt, e4m3)) || (array.has_e5m2() && is(fmt, e5m2));
     };
     const bool fp4 = array.has_fp4() && is(cmd.a_fmt, nvfp4) && is(cmd.b_fmt, nvfp4);
-    const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4;
+    const bool both_luq = array.has_luq() && is(cmd.a_fmt, luq) && is(cmd.b_fmt, luq);
+    const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4 && !both_luq;
     const bool shape_bad = cmd.a_panels == 0 || cmd.b_panels == 0 || cmd.beats == 0 || cmd.rows == 0 ||
                            cmd.rows > params.rows || cmd.cols == 0 || cmd.cols > params.cols;
     sum_ = (cmd.first ? 0 : sum_) + cmd.beats;

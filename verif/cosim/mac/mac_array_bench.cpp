@@ -26,9 +26,9 @@ constexpr unsigned format_set = NG_FORMAT_SET;
 constexpr std::uint64_t max_beats = NG_MAX_BEATS;
 constexpr bool has_fp4 = format_set & format_set::nvfp4;
 constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set & format_set::e5m2;
-constexpr bool has_fp8 = has_e4m3 || has_e5m2;
+constexpr bool has_fp8 = has_e4m3 || has_e5m2, has_luq = format_set & format_set::luq;
 constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
-constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : -18;
+constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : has_e4m3 ? -18 : 0;
 constexpr int latency = (has_fp4 ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
                         std::popcount(NG_CONVERT_CUTS + 0U);  // last beat accepted to first row offered, in cycles
 
@@ -36,10 +36,14 @@ using tile_regs::TileElement;
 enum Fmt : unsigned {
   e4m3 = static_cast<unsigned>(TileElement::e4m3),
   e5m2 = static_cast<unsigned>(TileElement::e5m2),
-  fp4 = static_cast<unsigned>(TileElement::nvfp4)
+  fp4 = static_cast<unsigned>(TileElement::nvfp4),
+  luq = static_cast<unsigned>(TileElement::luq)
 };
-constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1};  // by Fmt
-constexpr bool in_set(unsigned fmt) { return fmt == fp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2; }
+constexpr unsigned int4 = 4;                                                            // LUQ's A, in lists by Fmt
+constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1, Format::e3m0};  // by Fmt; of luq those of B
+constexpr bool in_set(unsigned fmt) {
+  return fmt == luq ? has_luq : fmt == fp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2;
+}
 
 /// How the operands of a job are drawn.
 enum class Style { any, finite, extreme, special, zero, count };
@@ -63,8 +67,10 @@ struct Operand {
   int inf = 0;
   bool nan = false;
 };
-constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : -1; }
-Operand operand(unsigned fmt, std::uint8_t code) {
+constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : fmt == fp4 ? -1 : 0; }
+/// `int4`: LUQ's A.
+Operand operand(unsigned fmt, std::uint8_t code, bool int4) {
+  if (int4) return {.value = static_cast<std::int8_t>(code << 4) / 16};
   const FormatDesc& f = desc(element[fmt]);
   if (f.is_nan(code)) return {.nan = true};
   if (f.is_inf(code)) return {.inf = f.is_negative(code) ? -1 : 1};
@@ -85,8 +91,10 @@ class MacArrayBench {
                20'000),
         dut_(bench_),
         output_(bench_, "results") {
-    for (unsigned fmt = 0; fmt < 3; ++fmt)
-      for (unsigned code = 0; code < 256; ++code) operands_[fmt][code] = operand(fmt, static_cast<std::uint8_t>(code));
+    for (unsigned fmt = 0; fmt < operands_.size(); ++fmt) {
+      for (unsigned code = 0; code < 256; ++code)
+        operands_[fmt][code] = operand(fmt % 4, static_cast<std::uint8_t>(code), fmt == int4);
+    }
   }
 
   int run() {
@@ -123,18 +131,19 @@ class MacArrayBench {
 
   unsigned random_fmt() {
     unsigned fmt = 0;
-    do fmt = bench_.rng().below(3);
+    do fmt = bench_.rng().below(has_luq ? 4 : 3);
     while (!in_set(fmt));
     return fmt;
   }
-  // The partner of an FP8 format is any FP8 format of the set; NVFP4's is NVFP4.
+  // The partner of an FP8 format is any FP8 format of the set; NVFP4's and LUQ's are these.
   unsigned random_partner(unsigned fmt) {
-    if (fmt == fp4) return fp4;
+    if (fmt >= fp4) return fmt;
     return has_e4m3 && has_e5m2 ? bench_.rng().below(2) : fmt;
   }
 
   std::uint8_t random_code(unsigned fmt, Style style, bool negative) {
-    const FormatDesc& f = desc(element[fmt]);
+    const FormatDesc& f = desc(element[fmt % 4]);
+    if (fmt == int4) return int4_code(style, negative);
     if (style == Style::extreme) return static_cast<std::uint8_t>(f.max_code() | (negative ? f.sign_mask() : 0));
     if (style == Style::zero) return static_cast<std::uint8_t>(negative ? f.sign_mask() : 0);
     const auto code = static_cast<std::uint8_t>(bench_.rng().bits(static_cast<unsigned>(f.bits)));
@@ -143,6 +152,11 @@ class MacArrayBench {
     }
     const bool finite = !f.is_nan(code) && !f.is_inf(code);
     return style == Style::any || finite ? code : static_cast<std::uint8_t>(code ^ (1U << f.man_bits));
+  }
+
+  std::uint8_t int4_code(Style style, bool negative) {
+    if (style == Style::extreme) return negative ? 8 : 7;
+    return style == Style::zero ? 0 : static_cast<std::uint8_t>(bench_.rng().bits(4));
   }
 
   Side random_side(int vectors, unsigned fmt, Style style, double disabled, bool negative) {
@@ -180,13 +194,15 @@ class MacArrayBench {
                            .last = i + 1 == length,
                            .a_fmt = a_fmt,
                            .b_fmt = b_fmt,
-                           .a = random_side(rows, a_fmt, style, disabled, negative),
+                           .a = random_side(rows, of_a(a_fmt), style, disabled, negative),
                            .b = random_side(cols, b_fmt, style, disabled, false)});
     }
     return job;
   }
 
   // ---- golden
+
+  static unsigned of_a(unsigned fmt) { return fmt == luq ? int4 : fmt; }
 
   std::vector<Operand> values(const Side& side, unsigned fmt, int vectors) const {
     std::vector<Operand> all;
@@ -195,7 +211,7 @@ class MacArrayBench {
   }
 
   void accumulate(std::vector<Sum>& sums, const Beat& beat) const {
-    const std::vector<Operand> a = values(beat.a, beat.a_fmt, rows), b = values(beat.b, beat.b_fmt, cols);
+    const std::vector<Operand> a = values(beat.a, of_a(beat.a_fmt), rows), b = values(beat.b, beat.b_fmt, cols);
     const bool scaled = beat.a_fmt == fp4;
     const int shift = unit_exp(beat.a_fmt) + unit_exp(beat.b_fmt) - (scaled ? 18 : 0) - lsb_exp;
     for (int r = 0; r < rows; ++r) {
@@ -262,7 +278,7 @@ class MacArrayBench {
   void drive(const Side& side, int vectors, Codes& codes, Scales& scales, Enable& enable) {
     for (int i = 0; i < vectors; ++i)
       set_bits(enable, static_cast<unsigned>(i), 1, side.enabled[static_cast<std::size_t>(i)]);
-    // The upper half of an NVFP4 element in an 8-bit array must not matter.
+    // The upper half of a 4-bit element in an 8-bit array must not matter.
     if (elem_width == 8) bench_.rng().fill(codes, static_cast<unsigned>(vectors * lanes * elem_width));
     for (unsigned i = 0; i < side.codes.size(); ++i) set_bits(codes, i * elem_width, code_width_, side.codes[i]);
     for (unsigned i = 0; i < side.scales.size(); ++i) set_bits(scales, i * 8, 8, side.scales[i]);
@@ -274,7 +290,7 @@ class MacArrayBench {
     dut_->last_i = beat.last;
     dut_->a_fmt_i = beat.a_fmt;
     dut_->b_fmt_i = beat.b_fmt;
-    code_width_ = beat.a_fmt == fp4 ? 4 : 8;
+    code_width_ = beat.a_fmt >= fp4 ? 4 : 8;
     drive(beat.a, rows, dut_->a_i, dut_->a_scale_i, dut_->row_en_i);
     drive(beat.b, cols, dut_->b_i, dut_->b_scale_i, dut_->col_en_i);
   }
@@ -417,12 +433,12 @@ class MacArrayBench {
   void longest() {
     if (max_beats * rows * cols > 1'000'000) return;
     for (const bool negative : {false, true}) {
-      for (const unsigned fmt : {e4m3, e5m2, fp4}) {
+      for (const unsigned fmt : {e4m3, e5m2, fp4, luq}) {
         if (!in_set(fmt)) continue;
         std::vector<Sum> sums(rows * cols), one(rows * cols);
         Beat beat{.a_fmt = fmt,
                   .b_fmt = fmt,
-                  .a = random_side(rows, fmt, Style::extreme, 0, negative),
+                  .a = random_side(rows, of_a(fmt), Style::extreme, 0, negative),
                   .b = random_side(cols, fmt, Style::extreme, 0, false)};
         accumulate(one, beat);
         for (std::uint64_t i = 0; i < max_beats; ++i) {
@@ -475,7 +491,7 @@ class MacArrayBench {
   Bench bench_;
   Dut<Vdut> dut_;
   HandshakeChecker output_;
-  std::array<std::array<Operand, 256>, 3> operands_;
+  std::array<std::array<Operand, 256>, 5> operands_;  // by Fmt, and INT4
   std::deque<std::vector<std::uint32_t>> expected_;
   double bubble_ = 0, stall_ = 0;
   unsigned code_width_ = 8;

@@ -196,9 +196,12 @@ class Programmer {
       const bool e5m2 = array.has_e5m2() && (!array.has_e4m3() || rng_.chance(0.5));
       return code(e5m2 ? regs::TileElement::e5m2 : regs::TileElement::e4m3);
     };
-    fp4_ = array.has_fp4() && (!array.has_fp8() || rng_.chance(0.5));
-    a_fmt_ = fp4_ ? code(regs::TileElement::nvfp4) : fp8();
-    b_fmt_ = fp4_ ? code(regs::TileElement::nvfp4) : fp8();
+    constexpr bool narrow = array.has_fp4() || array.has_luq();
+    fp4_ = narrow && (!array.has_fp8() || rng_.chance(0.5));
+    const bool luq = array.has_luq() && (!array.has_fp4() || rng_.chance(0.5));
+    const std::uint32_t of_4_bits = code(luq ? regs::TileElement::luq : regs::TileElement::nvfp4);
+    a_fmt_ = fp4_ ? of_4_bits : fp8();
+    b_fmt_ = fp4_ ? of_4_bits : fp8();
   }
 
   void put(std::uint32_t address, std::uint32_t data) { accesses.push_back({address, data}); }
@@ -225,7 +228,7 @@ class Programmer {
     std::uint32_t rows = rng_.chance(0.6) ? params.rows : 1 + rng_.below(params.rows);
     std::uint32_t cols = rng_.chance(0.6) ? params.cols : 1 + rng_.below(params.cols);
     if (flaw == 2) {
-      if (kind == 0) a_fmt = 3;
+      if (kind == 0) a_fmt = b_fmt_ == 3 ? 0 : 3;
       if (kind == 1) (rng_.chance(0.5) ? a_panels : b_panels) = 0;
       if (kind == 2) beats = 0;
       if (kind == 3) rows = rng_.chance(0.5) ? 0 : params.rows + 1;

@@ -58,10 +58,11 @@ class Errors {
         tile_.push(Load{.b = b, .more = false, .beats = 2});
         feed_noise((depth - 1) * words, true);
         return expect_error(TileError::bad_load);
-      case 6:
-        c.a_fmt = c.b_fmt = 3;
+      case 6:  // without LUQ in the set that; with all formats in it one of 4 bits against one of 8
+        c.a_fmt = legal(luq, luq) ? nvfp4 : luq;
+        c.b_fmt = legal(c.a_fmt, c.a_fmt) ? e4m3 : c.a_fmt;
         return bad();
-      case 7:  // every pair of formats outside the set, or NVFP4 against FP8
+      case 7:  // every pair of formats outside the set, or that do not go together
         for (c.a_fmt = 0; c.a_fmt < 4; ++c.a_fmt) {
           for (c.b_fmt = 0; c.b_fmt < 4; ++c.b_fmt) {
             if (legal(c.a_fmt, c.b_fmt)) continue;
@@ -71,7 +72,7 @@ class Errors {
             tile_.irq_known = false;
           }
         }
-        c.a_fmt = 3, c.b_fmt = random_.fmt();
+        c.a_fmt = luq, c.b_fmt = has_luq ? e5m2 : random_.fmt();
         return bad();
       case 8:
         c.a_panels = 0;
@@ -342,11 +343,6 @@ class Errors {
         if (images != panels) refuse_images(panels, 1, images);
     }
   }
-  static bool legal(unsigned a, unsigned b) {
-    const auto fp8 = [](unsigned f) { return (f == e4m3 && has_e4m3) || (f == e5m2 && has_e5m2); };
-    return (fp8(a) && fp8(b)) || (a == nvfp4 && b == nvfp4 && has_fp4);
-  }
-
   Harness& tile_;
   Bench& bench_;
   Stimulus& random_;

@@ -22,10 +22,12 @@ using namespace narrowgauge::bench;
 // ---------------------------------------------------------------- results
 
 /// Vectors of `vectors` rows or columns, over the panels and beats of banks that follow each other along k.
-inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned vectors, unsigned panels, unsigned used) {
+/// `b`: of B.
+inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned vectors, unsigned panels, unsigned used,
+                              bool b) {
   const unsigned fmt = banks.front()->fmt;
   QuantizedMatrix q;
-  q.scheme = fmt == nvfp4 ? Scheme::nvfp4 : Scheme::fp8;
+  q.scheme = fmt == nvfp4 ? Scheme::nvfp4 : fmt != luq ? Scheme::fp8 : b ? Scheme::luq : Scheme::int4;
   q.element = element_format[fmt];
   q.rows = (panels - 1) * vectors + used;
   for (std::size_t v = 0; v < q.rows; ++v) {
@@ -35,7 +37,7 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
       for (std::size_t k = 0; k < beats; ++k) {
         const Image& image = bank->images[panel * beats + k];
         for (unsigned l = 0; l < lanes; ++l)
-          q.codes.push_back(image.elements[row * lanes + l] & (fmt == nvfp4 ? 0xF : 0xFF));
+          q.codes.push_back(image.elements[row * lanes + l] & (narrow(fmt) ? 0xF : 0xFF));
         if (fmt == nvfp4) {
           for (unsigned s = 0; s < blocks; ++s) q.scales.push_back(image.scales[row * blocks + s] & 0x7F);
         }
@@ -74,7 +76,8 @@ inline std::vector<StreamWord> images_of(const Command& c, const std::vector<flo
 /// The words that a command with `last` sends. The numbers of unused rows and columns are +0 times the scale.
 inline std::vector<StreamWord> results_of(const Command& c, const std::vector<const Bank*>& a,
                                           const std::vector<const Bank*>& b, std::uint32_t& amax) {
-  const QuantizedMatrix qa = matrix(a, rows, c.a_panels, c.rows_used), qb = matrix(b, cols, c.b_panels, c.cols_used);
+  const QuantizedMatrix qa = matrix(a, rows, c.a_panels, c.rows_used, false),
+                        qb = matrix(b, cols, c.b_panels, c.cols_used, true);
   const std::vector<float> sums = gemm_sums(qa, qb, 1);
   const float alpha = std::bit_cast<float>(c.scale);
   const auto number = [&](std::size_t y, std::size_t x) {
@@ -134,8 +137,9 @@ class Activity {
           const unsigned used_cols = j + 1 == c.b_panels ? c.cols_used : cols;
           counts_[products] += used_rows * used_cols * lanes;
           beats_ += 1;
-          add_side(a.images[i * c.beats + k], used_rows, c.a_fmt, previous_a_, zero_a, flips_a);
-          add_side(b.images[j * c.beats + k], used_cols, c.b_fmt, previous_b_, zero_b, flips_b);
+          const unsigned a_payload = c.a_fmt == luq ? 0xF : narrow(c.a_fmt) ? 0x7 : 0x7F;  // INT4 has no sign bit
+          add_side(a.images[i * c.beats + k], used_rows, a_payload, previous_a_, zero_a, flips_a);
+          add_side(b.images[j * c.beats + k], used_cols, narrow(c.b_fmt) ? 0x7 : 0x7F, previous_b_, zero_b, flips_b);
         }
       }
     }
@@ -145,12 +149,12 @@ class Activity {
   std::uint64_t beats() const { return beats_; }
 
  private:
-  void add_side(const Image& image, unsigned used, unsigned fmt, std::vector<std::uint8_t>& previous, Counter zeros,
+  void add_side(const Image& image, unsigned used, unsigned payload, std::vector<std::uint8_t>& previous, Counter zeros,
                 Counter flips) {
     for (unsigned i = 0; i < image.elements.size(); ++i) {
       const bool in_use = i < used * lanes;
       const std::uint8_t element = in_use ? image.elements[i] : 0;
-      counts_[zeros] += in_use && (element & (fmt == nvfp4 ? 0x7 : 0x7F)) == 0;
+      counts_[zeros] += in_use && (element & payload) == 0;
       counts_[flips] += static_cast<unsigned>(std::popcount(static_cast<unsigned>(element ^ previous[i])));
       previous[i] = element;
     }

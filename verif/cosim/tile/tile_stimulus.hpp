@@ -23,18 +23,18 @@ class Stimulus {
   /// A format of the set, and one that goes with it on the other side.
   unsigned fmt() {
     unsigned fmt = 0;
-    do fmt = rng_.below(3);
-    while (!(fmt == nvfp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2));
+    do fmt = rng_.below(has_luq ? 4 : 3);
+    while (!legal(fmt, fmt));
     return fmt;
   }
   unsigned partner(unsigned fmt) {
-    if (fmt == nvfp4) return nvfp4;
+    if (narrow(fmt)) return fmt;
     return has_e4m3 && has_e5m2 ? rng_.below(2) : fmt;
   }
 
   Bank bank(bool b, unsigned fmt, unsigned images, Style style) {
     Bank bank{fmt, {}};
-    for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b ? cols : rows, fmt, style));
+    for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b ? cols : rows, fmt, style, fmt == luq && !b));
     return bank;
   }
 
@@ -91,7 +91,8 @@ class Stimulus {
   }
 
  private:
-  std::uint8_t element(unsigned fmt, Style style) {
+  /// `int4`: of LUQ's A.
+  std::uint8_t element(unsigned fmt, Style style, bool int4) {
     const FormatDesc& f = desc(element_format[fmt]);
     const std::uint32_t sign = rng_.chance(0.5) ? f.sign_mask() : 0;
     std::uint32_t code = static_cast<std::uint32_t>(rng_.bits(static_cast<unsigned>(f.bits)));
@@ -103,14 +104,16 @@ class Stimulus {
       code = f.payload_mask() ^ (rng_.chance(0.5) ? 3U : 0U) ^ sign;
     else if (style != Style::any && (f.is_nan(code) || f.is_inf(code)))
       code ^= 1U << f.man_bits;
-    // The upper half of an NVFP4 element in an array of 8 bits must not matter.
-    if (fmt == nvfp4 && elem_width == 8) code |= static_cast<std::uint32_t>(rng_.bits(4)) << 4;
+    if (int4 && style == Style::extreme) code = 8;  // -8: the sums of the largest magnitude
+    if (int4 && style == Style::zero) code = 0;
+    // The upper half of a 4-bit element in an array of 8 bits must not matter.
+    if (narrow(fmt) && elem_width == 8) code |= static_cast<std::uint32_t>(rng_.bits(4)) << 4;
     return static_cast<std::uint8_t>(code);
   }
 
-  Image image(unsigned vectors, unsigned fmt, Style style) {
+  Image image(unsigned vectors, unsigned fmt, Style style, bool int4) {
     Image image;
-    for (unsigned i = 0; i < vectors * lanes; ++i) image.elements.push_back(element(fmt, style));
+    for (unsigned i = 0; i < vectors * lanes; ++i) image.elements.push_back(element(fmt, style, int4));
     for (unsigned i = 0; i < vectors * blocks; ++i) {
       std::uint64_t scale = rng_.bits(8);  // the top bit must not matter
       if (style == Style::extreme) scale = 0x7E;

@@ -24,6 +24,7 @@ inline constexpr bool has_counters = NG_COUNTERS != 0;
 inline constexpr bool has_fp4 = format_set & narrowgauge::format_set::nvfp4;
 inline constexpr bool has_e4m3 = format_set & narrowgauge::format_set::e4m3;
 inline constexpr bool has_e5m2 = format_set & narrowgauge::format_set::e5m2;
+inline constexpr bool has_luq = format_set & narrowgauge::format_set::luq;
 inline constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set);
 inline constexpr unsigned blocks = has_fp4 ? lanes / 16 : 0;
 inline constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
@@ -44,9 +45,17 @@ inline constexpr unsigned queue_depth = 4;
 enum Fmt : unsigned {
   e4m3 = static_cast<unsigned>(regs::TileElement::e4m3),
   e5m2 = static_cast<unsigned>(regs::TileElement::e5m2),
-  nvfp4 = static_cast<unsigned>(regs::TileElement::nvfp4)
+  nvfp4 = static_cast<unsigned>(regs::TileElement::nvfp4),
+  luq = static_cast<unsigned>(regs::TileElement::luq)
 };
-inline constexpr std::array<Format, 3> element_format{Format::e4m3, Format::e5m2, Format::e2m1};
+inline constexpr std::array<Format, 4> element_format{Format::e4m3, Format::e5m2, Format::e2m1, Format::e3m0};
+/// Formats of 4 bits, with one code on both sides.
+constexpr bool narrow(unsigned fmt) { return fmt == nvfp4 || fmt == luq; }
+/// The set has the product of these two.
+constexpr bool legal(unsigned a, unsigned b) {
+  const auto fp8 = [](unsigned f) { return (f == e4m3 && has_e4m3) || (f == e5m2 && has_e5m2); };
+  return (fp8(a) && fp8(b)) || (a == b && ((a == nvfp4 && has_fp4) || (a == luq && has_luq)));
+}
 
 using Word = std::vector<std::uint32_t>;  // of a stream
 

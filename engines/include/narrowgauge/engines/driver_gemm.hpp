@@ -26,8 +26,9 @@ inline void expect_ok(ng_result_t result, const std::string& what) {
 /// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes.
 inline ng_format_t driver_format(Scheme scheme, Format element) {
   if (is_mx(scheme)) {
-    throw Error("the tile does not compute " + std::string(scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
-                ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4 or fp8");
+    throw Error(
+        "the tile does not compute " + std::string(scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
+        ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4, fp8 or luq");
   }
   return static_cast<ng_format_t>(find_operand_format(scheme, element)->code);
 }

@@ -38,13 +38,13 @@ float epilogue(float sum, const EpilogueScales& scales);
 /// Throws Error if k exceeds nvfp4_max_k in that scheme.
 void check_contraction(Scheme scheme, std::size_t k);
 
-/// What every engine asks of its operands. Throws Error if schemes or lengths differ, operands are malformed, or k
-/// exceeds nvfp4_max_k.
+/// What every engine asks of its operands. Throws Error if schemes differ (but for int4 on the left of luq) or lengths,
+/// operands are malformed, or k exceeds nvfp4_max_k.
 void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b);
 
 /// sums[i * N + j] = sum over k of a(i, k) * b(j, k) without the FP32 scales, M x N, as the array of MACs returns
 /// them:
-///   nvfp4, fp8: the exact sum, rounded once to FP32 (nearest even); a zero sum is +0.
+///   nvfp4, fp8, luq (a is int4): the exact sum, rounded once to FP32 (nearest even); a zero sum is +0.
 ///   mxfp4, mxfp8: per block of 32 the exact product sum times both scales, rounded to FP32, added in FP32 to the sum
 ///   of
 ///     the blocks before it, from +0, in increasing order of k; every rounding to nearest even, with subnormals and

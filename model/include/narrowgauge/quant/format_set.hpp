@@ -21,10 +21,10 @@ struct OperandFormat {
 
 #include "narrowgauge/quant/format_set_table.inc"
 
-/// The row of an operand's format; null where no RTL has it.
+/// The row of an operand's format (INT4's is LUQ's); null where no RTL has it.
 constexpr const OperandFormat* find_operand_format(Scheme scheme, Format element) {
   for (const OperandFormat& f : operand_formats)
-    if (f.scheme == scheme && f.element == element) return &f;
+    if (f.scheme == product_scheme(scheme) && f.element == element) return &f;
   return nullptr;
 }
 

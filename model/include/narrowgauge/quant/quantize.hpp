@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "narrowgauge/format/round_pack.hpp"
@@ -30,19 +31,23 @@ struct QuantizeOptions {
   Scheme scheme = Scheme::nvfp4;
   Format element = Format::e2m1;
   ScaleRule rule = ScaleRule::exact;
-  Rounding rounding = Rounding::nearest_even;  ///< of the elements; block scales are always rounded to nearest even
-  int random_bits = 8;                         ///< stochastic: 1 to 24
-  std::uint64_t seed = 0;  ///< stochastic: element i of the codes takes field i of random_fields(seed)
+  Rounding rounding =
+      Rounding::nearest_even;  ///< of the elements; block scales are always rounded to nearest even. luq:
+                               ///< stochastic or to the nearest power; int4: always to nearest even
+  int random_bits = 8;         ///< stochastic: 1 to 24
+  std::uint64_t seed = 0;      ///< stochastic: element i of the codes takes field i of random_fields(seed)
   std::optional<float> tensor_scale =
       std::nullopt;      ///< a given scale instead of the one from the tensor's maximum; Scaling::tensor only
   unsigned threads = 0;  ///< 0: one per core
-  bool power_of_two_scale = false;    ///< round computed FP32 scales up to powers of two; not for vendor, mxfp4, mxfp8
+  bool power_of_two_scale = false;    ///< round computed FP32 scales up to powers of two; nvfp4 and fp8, not for vendor
   Scaling scaling = Scaling::tensor;  ///< which elements share an FP32 scale; others than `tensor` are for fp8
 };
 
 /// Quantizes the row-major matrix `x` of rows x cols. Axis::rows gives `rows` vectors of k = cols, Axis::columns `cols`
 /// vectors of k = rows. Values beyond the largest finite one saturate (only a given tensor scale can bring that about,
 /// and the floor rule of MXFP4 and MXFP8, which clips up to a quarter (MXFP8: an eighth) off a block's largest value).
+/// luq and int4 are quantized as luq_quantize and int4_quantize do (luq/luq.hpp): alpha is a power of two, the scale of
+/// int4 is that of SAWB's clip of `x`, beyond which numbers saturate.
 /// Blocks with scale code 0 have all codes 0 under `exact` and keep them under `vendor`. Throws Error, naming row,
 /// column and value, on NaN or infinity; on zero sizes, on a length other than rows * cols, on an element format that
 /// the scheme does not have, on options that contradict each other.
@@ -53,10 +58,16 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
 /// double.
 std::vector<double> dequantize(const QuantizedMatrix& q);
 
+/// Value of an element's code without its scales.
+double element_value(Scheme scheme, Format element, std::uint32_t code);
+/// The name of the elements' format: "int4", or that of the table's row.
+std::string_view element_name(Scheme scheme, Format element);
+
 /// Throws Error if the parts of `q` do not fit together; `name` names it in the text.
 void check(const QuantizedMatrix& q, std::string_view name);
 
-/// The scale that `quantize` gives a tensor of this largest magnitude: see quant/rules.hpp.
+/// The scale that `quantize` gives a tensor of this largest magnitude: see quant/rules.hpp. Throws Error for int4,
+/// whose scale follows from all numbers, unless it is given.
 float tensor_scale(float amax, const QuantizeOptions& options);
 
 }  // namespace narrowgauge

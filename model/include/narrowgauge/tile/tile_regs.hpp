@@ -30,6 +30,8 @@ enum class TileFormatSet : std::uint32_t {
   e4m3 = 2,
   /// FP8 E5M2
   e5m2 = 4,
+  /// INT4 in A and FP4 [1,3,0] in B; on both sides at once
+  luq = 8,
 };
 
 enum class TileError : std::uint32_t {
@@ -64,6 +66,8 @@ enum class TileElement : std::uint32_t {
   e5m2 = 1,
   /// FP4 E2M1 with a UE4M3 scale for each 16 elements; on both sides at once
   nvfp4 = 2,
+  /// INT4 in A and FP4 [1,3,0] in B; on both sides at once
+  luq = 3,
 };
 
 /// Magic, read only.
