@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_fp8 against the golden dot product: every lane through all 2^16 pairs of codes, the largest sums, every
-// special operand alone in every lane, then random dots of several kinds. Build parameters: NG_LANES, NG_FORMAT_SET,
-// NG_CUTS.
+// special operand alone in every lane, the codes beside zero and the specials in every lane with no point left out,
+// then random dots of several kinds. Build parameters: NG_LANES, NG_FORMAT_SET, NG_CUTS.
 #include <array>
 #include <bit>
 
@@ -39,6 +39,7 @@ class DotFp8Bench {
         sweep_lanes();
         sweep_equal();
         sweep_specials();
+        sweep_borders();
       }
     }
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
@@ -93,6 +94,26 @@ class DotFp8Bench {
     }
   }
 
+  /// In each lane and of each operand the codes between which it is decoded differently (zero, the specials, and what
+  /// one bit tells from them), beside an infinity, a NaN and a number of the other operand, with finite numbers in the
+  /// other lanes: only there a product's flags are seen, and a zero by its NaN beside an infinity. Few points, hence
+  /// all of them however small the budget: a sample of the sweep above misses lanes.
+  void sweep_borders() {
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      for (const bool of_a : {true, false}) {
+        const FormatDesc &fp8 = of_a ? a_desc() : b_desc(), &other = of_a ? b_desc() : a_desc();
+        for (unsigned code = 0; code <= fp8.payload_mask(); ++code) {
+          if (!on_border(fp8, code)) continue;
+          for (const unsigned beside : {other.max_code() + 1, other.payload_mask(), finite(other)}) {
+            for (unsigned i = 0; i < lanes; ++i) set(i, finite(a_desc()), finite(b_desc()));
+            const unsigned x = either_sign(fp8, code), y = either_sign(other, beside);
+            set(lane, of_a ? x : y, of_a ? y : x);
+            check();
+          }
+        }
+      }
+  }
+
   void random_dot() {
     switch (bench_.rng().below(6)) {
       case 0:  // any code
@@ -130,16 +151,22 @@ class DotFp8Bench {
     }
   }
 
-  unsigned finite(const FormatDesc& fp8) {
-    return bench_.rng().below(fp8.max_code() + 1) | (bench_.rng().below(2) ? fp8.sign_mask() : 0);
+  /// Whether at most one bit tells this magnitude from zero, from the largest code or from the lowest special one.
+  static bool on_border(const FormatDesc& fp8, unsigned code) {
+    const auto beside = [code](unsigned border) { return std::popcount(code ^ border) <= 1; };
+    return beside(0) || beside(fp8.payload_mask()) || beside(fp8.max_code() + 1);
   }
+  unsigned either_sign(const FormatDesc& fp8, unsigned code) {
+    return code | (bench_.rng().below(2) ? fp8.sign_mask() : 0);
+  }
+  unsigned finite(const FormatDesc& fp8) { return either_sign(fp8, bench_.rng().below(fp8.max_code() + 1)); }
   unsigned near(const FormatDesc& fp8, unsigned code) {
     const unsigned step = 2U << fp8.man_bits, magnitude = (code & fp8.payload_mask()) + bench_.rng().below(step);
-    return std::min(magnitude, fp8.max_code()) | (bench_.rng().below(2) ? fp8.sign_mask() : 0);
+    return either_sign(fp8, std::min(magnitude, fp8.max_code()));
   }
   unsigned corner(const FormatDesc& fp8) {
     const unsigned codes[] = {0, 1, (1U << fp8.man_bits) - 1, 1U << fp8.man_bits, fp8.max_code() - 1, fp8.max_code()};
-    return codes[bench_.rng().below(std::size(codes))] | (bench_.rng().below(2) ? fp8.sign_mask() : 0);
+    return either_sign(fp8, codes[bench_.rng().below(std::size(codes))]);
   }
 
   void set(unsigned lane, unsigned a, unsigned b) {
