@@ -85,7 +85,7 @@ class Records(unittest.TestCase):
         self.refused('does = "something"', "does = 3", where + "does: 3; expected a string")
         self.refused('does = "something"', "", where + "does; expected a string, but it is missing")
         self.refused("vectors = 7", 'vectors = "7"', where + "configurations[0].rtl.vectors: '7'; expected an integer")
-        self.refused("vectors = 7", "vektors = 7", "rtl.vektors: 7; expected only sweep, timeout, vectors")
+        self.refused("vectors = 7", "vektors = 7", "rtl.vektors: 7; expected only deep, sweep, timeout, vectors")
         self.refused("Width = 8}, rtl", "Width = 17}, rtl", "params.Width: 17; expected 1 to 16")
         self.refused("Width = 8}, rtl", "Wide = 8}, rtl", "params.Wide: expected a parameter: Width, Depth")
         self.refused(", rtl = {vectors = 7}, mutants = {}", "", "expected at least one face")

@@ -53,6 +53,7 @@ class Writer:
         faces = item.faces
         flags = [f"NO_{face.upper()}" for face in ("netlist", "mutants") if face not in faces]
         netlist, mutants = faces.get("netlist", {}), faces.get("mutants", {})
+        flags += ["RTL_DEEP"] if faces["rtl"].get("deep") else []
         flags += ["NETLIST_DEEP"] if netlist.get("deep") else []
         flags += ["FEW_MUTANTS"] if mutants.get("few") else []
         return call(
@@ -80,6 +81,7 @@ class Writer:
         face = item.faces["systemc"]
         return call(
             "ng_add_lockstep",
+            *(["DEEP"] if face.get("deep") else []),
             NAME=item.name,
             TOP=unit.top,
             BENCH=ROOT / unit.lockstep,

@@ -23,10 +23,10 @@ from ngtools.ngflow import ROOT, FlowError
 
 # What a configuration can be put to, and the settings of each.
 FACES: dict[str, dict[str, type]] = {
-    "rtl": {"vectors": int, "sweep": int, "timeout": int},
+    "rtl": {"vectors": int, "deep": bool, "sweep": int, "timeout": int},
     "netlist": {"vectors": int, "deep": bool, "timeout": int},
     "mutants": {"vectors": int, "count": int, "few": bool, "scope": str, "timeout": int},
-    "systemc": {"vectors": int, "fault_vectors": int},
+    "systemc": {"vectors": int, "fault_vectors": int, "deep": bool},
     "comb_paths": {},
     "area": {"deep": bool, "place_and_route": bool, "targets": list, "budget": dict},
     "engine": {},

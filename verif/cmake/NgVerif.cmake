@@ -3,9 +3,9 @@
 # packages first.
 #
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
-#                [VECTORS 100000] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
+#                [VECTORS 100000] [RTL_DEEP] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
 #                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [TIMEOUT 600] [LABELS ...])
-#       ctest rtl.n         the bench on the RTL
+#       ctest rtl.n         the bench on the RTL; deep with RTL_DEEP
 #             rtl.n.sweep   the same with SWEEP vectors; deep
 #             netlist.n     the same source on the netlist that synth_ice40 makes; deep with NETLIST_DEEP
 #             mutants.n     the same source against MUTANTS injected faults of each of three seeds (in cells whose file matches
@@ -14,9 +14,9 @@
 #       What is deep runs in `make test-all` and leaves a verdict in verif/ledger: NgLedger.cmake.
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
-#                   [VECTORS 20000] [FAULT_VECTORS 5000])
+#                   [VECTORS 20000] [FAULT_VECTORS 5000] [DEEP])
 #       ctest systemc.n         RTL and SystemC module under the same stimulus, every output compared in every cycle
-#             systemc.n.faults  the bench must report every fault that it knows to put into the model
+#             systemc.n.faults  the bench must report every fault that it knows to put into the model; both deep with DEEP
 #       The Verilated unit is that of ng_add_bench(NAME n) where there is one.
 #
 #   ng_add_proof(NAME n TOP harness SOURCES f.sv... [SOLVER cvc4|z3] [PARAMS ...] [DEPTH 1] [LEMMAS]
@@ -103,7 +103,7 @@ function(ng_mutants out target count seeds newest)
 endfunction()
 
 function(ng_add_bench)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "RTL_DEEP;NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
     "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;TIMEOUT"
     "SOURCES;LIBS;DEFINES;LABELS")
   foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 TIMEOUT=600)
@@ -131,8 +131,14 @@ function(ng_add_bench)
       math(EXPR arg_VECTORS "${arg_VECTORS} / 5") # a bench with so many may want as many for each kind of its stimulus
     endif()
   endif()
-  add_test(NAME rtl.${arg_NAME} COMMAND rtl_${arg_NAME} --vectors ${arg_VECTORS})
-  set_tests_properties(rtl.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "rtl;${arg_LABELS}")
+  if(arg_RTL_DEEP)
+    set_target_properties(rtl_${arg_NAME} rtl_${arg_NAME}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
+    ng_deep_test(NAME rtl.${arg_NAME} COMMAND $<TARGET_FILE:rtl_${arg_NAME}> --vectors ${arg_VECTORS} ${depends} TARGETS rtl_${arg_NAME}
+                 PARAMETERS "${parameters}, ${arg_VECTORS} vectors" LABELS rtl ${arg_LABELS} TIMEOUT ${deep_timeout})
+  else()
+    add_test(NAME rtl.${arg_NAME} COMMAND rtl_${arg_NAME} --vectors ${arg_VECTORS})
+    set_tests_properties(rtl.${arg_NAME} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "rtl;${arg_LABELS}")
+  endif()
   if(arg_SWEEP AND NOT NG_SANITIZE)
     ng_deep_test(NAME rtl.${arg_NAME}.sweep COMMAND $<TARGET_FILE:rtl_${arg_NAME}> --vectors ${arg_SWEEP} ${depends}
                  TARGETS rtl_${arg_NAME} PARAMETERS "${parameters}, ${arg_SWEEP} vectors" LABELS rtl TIMEOUT ${deep_timeout})
@@ -185,7 +191,7 @@ function(ng_add_lockstep)
   if(NOT TARGET narrowgauge::systemc)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;FAULT_VECTORS" "SOURCES;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;FAULT_VECTORS" "SOURCES;DEFINES")
   foreach(default VECTORS=20000 FAULT_VECTORS=5000)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 name)
@@ -199,6 +205,18 @@ function(ng_add_lockstep)
     ng_verilate(TARGET ${dut} TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   endif()
   ng_bench_program(systemc_${arg_NAME} ${dut} ${arg_BENCH} narrowgauge::systemc "${arg_DEFINES}")
+  if(arg_DEEP)
+    set_target_properties(systemc_${arg_NAME} ${dut} PROPERTIES EXCLUDE_FROM_ALL ON)
+    set(parameters ${arg_PARAMS})
+    list(SORT parameters)
+    set(run $<TARGET_FILE:systemc_${arg_NAME}>)
+    set(depends RTL ${arg_SOURCES} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
+    ng_deep_test(NAME systemc.${arg_NAME} COMMAND ${run} --vectors ${arg_VECTORS} ${depends}
+                 PARAMETERS "${arg_TOP} ${parameters}, ${arg_VECTORS} vectors")
+    ng_deep_test(NAME systemc.${arg_NAME}.faults COMMAND ${run} --self-test --vectors ${arg_FAULT_VECTORS} ${depends}
+                 PARAMETERS "${arg_TOP} ${parameters}, ${arg_FAULT_VECTORS} vectors")
+    return()
+  endif()
   add_test(NAME systemc.${arg_NAME} COMMAND systemc_${arg_NAME} --vectors ${arg_VECTORS})
   add_test(NAME systemc.${arg_NAME}.faults COMMAND systemc_${arg_NAME} --self-test --vectors ${arg_FAULT_VECTORS})
   set_tests_properties(systemc.${arg_NAME} systemc.${arg_NAME}.faults PROPERTIES TIMEOUT 600 LABELS systemc

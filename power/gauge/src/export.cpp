@@ -14,7 +14,7 @@
 namespace narrowgauge::power {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 struct Exported {
@@ -79,21 +79,22 @@ struct Tables {
   /// Asks for every format, like for like: units of 16 lanes, integers with Wallace multipliers and a register before
   /// the accumulator; of 32 or one where that is what is priced. Operands: uniform, wide floating-point ones Gaussian.
   void price() {
-    Json provenance = Json::array();
+    OrderedJson provenance = OrderedJson::array();
     for (const Exported& format : formats) {
-      Json said;
+      OrderedJson said;
       for (const int lanes : {16, 32, 1}) {
-        Json question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
+        OrderedJson question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
         if (format.exponent == 0) question.update({{"structure", "wallace"}, {"pipelined", true}});
         if (format.exponent == 0 && format.bits > 12) question["acc_width"] = 48;  // 16 products of 32 bits
         try {
           Answer answer = gauge.energy(std::get<Question>(question_from_json(question.dump())));
-          said = {{"name", format.name}, {"question", question}, {"answer", Json::parse(to_json(answer))}};
+          said = {{"name", format.name}, {"question", question}, {"answer", OrderedJson::parse(to_json(answer))}};
           rows.push_back({format, std::move(answer)});
           break;
         } catch (const FieldError& error) {
           if (said.empty())
-            said = {{"name", format.name}, {"question", question}, {"error", Json::parse(to_json(error))["error"]}};
+            said = {
+                {"name", format.name}, {"question", question}, {"error", OrderedJson::parse(to_json(error))["error"]}};
         }
       }
       provenance.push_back(std::move(said));
