@@ -193,6 +193,12 @@ TEST(DrawnStimulus, IsDistributedAsTheEntrySays) {
   for (const std::uint64_t code : drawn({{"format", "e4m3"}}, "uniform")) EXPECT_NE(code & 0x7F, 0x7FU);  // NaN
   for (const std::uint64_t word : drawn({{"random", 24}, {"set", 0x800000}}, "uniform")) EXPECT_EQ(word >> 23, 1U);
   EXPECT_EQ(drawn({{"random", 9}}, "uniform"), drawn({{"random", 9}}, "uniform"));
+  std::map<std::uint64_t, int> nibbles;
+  for (const std::uint64_t word : drawn({{"one_of", {4, 8, 9, 12, 13, 14}}, {"times", 8}}, "uniform"))
+    for (int i = 0; i < 8; ++i) ++nibbles[word >> 4 * i & 15];
+  ASSERT_EQ(nibbles.size(), 6U);
+  for (const auto& [nibble, count] : nibbles) EXPECT_NEAR(count, 4096 * 8 / 6.0, 400) << nibble;  // sqrt(n p q) = 67
+  EXPECT_EQ(drawn({{"random", 24}, {"times", 2}}, "uniform").size(), 4096U);
 }
 
 TEST(DrawnStimulus, RefusesWhatIsNotSaid) {
@@ -207,6 +213,8 @@ TEST(DrawnStimulus, RefusesWhatIsNotSaid) {
   refused({{"fixed", 13}}, "gauss", "needs 'deviation'");
   refused({{"fixed", 65}}, "uniform", "expected 1 to 64 bits");
   refused({{"random", 8}}, "digits", "uniform and gauss");
+  refused({{"one_of", json::array()}}, "uniform", "expected the values to draw from");
+  refused({{"random", 8}, {"times", 0}}, "uniform", "has 'times' 0; expected 1 or more");
   refused({{"format", "e9m9"}}, "uniform", "e9m9");
   refused({{"operand", "a"}}, "uniform", "of units with 'mac'");
 }

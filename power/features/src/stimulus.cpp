@@ -2,6 +2,7 @@
 #include "features/stimulus.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -308,7 +309,7 @@ class Maker {
       const std::size_t every = number("every", 1);
       if (every == 0) throw Error("input " + name + ": 'every' is 0, expected 1 or more");
       made.value = [every](std::size_t cycle) { return Bits{static_cast<std::uint8_t>(cycle % every == 0)}; };
-    } else if (how.contains("random") || how.contains("fixed") || how.contains("format")) {
+    } else if (how.contains("random") || how.contains("fixed") || how.contains("format") || how.contains("one_of")) {
       made.value = [values = drawn(name, how)](std::size_t cycle) { return values[cycle]; };
     } else if (how.contains("sequence")) {
       if (order_.empty() || (how.at("sequence") != "first" && how.at("sequence") != "last"))
@@ -318,8 +319,8 @@ class Maker {
       };
     } else {
       throw Error("input " + name + " is " + how.dump() +
-                  "; expected an object with operand, scale, constant, every, sequence, random, fixed or format, and "
-                  "perhaps delay, hold and width");
+                  "; expected an object with operand, scale, constant, every, sequence, random, one_of, fixed or format, "
+                  "and perhaps delay, hold, width and times");
     }
     return made;
   }
@@ -331,8 +332,8 @@ class Maker {
     return operand == "a";
   }
 
-  /// Values of its own, cycle by cycle, of a port that is no operand: random bits, fixed-point numbers, codes of a
-  /// format.
+  /// Values of its own, cycle by cycle, of a port that is no operand: random bits, one of some values, fixed-point numbers,
+  /// codes of a format; "times" of them side by side.
   std::vector<Bits> drawn(const std::string& name, const nlohmann::json& how) {
     const auto fail = [&](const std::string& why) { return Error("input " + name + " " + why); };
     const auto real = [&](const char* key, double otherwise) -> double {
@@ -358,6 +359,11 @@ class Maker {
       } else {
         draw = [&random, format, width] { return uniform_code({{}, format, width}, random); };
       }
+    } else if (how.contains("one_of")) {
+      const auto choice = how.at("one_of").get<std::vector<std::uint64_t>>();
+      if (choice.empty()) throw fail("has an empty 'one_of'; expected the values to draw from");
+      width = static_cast<int>(std::bit_width(*std::max_element(choice.begin(), choice.end())));
+      draw = [&random, choice] { return choice[random.below(choice.size())]; };
     } else {
       const double bits = real(how.contains("fixed") ? "fixed" : "random", 0);
       width = bits >= 1 && bits <= 64 ? static_cast<int>(bits) : 0;
@@ -383,7 +389,10 @@ class Maker {
       }
     }
     std::vector<Bits> values(options_.cycles);
-    for (Bits& bits : values) append(bits, draw(), width);
+    const double times = real("times", 1);
+    if (!(times >= 1) || times != std::floor(times)) throw fail("has 'times' " + number_text(times) + "; expected 1 or more");
+    for (Bits& bits : values)
+      for (double i = 0; i < times; ++i) append(bits, draw(), width);
     return values;
   }
 
