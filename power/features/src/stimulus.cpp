@@ -318,9 +318,10 @@ class Maker {
         return Bits{static_cast<std::uint8_t>(first ? order_[cycle].first : order_[cycle].last)};
       };
     } else {
-      throw Error("input " + name + " is " + how.dump() +
-                  "; expected an object with operand, scale, constant, every, sequence, random, one_of, fixed or format, "
-                  "and perhaps delay, hold, width and times");
+      throw Error(
+          "input " + name + " is " + how.dump() +
+          "; expected an object with operand, scale, constant, every, sequence, random, one_of, fixed or format, "
+          "and perhaps delay, hold, width and times");
     }
     return made;
   }
@@ -332,8 +333,8 @@ class Maker {
     return operand == "a";
   }
 
-  /// Values of its own, cycle by cycle, of a port that is no operand: random bits, one of some values, fixed-point numbers,
-  /// codes of a format; "times" of them side by side.
+  /// Values of its own, cycle by cycle, of a port that is no operand: random bits, one of some values, fixed-point
+  /// numbers, codes of a format; "times" of them side by side.
   std::vector<Bits> drawn(const std::string& name, const nlohmann::json& how) {
     const auto fail = [&](const std::string& why) { return Error("input " + name + " " + why); };
     const auto real = [&](const char* key, double otherwise) -> double {
@@ -390,7 +391,8 @@ class Maker {
     }
     std::vector<Bits> values(options_.cycles);
     const double times = real("times", 1);
-    if (!(times >= 1) || times != std::floor(times)) throw fail("has 'times' " + number_text(times) + "; expected 1 or more");
+    if (!(times >= 1) || times != std::floor(times))
+      throw fail("has 'times' " + number_text(times) + "; expected 1 or more");
     for (Bits& bits : values)
       for (double i = 0; i < times; ++i) append(bits, draw(), width);
     return values;
