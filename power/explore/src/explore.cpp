@@ -57,6 +57,7 @@ struct ArrayWork {
   double cycles = 0, macs = 0;
   double maps_in = 0, weights_in = 0;                           // bits from memory
   double streamed = 0;                                          // bits to the tile
+  double weight_macs = 0;                                       // of products with weights
   double results = 0;                                           // numbers
   double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
 
@@ -82,8 +83,10 @@ struct ArrayWork {
     cycles += static_cast<double>(work.cycles) * count;
     // Rows and columns not in use are isolated; lanes that fill up the last beat multiply zeros.
     const std::int64_t beats = (product.gemm.k + tile.lanes - 1) / tile.lanes;
-    macs += static_cast<double>(product.gemm.m) * static_cast<double>(product.gemm.n) *
-            static_cast<double>(beats * lanes_of_products) * count;
+    const double products = static_cast<double>(product.gemm.m) * static_cast<double>(product.gemm.n) *
+                            static_cast<double>(beats * lanes_of_products) * count;
+    macs += products;
+    weight_macs += product.weights ? products : 0;
     maps_in += a_in + (product.weights ? 0 : b_in);
     weights_in += product.weights ? b_in : 0;
     streamed += (a_sent + b_sent) * count;
@@ -182,6 +185,29 @@ Cell cell_of(const NumberFormat& numbers, int lanes, const RecordedCells& record
   cell.clock_share = simulated.at("clock_j").get<double>() / simulated.at("energy_j").get<double>();
   if (!cell.scaled) cell.leakage_w = simulated.at("leakage_w").get<double>() * lanes / at->first;
   return cell;
+}
+
+/// A recorded cell for 2:4 sparse weights, as ratios to the dense one of as many multipliers: of a beat's energy, area,
+/// period.
+struct SparseCell {
+  double energy = 1, area = 1, period = 1;
+  bool known = false;
+};
+
+/// That of a format in a technology; where this has no record, osu018's.
+SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& technology) {
+  if (numbers.name != "nvfp4") return {};
+  for (const std::string& from : {technology, std::string("osu018")}) {
+    const Json sparse = embedded_json("records/" + from + "/nvfp4_sparse_mac_32.json");
+    const Json dense = embedded_json("records/" + from + "/nvfp4_dense_mac_16.json");
+    if (sparse.is_null() || dense.is_null()) continue;
+    const auto ratio = [&](const char* pointer) {
+      const Json::json_pointer at(pointer);
+      return sparse.at(at).get<double>() / dense.at(at).get<double>();
+    };
+    return {ratio("/samples/0/L3/energy_j"), ratio("/area_m2"), ratio("/period_s"), true};
+  }
+  return {};
 }
 
 /// Bytes a second of a memory where the space does not say: one channel of 64-bit DDR3-1600, a stack of HBM2, a chip of
@@ -295,13 +321,20 @@ struct Explorer::Data {
     double bandwidth = 0;  // bytes a second
   };
   std::vector<Technology> technologies;
-  std::vector<double> mac_j;  // format x lanes x technology
-  std::vector<Cell> periods;  // the same
-  std::vector<double> sqnr;   // format x sparsity
+  std::vector<double> mac_j;             // format x lanes x technology
+  std::vector<Cell> periods;             // the same
+  std::vector<SparseCell> sparse_cells;  // format x technology
+  std::vector<double> sqnr;              // format x sparsity
   nlohmann::ordered_json sources;
 
   std::size_t mac_index(std::size_t format_at, std::size_t lanes_at, std::size_t technology_at) const {
     return (format_at * space.lanes.size() + lanes_at) * space.technology.size() + technology_at;
+  }
+
+  /// What 2:4 weights make of a point's cell; nothing where the point has none.
+  SparseCell sparse_cell(const std::array<std::size_t, Space::axes>& at) const {
+    if (space.sparsity[at[sparsity]] != Sparsity::two_four) return {};
+    return sparse_cells[at[format] * space.technology.size() + at[technology]];
   }
 
   void ask_prices(const Progress& progress);
@@ -343,7 +376,7 @@ struct Explorer::Data {
     const double cells = static_cast<double>(shape.rows) * shape.cols;
     // The recorded cells of the tile's formats have their shadow registers.
     const double shadow = space.format[at[format]]->tile ? 0 : space.format[at[format]]->accumulator_bits;
-    return cells * (found->second.base + space.lanes[at[lanes]] * found->second.lane) +
+    return cells * (found->second.base + space.lanes[at[lanes]] * found->second.lane) * sparse_cell(at).area +
            cells * shadow * space.area.flip_flop + shape.cols * column_gates * space.area.gate +
            (buffer_bits(shape) + 8 * space.global_buffer[at[global_buffer]]) * space.area.sram_bit;
   }
@@ -375,7 +408,7 @@ struct Explorer::Data {
     const std::array<std::size_t, Space::axes> sizes = space.sizes();
     ArrayWork work;
     Point array;  // what the array makes the same
-    double area = 0, array_work = 0, bandwidth = 0, dram_read_j = 0, dram_write_j = 0;
+    double array_work = 0, bandwidth = 0, dram_read_j = 0, dram_write_j = 0;
     double clock_j = 0, leakage_w = 0, busy = 0, cells_of_array = 0;  // clock_j: of an idle cell in a cycle
     Cell cell;
     bool new_array = true, new_technology = true;
@@ -403,7 +436,6 @@ struct Explorer::Data {
             alike.push_back({shape, buffer, work});
           }
         }
-        area = area_of(at, shape);
         array_work = work.cycles;
         new_technology = true;
         new_array = false;
@@ -414,7 +446,8 @@ struct Explorer::Data {
         const double a_bytes = a_buffer_bits(shape) / 8, b_bytes = b_buffer_bits(shape) / 8;
         const std::size_t t = at[technology];
         const double mac = mac_j[mac_index(at[format], at[lanes], t)];
-        array.mac_j = work.macs * mac;
+        const SparseCell selecting = sparse_cell(at);
+        array.mac_j = (work.macs + (selecting.energy - 1) * work.weight_macs) * mac;
         array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
                        work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
         if (const double bytes = space.global_buffer[at[global_buffer]]; bytes > 0)
@@ -424,13 +457,14 @@ struct Explorer::Data {
         dram_write_j = tech.dram_write_j;
         bandwidth = 8 * tech.bandwidth;
         cell = periods[mac_index(at[format], at[lanes], t)];
+        cell.period_s *= selecting.period;
         cells_of_array = static_cast<double>(shape.rows) * shape.cols;
         busy = work.macs / space.lanes[at[lanes]];
         clock_j = cell.clock_share * mac * space.lanes[at[lanes]];
         leakage_w = cell.leakage_w * cells_of_array;
         array.possible = true;
         array.cycles = array_work;
-        array.area_m2 = area * tech.node * tech.node;
+        array.area_m2 = area_of(at, shape) * tech.node * tech.node;
         array.sqnr_db = sqnr[at[format] * space.sparsity.size() + at[sparsity]];
         new_technology = false;
       }
@@ -538,7 +572,18 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     technologies.push_back(tech);
   }
   std::map<std::pair<std::string_view, std::string>, RecordedCells> recorded;
+  const bool pruned =
+      std::find(space.sparsity.begin(), space.sparsity.end(), Sparsity::two_four) != space.sparsity.end();
   for (const NumberFormat* numbers : space.format) {
+    for (const std::string& name : space.technology) {
+      sparse_cells.push_back(pruned ? sparse_cell_in(*numbers, name) : SparseCell{});
+      if (const SparseCell& cell = sparse_cells.back(); cell.known)
+        sources.push_back({{"of", std::string(numbers->name) + ", a cell for 2:4 sparse weights beside the dense one"},
+                           {"technology", name},
+                           {"ratio", cell.energy},
+                           {"source", "records of nvfp4_sparse_mac_32 and nvfp4_dense_mac_16 at L3; area x " +
+                                          Json(cell.area).dump() + ", shortest period x " + Json(cell.period).dump()}});
+    }
     for (const int count : space.lanes) {
       for (const std::string& name : space.technology) {
         double energy_j = 0;
@@ -809,7 +854,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const Sparsity how = space.sparsity[at[sparsity]];
   const Data::Technology& tech = data_->technologies[at[technology]];
   const Cell& cell = data_->periods[data_->mac_index(at[format], at[lanes], at[technology])];
-  const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
+  const SparseCell selecting = data_->sparse_cell(at);
+  const double asked = space.frequency_hz[at[frequency]];
+  const double hertz = asked == 0 ? 1 / (cell.period_s * selecting.period) : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
                               {"sparsity", name(how)},
@@ -847,7 +894,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
     assume("format: no tile takes " + std::string(numbers.name) + "; timed as one of " + std::to_string(numbers.bits) +
            "-bit elements");
   if (how == Sparsity::two_four)
-    assume("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, selection free");
+    assume(std::string("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, ") +
+           (selecting.known ? "selection as the recorded sparse cell beside the dense one" : "selection free"));
   if (space.compression[at[compression]] != 1)
     assume("compression: feature maps take that much less of memory's energy; the codec is free and keeps pace");
   if (space.result[at[result]] != Result::fp32)
