@@ -16,7 +16,8 @@
 // has Width bits in units of 2^(LsbExp-1); its exponent lies in [LsbExp - 1, LsbExp + Width - 2], which the rounding module is
 // told: for the sums of this project it need not look for overflow either.
 //
-// Cuts (docs/cuts.md): bit 0 between the halves of the normalizer, 1 behind it, before the rounding.
+// Cuts (docs/cuts.md): bit 0 within the normalizer, behind its coarse stages, which test many bits and are fewer than half; 1
+// behind it, before the rounding.
 module ng_fixed_to_fp32 #(
   parameter int Width  = 64,
   parameter int LsbExp = -20,
@@ -53,7 +54,8 @@ module ng_fixed_to_fp32 #(
   ng_normalize #(
     .Width   (DataWidth),
     .OutWidth(25),
-    .Cuts    (Cuts & 1)
+    .Cuts    (Cuts & 1),
+    .Fine    (ShiftWidth / 2 + 1)
   ) u_normalize (
     .clk_i   (clk_i),
     .en_i    (en_i),

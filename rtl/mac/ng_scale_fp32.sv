@@ -32,34 +32,33 @@ module ng_scale_fp32 #(
   localparam int ExpWidth = 10;
 
   // ---- operands
-  logic       a_normal, b_normal, a_special, b_special, a_mantissa, b_mantissa;
-  logic [7:0] a_exp, b_exp;  // biased; a subnormal number has the exponent of the smallest normal one
-  assign a_normal = |a_i[30:23];
-  assign b_normal = |b_i[30:23];
-  assign a_special = &a_i[30:23];
-  assign b_special = &b_i[30:23];
-  assign a_mantissa = |a_i[22:0];
-  assign b_mantissa = |b_i[22:0];
-  assign a_exp = {a_i[30:24], a_i[23] | ~a_normal};
-  assign b_exp = {b_i[30:24], b_i[23] | ~b_normal};
-
-  logic nan, inf;
-  assign inf = a_special | b_special;
-  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
-
-  logic signed [ExpWidth-1:0] top_exp, mul_exp, top_exp_p, top_exp_q, top_exp_qq;
-  logic                       mul_nan, mul_inf, mul_sign, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq, sign_qq;
-  logic [23:0]                a_sig, b_sig;
-  assign top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
+  logic        a_mantissa, b_mantissa, mul_sign;
+  logic [7:0]  a_field, b_field;
+  logic [23:0] a_sig, b_sig;
   ng_cut #(
-    .Width (51 + ExpWidth),
+    .Width (67),
     .Enable(Cuts & 1)
   ) u_operands (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_normal, a_i[22:0], b_normal, b_i[22:0], top_exp, nan, inf, (a_i[31] ^ b_i[31]) & ~nan}),
-    .q_o  ({a_sig, b_sig, mul_exp, mul_nan, mul_inf, mul_sign})
+    .d_i  ({|a_i[30:23], a_i[22:0], |b_i[30:23], b_i[22:0], a_i[30:23], b_i[30:23], |a_i[22:0], |b_i[22:0], a_i[31] ^ b_i[31]}),
+    .q_o  ({a_sig, b_sig, a_field, b_field, a_mantissa, b_mantissa, mul_sign})
   );
+
+  logic       a_normal, b_normal, a_special, b_special;
+  logic [7:0] a_exp, b_exp;  // biased; a subnormal number has the exponent of the smallest normal one
+  assign a_normal = a_sig[23];
+  assign b_normal = b_sig[23];
+  assign a_special = &a_field;
+  assign b_special = &b_field;
+  assign a_exp = {a_field[7:1], a_field[0] | ~a_normal};
+  assign b_exp = {b_field[7:1], b_field[0] | ~b_normal};
+
+  logic                       nan, inf, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq, sign_qq;
+  logic signed [ExpWidth-1:0] top_exp, top_exp_p, top_exp_q, top_exp_qq;
+  assign inf = a_special | b_special;
+  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
+  assign top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
 
   // ---- exact product, how far it may be shifted
   localparam int Ahead = 25;
@@ -91,7 +90,7 @@ module ng_scale_fp32 #(
   ) u_flags (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({mul_exp, mul_nan, mul_inf, mul_sign}),
+    .d_i  ({top_exp, nan, inf, mul_sign & ~nan}),
     .q_o  ({top_exp_p, nan_p, inf_p, sign_p})
   );
   ng_cut #(

@@ -11,11 +11,12 @@
 // still reach sig_o; the others drop into the sticky bit there and then. That makes the stages narrow (213 two-way
 // multiplexers for 64 to 25 bits, a full shifter has 384).
 //
-// Cuts (docs/cuts.md): bit 0 between the coarse half of the stages and the fine one.
+// Cuts (docs/cuts.md): bit 0 between the coarse stages and the fine ones, half of them unless said.
 module ng_normalize #(
   parameter int Width    = 64,
   parameter int OutWidth = 25,
   parameter int Cuts     = 0,  // registers: 1 coarse
+  parameter int Fine     = $clog2(Width) / 2,  // stages behind the cut
   localparam int ShiftWidth = $clog2(Width)
 ) (
   input  logic                  clk_i,  // this and en_i: of the cut
@@ -30,10 +31,9 @@ module ng_normalize #(
 `ifndef __ICARUS__ // which has no elaboration tasks
   if (Width < 2) begin : gen_check_width $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width); end
   if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width); end
+  if (Fine < 0 || Fine > ShiftWidth) begin : gen_check_fine $fatal(1, "ng_normalize: Fine=%0d; expected 0 to clog2(Width)=%0d", Fine, ShiftWidth); end
   if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_normalize: Cuts=%0d; expected 0 or 1", Cuts); end
 `endif
-
-  localparam int Fine = ShiftWidth / 2;  // stages after the cut
 
   // Stage k, down from `From` to `To`. What the remaining stages cannot bring up drops into the sticky bit (nothing while Width
   // is the smaller one).

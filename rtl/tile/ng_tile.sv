@@ -26,6 +26,7 @@ module ng_tile #(
   parameter int MaxBeats    = 65536,  // longest sum
   parameter int Counters    = 1,      // 1: with activity counters
   parameter int LoadCuts    = 0,      // registers: of the loader, 1 fits
+  parameter int CommandCuts = 0,      // of the check of compute commands, 1 factors + 2 products
   parameter int CellCuts    = 0,      // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
@@ -76,6 +77,7 @@ module ng_tile #(
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters); end
   if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts); end
+  if (CommandCuts < 0 || CommandCuts > 3) begin : gen_check_command_cuts $fatal(1, "ng_tile: CommandCuts=%0d; expected 0 to 3", CommandCuts); end
   if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts); end
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
   if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts); end
@@ -377,6 +379,7 @@ module ng_tile #(
     .ADepth   (ADepth),
     .BDepth   (BDepth),
     .MaxBeats (MaxBeats),
+    .CommandCuts(CommandCuts),
     .Requantize(Requantize)
   ) u_sequencer (
     .clk_i           (clk_i),

@@ -22,6 +22,10 @@
 // hold.
 // stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array stays.
 //
+// CommandCuts: registers in what is checked of a command while it waits at the head of its queue, where it does not change; it is
+// taken a cycle later for each. Bit 0: the counts of beats and panels, as they come; 1: their products, and the beats of the sum.
+// They have an enable: Yosys 0.23 (ice40_dsp) loses the registers of two products that stand in one cut without.
+//
 // Width argument. A legal command has panels x beats <= Depth for both operands, else it is refused: the counters of beats
 // and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; that factors have more, or
 // the product is beyond Depth, a power of two, is noted beside it. Addresses of A go up to Depth, behind a bank that is full.
@@ -33,6 +37,7 @@ module ng_tile_sequencer #(
   parameter int ADepth    = 512,
   parameter int BDepth    = 128,
   parameter int MaxBeats  = 65536,
+  parameter int CommandCuts = 0,  // registers: 1 factors + 2 products
   parameter int Requantize = 0,
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
@@ -87,34 +92,69 @@ module ng_tile_sequencer #(
   logic                      valid_q, bad_q, take, command_end;
   logic                      open_q;             // a sum goes on in the array
   logic [SumWidth-1:0]       sum_q;              // beats of it
-  logic [NextWidth-1:0]      sum_d;
-  logic                      format_bad, shape_bad, sum_bad;
-  logic [2*AAddrWidth+1:0]   a_product;
-  logic [2*BAddrWidth+1:0]   b_product;
-  logic                      a_beyond, b_beyond, beyond_q;
   logic [AAddrWidth:0]       a_images_q;
   logic [BAddrWidth:0]       b_images_q;
+  logic                      beyond_q;
 
-  assign cmd_ready_o = ~valid_q | command_end;
+  // It is taken when it has been at the head of its queue for as many cycles as what is checked of it has cuts.
+  localparam int Checks = (CommandCuts & 1) + ((CommandCuts >> 1) & 1);
+  logic [Checks:0] checked;
+  assign checked[0] = 1'b1;
+  for (genvar c = 0; c < Checks; c++) begin : gen_check
+    logic checked_q;
+    assign checked[c+1] = checked_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) checked_q <= 1'b0;
+      else checked_q <= cmd_valid_i & checked[c] & ~take;
+    end
+  end
+  assign cmd_ready_o = checked[Checks] & (~valid_q | command_end);
   assign take = cmd_valid_i & cmd_ready_o & ~stop_i;
 
-  logic a_fp8, b_fp8;
+  // Factors: the bits of the counts of panels that are multiplied, and whether there are bits above them.
+  logic                a_fp8, b_fp8, format_bad_d, format_bad, edge_bad_d, edge_bad, a_high, b_high, first, last;
+  logic [AAddrWidth:0] a_panels;
+  logic [BAddrWidth:0] b_panels;
+  logic [15:0]         beats;
   assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
   assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
-  assign format_bad = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
-                      !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq));
-  assign shape_bad = cmd_i.a_panels == '0 || cmd_i.b_panels == '0 || cmd_i.beats == '0 ||
-                     cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
-  assign sum_d = (cmd_i.first ? '0 : NextWidth'(sum_q)) + NextWidth'(cmd_i.beats);
-  assign sum_bad = cmd_i.first == open_q || sum_d > NextWidth'(MaxBeats) ||
-                   (!(cmd_i.first && cmd_i.last) && (cmd_i.a_panels != 16'd1 || cmd_i.b_panels != 16'd1));
+  assign format_bad_d = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
+                        !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq));
+  assign edge_bad_d = cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
+  ng_cut #(
+    .Width (AAddrWidth + BAddrWidth + 24),
+    .Enable(CommandCuts & 1)
+  ) u_factors (
+    .clk_i(clk_i),
+    .en_i (cmd_valid_i),
+    .d_i  ({cmd_i.a_panels[AAddrWidth:0], (cmd_i.a_panels >> (AAddrWidth + 1)) != '0, cmd_i.b_panels[BAddrWidth:0],
+            (cmd_i.b_panels >> (BAddrWidth + 1)) != '0, cmd_i.beats, cmd_i.first, cmd_i.last, format_bad_d, edge_bad_d}),
+    .q_o  ({a_panels, a_high, b_panels, b_high, beats, first, last, format_bad, edge_bad})
+  );
 
-  assign a_product = (2*AAddrWidth+2)'(cmd_i.a_panels[AAddrWidth:0]) * (2*AAddrWidth+2)'(cmd_i.beats[AAddrWidth:0]);
-  assign b_product = (2*BAddrWidth+2)'(cmd_i.b_panels[BAddrWidth:0]) * (2*BAddrWidth+2)'(cmd_i.beats[BAddrWidth:0]);
-  assign a_beyond = (cmd_i.a_panels >> (AAddrWidth + 1)) != '0 || (cmd_i.beats >> (AAddrWidth + 1)) != '0 ||
-                    (a_product >> (AAddrWidth + 1)) != '0 || (a_product[AAddrWidth] && a_product[AAddrWidth-1:0] != '0);
-  assign b_beyond = (cmd_i.b_panels >> (BAddrWidth + 1)) != '0 || (cmd_i.beats >> (BAddrWidth + 1)) != '0 ||
-                    (b_product >> (BAddrWidth + 1)) != '0 || (b_product[BAddrWidth] && b_product[BAddrWidth-1:0] != '0);
+  // Products: images of the command, and beats of the sum with those before it.
+  logic                    shape_bad, sum_bad, bad_d, bad, a_beyond_d, a_beyond, b_beyond_d, b_beyond;
+  logic [2*AAddrWidth+1:0] a_product_d, a_product;
+  logic [2*BAddrWidth+1:0] b_product_d, b_product;
+  logic [NextWidth-1:0]    sum_d, sum;
+  assign shape_bad = (!a_high && a_panels == '0) || (!b_high && b_panels == '0) || beats == '0 || edge_bad;
+  assign sum_bad = first == open_q ||
+                   (!(first && last) && (a_high || b_high || a_panels != (AAddrWidth+1)'(1) || b_panels != (BAddrWidth+1)'(1)));
+  assign bad_d = format_bad | shape_bad | sum_bad;
+  assign a_beyond_d = a_high || (beats >> (AAddrWidth + 1)) != '0;
+  assign b_beyond_d = b_high || (beats >> (BAddrWidth + 1)) != '0;
+  assign a_product_d = (2*AAddrWidth+2)'(a_panels) * (2*AAddrWidth+2)'(beats[AAddrWidth:0]);
+  assign b_product_d = (2*BAddrWidth+2)'(b_panels) * (2*BAddrWidth+2)'(beats[BAddrWidth:0]);
+  assign sum_d = (first ? '0 : NextWidth'(sum_q)) + NextWidth'(beats);
+  ng_cut #(
+    .Width (2 * AAddrWidth + 2 * BAddrWidth + 7 + NextWidth),
+    .Enable(CommandCuts & 2)
+  ) u_products (
+    .clk_i(clk_i),
+    .en_i (cmd_valid_i),
+    .d_i  ({a_product_d, b_product_d, sum_d, bad_d, a_beyond_d, b_beyond_d}),
+    .q_o  ({a_product, b_product, sum, bad, a_beyond, b_beyond})
+  );
 
   // ---- the command in execution
   logic                  first_q, last_q, release_a_q, release_b_q, part_a_q, irq_q, bf16_q;
@@ -127,8 +167,9 @@ module ng_tile_sequencer #(
   logic [KWidth-1:0]     k_max_q;
   always_ff @(posedge clk_i) begin
     if (take) begin
-      bad_q       <= format_bad | shape_bad | sum_bad;
-      beyond_q    <= a_beyond | b_beyond;
+      bad_q       <= bad || sum > NextWidth'(MaxBeats);
+      beyond_q    <= a_beyond || (a_product >> (AAddrWidth + 1)) != '0 || (a_product[AAddrWidth] && a_product[AAddrWidth-1:0] != '0) ||
+                     b_beyond || (b_product >> (BAddrWidth + 1)) != '0 || (b_product[BAddrWidth] && b_product[BAddrWidth-1:0] != '0);
       a_images_q  <= a_product[AAddrWidth:0];
       b_images_q  <= b_product[BAddrWidth:0];
       first_q     <= cmd_i.first;
@@ -157,7 +198,7 @@ module ng_tile_sequencer #(
       valid_q <= take | (valid_q & ~command_end & ~stop_i);
       if (take) begin
         open_q <= ~cmd_i.last;
-        sum_q  <= sum_d[SumWidth-1:0];
+        sum_q  <= sum[SumWidth-1:0];
       end
     end
   end

@@ -16,7 +16,7 @@ struct TileParams {
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two
   std::int64_t max_beats = 65536;
   bool counters = true;
-  unsigned load_cuts = 0, cell_cuts = 0, convert_cuts = 0, scale_cuts = 0;  ///< masks
+  unsigned load_cuts = 0, command_cuts = 0, cell_cuts = 0, convert_cuts = 0, scale_cuts = 0;  ///< masks
   bool requantize = false;
   unsigned requantize_cuts = 0;  ///< a mask
 
@@ -44,7 +44,8 @@ struct TileParams {
     };
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
-           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && scale_cuts <= 31 && requantize_cuts <= 31 &&
+           max_beats <= 0x7FFFFFFF && load_cuts <= 1 && command_cuts <= 3 && scale_cuts <= 31 &&
+           requantize_cuts <= 31 &&
            (!requantize || (array().has_fp4() && lanes == 16 && cols <= 16 && std::has_single_bit(unsigned(cols)) &&
                             stream_width <= 1024 && std::has_single_bit(unsigned(stream_width))));
   }

@@ -2,6 +2,8 @@
 // Cycle model of rtl/tile/ng_tile_sequencer.sv.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 
 #include "narrowgauge/tile/tile_regs.hpp"
@@ -43,12 +45,12 @@ class TileSequencerCore {
   bool busy() const { return valid_ || beat_.valid; }
 
   Out look(const In& in) const {
-    Out out{.cmd_ready = !valid_, .a_addr = a_addr_, .b_addr = b_addr_};
+    Out out{.cmd_ready = checked() && !valid_, .a_addr = a_addr_, .b_addr = b_addr_};
     if (!valid_) return out;
-    const bool last_beat = k_last() && j_last() && i_last();
+    const bool last_beat = ends();
     const bool a_there = a_addr_ < in.a_images, b_there = b_addr_ < in.b_images;
-    const bool ends = (in.a_complete || (cmd_.part_a && !cmd_.release_a)) && in.b_complete;
-    const bool there = a_there && b_there && (!last_beat || ends);
+    const bool complete = (in.a_complete || (cmd_.part_a && !cmd_.release_a)) && in.b_complete;
+    const bool there = a_there && b_there && (!last_beat || complete);
     const bool wrong = beyond_ || (in.a_complete && (cmd_.part_a ? !a_there : in.a_images != a_images_)) ||
                        (in.b_complete && in.b_images != b_images_);
     out.starved = !bad_ && !wrong && !there;
@@ -65,14 +67,14 @@ class TileSequencerCore {
                .nvfp4 = cmd_.nvfp4,
                .tensor_scale = cmd_.tensor_scale,
                .row_end = j_last()};
-    out.cmd_ready = last_beat;
-    out.a_release = out.cmd_ready && cmd_.release_a;
-    out.b_release = out.cmd_ready && cmd_.release_b;
+    out.cmd_ready = checked() && last_beat;
+    out.a_release = last_beat && cmd_.release_a;
+    out.b_release = last_beat && cmd_.release_b;
     return out;
   }
 
   void step(const In& in, const Out& out) {
-    const bool go = out.read, take = in.cmd && out.cmd_ready && !in.stop;
+    const bool go = out.read, end = go && ends(), take = in.cmd && out.cmd_ready && !in.stop;
     if (go) {
       beat_ = {.valid = true,
                .first = cmd_.first && k_ == 0,
@@ -85,7 +87,8 @@ class TileSequencerCore {
     } else {
       beat_.valid = beat_.valid && !in.array_ready;
     }
-    valid_ = take || (valid_ && !(go && out.cmd_ready) && !in.stop);
+    valid_ = take || (valid_ && !end && !in.stop);
+    seen_ = in.cmd && !take ? std::min(seen_ + 1, checks) : 0;
     if (take) accept(*in.cmd);
   }
 
@@ -94,6 +97,8 @@ class TileSequencerCore {
   bool i_last() const { return i_ == cmd_.a_panels - 1; }
   bool j_last() const { return j_ == cmd_.b_panels - 1; }
   bool k_last() const { return k_ == cmd_.beats - 1; }
+  bool ends() const { return k_last() && j_last() && i_last(); }
+  bool checked() const { return seen_ == checks; }
 
   /// To the next pair of images.
   void advance() {
@@ -140,6 +145,8 @@ class TileSequencerCore {
     cmd_ = cmd;
   }
 
+  static constexpr int checks = std::popcount(params.command_cuts);
+  int seen_ = 0;  // cycles of the command at the head of the queue, `checks` at most
   bool valid_ = false, bad_ = false;
   bool beyond_ = false;   // more images than a bank can hold
   bool open_ = false;     // a sum goes on in the array ...

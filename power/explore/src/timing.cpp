@@ -115,6 +115,7 @@ class Timing {
         groups_(quotient_up(std::int64_t{tile.cols} * 32, tile.stream_width)),
         stages_(tile.stages),
         load_cuts_(tile.load_cuts),
+        command_cuts_(tile.command_cuts),
         convert_cuts_(tile.convert_cuts),
         scale_cuts_(tile.scale_cuts),
         a_words_(tile.a_words()),
@@ -230,13 +231,15 @@ class Timing {
     tiles_before_ = tiles;
     edge_before_ = edge;
     new_block_ = false;
-    Time start = std::max({s_.sequencer, last_image(false, a_first, 1), last_image(true, 0, 1)});
+    // It comes to the head of its queue when the one before it is taken, and is checked there.
+    const Time head = commands_.empty() ? long_ago : commands_.back().taken + command_cuts_;
+    Time start = std::max({s_.sequencer, head + 2, last_image(false, a_first, 1), last_image(true, 0, 1)});
     const Time b_complete = s_.b.complete[turn(true)], complete = std::max(s_.a.complete[turn(false)], b_complete);
-    Time taken = s_.sequencer - 1;
+    Time taken = std::max(s_.sequencer - 1, head + 1);
     if (compute_count_ < queue_depth) {
       pushed_ += access_cycles * (1 + panels + edge_written);
-      start = std::max(start, pushed_ + compute_to_beat);
-      taken = std::max(taken, pushed_ + compute_to_beat - 1);
+      start = std::max(start, pushed_ + compute_to_beat + command_cuts_);
+      taken = std::max(taken, pushed_ + compute_to_beat - 1 + command_cuts_);
     }
     commands_.push_back({taken, panels, edge_written});
     ++compute_count_;
@@ -620,7 +623,7 @@ class Timing {
   static constexpr Time driver_start = (accesses_before + 1) * access_cycles;  // after the first STATUS
 
   Plan plan_;
-  std::int64_t rows_, groups_, stages_, load_cuts_, convert_cuts_, scale_cuts_, a_words_, b_words_;
+  std::int64_t rows_, groups_, stages_, load_cuts_, command_cuts_, convert_cuts_, scale_cuts_, a_words_, b_words_;
   bool a_edge_, b_edge_;
   Time followed_;  // no repetition is looked for before
   State s_;
@@ -662,6 +665,7 @@ void validate(const TileShape& tile) {
   check_power("b_depth", tile.b_depth, 2, 32768);
   check("max_beats", tile.max_beats, 1, 0x7FFFFFFF);
   check("load_cuts", tile.load_cuts, 0, 1);
+  check("command_cuts", tile.command_cuts, 0, 2);
   check("convert_cuts", tile.convert_cuts, 0, 8);
   check("scale_cuts", tile.scale_cuts, 0, 8);
 }

@@ -2,8 +2,8 @@
 // ng_tile and its SystemC module in lock-step: chains of loads and compute commands that overlap, with operands that
 // stay, banks of A that are taken in parts, and sums over several commands; every error; registers read and written at
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
-// NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS,
-// NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
+// NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
+// NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
 #include <array>
 #include <deque>
 #include <map>

@@ -55,7 +55,7 @@ inline void latency(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = shape.a_panels * shape.b_panels * shape.beats;
     // Queue, check, address, array, its stages, its queue; then the drain's three; and the cuts.
-    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + drain_cuts;
+    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts;
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(), expected,
                          [&] { return tile.describe; });
     tile.expect_counter(busy, expected);
@@ -105,7 +105,7 @@ inline void requantizing(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = c.a_panels * c.b_panels * c.beats;
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(),
-                         all_beats + stages + rows * groups + 8 + drain_cuts + requantize_cycles,
+                         all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts + requantize_cycles,
                          [&] { return tile.describe; });
     tile.expect_counter(stall_out, 0);
     tile.expect_counters();
@@ -128,9 +128,9 @@ inline void wait_for_input(Harness& tile) {
   tile.wait(tile.random.upto(50));
   tile.pace.in = in;
   tile.settle();
-  // From the third cycle after the write on, until the last word has gone through its queue; but by then, all images
-  // but the last have been computed with.
-  tile.expect_counter(stall_in, tile.last_in() - pushed - 1 - (c.beats - 1));
+  // From the third cycle after the write on (and the cuts of its check), until the last word has gone through its
+  // queue; but by then, all images but the last have been computed with.
+  tile.expect_counter(stall_in, tile.last_in() - pushed - 1 - command_cuts - (c.beats - 1));
   tile.expect_counter(stall_out, 0);
   tile.expect_counter(busy, tile.last_out() - pushed);
   tile.expect_counters();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
-// NG_COUNTERS, NG_LOAD_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
+// NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
+// NG_REQUANTIZE_CUTS.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,8 @@ inline constexpr unsigned blocks = has_fp4 ? lanes / 16 : 0;
 inline constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
 inline constexpr unsigned groups = (cols + stream_words - 1) / stream_words;
 inline constexpr unsigned stages = (has_fp4 ? 3 : 2) + static_cast<unsigned>(std::popcount(NG_CELL_CUTS & ~2U));
+// Cycles that the check of a command takes more.
+inline constexpr unsigned command_cuts = static_cast<unsigned>(std::popcount(NG_COMMAND_CUTS + 0U));
 // Cycles that the cuts add between the accumulators and the stream of results.
 inline constexpr unsigned drain_cuts =
     static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U));

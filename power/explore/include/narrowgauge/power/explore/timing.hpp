@@ -11,9 +11,9 @@
 
 namespace narrowgauge::power {
 
-/// The cuts of ng_tile: LoadCuts, CellCuts, ConvertCuts, ScaleCuts, masks.
+/// The cuts of ng_tile: LoadCuts, CommandCuts, CellCuts, ConvertCuts, ScaleCuts, masks.
 struct TileCuts {
-  unsigned load = 0, cell = 0, convert = 0, scale = 0;
+  unsigned load = 0, command = 0, cell = 0, convert = 0, scale = 0;
 };
 
 /// What the timing of a tile depends on; rtl/tile/ng_tile.sv says what each is.
@@ -27,6 +27,7 @@ struct TileShape {
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two from 2 to 32768
   std::int64_t max_beats = 65536;    ///< longest sum
   int load_cuts = 0;                 ///< cycles from a load's turn to its first word that the check of its size takes
+  int command_cuts = 0;              ///< cycles more that a command is checked at the head of its queue
   int convert_cuts = 0;              ///< stages more in the conversion of sums
   int scale_cuts = 0;                ///< and in the scaling of results
 
@@ -49,6 +50,7 @@ struct TileShape {
             .b_depth = b_depth,
             .max_beats = max_beats,
             .load_cuts = std::popcount(cuts.load),
+            .command_cuts = std::popcount(cuts.command),
             .convert_cuts = std::popcount(cuts.convert),
             .scale_cuts = std::popcount(cuts.scale)};
   }
