@@ -201,7 +201,7 @@ void add_energy(CLI::App& app, int& exit_code) {
     arguments->fields.push_back({option, key, kind});
   };
   const std::string unit = "Unit", operands = "Operands", answer = "Answer", other = "Other questions";
-  field("--format", "format", "int1 ... uint16, integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, bf16, fp16, tf32, fp32",
+  field("--format", "format", "int1 ... uint16, integer, fp8_e4m3, fp8_e5m2, nvfp4, mxfp4, luq, bf16, fp16, tf32, fp32",
         "NAME", Field::text, unit);
   field("--a-format", "a_format", "Instead of --format: that of operand a (activations); fp4_e2m1, fp4_e3m0 too",
         "NAME", Field::text, unit);

@@ -111,7 +111,7 @@ def energy(
 ) -> Answer:
     """Energy of multiply-accumulates.
 
-    format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'bf16', 'fp16', 'tf32', 'fp32', 'int1' to 'int16', 'uint1' to
+    format: 'nvfp4', 'fp8_e4m3', 'fp8_e5m2', 'mxfp4', 'luq', 'bf16', 'fp16', 'tf32', 'fp32', 'int1' to 'int16', 'uint1' to
         'uint16', or 'integer' with a_width, b_width, a_signed, b_signed; left out where a_format and b_format say it
         of each operand.
     fields: the unit, its operands' statistics, technology and rung, as docs/energy.md lists them. Statistics `a` and `b`

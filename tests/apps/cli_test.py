@@ -1145,9 +1145,15 @@ class Energy(Program):
     def test_formats_of_each_operand(self) -> None:
         both = self.json("energy", "--format", "int4", "--rung", "L0")
         self.assertEqual(self.json("energy", "--a-format", "int4", "--b-format", "int4", "--rung", "L0"), both)
-        pair = ("energy", "--a-format", "int4", "--b-format", "fp4_e3m0")
+        luq = self.json("energy", "--format", "luq", "--lanes", "16", "--rung", "L0")
+        pair = ("energy", "--a-format", "int4", "--b-format", "fp4_e3m0", "--lanes", "16", "--rung", "L0")
+        self.assertEqual(self.json(*pair), luq)
+        self.assertTrue(luq["in_range"])
+        self.assertLess(luq["each"], self.json("energy", "--format", "nvfp4", "--rung", "L0")["each"])
+        self.refused(["energy", "--format", "luq", "--lanes", "12", "--rung", "L0"], "expected a power of two")
+        pair = ("energy", "--a-format", "int4", "--b-format", "fp4_e2m1")
         for rest in ((), ("--rung", "L0"), ("--technology", "horowitz_45nm"), ("--technology", "ice40up")):
-            self.refused([*pair, *rest], "of int4 x fp4_e3m0 there is neither a unit nor a calibration yet")
+            self.refused([*pair, *rest], "of int4 x fp4_e2m1 there is neither a unit nor a calibration yet")
         self.refused([*pair], "osu018 has units of, in both operands: bf16, fp16, fp32, fp8_e4m3")
         self.refused(["energy", "--a-format", "int4"], "b_format is missing")
         self.refused([*pair, "--format", "int4"], 'a_format is "int4"; expected left out, or format')

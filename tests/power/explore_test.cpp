@@ -425,6 +425,8 @@ TEST(Accuracy, GrowsWithTheBits) {
   };
   EXPECT_GT(db("int4"), 8);
   EXPECT_GT(db("nvfp4"), db("mxfp4"));
+  EXPECT_GT(db("mxfp4"), db("luq"));
+  EXPECT_GT(db("luq"), 3);
   EXPECT_GT(db("fp8_e5m2"), db("nvfp4"));
   EXPECT_GT(db("fp8_e4m3"), db("fp8_e5m2"));
   EXPECT_GT(db("int8"), db("fp8_e4m3"));
@@ -547,7 +549,7 @@ TEST(Ids, TellExplorationsApart) {
 
 TEST(Areas, GrowWithTheArray) {
   Json json = small_space;
-  json["format"] = {"nvfp4", "fp8_e4m3", "fp8_e5m2", "int8", "int4"};
+  json["format"] = {"nvfp4", "fp8_e4m3", "fp8_e5m2", "luq", "int8", "int4"};
   json["lanes"] = 16;
   json["technology"] = "osu018";
   const Explorer e = explorer(json);
@@ -559,6 +561,7 @@ TEST(Areas, GrowWithTheArray) {
     EXPECT_LT(d["area_m2"].get<double>(), 64 * 16 * 50000e-12);
   }
   EXPECT_LT(area["int4"], area["nvfp4"]);
+  EXPECT_LT(area["luq"], area["nvfp4"]);
   EXPECT_LT(area["nvfp4"], area["int8"]);
   EXPECT_LT(area["int8"], area["fp8_e5m2"]);
   EXPECT_LT(area["fp8_e4m3"], area["fp8_e5m2"]);

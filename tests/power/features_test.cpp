@@ -15,6 +15,7 @@
 #include "features_operands.hpp"
 #include "features_unit.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/mxfp4_mac.hpp"
@@ -131,7 +132,7 @@ TEST(Words, Fp8IsGolden) {
                                                 std::tuple{MacFormat::fp8_e5m2, Format::e5m2, fp8_lsb_exp}}) {
     Graph<U128> g;
     const int a = g.input(registers, 8), b = g.input(registers, 8);
-    const Fp8Product owing = multiply_fp8(g, mac_format, false, a, b), exact = multiply_fp8(g, mac_format, true, a, b);
+    const LaneProduct owing = multiply_fp8(g, mac_format, false, a, b), exact = multiply_fp8(g, mac_format, true, a, b);
     const int width = fp8_lane_width(mac_format);
     for (unsigned x = 0; x < 256; ++x)
       for (const unsigned half : {0U, 128U}) {
@@ -153,6 +154,28 @@ TEST(Words, Fp8IsGolden) {
         }
       }
   }
+}
+
+TEST(Words, LuqIsGolden) {
+  Graph<U64> g;
+  const int a = g.input(registers, 4), b = g.input(registers, 4);
+  const LaneProduct owing = multiply_luq(g, false, a, b), exact = multiply_luq(g, true, a, b);
+  for (unsigned x = 0; x < 16; ++x) {
+    for (unsigned t = 0; t < block; ++t) {
+      g.values(a)[t] = x;
+      g.values(b)[t] = t & 15;
+    }
+    run(g);
+    for (unsigned t = 0; t < 16; ++t) {
+      const int golden = luq_product(x, t);
+      ASSERT_EQ(signed_value(g.values(exact.term)[t], 11, true), golden) << x << " times " << t;
+      ASSERT_EQ(signed_value(g.values(owing.term)[t], 11, true) + static_cast<std::int64_t>(g.values(owing.owed)[t]),
+                golden)
+          << x << " times " << t;
+    }
+  }
+  // The adders of eight lanes: of pairs, of fours, of all.
+  EXPECT_EQ(owed_by_subtrees({10, 11, 12, 13, 14, 15, 16, 17}), (std::vector<int>{10, 11, 13, 15, 17, 12, 16, 14}));
 }
 
 TEST(Words, SumsAreSums) {
@@ -518,6 +541,17 @@ TEST(Features, ExpectedNarrowFloatsAreCounted) {
     }
 }
 
+TEST(Features, ExpectedLuqIsCounted) {
+  for (const bool accumulator : {true, false})
+    for (const int lanes : {1, 16})
+      for (const Distribution distribution : {Distribution::uniform, Distribution::gauss}) {
+        MacQuestion q{luq_mac(), {distribution, {}}, {distribution, {}}};
+        q.mac.lanes = lanes;
+        q.mac.accumulator = accumulator;
+        expect_agree(q, 4000, 0.05, 0.7);
+      }
+}
+
 TEST(Features, ExpectedFloatsAreCounted) {
   for (const MacFormat format : {MacFormat::bf16, MacFormat::fp16, MacFormat::tf32, MacFormat::fp32})
     for (const Distribution distribution : named)
@@ -660,6 +694,7 @@ TEST(Expected, AlikeLeavesAreAsGoodAsAll) {
                           {.a_width = 4, .b_width = 4, .lanes = 23},
                           {.a_width = 8, .b_width = 8, .lanes = 21, .accumulator = false},
                           {.a_format = MacFormat::fp8_e4m3, .b_format = MacFormat::fp8_e4m3, .lanes = 12},
+                          {.b_format = MacFormat::fp4_e3m0, .a_width = 4, .lanes = 16},
                           {.a_format = MacFormat::nvfp4, .b_format = MacFormat::nvfp4, .lanes = 112}};
   for (const OperandStatistics& operand : {gauss, uniform}) {
     for (const MacSpec& mac : macs) {

@@ -96,9 +96,18 @@ TEST(Questions, FormatsOfEachOperand) {
   same(R"("format": "int", "a_width": 8, "b_width": 4, "b_signed": false)",
        R"("a_format": "int8", "b_format": "uint4")", R"(, "rung": "L0")");
   same(R"("format": "nvfp4")", R"("a_format": "nvfp4", "b_format": "nvfp4")", "");
+  same(R"("format": "luq")", R"("a_format": "int4", "b_format": "fp4_e3m0")", "");
+  same(R"("format": "luq", "lanes": 16)", R"("a_format": "int", "a_width": 4, "b_format": "fp4_e3m0", "lanes": 16)",
+       R"(, "rung": "L0")");
   same(R"("format": "fp16")", R"("a_format": "fp16", "b_format": "fp16")", R"(, "technology": "horowitz_45nm")");
 
   expect_refused(R"({"a_format": "int4"})", "b_format", "missing", "fp4_e3m0");
+  expect_refused(R"({"format": "luq", "a_format": "int4"})", "a_format", "int4", "of both operands");
+  expect_refused(R"({"a_format": "luq", "b_format": "int4"})", "a_format", "luq", "fp4_e3m0");
+  expect_refused(R"({"format": "luqs"})", "format", "luqs", "luq");
+  expect_refused(R"({"format": "luq", "lanes": 12, "rung": "L0"})", "lanes", "12", "a power of two");
+  expect_refused(R"({"a_format": "int8", "b_format": "fp4_e3m0", "rung": "L0"})", "a_width", "8", "4");
+  expect_refused(R"({"a_format": "uint4", "b_format": "fp4_e3m0", "rung": "L0"})", "a_signed", "false", "INT4");
   expect_refused(R"({"b_format": "int4"})", "a_format", "missing", "fp4_e3m0");
   expect_refused(R"({"format": "int4", "b_format": "int4"})", "b_format", "int4", "of both operands");
   expect_refused(R"({"a_format": "int4", "b_format": "fp5"})", "b_format", "fp5", "fp4_e2m1");
@@ -111,21 +120,22 @@ TEST(Questions, FormatsOfEachOperand) {
 }
 
 TEST(Questions, PairsThatNothingMultipliesAreRefusedByName) {
-  const std::string int4_fp4 = R"({"a_format": "int4", "b_format": "fp4_e3m0")";
+  const std::string int4_fp4 = R"({"a_format": "int4", "b_format": "fp4_e2m1")";
   for (const std::string rest :
        {"", R"(, "rung": "L0")", R"(, "rung": "L1")", R"(, "rung": "L3")", R"(, "strict": true)",
         R"(, "technology": "osu050")", R"(, "technology": "horowitz_45nm")"}) {
     const std::string technology = rest.find("osu050") == std::string::npos ? "" : "osu050 has units of";
-    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0", technology);
-    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0",
-                   "of int4 x fp4_e3m0 there is neither a unit nor a calibration yet");
-    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e3m0", "fp8_e4m3, fp8_e5m2, integer, mxfp4, nvfp4");
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e2m1", technology);
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e2m1",
+                   "of int4 x fp4_e2m1 there is neither a unit nor a calibration yet");
+    expect_refused(int4_fp4 + rest + "}", "b_format", "fp4_e2m1",
+                   "fp8_e4m3, fp8_e5m2, integer, integer x fp4_e3m0, mxfp4, nvfp4");
   }
-  expect_refused(int4_fp4 + R"(, "technology": "ice40up"})", "b_format", "fp4_e3m0", "ice40up has units of");
-  expect_refused(int4_fp4 + R"(, "mode": "pann_paper"})", "b_format", "fp4_e3m0", "integer");
+  expect_refused(int4_fp4 + R"(, "technology": "ice40up"})", "b_format", "fp4_e2m1", "ice40up has units of");
+  expect_refused(int4_fp4 + R"(, "mode": "pann_paper"})", "b_format", "fp4_e2m1", "integer");
   expect_refused(R"({"format": "fp4_e2m1"})", "format", "fp4_e2m1", "neither a unit nor a calibration");
   Question question;
-  question.unit.mac.b_format = MacFormat::fp4_e3m0;
+  question.unit.mac.b_format = MacFormat::fp4_e2m1;
   EXPECT_THROW(gauge().energy_counted(question, {}), FieldError);
   EXPECT_THROW(gauge().prepare("osu018")(question.unit), FieldError);
   EXPECT_THROW(product_operands(question.unit.mac, std::vector<float>(4), 2, 2, std::vector<float>(4), 2), FieldError);

@@ -39,9 +39,10 @@ def test_a_format_for_each_operand() -> None:
     assert (
         ng.energy(a_format="int8", b_format="int4", rung="L0").value == ng.energy("integer", b_width=4, rung="L0").value
     )
-    with pytest.raises(ng.FieldError, match="of int4 x fp4_e3m0 there is neither a unit nor a calibration") as refused:
-        ng.energy(a_format="int4", b_format="fp4_e3m0")
-    assert (refused.value.field, refused.value.value) == ("b_format", "fp4_e3m0")
+    assert ng.energy(a_format="int4", b_format="fp4_e3m0", rung="L0").value == ng.energy("luq", rung="L0").value
+    with pytest.raises(ng.FieldError, match="of int4 x fp4_e2m1 there is neither a unit nor a calibration") as refused:
+        ng.energy(a_format="int4", b_format="fp4_e2m1")
+    assert (refused.value.field, refused.value.value) == ("b_format", "fp4_e2m1")
     with pytest.raises(ng.FieldError, match="format is missing"):
         ng.energy()
 

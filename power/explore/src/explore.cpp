@@ -116,6 +116,7 @@ Json embedded_json(std::string_view path) {
 MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
   question.mac.set_format(numbers.mac);
+  if (numbers.mac == MacFormat::fp4_e3m0) question.mac = luq_mac();
   // Integers like for like with the array's cells.
   if (numbers.mac == MacFormat::integer) question.mac = reference_mac(numbers.width);
   question.mac.lanes = numbers.unit_lanes ? numbers.unit_lanes : lanes;

@@ -20,6 +20,7 @@ constexpr NumberFormat formats[] = {
     {"nvfp4", MacFormat::nvfp4, 4, 4, 16, 3, 64, 0, true},
     {"fp8_e4m3", MacFormat::fp8_e4m3, 8, 8, 0, 2, 57, 0, true},
     {"fp8_e5m2", MacFormat::fp8_e5m2, 8, 8, 0, 2, 85, 0, true},
+    {"luq", MacFormat::fp4_e3m0, 4, 4, 0, 2, 31, 0, true},  // A: INT4
     {"mxfp4", MacFormat::mxfp4, 4, 4, 32, 3, 32, 32, false},
     {"int4", MacFormat::integer, 4, 4, 0, 2, 32, 0, false},
     {"int8", MacFormat::integer, 8, 8, 0, 2, 32, 0, false},

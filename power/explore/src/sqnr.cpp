@@ -73,9 +73,10 @@ double sqnr_db(const Tensors& t, const NumberFormat& format, Sparsity sparsity) 
     case MacFormat::nvfp4:
     case MacFormat::mxfp4:
     case MacFormat::fp8_e4m3:
-    case MacFormat::fp8_e5m2: {
+    case MacFormat::fp8_e5m2:
+    case MacFormat::fp4_e3m0: {
       const GemmFormat& gemm = find_gemm_format(format.name);
-      const QuantizedMatrix qa = quantize(a, t.m, t.k, Axis::rows, {.scheme = gemm.scheme, .element = gemm.a});
+      const QuantizedMatrix qa = quantize(a, t.m, t.k, Axis::rows, {.scheme = gemm.a_scheme(), .element = gemm.a});
       const QuantizedMatrix qb = quantize(b, t.k, t.n, Axis::columns, {.scheme = gemm.scheme, .element = gemm.b});
       const std::vector<float> result = narrowgauge::gemm(qa, qb);
       c.assign(result.begin(), result.end());
@@ -90,7 +91,6 @@ double sqnr_db(const Tensors& t, const NumberFormat& format, Sparsity sparsity) 
     case MacFormat::fp16:
     case MacFormat::tf32:
     case MacFormat::fp4_e2m1:
-    case MacFormat::fp4_e3m0:
       for (auto* x : {&a, &b}) round_to(*x, find_format(format.name));
       c = product(t, a, b);
       break;

@@ -223,7 +223,7 @@ std::size_t slot_of(const MacSpec& mac, Distribution a, Distribution b) {
         (((kind_of(mac) * 2 + mac.a_signed) * 2 + mac.b_signed) * 16 + static_cast<std::size_t>(mac.a_width - 1)) * 16 +
         static_cast<std::size_t>(mac.b_width - 1);
   else
-    key = static_cast<std::size_t>(mac.format());
+    key = static_cast<std::size_t>(mac.b_format);
   return key * 9 + static_cast<std::size_t>(a) * 3 + static_cast<std::size_t>(b);
 }
 constexpr std::size_t slots = (16 + 7 * 4 * 256) * 9;
@@ -294,13 +294,13 @@ int flip_flops(const MacSpec& mac) {
   const int sum = accumulator_width(mac);
   if (mac.is(MacFormat::integer)) return count + 2 + sum + (mac.pipelined ? term + 2 : 0);  // valid, first, and again
   // ng_mac_pe: controls, dot or term register, accumulator and shadow, each with its flags.
-  const int flags = mac.is(MacFormat::fp8_e5m2) ? 3 : 1;
-  count += 5 + term + flags + 2 * (sum + flags);
+  const int flags = mac.is(MacFormat::fp8_e5m2) ? 3 : mac.luq() ? 0 : 1;
+  count += 5 + term + flags + 2 * (sum + flags) + mac.luq();  // LUQ's are never set, one is left of them
   return mac.is(MacFormat::nvfp4) ? count + 1 + 13 * leaves(mac) : count;
 }
 
 bool has_closed_form(const MacSpec& mac) {
-  return mac.one_format() && !mac.is(MacFormat::fp4_e2m1) && !mac.is(MacFormat::fp4_e3m0);
+  return mac.luq() || (mac.one_format() && !mac.is(MacFormat::fp4_e2m1) && !mac.is(MacFormat::fp4_e3m0));
 }
 
 void check_priceable(const MacSpec& mac) {
@@ -308,8 +308,16 @@ void check_priceable(const MacSpec& mac) {
     throw FieldError(mac.one_format() ? "format" : "b_format", std::string(name(mac.b_format)),
                      mac.one_format()
                          ? "nvfp4 or mxfp4: no unit of FP4 without block scales has a closed form"
-                         : std::string(name(mac.a_format)) + ", as a_format: no unit of two formats has a closed form");
+                         : std::string(name(mac.a_format)) +
+                               ", as a_format, or int4 and fp4_e3m0: no other unit of two formats has a closed form");
   range("lanes", mac.lanes, 1, 1024);
+  if (mac.luq()) {
+    range("a_width", mac.a_width, 4, 4);
+    if (!mac.a_signed) throw FieldError("a_signed", "false", "true: LUQ's product is of INT4");
+    if (!std::has_single_bit(static_cast<unsigned>(mac.lanes)))
+      throw FieldError("lanes", std::to_string(mac.lanes), "a power of two for int4 x fp4_e3m0");
+    return;
+  }
   if (mac.is(MacFormat::integer)) {
     range("a_width", mac.a_width, 1, 16);
     range("b_width", mac.b_width, 1, has_magnitudes(mac) ? 15 : 16);

@@ -77,8 +77,8 @@ struct Codes {
   std::vector<std::uint8_t> codes, scales;
 };
 
-/// N(0, 1), or |N(0, 1)|, through the NVFP4 or MXFP4 quantizer: blocks scale with their largest element, which no
-/// closed form catches.
+/// N(0, 1), or |N(0, 1)|, through the quantizer of NVFP4, MXFP4, or of an operand of LUQ: blocks scale with their
+/// largest element, SAWB's clip follows from all numbers, which no closed form catches.
 const Codes& quantized_normal(Scheme scheme, bool half) {
   static std::mutex mutex;
   static std::map<std::pair<Scheme, bool>, Codes> made;
@@ -89,7 +89,8 @@ const Codes& quantized_normal(Scheme scheme, bool half) {
     std::vector<float> x(tensor_rows * tensor_columns);
     for (float& value : x) value = normal(engine, half);
     const QuantizedMatrix q =
-        quantize(x, tensor_rows, tensor_columns, Axis::rows, {.scheme = scheme, .element = Format::e2m1, .threads = 1});
+        quantize(x, tensor_rows, tensor_columns, Axis::rows,
+                 {.scheme = scheme, .element = has_block_scales(scheme) ? Format::e2m1 : Format::e3m0, .threads = 1});
     all.codes.insert(all.codes.end(), q.codes.begin(), q.codes.end());
     all.scales.insert(all.scales.end(), q.scales.begin(), q.scales.end());
   }
@@ -166,8 +167,8 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
   const int bits = code_bits(mac, b);
   const std::size_t size = std::size_t{1} << bits;
   const bool half = statistics.distribution == Distribution::half_normal;
-  const bool integer = mac.is(MacFormat::integer);
-  const FormatDesc& f = desc(element_format(mac.format()));
+  const bool integer = mac.format_of(b) == MacFormat::integer;
+  const FormatDesc& f = desc(element_format(mac.format_of(b)));
   if (b && is_repeated(mac) && statistics.distribution != Distribution::histogram)
     return repeated_additions(mac, statistics.distribution);
   switch (statistics.distribution) {
@@ -199,6 +200,7 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
       return p;
     }
     default:
+      if (mac.luq()) return histogram(quantized_normal(luq_scheme(b), half).codes, size);
       if (integer) {
         const bool is_signed = b ? mac.b_signed || is_split(mac) : mac.a_signed;
         return normal_integers(bits, is_signed, half || !is_signed);

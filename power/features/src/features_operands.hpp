@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "narrowgauge/power/features.hpp"
+#include "narrowgauge/quant/quantized_matrix.hpp"
 
 namespace narrowgauge::power {
 
@@ -21,6 +22,8 @@ inline bool is_split(const MacSpec& mac) {
 /// Of both, weights are a sign and b_width bits of magnitude; their codes are two's complement of b_width + 1 bits,
 /// without the least one.
 inline bool has_magnitudes(const MacSpec& mac) { return is_split(mac) || is_repeated(mac); }
+/// How an operand of LUQ's product is quantized: INT4 by SAWB, FP4 [1,3,0] to the nearest power.
+inline Scheme luq_scheme(bool b) { return b ? Scheme::luq : Scheme::int4; }
 /// |w| of such a code.
 inline std::uint32_t magnitude_of(const MacSpec& mac, std::uint32_t code) {
   return (code >> mac.b_width ? 0 - code : code) & ((1U << mac.b_width) - 1);

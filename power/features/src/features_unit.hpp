@@ -27,7 +27,7 @@ inline int leaf_width(const MacSpec& mac) {
   if (is_repeated(mac)) return mac.a_width;
   if (is_split(mac)) return mac.a_width + mac.b_width;
   if (mac.is(MacFormat::integer)) return mac.a_width + mac.b_width + (!mac.a_signed && !mac.b_signed);
-  return mac.is(MacFormat::nvfp4) ? 48 : fp8_lane_width(mac.format());
+  return mac.is(MacFormat::nvfp4) ? 48 : mac.luq() ? 11 : fp8_lane_width(mac.format());
 }
 inline int leaves(const MacSpec& mac) {
   return mac.is(MacFormat::nvfp4) || mac.is(MacFormat::mxfp4) ? mac.lanes / 16 : mac.lanes;
@@ -426,12 +426,13 @@ int scale_nvfp4(Graph<W>& g, int dot, int a_scale, int b_scale) {
 
 // ---- FP8 (ng_fp8_lane)
 
-struct Fp8Product {
-  int term, owed;  ///< a negative product at one's complement owes 1, unless it is exact (owed -1)
+/// A lane's product; a negative one at one's complement owes 1, unless it is exact (owed -1).
+struct LaneProduct {
+  int term, owed;
 };
 
 template <class W>
-Fp8Product multiply_fp8(Graph<W>& g, MacFormat format, bool exact, int a, int b) {
+LaneProduct multiply_fp8(Graph<W>& g, MacFormat format, bool exact, int a, int b) {
   const bool e4m3 = format == MacFormat::fp8_e4m3;
   const int man = e4m3 ? 3 : 2, width = fp8_lane_width(format), drop = e4m3 ? 2 : 4;
   const W man_mask = ones<W>(man), exp_mask = ones<W>(7 - man);
@@ -473,6 +474,40 @@ Fp8Product multiply_fp8(Graph<W>& g, MacFormat format, bool exact, int a, int b)
     return ((extend(p, 17, width + drop) << high | fill) & mask) >> drop;
   });
   return {term, exact ? -1 : sign};
+}
+
+// ---- LUQ (ng_dot_luq, ng_mul_luq)
+
+/// INT4 in a shifted by the exponent field of FP4 [1,3,0] in b, and down by one: 11 bits. The exact one is negated in
+/// full before.
+template <class W>
+LaneProduct multiply_luq(Graph<W>& g, bool exact, int a, int b) {
+  const int width = 11, bits = exact ? 5 : 4;
+  const int sign = g.map(wire, 1, b, [](W y) { return y >> 3; });
+  const int number = exact ? prefix_add(g, adder_kind, 5,
+                                        g.map(adder_kind, 5, a, sign,
+                                              [](W x, W n) { return (extend(x, 4, 5) ^ (W{0} - n)) & ones<W>(5); }),
+                                        5, sign, 5)
+                           : g.map(product_kind, 4, a, b, [](W x, W y) { return y & 7 ? x : W{0}; });
+  const int v1 = g.map(shift_kind, bits + 1, number, b,
+                       [=](W p, W y) { return (extend(p, bits, bits + 1) << (y & 1)) & ones<W>(bits + 1); });
+  const int v3 = g.map(shift_kind, bits + 3, v1, b,
+                       [=](W p, W y) { return (extend(p, bits + 1, bits + 3) << (y & 2)) & ones<W>(bits + 3); });
+  const int term = g.map(shift_kind, width, v3, b, [=](W p, W y) {
+    const W shifted = ((extend(p, bits + 3, width + 1) << (y & 4)) >> 1) & ones<W>(width);
+    if (exact) return y & 7 ? shifted : W{0};
+    return shifted ^ (y >> 3 ? ones<W>(width) : W{0});
+  });
+  return {term, exact ? -1 : sign};
+}
+
+/// What its lanes owe, in the order in which ng_sum_tree takes it: an adder of two subtrees that of the right one's
+/// first lane. The lanes are a power of two.
+inline std::vector<int> owed_by_subtrees(const std::vector<int>& owed) {
+  std::vector<int> order{owed[0]};
+  for (std::size_t step = 1; step < owed.size(); step *= 2)
+    for (std::size_t lane = step; lane < owed.size(); lane += 2 * step) order.push_back(owed[lane]);
+  return order;
 }
 
 // ---- trees and accumulators
@@ -778,8 +813,8 @@ struct UnitGraph {
   int first = -1;  ///< bit 0: a sum starts, with an accumulator; bit 1: taken, where the unit does not always
   int term = -1;   ///< sum of the lanes' products, where it is a word
 
-  /// `alike`: with one leaf in place of many (sum_tree_alike), for cycles that are independent; nvfp4, fp8 and
-  /// integers.
+  /// `alike`: with one leaf in place of many (sum_tree_alike), for cycles that are independent; nvfp4, fp8,
+  /// LUQ and integers.
   explicit UnitGraph(const MacSpec& mac, bool alike = false) {
     Graph<W>& g = graph;
     if (is_serial(mac)) {
@@ -850,12 +885,14 @@ struct UnitGraph {
         if (mac.accumulator) dot = g.reg(registers, 13, {dot}, copy);
         leaf.push_back(scale_nvfp4(g, dot, a_scale[i], b_scale[i]));
       } else {
-        const Fp8Product product = multiply_fp8(g, mac.format(), i == 0, a[i], b[i]);
+        const LaneProduct product =
+            mac.luq() ? multiply_luq(g, i == 0, a[i], b[i]) : multiply_fp8(g, mac.format(), i == 0, a[i], b[i]);
         leaf.push_back(product.term);
         owed.push_back(product.owed);
       }
     }
     g.alike(1);
+    if (mac.luq() && !alike) owed = owed_by_subtrees(owed);
     term = alike ? sum_tree_alike(g, leaf_width(mac), leaf[0], {leaf[1], owed.empty() ? -1 : owed[1]},
                                   static_cast<std::size_t>(leaves(mac)))
                  : sum_tree(g, leaf_width(mac), leaf, owed);

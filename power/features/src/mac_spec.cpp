@@ -41,7 +41,9 @@ const std::string& read_word(const char* field, const Json& value) {
 
 namespace {
 
-std::string format_words() { return "one of " + join(formats) + ", int1 to int16, uint1 to uint16"; }
+std::string format_words(bool both) {
+  return "one of " + join(formats) + (both ? ", luq" : "") + ", int1 to int16, uint1 to uint16";
+}
 
 /// "int8", "uint4": width and sign of an integer. False if it is not such a name.
 bool read_integer_name(std::string_view text, int& width, bool& is_signed) {
@@ -63,13 +65,17 @@ MacFormat read_format(const char* field, const Json& value, int& width, bool& is
     for (std::size_t i = 0; i < std::size(formats); ++i)
       if (formats[i] == text) return static_cast<MacFormat>(i);
   }
-  throw FieldError(field, brief(value), format_words());
+  throw FieldError(field, brief(value), format_words(std::string_view(field) == "format"));
 }
 
 }  // namespace
 
 void read_formats(const Json& object, MacSpec& mac) {
   const bool both = object.contains("format");
+  if (both && object["format"] == "luq" && !object.contains("a_format") && !object.contains("b_format")) {
+    mac = luq_mac();
+    return;
+  }
   for (const bool b : {false, true}) {
     const char* own = b ? "b_format" : "a_format";
     const auto found = object.find(own);
@@ -77,7 +83,7 @@ void read_formats(const Json& object, MacSpec& mac) {
       throw FieldError(own, brief(*found), "left out, or format: that is of both operands");
     if (!both && found == object.end()) {
       const bool other = object.contains(b ? "a_format" : "b_format");
-      throw FieldError(other ? own : "format", "missing", format_words());
+      throw FieldError(other ? own : "format", "missing", format_words(!other));
     }
     (b ? mac.b_format : mac.a_format) = read_format(both ? "format" : own, both ? object["format"] : *found,
                                                     b ? mac.b_width : mac.a_width, b ? mac.b_signed : mac.a_signed);
@@ -190,6 +196,13 @@ MacSpec reference_mac(int width) {
   mac.structure = Structure::wallace;
   mac.lanes = 16;
   mac.pipelined = true;
+  return mac;
+}
+
+MacSpec luq_mac() {
+  MacSpec mac;
+  mac.a_width = 4;
+  mac.b_format = MacFormat::fp4_e3m0;
   return mac;
 }
 

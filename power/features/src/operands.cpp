@@ -82,12 +82,15 @@ Vectors pann_codes(const Side& side, const MacSpec& mac, std::size_t length) {
   return to;
 }
 
-Vectors quantized_codes(const Side& side, MacFormat format, std::size_t length) {
+Vectors quantized_codes(const Side& side, const MacSpec& mac, bool b, std::size_t length) {
+  const MacFormat format = mac.format_of(b);
   QuantizeOptions options;
-  options.scheme = format == MacFormat::nvfp4   ? Scheme::nvfp4
+  options.scheme = mac.luq()                    ? luq_scheme(b)
+                   : format == MacFormat::nvfp4 ? Scheme::nvfp4
                    : format == MacFormat::mxfp4 ? Scheme::mxfp4
                                                 : Scheme::fp8;
-  options.element = format == MacFormat::fp8_e4m3   ? Format::e4m3
+  options.element = mac.luq()                       ? Format::e3m0
+                    : format == MacFormat::fp8_e4m3 ? Format::e4m3
                     : format == MacFormat::fp8_e5m2 ? Format::e5m2
                                                     : Format::e2m1;
   const QuantizedMatrix q = quantize(side.x, side.rows, side.columns, side.along, options);
@@ -116,7 +119,7 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
   const auto lanes = static_cast<std::size_t>(mac.lanes);
   const std::size_t beats = (k + lanes - 1) / lanes, length = beats * lanes;
   const auto vectors = [&](const Side& side, bool is_b) {
-    if (!mac.is(MacFormat::integer)) return quantized_codes(side, mac.format(), length);
+    if (!mac.is(MacFormat::integer)) return quantized_codes(side, mac, is_b, length);
     if (is_b && is_repeated(mac) && !integers_as_they_are) return pann_codes(side, mac, length);
     const bool split = is_b && has_magnitudes(mac), is_signed = split || (is_b ? mac.b_signed : mac.a_signed);
     return integer_codes(side, code_bits(mac, is_b), is_signed, split, integers_as_they_are, length);

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "features/text.hpp"
+#include "features_operands.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/pann/pann.hpp"
@@ -43,6 +44,7 @@ struct Number {
 };
 
 Number number(const MacSpec& mac, bool is_a) {
+  if (mac.luq()) return {luq_scheme(!is_a), Format::e3m0, 4};
   switch (mac.format_of(!is_a)) {
     case MacFormat::integer: {
       const int width = is_a ? mac.a_width : mac.b_width;
@@ -107,7 +109,7 @@ Codes uniform(const Number& how, Random& random) {
   Codes result{how.width, outputs, contraction, {}, 0, {}};
   result.codes.resize(outputs * contraction);
   for (auto& code : result.codes) code = uniform_code(how, random);
-  if (how.scheme && *how.scheme != Scheme::fp8) {
+  if (how.scheme && has_block_scales(*how.scheme)) {
     const Format format = *how.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0;
     const std::uint32_t low = encode(format, 0.5), high = encode(format, 2.0);
     result.block = block_size(*how.scheme);

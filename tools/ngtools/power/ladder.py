@@ -24,10 +24,10 @@ from ngtools.power import solve
 PAGE = ROOT / "docs" / "energy_ladder.md"
 RUNGS = {"L0": "L0", "L1": "L1", "L2": "L2, scaled", "L2_raw": "L2"}
 STIMULI = ("uniform", "gauss", "digits")
-FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "bf16", "fp16", "tf32", "fp32")
+FORMATS = ("integer", "fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "luq", "bf16", "fp16", "tf32", "fp32")
 SPLIT, SERIAL, REPEATED = "integer, unsigned split", "integer, serial", "integer, repeated additions"
 FAMILIES = (FORMATS[0], SERIAL, SPLIT, REPEATED, *FORMATS[1:])
-UNSEEN = {SPLIT, REPEATED}  # structures of which the fit has no unit
+UNSEEN = {SPLIT, REPEATED, "luq"}  # structures of which the fit has no unit
 TECHNOLOGIES = ("osu018", "osu035", "osu050")
 # INT8 = 1, with and without an accumulator, by the name of the view.
 REFERENCES = {
@@ -286,6 +286,7 @@ The units of the unsigned split and of repeated additions (docs/pann.md; `ng_uns
 alone: their rows are what the features are worth on a structure that no fit has seen. By schedule, L0:
 {by_schedule(ladder)}.
 What L0 and L1 leave out of these units: the enables that hold a register, and the result, seen once in a sum.
+The cells of `luq` (docs/luq.md, INT4 x FP4 [1,3,0]) are as new to the fit, which knows shifters by FP8's wide ones alone.
 
 Some units take several cycles for a product. The table compares cycles; an answer is per multiply-accumulate, by
 `cycles_per_mac` of features.hpp: b_width cycles for `ng_int_mult_serial`, |w| for repeated additions, whose zeros are left

@@ -54,8 +54,10 @@ struct MacSpec {
 
   bool operator==(const MacSpec&) const = default;
 
-  /// Whether both operands are of one format. Units of two can be described; none is built or calibrated yet.
+  /// Whether both operands are of one format.
   bool one_format() const { return a_format == b_format; }
+  /// Whether this multiplies what LUQ does: integers by FP4 [1,3,0]. Of units of two formats only these are built.
+  bool luq() const { return a_format == MacFormat::integer && b_format == MacFormat::fp4_e3m0; }
   /// Whether both operands are of this one.
   bool is(MacFormat format) const { return a_format == format && b_format == format; }
   /// That of both operands. For units that check_priceable has passed.
@@ -92,6 +94,8 @@ void validate(const MacQuestion& question);
 /// What a cited INT8 constant, and the INT8 = 1 of tables, stand for: integers of `width` bits as the array's cell has
 /// the other formats, 16 lanes of Wallace multipliers with a register before a 32-bit accumulator.
 MacSpec reference_mac(int width = 8);
+/// LUQ's product: INT4 in a, FP4 [1,3,0] in b. What questions call format "luq".
+MacSpec luq_mac();
 /// Whether numbers of this format are wide floating-point ones (bf16, fp16, tf32, fp32): uniform codes of them sum up
 /// to NaN, so that Gaussian operands are what a question is about unless it says otherwise.
 bool is_wide_float(MacFormat format);
@@ -106,9 +110,9 @@ std::string_view name(Distribution distribution);
 std::string describe_formats(const MacSpec& mac);
 
 /// The unit of a question or of an entry of power/units.json. "format" is of both operands, "a_format" and "b_format"
-/// in its place are of each. All may also be int1 to int16 or uint1 to uint16, which set width and sign; nvfp4 and
-/// mxfp4 bring the lanes of one block, 16 and 32, unless "lanes" is given.
-/// Throws FieldError naming field, value and range.
+/// in its place are of each. All may also be int1 to int16 or uint1 to uint16, which set width and sign; format "luq"
+/// is int4 and fp4_e3m0; nvfp4 and mxfp4 bring the lanes of one block, 16 and 32, unless "lanes" is given. Throws
+/// FieldError naming field, value and range.
 MacSpec mac_spec_from_json(const nlohmann::json& json);
 nlohmann::ordered_json to_json(const MacSpec& mac);
 

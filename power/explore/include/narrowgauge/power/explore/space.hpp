@@ -19,7 +19,7 @@ namespace narrowgauge::power {
 /// What the operands of a product are made of, and what that makes of a tile.
 struct NumberFormat {
   std::string_view name;
-  MacFormat mac;
+  MacFormat mac;    ///< of weights; of activations, too, but beside LUQ's FP4 [1,3,0] they are INT4
   int width;        ///< bits of an integer
   int bits;         ///< of an element in an image
   int scale_block;  ///< elements that share a scale of 8 bits; 0: none
