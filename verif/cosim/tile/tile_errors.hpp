@@ -99,11 +99,14 @@ class Errors {
         c.first = false;
         return bad();
       case 16:
-        c.last = false, c.a_panels = 2;
+      case 17: {  // several panels at the start of a sum; also as many that their number ends like one
+        unsigned& panels = b ? c.b_panels : c.a_panels;
+        c.last = false, panels = 2 * depth + 1;
+        bad();
+        tile_.irq_known = false;
+        panels = 2;
         return bad();
-      case 17:
-        c.last = false, c.b_panels = 2;
-        return bad();
+      }
       case 18:  // a new sum, and the old one is still open
         c.last = false;
         on_banks(1, 1);

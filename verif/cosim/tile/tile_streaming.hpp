@@ -179,9 +179,33 @@ inline void behind_the_bank(Harness& tile, bool late) {
   expect_mismatch(tile);
 }
 
+/// The last command of a bank of A takes a part of it, and waits for the rest, which nobody takes: what is not complete is not
+/// released.
+inline void release_of_a_part(Harness& tile) {
+  tile.describe = "release of a bank of A of which a part is taken";
+  const unsigned beats = tile.random.upto(std::min({2U, a_depth / 2, b_depth, max_beats}));
+  Command c = tile.random.shaped(1, 1, beats);
+  c.part_a = true;
+  const Bank a = tile.random.bank(false, c.a_fmt, 2 * beats, Style::finite);
+  const Bank taken = slice(a, 0, beats), b = tile.random.bank(true, c.b_fmt, beats, Style::finite);
+  tile.push(c);
+  tile.expect_results(c, {&taken}, {&b});
+  const std::size_t words = tile.words_expected();
+  load_part(tile, true, b, false);
+  load_part(tile, false, taken, true);
+  tile.wait(200 + drain_cuts);
+  tile.bench.expect_eq("words before the bank is complete", words - tile.words_expected(), std::size_t{0},
+                       [&] { return tile.describe; });
+  load_part(tile, false, slice(a, beats, beats), false);
+  tile.settle();
+  tile.expect_idle();
+  tile.bench.vector();
+}
+
 inline void streaming(Harness& tile) {
   for (const bool b : {false, true}) last_image(tile, b);
   parts_of_a(tile);
+  release_of_a_part(tile);
   for (const bool b : {false, true}) {
     for (const int more : {-1, 1}) wrong_bank(tile, b, more);
   }
