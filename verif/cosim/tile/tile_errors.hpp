@@ -75,14 +75,24 @@ class Errors {
         c.a_fmt = luq, c.b_fmt = has_luq ? e5m2 : random_.fmt();
         return bad();
       case 8:
-        c.a_panels = 0;
-        return bad();
       case 9:
-        c.b_panels = 0;
+      case 10: {  // no panels or beats, beside any bit of another count: the command is bad before it is beyond the
+                  // bank
+        unsigned& none = variant == 8 ? c.a_panels : variant == 9 ? c.b_panels : c.beats;
+        unsigned& other = variant == 8 ? c.b_panels : c.a_panels;
+        none = 0;
+        for (unsigned bit = 0; bit < 16; ++bit) {
+          other = 1U << bit;
+          tile_.push(c);
+          tile_.await("error not found", [&] { return regs::status::error.get(tile_.status()) != 0; });
+          bench_.expect_eq("STATUS.error", regs::status::error.get(tile_.status()),
+                           static_cast<std::uint32_t>(TileError::bad_compute), [&] { return tile_.describe; });
+          tile_.soft_reset();
+          tile_.irq_known = false;
+        }
+        other = 1;
         return bad();
-      case 10:
-        c.beats = 0;
-        return bad();
+      }
       case 11:
         c.rows_used = 0;
         return bad();

@@ -179,8 +179,8 @@ inline void behind_the_bank(Harness& tile, bool late) {
   expect_mismatch(tile);
 }
 
-/// The last command of a bank of A takes a part of it, and waits for the rest, which nobody takes: what is not complete is not
-/// released.
+/// The last command of a bank of A takes a part of it, and waits for the rest, which nobody takes: what is not complete
+/// is not released.
 inline void release_of_a_part(Harness& tile) {
   tile.describe = "release of a bank of A of which a part is taken";
   const unsigned beats = tile.random.upto(std::min({2U, a_depth / 2, b_depth, max_beats}));
