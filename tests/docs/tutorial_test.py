@@ -49,7 +49,7 @@ def main() -> int:
             (folder / entry.name).symlink_to(entry)
     (folder / ".venv").symlink_to(venv)
     (folder / "build").mkdir()
-    for name in ("bin", "lib", "model"):  # not this test's own folder: a link in a circle
+    for name in ("bin", "lib", "model", "python"):  # not this test's own folder: a link in a circle
         (folder / "build" / name).symlink_to(build / name)
     pairs = []
     for kind, text in blocks(page.read_text()):
