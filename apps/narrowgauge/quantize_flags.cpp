@@ -56,8 +56,7 @@ Dialect QuantizeFlags::dialect_of(const std::string& text, const CLI::App& comma
   if (command.count("--rule") > 0) throw Error("--rule was given beside a dialect, which decides that; drop one");
   if (command.count("--format") > 0) {
     const GemmFormat& asked = find_gemm_format(format);
-    if (asked.a != asked.b || is_mx(asked.scheme) != is_mx(d.scheme) || asked.scheme == Scheme::fp8 ||
-        asked.scheme == Scheme::luq) {
+    if (asked.a != asked.b || is_mx(asked.scheme) != is_mx(d.scheme) || !has_block_scales(asked.scheme)) {
       throw Error("--format " + format + " is not one of the dialect " + std::string(d.name) + "; leave it out");
     }
     d.scheme = asked.scheme;

@@ -323,7 +323,7 @@ struct Explorer::Data {
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;             // format x lanes x technology
-  std::vector<Cell> periods;             // the same
+  std::vector<Cell> known_cells;         // the same
   std::vector<SparseCell> sparse_cells;  // format x technology
   std::vector<double> sqnr;              // format x sparsity
   nlohmann::ordered_json sources;
@@ -336,6 +336,13 @@ struct Explorer::Data {
   SparseCell sparse_cell(const std::array<std::size_t, Space::axes>& at) const {
     if (space.sparsity[at[sparsity]] != Sparsity::two_four) return {};
     return sparse_cells[at[format] * space.technology.size() + at[technology]];
+  }
+
+  /// What is recorded of a point's cell.
+  Cell cell(const std::array<std::size_t, Space::axes>& at) const {
+    Cell found = known_cells[mac_index(at[format], at[lanes], at[technology])];
+    found.period_s *= sparse_cell(at).period;
+    return found;
   }
 
   void ask_prices(const Progress& progress);
@@ -447,8 +454,7 @@ struct Explorer::Data {
         const double a_bytes = a_buffer_bits(shape) / 8, b_bytes = b_buffer_bits(shape) / 8;
         const std::size_t t = at[technology];
         const double mac = mac_j[mac_index(at[format], at[lanes], t)];
-        const SparseCell selecting = sparse_cell(at);
-        array.mac_j = (work.macs + (selecting.energy - 1) * work.weight_macs) * mac;
+        array.mac_j = (work.macs + (sparse_cell(at).energy - 1) * work.weight_macs) * mac;
         array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
                        work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
         if (const double bytes = space.global_buffer[at[global_buffer]]; bytes > 0)
@@ -457,8 +463,7 @@ struct Explorer::Data {
         dram_read_j = tech.dram_read_j;
         dram_write_j = tech.dram_write_j;
         bandwidth = 8 * tech.bandwidth;
-        cell = periods[mac_index(at[format], at[lanes], t)];
-        cell.period_s *= selecting.period;
+        cell = this->cell(at);
         cells_of_array = static_cast<double>(shape.rows) * shape.cols;
         busy = work.macs / space.lanes[at[lanes]];
         clock_j = cell.clock_share * mac * space.lanes[at[lanes]];
@@ -603,8 +608,8 @@ void Explorer::Data::ask_prices(const Progress& progress) {
         auto known = recorded.find({numbers->name, name});
         if (known == recorded.end())
           known = recorded.emplace(std::pair(numbers->name, name), cells_in(*numbers, name)).first;
-        periods.push_back(cell_of(*numbers, count, known->second));
-        if (periods.back().period_s == 0 &&
+        known_cells.push_back(cell_of(*numbers, count, known->second));
+        if (known_cells.back().period_s == 0 &&
             std::find(space.frequency_hz.begin(), space.frequency_hz.end(), 0) != space.frequency_hz.end())
           throw Error("what frequency a cell of " + std::string(numbers->name) + " reaches in " + name +
                       " is not known: give frequency_hz in the space");
@@ -854,10 +859,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const NumberFormat& numbers = *space.format[at[format]];
   const Sparsity how = space.sparsity[at[sparsity]];
   const Data::Technology& tech = data_->technologies[at[technology]];
-  const Cell& cell = data_->periods[data_->mac_index(at[format], at[lanes], at[technology])];
-  const SparseCell selecting = data_->sparse_cell(at);
-  const double asked = space.frequency_hz[at[frequency]];
-  const double hertz = asked == 0 ? 1 / (cell.period_s * selecting.period) : asked;
+  const Cell cell = data_->cell(at);
+  const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
                               {"sparsity", name(how)},
@@ -896,7 +899,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
            "-bit elements");
   if (how == Sparsity::two_four)
     assume(std::string("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, ") +
-           (selecting.known ? "selection as the recorded sparse cell beside the dense one" : "selection free"));
+           (data_->sparse_cell(at).known ? "selection as the recorded sparse cell beside the dense one"
+                                         : "selection free"));
   if (space.compression[at[compression]] != 1)
     assume("compression: feature maps take that much less of memory's energy; the codec is free and keeps pace");
   if (space.result[at[result]] != Result::fp32)
