@@ -79,8 +79,6 @@ power: build ## energy of every unit again: netlists, power/records, calibration
 	@for technology in osu018 osu035 osu050; do $(PYTHON) tools/ngtools/power/characterize.py --record --technology $$technology --programs $(BUILD)/bin || exit; done
 	@$(PYTHON) tools/ngtools/power/fit.py --record --technology osu018,osu035,osu050 --programs $(BUILD)/bin
 	@$(PYTHON) tools/ngtools/power/ladder.py --doc
-	@$(PYTHON) tools/ngtools/power/fit_rtl.py --record --programs $(BUILD)/bin
-	@$(PYTHON) tools/ngtools/power/fit_rtl.py --doc
 	@$(PYTHON) power/pann/table.py --doc --program $(BUILD)/bin/ng_pann_flips
 	@$(PYTHON) tools/ngtools/power/characterize.py --units-file power/cuts/units.json --record --records power/cuts/records --programs $(BUILD)/bin
 	@$(PYTHON) power/cuts/table.py --doc

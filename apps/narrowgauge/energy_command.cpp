@@ -206,7 +206,7 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--a-format", "a_format", "Instead of --format: that of operand a (activations); fp4_e2m1, fp4_e3m0 too",
         "NAME", Field::text, unit);
   field("--b-format", "b_format", "And that of operand b (weights)", "NAME", Field::text, unit);
-  field("--unit", "unit", "Instead of a format: a recorded unit by its name (--units), L1 to L3", "NAME", Field::text,
+  field("--unit", "unit", "Instead of a format: a recorded unit by its name (--units), L2 or L3", "NAME", Field::text,
         unit);
   field("--a-width", "a_width", "Bits of activations, 1 to 16; integer only", "BITS", Field::number, unit);
   field("--b-width", "b_width", "Bits of weights, 1 to 16; integer only", "BITS", Field::number, unit);
@@ -271,7 +271,7 @@ void add_energy(CLI::App& app, int& exit_code) {
       "  narrowgauge energy --format nvfp4 --a-values gauss --b-values gauss --explain\n"
       "  narrowgauge energy --format int --a-width 8 --b-width 4 --structure booth --acc-width 24\n"
       "  narrowgauge energy --format int8 --technology horowitz_45nm    a published constant, or a ratio times one\n"
-      "  narrowgauge energy --unit fifo_32x4 --rung L1 --explain        a unit by its name; multiplies or not\n"
+      "  narrowgauge energy --unit fifo_32x4 --rung L2 --explain        a unit by its name; multiplies or not\n"
       "  narrowgauge energy --format int4 --mode pann_paper --explain   36 flips, place by place\n"
       "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
       "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"

@@ -723,9 +723,9 @@ TEST(Answers, TextSaysNumberAndSource) {
 
 TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
   // No multiply-accumulate, so no format to ask for.
-  double sums[3];
+  double sums[2];
   int rung = 0;
-  for (const char* name : {"L1", "L2", "L3"}) {
+  for (const char* name : {"L2", "L3"}) {
     const Json answer = ask(R"({"unit": "nvfp4_exact_acc", "stimulus": "gauss", "explain": true, "rung": ")" +
                             std::string(name) + R"("})");
     EXPECT_EQ(answer["rung"], name);
@@ -741,12 +741,11 @@ TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
       if (part["unit"] == "J") sum += part["value"].get<double>();
     EXPECT_NEAR(sum, cycle["value"].get<double>(), 1e-6 * sum);
     EXPECT_EQ(answer["value"], cycle["value"]);  // one operation a cycle
-    EXPECT_EQ(answer["error"].is_null(), answer["rung"] != "L1");
-    EXPECT_EQ(answer["calibration"].is_null(), answer["rung"] != "L1");
+    EXPECT_TRUE(answer["error"].is_null());
+    EXPECT_TRUE(answer["calibration"].is_null());
     sums[rung++] = sum;
   }
-  EXPECT_LT(sums[1], sums[2]);
-  EXPECT_NEAR(sums[0] / sums[2], 1, 0.5);
+  EXPECT_LT(sums[0], sums[1]);
   EXPECT_EQ(ask(R"({"unit": "nvfp4_exact_acc", "stimulus": "gauss"})")["rung"], "L3");
   // A multiply-accumulate too, of all its lanes.
   EXPECT_EQ(ask(R"({"unit": "int8_mac_array", "stimulus": "uniform", "count": 2})")["value"],
@@ -756,7 +755,8 @@ TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
 TEST(NamedUnits, AreRefusedByField) {
   expect_refused(R"({"unit": "ng_nothing"})", "unit", "ng_nothing", "nvfp4_exact_acc");
   expect_refused(R"({"unit": ""})", "unit", "", "name of a recorded unit");
-  expect_refused(R"({"unit": "fifo_32x4", "rung": "L0"})", "rung", "L0", "asked by format");
+  for (const std::string rung : {"L0", "L1"})
+    expect_refused(R"({"unit": "fifo_32x4", "rung": ")" + rung + "\"}", "rung", rung, "asked by format");
   expect_refused(R"({"unit": "fifo_32x4", "stimulus": "digits"})", "stimulus", "digits", "recorded on: uniform, gauss");
   expect_refused(R"({"unit": "fifo_32x4", "rung": "L5"})", "rung", "L5", "L3");
   expect_refused(R"({"unit": "fifo_32x4", "format": "int8"})", "format", "int8", "left out");

@@ -294,34 +294,6 @@ Answer Gauge::Data::answer_from_record(const Technology& technology, const Quest
   return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
-Answer Gauge::Data::answer_from_rtl_flips(const Technology& technology, const Question& question, const Record& record,
-                                          const RtlSample& sample) const {
-  const RtlCalibration& rtl = *technology.rtl;
-  Answer answer = begin_answer({.rung = Rung::L1,
-                                .technology = technology.name,
-                                .calibration = rtl.id,
-                                .record = record.unit,
-                                .netlist_sha256 = record.netlist_sha256,
-                                .stimulus = sample.stimulus,
-                                .stimulus_sha256 = sample.stimulus_sha256});
-  answer.error = rtl.error;
-  answer.notes.push_back("Flips counted in the Verilated unit (docs/energy_rtl.md).");
-  Term cycle{"one cycle of the unit", 0, "J", "sum of feature x coefficient", {}};
-  for (const auto& [feature, count] : sample.features) {
-    const double joules = rtl.coefficients.at(feature);
-    cycle.value += count * joules;
-    cycle.parts.push_back(
-        {feature, count * joules, "J", rounded(count) + " a cycle x " + quantity_text(joules, "J"), {}});
-  }
-  Term each{record.each(),
-            cycle.value / record.macs_per_cycle,
-            "J",
-            "energy of a cycle / " + rounded(record.macs_per_cycle) + " a cycle",
-            {}};
-  each.parts.push_back(std::move(cycle));
-  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
-}
-
 Answer Gauge::Data::answer_by_name(const Technology& technology, const Question& question) const {
   std::string there, units;
   for (const Record& record : records) {
@@ -335,18 +307,10 @@ Answer Gauge::Data::answer_by_name(const Technology& technology, const Question&
         if ((question.rung == rung || question.rung == Rung::best) && sample.json.contains(std::string(name(rung))))
           return answer_from_record(technology, question, record, sample, rung);
       }
-      if (question.rung == Rung::L1 && technology.rtl) {
-        for (const RtlSample& of : technology.rtl->samples)
-          if (of.unit == record.unit && of.stimulus == sample.stimulus && of.stimulus_sha256 == sample.stimulus_sha256)
-            return answer_from_rtl_flips(technology, question, record, of);
-      }
     }
-    if (question.rung == Rung::L0)
-      throw FieldError("rung", "L0", "best, L1, L2 or L3: closed forms are asked by format, not by a unit's name");
-    if (question.rung == Rung::L1)
-      throw FieldError("rung", "L1",
-                       "best, L2 or L3: the flips of " + record.unit + " under " +
-                           (question.stimulus.empty() ? "its stimuli" : question.stimulus) + " are not in power/rtl");
+    if (question.rung == Rung::L0 || question.rung == Rung::L1)
+      throw FieldError("rung", std::string(name(question.rung)),
+                       "best, L2 or L3: forms and flips of operands are asked by format, not by a unit's name");
     throw FieldError("stimulus", question.stimulus, "one that " + record.unit + " is recorded on: " + there);
   }
   throw FieldError("unit", question.record,

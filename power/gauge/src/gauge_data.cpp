@@ -233,19 +233,6 @@ void Gauge::Data::add_record(const Json& json, const Units& units) {
   records.push_back(std::move(record));
 }
 
-void Gauge::Data::add_rtl(const Json& json) {
-  const Json& error = json.at("L1");
-  RtlCalibration rtl{json.at("id"),
-                     json.at("coefficients"),
-                     {error.at("error_mean_abs"), error.at("error_max"), static_cast<int>(error.at("held_out").size()),
-                      "L3", "units of all kinds"},
-                     {}};
-  for (const Json& sample : json.at("samples"))
-    rtl.samples.push_back(
-        {sample.at("unit"), sample.at("stimulus"), sample.at("stimulus_sha256"), sample.at("features")});
-  technologies[json.at("technology")].rtl = std::move(rtl);
-}
-
 void Gauge::Data::add_estimate(const Json& json, const Units& units) {
   const auto unit = units.find(json.at("unit"));
   std::optional<Measured>& measured = technologies[json.at("technology")].measured;
@@ -304,7 +291,6 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
     }
   });
   each_file("records/", [&](const Json& json) { data->add_record(json, units); });
-  each_file("rtl/", [&](const Json& json) { data->add_rtl(json); });
   each_file("ice40up/estimates.json", [&](const Json& json) {
     for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
   });

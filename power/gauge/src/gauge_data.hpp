@@ -75,25 +75,11 @@ struct Operation {
   bool verified;
 };
 
-/// Rung L1 by the flip counters of Verilated units (power/rtl): features of samples, and what each costs.
-struct RtlSample {
-  std::string unit, stimulus, stimulus_sha256;
-  std::map<std::string, double> features;  // a cycle
-};
-
-struct RtlCalibration {
-  std::string id;
-  std::map<std::string, double> coefficients;  // joules
-  RungError error;
-  std::vector<RtlSample> samples;
-};
-
 struct Technology {
   std::string name, kind, what, citation, anchor;
   std::vector<Operation> operations;
   std::optional<Calibration> calibration;
   std::optional<Measured> measured;
-  std::optional<RtlCalibration> rtl;
   std::string fault;  // of its calibration file
 };
 
@@ -159,7 +145,6 @@ struct Gauge::Data {
   void add_calibration(const data::Json& json, const data::Units& units);
   void add_record(const data::Json& json, const data::Units& units);
   void add_estimate(const data::Json& json, const data::Units& units);
-  void add_rtl(const data::Json& json);
 
   /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
   const data::Technology& technology(const std::string& name) const;
@@ -177,10 +162,8 @@ struct Gauge::Data {
   /// From a sample of a record, at a rung that it has.
   Answer answer_from_record(const data::Technology& technology, const Question& question, const data::Record& record,
                             const data::Sample& sample, Rung rung) const;
-  /// About a unit by its name: L3, L2, or L1 by the flip counters of the Verilated unit.
+  /// About a unit by its name: L3 or L2.
   Answer answer_by_name(const data::Technology& technology, const Question& question) const;
-  Answer answer_from_rtl_flips(const data::Technology& technology, const Question& question, const data::Record& record,
-                               const data::RtlSample& sample) const;
   /// Throws FieldError where nothing is known of a unit that multiplies these formats, naming what there is.
   void check_formats(const data::Technology& technology, const MacSpec& mac) const;
   void check_range(const data::Technology& technology, const Question& question, Answer& answer) const;
