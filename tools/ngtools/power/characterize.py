@@ -52,11 +52,13 @@ CLOCK_MARGIN = 1.1
 
 # {liberty}, {constraints}: files. The unit's modules are mapped to gates one by one, so that a multiplier and the
 # accumulator behind it are not fused into one sum ($macc), and only then flattened and handed to ABC as one.
+# opt -full may share the gates of two choices behind multiplexers, which simplemap makes gates again.
 RECIPE = (
     "read_liberty -lib -ignore_miss_func {liberty}",
     "synth -top {top}",
     "flatten",
     "opt -full",
+    "simplemap",
     "dfflibmap -liberty {liberty}",
     "abc -liberty {liberty} -constr {constraints}",
     "splitnets",
@@ -96,8 +98,17 @@ def load_units(path: Path) -> dict[str, dict]:
             raise FlowError(f"unit {name} is twice in {path.name}")
         if unit["set"] not in ("fit", "held_out"):
             raise FlowError(f"unit {name} in {path.name}: set is '{unit['set']}', expected fit or held_out")
+        unit["files"] = [path.resolve().parent / file for file in unit.get("files", [])]
+        for file in unit["files"]:
+            if not file.is_file():
+                raise FlowError(f"unit {name} in {path.name}: there is no file {file}; paths are relative to {path.name}")
         units[name] = unit
     return units
+
+
+def sources(unit: dict) -> list[Path]:
+    """Its files, dependencies first: of the library, and those of its own that the entry names."""
+    return ngflow.sources(unit["top"], extra=unit["files"])
 
 
 def run(command: list[str], what: str) -> str:
@@ -119,7 +130,7 @@ def unit_ports(unit: dict, work: Path) -> dict[str, dict]:
     netlist = work / "ports.json"
     top = unit["top"]
     # The unit's own file and the packages; what is inside does not matter here.
-    files = [path for path in ngflow.sources(top) if path.stem == top or path.stem.endswith("_pkg")]
+    files = [path for path in sources(unit) if path.stem == top or path.stem.endswith("_pkg")]
     commands = [command.replace("-check ", "") for command in ngflow.yosys_read(top, files, unit["params"])]
     ngflow.run_yosys([*commands, "proc", f"write_json {netlist}"], work / "ports.log")
     return json.loads(netlist.read_text())["modules"][top]["ports"]
@@ -195,7 +206,7 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     ngflow.run_yosys(
         [
             read_liberty,
-            f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, ngflow.sources(unit['top'])))}",
+            f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, sources(unit)))}",
             f"read_verilog {work / 'wrapper.v'}",
             f"hierarchy -check -top {TOP}",
             *recipe,
@@ -300,7 +311,7 @@ class Flow:
     def stimulus(self, unit: dict, stimulus: str, cycles: int, seed: int, work: Path) -> Path:
         path = work / f"{stimulus}.stim"
         tensors = digits_tensors(self.base) if stimulus == "digits" else []
-        arguments = ["--units", str(self.options.units_file), "--unit", unit["name"], "--stimulus", stimulus]
+        arguments = ["--units", str(self.options.units_file.resolve()), "--unit", unit["name"], "--stimulus", stimulus]
         arguments += ["--seed", str(seed), "--cycles", str(cycles), "--out", str(path), *tensors]
         run([self.program("ng_stimulus"), *arguments], f"stimulus {stimulus}")
         return path
