@@ -4,6 +4,7 @@
 
 The cells' transistors come from Debian's qflow-tech-osu018. That package has no transistor model, so cards.json holds
 textbook BSIM3 parameters of ours, and --fit-cards adjusts four of them until single cells take Liberty's energy and delay.
+--cards takes a foundry's instead, if you have them: nothing is fitted then.
 A scale between L2 or L3 and SPICE is taken from one unit and tested on the others. docs/energy_spice.md explains.
 
 examples
@@ -11,7 +12,8 @@ examples
   power/spice/run.py --check                    the recorded summary follows from the recorded energies of the vectors
   power/spice/run.py --cells                    single cells against Liberty, with the recorded cards
   power/spice/run.py --units int4_mult_booth    one unit again, printed
-  power/spice/run.py --fit-cards --record       everything again (ten minutes of a free core), with build/bin's ng_gatesim and ng_stimulus
+  power/spice/run.py --units int4_mult_booth --cards t92y.mod --transistors CMOSN,CMOSP     with a foundry's cards
+  power/spice/run.py --fit-cards --record       everything again (half an hour of a free core), with build/bin's ng_gatesim and ng_stimulus
 
 Energies in joules in JSON.
 """
@@ -37,12 +39,18 @@ TRANSISTORS = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.sp")
 CARDS = FOLDER / "cards.json"
 RECORD = FOLDER / "spice_osu018.json"
 SCALED_ON = "int4_mult_array"  # the scalar of each model comes from this unit
-UNITS = (SCALED_ON, "int4_mult_booth", "int4_mult_wallace")
-VECTORS = 40
+# Stimulus and vectors of what is recorded: three multipliers, and a multiply-accumulate with a glitch factor above 3.
+UNITS = {
+    SCALED_ON: ("uniform", 40),
+    "int4_mult_booth": ("uniform", 40),
+    "int4_mult_wallace": ("uniform", 40),
+    "int8_mac_array": ("gauss", 16),
+}
+OTHERS = ("uniform", 40)
 BEFORE = 4  # vectors before the first counted one
 SEED = 1
 VOLT = 1.8
-PERIOD_PS = 4000  # long enough for every net to settle
+SLOWER = 1.6  # than the period of the record, so that every net settles
 LEAD_PS = 500  # operands change this long before the clock edge that takes them
 EDGE_PS = 100
 # Slew (20 to 80 %) and load of the single-cell comparison: a point of Liberty's tables in the middle of what units see.
@@ -55,6 +63,9 @@ MODELS = ("L2_j", "L3_j", "L2_toggles", "L3_toggles")
 
 
 def model_cards(cards: dict) -> str:
+    if "file" in cards:
+        path, _, section = cards["file"].partition(":")
+        return f".lib '{path}' {section}" if section else f".include '{path}'"
     lines = []
     for kind, name in (("n", "nfet"), ("p", "pfet")):
         fixed = {**cards["both"], **cards[kind]}
@@ -82,6 +93,8 @@ def subcircuits(cards: dict) -> tuple[str, dict[str, list[str]]]:
     )
     if replaced < 100:
         raise FlowError(f"{TRANSISTORS.name} is not in the form that was seen: {replaced} transistors were understood")
+    for plain, name in cards.get("transistors", {}).items():
+        text = re.sub(rf"^(M.*) {plain} (w=)", rf"\1 {name} \2", text, flags=re.M)
     ports = {line.split()[1]: line.split()[2:] for line in text.splitlines() if line.startswith(".subckt")}
     return text, ports
 
@@ -267,31 +280,38 @@ def solve(matrix: list[list[float]], right: list[float]) -> list[float]:
 # ---------------------------------------------------------------- a unit, vector by vector
 
 
-def piecewise(bits: list[int]) -> str:
+def period_ps(period_s: float) -> int:
+    """Of the clock in SPICE, from the record's; whole nanoseconds."""
+    return 1000 * math.ceil(SLOWER * period_s * 1e9 - 1e-9)
+
+
+def piecewise(bits: list[int], period: int) -> str:
     """A source that has bit k before the edge of cycle k."""
     points, level = ["0 0"], 0
     for k, bit in enumerate(bits):
         if bit != level:
-            at = (k + 1) * PERIOD_PS - LEAD_PS
+            at = (k + 1) * period - LEAD_PS
             points += [f"{at}p {level * VOLT:g}", f"{at + EDGE_PS}p {bit * VOLT:g}"]
             level = bit
     return f"pwl({' '.join(points)})"
 
 
 def spice_unit(
-    cards: dict, netlist: dict, ports: dict[str, list[int]], words: list[dict[str, int]], work: Path
+    cards: dict, netlist: dict, ports: dict[str, list[int]], words: list[dict[str, int]], period: int, work: Path
 ) -> tuple[list[tuple[float, float]], list[dict[str, int]]]:
     """Joules that combinational cells and flip-flops take from their supplies in each cycle, and the outputs at its end.
-    The sources of clock and operands are ideal. `netlist`: Yosys' JSON of the mapped module."""
+    The sources of clock, reset and operands are ideal. `netlist`: Yosys' JSON of the mapped module. `period` in ps."""
     text, cell_ports = subcircuits(cards)
     deck = ["* unit", model_cards(cards), text, f"vdd vdd 0 {VOLT}", f"vff vff 0 {VOLT}"]
-    half = PERIOD_PS // 2
+    half = period // 2
     deck.append(
-        f"vclk n{ports['clk_i'][0]} 0 pulse(0 {VOLT} {PERIOD_PS}p {EDGE_PS}p {EDGE_PS}p {half - EDGE_PS}p {PERIOD_PS}p)"
+        f"vclk n{ports['clk_i'][0]} 0 pulse(0 {VOLT} {period}p {EDGE_PS}p {EDGE_PS}p {half - EDGE_PS}p {period}p)"
     )
+    if "rst_ni" in ports:  # released before the first edge
+        deck.append(f"vrst n{ports['rst_ni'][0]} 0 pwl(0 0 {half}p 0 {half + EDGE_PS}p {VOLT})")
     for port in words[0]:
         for bit, net in enumerate(ports[port]):
-            deck.append(f"v_{port}_{bit} n{net} 0 {piecewise([word[port] >> bit & 1 for word in words])}")
+            deck.append(f"v_{port}_{bit} n{net} 0 {piecewise([word[port] >> bit & 1 for word in words], period)}")
     for i, cell in enumerate(netlist["cells"].values()):
         nets = {
             pin: ({"0": "0", "1": "vdd"}.get(bits[0]) or f"n{bits[0]}")
@@ -308,11 +328,11 @@ def spice_unit(
         for bit, net in enumerate(port["bits"])
     ]
     for k in range(len(words)):
-        begin = (k + 1) * PERIOD_PS - LEAD_PS - EDGE_PS
+        begin = (k + 1) * period - LEAD_PS - EDGE_PS
         for name, supply in (("q", "vdd"), ("f", "vff")):
-            deck.append(f".meas tran {name}{k} INTEG i({supply}) from={begin}p to={begin + PERIOD_PS}p")
-        deck += [f".meas tran o{k}_{i} FIND v(n{net}) AT={begin + PERIOD_PS}p" for i, (_, _, net) in enumerate(outputs)]
-    stop = (len(words) + 1) * PERIOD_PS
+            deck.append(f".meas tran {name}{k} INTEG i({supply}) from={begin}p to={begin + period}p")
+        deck += [f".meas tran o{k}_{i} FIND v(n{net}) AT={begin + period}p" for i, (_, _, net) in enumerate(outputs)]
+    stop = (len(words) + 1) * period
     # Memory is not for every waveform: only what is measured is kept.
     deck.append(".save i(vdd) i(vff) " + " ".join(sorted({f"v(n{net})" for _, _, net in outputs})))
     deck.append(f".options method=gear reltol=2e-3\n.tran 20p {stop}p 0 100p\n.end\n")
@@ -327,14 +347,18 @@ def spice_unit(
     return energies, seen
 
 
-def product(unit: dict, word: dict[str, int]) -> int:
-    """Of the unit's operands, as its output register shows it."""
-    params, value = unit["params"], 1
-    for name, side in (("a_i", "A"), ("b_i", "B")):
-        width = params[f"{side}Width"]
-        operand = word[name]
-        value *= operand - (1 << width) if params[f"{side}Signed"] and operand >> (width - 1) else operand
-    return value % (1 << (params["AWidth"] + params["BWidth"]))
+def expected(unit: dict, words: list[dict[str, int]]) -> list[int]:
+    """What the output register shows after the operands of each cycle: their product, of ng_int_mac the sum since the first."""
+    params, accumulated, shown = unit["params"], 0, []
+    width = params["AccWidth"] if unit["top"] == "ng_int_mac" else params["AWidth"] + params["BWidth"]
+    for word in words:
+        value = 1
+        for name, side in (("a_i", "A"), ("b_i", "B")):
+            bits, operand = params[f"{side}Width"], word[name]
+            value *= operand - (1 << bits) if params[f"{side}Signed"] and operand >> (bits - 1) else operand
+        accumulated = value if word.get("first_i", 1) else accumulated + value
+        shown.append(accumulated % (1 << width))
+    return shown
 
 
 class Bench:
@@ -351,7 +375,7 @@ class Bench:
             "units_file": characterize.UNITS,
             "records": characterize.RECORDS,
         }
-        names |= {"work": options.work, "programs": options.programs, "threads": 1, "cycles": VECTORS, "stimuli": []}
+        names |= {"work": options.work, "programs": options.programs, "threads": 1, "cycles": 40, "stimuli": []}
         options.work.mkdir(parents=True, exist_ok=True)
         self.flow = characterize.Flow(argparse.Namespace(**names, explain=False, saif=False))
         self.options = options
@@ -366,11 +390,12 @@ class Bench:
     def unit(self, name: str) -> dict:
         if name not in self.flow.units:
             raise FlowError(f"unit '{name}' is not in power/units.json")
-        if self.flow.units[name]["top"] != "ng_int_mult":
+        unit = self.flow.units[name]
+        if unit["top"] not in ("ng_int_mult", "ng_int_mac") or unit["params"].get("Lanes", 1) != 1:
             raise FlowError(
-                f"unit '{name}' is a {self.flow.units[name]['top']}; the products of ng_int_mult are what is checked here"
+                f"unit '{name}' is a {unit['top']}; what is checked here are results of ng_int_mult, and of ng_int_mac with one lane"
             )
-        return self.flow.units[name]
+        return unit
 
     @staticmethod
     def netlist(work: Path) -> dict:
@@ -381,12 +406,12 @@ class Bench:
         )
         return module
 
-    def gate_level(self, work: Path, stimulus: Path, cycle: int) -> dict:
+    def gate_level(self, work: Path, stimulus: Path, cycle: int, period: int) -> dict:
         """L2 and L3 of one cycle: the cycles before it are the warm-up. A clock as slow as SPICE's."""
         command = [self.flow.program("ng_gatesim"), "--technology", str(self.flow.technology_file), "--explain"]
         for option, file in (("--netlist", "netlist.json"), ("--sdf", "netlist.sdf"), ("--slews", "slews.txt")):
             command += [option, str(work / file)]
-        command += ["--period", repr(PERIOD_PS * 1e-12), "--stimulus", str(stimulus)]
+        command += ["--period", repr(period * 1e-12), "--stimulus", str(stimulus)]
         command += ["--warm-up", str(cycle), "--cycles", str(cycle + 1)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -408,27 +433,30 @@ class Bench:
     def run(self, name: str, cards: dict) -> dict:
         unit = self.unit(name)
         work, mapped = self.flow.prepare(unit)
-        stimulus = self.flow.stimulus(unit, "uniform", BEFORE + VECTORS, SEED, work)
+        drawn, vectors = UNITS.get(name, OTHERS)
+        period = period_ps(mapped["period_s"])
+        stimulus = self.flow.stimulus(unit, drawn, BEFORE + vectors, SEED, work)
         header, *lines = stimulus.read_text().splitlines()
         port_names = [port["name"] for port in json.loads(header)["ports"]]
         words = [dict(zip(port_names, (int(v, 16) for v in line.split()), strict=True)) for line in lines]
-        result: dict = {"unit": name, "stimulus": "uniform", "seed": SEED, "vectors": VECTORS}
+        result: dict = {"unit": name, "stimulus": drawn, "seed": SEED, "vectors": vectors, "period_s": period * 1e-12}
         result |= {
             "netlist_sha256": mapped["netlist_sha256"],
             "stimulus_sha256": hashlib.sha256(stimulus.read_bytes()).hexdigest(),
         }
         rows = []
-        for k in range(BEFORE, BEFORE + VECTORS):
-            rows.append(self.gate_level(work, stimulus, k))
+        for k in range(BEFORE, BEFORE + vectors):
+            rows.append(self.gate_level(work, stimulus, k, period))
         module = self.netlist(work)
         ports = {port: body["bits"] for port, body in module["ports"].items()}
-        energies, seen = spice_unit(cards, module, ports, words, work)
+        energies, seen = spice_unit(cards, module, ports, words, period, work)
         (output,) = seen[0]
         # A cycle's edge takes its operands; the next one takes their product.
-        wrong = sum(seen[k][output] != product(unit, words[k - 1]) for k in range(BEFORE, BEFORE + VECTORS))
+        right = expected(unit, words)
+        wrong = sum(seen[k][output] != right[k - 1] for k in range(BEFORE, BEFORE + vectors))
         if wrong:
             raise FlowError(
-                f"{name}: {wrong} of {VECTORS} products of the transistors are wrong; the clock may be too fast for the cards"
+                f"{name}: {wrong} of {vectors} results of the transistors are wrong; the clock may be too fast for the cards"
             )
         for row, energy in zip(rows, energies[BEFORE:], strict=True):
             row["spice_j"], row["spice_ff_j"] = energy
@@ -496,8 +524,9 @@ def significant(value):
 def check(record: dict) -> int:
     problems = []
     for unit in record["units"]:
-        if len(unit["rows"]) != VECTORS or any(row["spice_j"] <= 0 for row in unit["rows"]):
-            problems.append(f"{unit['unit']}: {len(unit['rows'])} vectors with energy, expected {VECTORS}")
+        vectors = UNITS.get(unit["unit"], OTHERS)[1]
+        if len(unit["rows"]) != vectors or any(row["spice_j"] <= 0 for row in unit["rows"]):
+            problems.append(f"{unit['unit']}: {len(unit['rows'])} vectors with energy, expected {vectors}")
     if record["summary"] != summary(record["units"]):
         problems.append("the recorded summary does not follow from the recorded vectors")
     if record["cards"] != json.loads(CARDS.read_text())["fitted"]:
@@ -539,7 +568,7 @@ def write_record(bench: Bench, cards: dict, cells: list[dict], results: list[dic
     latest = {result["unit"]: result for result in results}
     units = sorted(latest.values(), key=lambda unit: place.get(unit["unit"], len(place)))
     version = subprocess.run(["ngspice", "--version"], capture_output=True, text=True, check=False).stdout
-    record = {"technology": "osu018", "rung": "L4", "cards": cards["fitted"], "period_s": PERIOD_PS * 1e-12}
+    record = {"technology": "osu018", "rung": "L4", "cards": cards["fitted"]}
     record |= {"voltage_v": VOLT, "tools": [*bench.flow.tools, re.search(r"ngspice-\S+", version)[0]]}
     record["cells"] = [{k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in cell.items()} for cell in cells]
     record |= {"summary": summary(units), "units": units}
@@ -548,6 +577,19 @@ def write_record(bench: Bench, cards: dict, cells: list[dict], results: list[dic
     text = re.sub(r'\{\s+"(?:L2_j|cell)":(?:[^{}]|\{[^{}]*\})*\}', lambda m: " ".join(m[0].split()), text)
     RECORD.write_text(text + "\n")
     print_summary(record["summary"])
+
+
+def foreign_cards(options: argparse.Namespace, ours: dict) -> dict:
+    """In the form of cards.json: a file of models, and what the cells' own file leaves open."""
+    path, colon, section = options.cards.partition(":")
+    if not Path(path).is_file():
+        raise FlowError(f"--cards {path}: there is no such file")
+    names = options.transistors.split(",")
+    if len(names) != 2:
+        raise FlowError(f"--transistors '{options.transistors}': expected two names, n first, such as CMOSN,CMOSP")
+    fitted = ours["fitted"] | ({"diffusion_m": options.diffusion} if options.diffusion else {})
+    file = str(Path(path).resolve()) + colon + section
+    return {"file": file, "transistors": dict(zip(("nfet", "pfet"), names, strict=True)), "fitted": fitted}
 
 
 def main() -> int:
@@ -559,6 +601,15 @@ def main() -> int:
     parser.add_argument(
         "--fit-cards", action="store_true", help="fit the four free parameters to Liberty's cells, write cards.json"
     )
+    parser.add_argument("--cards", help="a file of SPICE models, FILE or FILE:SECTION of a .lib, instead of cards.json")
+    parser.add_argument(
+        "--transistors", default="nfet,pfet", help="names of the two models in --cards, n first (default nfet,pfet)"
+    )
+    parser.add_argument(
+        "--diffusion",
+        type=float,
+        help="length of source and drain in metres, with --cards (default that of cards.json, 2.7 lambda and more)",
+    )
     parser.add_argument("--record", action="store_true", help="write spice_osu018.json: all units, or --units")
     parser.add_argument(
         "--check", action="store_true", help="fail unless the recorded summary follows from the recorded vectors"
@@ -569,6 +620,8 @@ def main() -> int:
     parser.add_argument("--work", type=Path, help="folder for netlists and decks; default a temporary one")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
     options = parser.parse_args()
+    if options.cards and (options.fit_cards or options.record):
+        raise FlowError("--cards: foreign cards are neither fitted nor recorded; leave --fit-cards and --record out")
     if options.check:
         return check(json.loads(RECORD.read_text()))
     if not (options.units or options.cells or options.fit_cards or options.record):
@@ -579,6 +632,8 @@ def main() -> int:
         options.work = options.work or Path(folder)
         bench = Bench(options)
         cards = json.loads(CARDS.read_text())
+        if options.cards:
+            cards = foreign_cards(options, cards)
         tested = arcs(bench.flow.technology, bench.used_cells(UNITS))
         add_liberty_delays(tested, bench.flow.liberty)
         if options.fit_cards:

@@ -264,20 +264,29 @@ TEST(Points, AddUp) {
                                        [&](const NumberFormat& f) { return f.name == d["format"].get<std::string>(); });
     const TileShape tile = tile_shape(format, sparse ? Sparsity::two_four : Sparsity::none, d["rows"], d["cols"], 16,
                                       d["a_depth"], d["b_depth"], d["stream_width"]);
-    double cycles = 0, macs = 0, maps = 0, weights = 0, out = 0;
+    double cycles = 0, macs = 0, maps = 0, weights = 0, out = 0, seconds = 0, of_memory = 0;
+    const double hertz = d["frequency_hz"], packed = d["compression"];
     for (const Layer& layer : digits.layers) {
       const GemmWork work = estimate_gemm(tile, layer.gemm);
       cycles += static_cast<double>(work.cycles);
       macs += static_cast<double>(layer.gemm.m * layer.gemm.n * ((layer.gemm.k + tile.lanes - 1) / tile.lanes) * 16);
       const auto [m, n, k] = layer.gemm;
       const auto whole = [](std::int64_t all, int of) { return static_cast<double>((all + of - 1) / of); };
-      maps += static_cast<double>(work.a_images * tile.a_row_bits * m) / whole(m, tile.rows);
-      weights += static_cast<double>(work.b_images * tile.b_col_bits * n) / whole(n, tile.cols);
-      out += static_cast<double>(m * n * 32);
+      const double in_maps = static_cast<double>(work.a_images * tile.a_row_bits * m) / whole(m, tile.rows);
+      const double in_weights = static_cast<double>(work.b_images * tile.b_col_bits * n) / whole(n, tile.cols);
+      const double results = static_cast<double>(m * n * 32);
+      maps += in_maps;
+      weights += in_weights;
+      out += results;
+      // Each layer waits for its own operands and results.
+      const double array = static_cast<double>(work.cycles) / hertz;
+      const double memory = (in_weights + (in_maps + results) / packed) / 8 / 12.8e9;
+      seconds += std::max(array, memory);
+      of_memory += memory > array ? memory : 0;
     }
     EXPECT_DOUBLE_EQ(points[i].cycles, cycles);
-    const double bytes = (weights + (maps + out) / d["compression"].get<double>()) / 8;
-    EXPECT_DOUBLE_EQ(points[i].time_s, std::max(cycles / d["frequency_hz"].get<double>(), bytes / 12.8e9));
+    EXPECT_NEAR(points[i].time_s, seconds, 1e-12 * seconds);
+    EXPECT_NEAR(d["memory_share"].get<double>(), of_memory / seconds, 1e-12);
     EXPECT_GT(points[i].idle_j, 0);
     EXPECT_DOUBLE_EQ(points[i].energy_j(), points[i].mac_j + points[i].sram_j + points[i].dram_j + points[i].idle_j);
     EXPECT_DOUBLE_EQ(points[i].mac_j,
@@ -338,6 +347,18 @@ TEST(Points, MemoryLimitsTheTime) {
   const Json slower = point_of({{"memory", {{"bandwidth", 500}}}});
   EXPECT_DOUBLE_EQ(slower["time_s"].get<double>(), 2 * slow["time_s"].get<double>());
   EXPECT_GT(slower["idle_j"], slow["idle_j"]);
+  EXPECT_EQ(slow["memory_share"], 1);
+  EXPECT_EQ(fast["memory_share"], 0);
+  // A layer that waits is not made up for by one that does not: in between the time is above both bounds of the whole.
+  double above = 0;
+  for (double bandwidth = 1e6; bandwidth < 1e12; bandwidth *= 2) {
+    const Json between = point_of({{"memory", {{"bandwidth", bandwidth}}}});
+    const double time = between["time_s"], share = between["memory_share"];
+    const double bound = std::max(fast["time_s"].get<double>(), slow["time_s"].get<double>() * 1000 / bandwidth);
+    EXPECT_GE(time, bound * (1 - 1e-12));
+    if (share > 0 && share < 1) above = std::max(above, time / bound);
+  }
+  EXPECT_GT(above, 1.01);
 }
 
 TEST(Points, TimeCostsLeakageAndClock) {

@@ -50,6 +50,36 @@ struct Product {
   bool weights = true;
 };
 
+/// Sums over the products of a workload in four parts that run side by side, in the same order on every machine.
+constexpr std::size_t side_by_side = 4;
+
+/// What each product takes of the array and of memory, in columns of whole groups of `side_by_side`: a product waits
+/// for its own operands and results, not for those of others.
+struct Layers {
+  std::vector<double> cycles, weights, maps, results;  // bits of operands, numbers of results
+  std::size_t count = 0;
+
+  void add(double of_cycles, double of_weights, double of_maps, double of_results) {
+    if (count % side_by_side == 0)
+      for (auto* column : {&cycles, &weights, &maps, &results}) column->resize(count + side_by_side, 0.0);
+    cycles[count] = of_cycles;
+    weights[count] = of_weights;
+    maps[count] = of_maps;
+    results[count++] = of_results;
+  }
+
+  /// Seconds, each product as long as the slower of array and memory: per cycle, and per bit of weights, maps, a
+  /// result.
+  double seconds(double cycle, double weight, double map, double result) const {
+    std::array<double, side_by_side> sums{};
+    for (std::size_t i = 0; i < cycles.size(); i += side_by_side)
+      for (std::size_t part = 0; part < side_by_side; ++part)
+        sums[part] += std::max(cycles[i + part] * cycle,
+                               weights[i + part] * weight + maps[i + part] * map + results[i + part] * result);
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+  }
+};
+
 /// What the whole workload keeps one array busy with. Bits are those in use: what fills up a stream's words, and rows
 /// and columns beyond the matrix, are not strobed and cost nothing.
 struct ArrayWork {
@@ -60,6 +90,7 @@ struct ArrayWork {
   double weight_macs = 0;                                       // of products with weights
   double results = 0;                                           // numbers
   double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
+  Layers layers;
 
   /// `buffer_bits`: of the global buffer; what fits it comes from memory once.
   void add(const Product& product, const TileShape& tile, int lanes_of_products, double buffer_bits) {
@@ -87,10 +118,13 @@ struct ArrayWork {
                             static_cast<double>(beats * lanes_of_products) * count;
     macs += products;
     weight_macs += product.weights ? products : 0;
-    maps_in += a_in + (product.weights ? 0 : b_in);
-    weights_in += product.weights ? b_in : 0;
+    const double of_maps = a_in + (product.weights ? 0 : b_in), of_weights = product.weights ? b_in : 0;
+    const double of_results = size(product.gemm.m) * size(product.gemm.n) * count;
+    maps_in += of_maps;
+    weights_in += of_weights;
     streamed += (a_sent + b_sent) * count;
-    results += size(product.gemm.m) * size(product.gemm.n) * count;
+    results += of_results;
+    layers.add(static_cast<double>(work.cycles) * count, of_weights, of_maps, of_results);
     a_written += a_sent * count;
     b_written += b_sent * count;
     a_read += static_cast<double>(work.beats) * tile.rows * tile.a_row_bits * count;
@@ -377,6 +411,22 @@ struct Explorer::Data {
     return work;
   }
 
+  /// Of a point's time: that of products that take memory longer than the array.
+  double memory_share(const std::array<std::size_t, Space::axes>& at, double hertz) const {
+    const Layers layers = work_of(at).layers;
+    const double packed = space.compression[at[compression]], bandwidth = 8 * technologies[at[technology]].bandwidth;
+    const double result_in_memory = result_bits(space.result[at[result]]) / packed;
+    double all = 0, of_memory = 0;
+    for (std::size_t i = 0; i < layers.count; ++i) {
+      const double array = layers.cycles[i] / hertz;
+      const double memory =
+          (layers.weights[i] + layers.maps[i] / packed + layers.results[i] * result_in_memory) / bandwidth;
+      all += std::max(array, memory);
+      of_memory += memory > array ? memory : 0;
+    }
+    return of_memory / all;
+  }
+
   // In squares of the node.
   double area_of(const std::array<std::size_t, Space::axes>& at, const TileShape& shape) const {
     const auto found = areas.find(space.format[at[format]]->name);
@@ -478,10 +528,12 @@ struct Explorer::Data {
       if (work.possible && hertz * cell.period_s <= 1 + 1e-9) {
         const double packed = space.compression[at[compression]];
         const double in = work.weights_in + work.maps_in / packed;
-        const double out_bits = work.results * result_bits(space.result[at[result]]) / packed;
+        const double result_in_memory = result_bits(space.result[at[result]]) / packed;
+        const double out_bits = work.results * result_in_memory;
         point = array;
         point.dram_j = in * dram_read_j + out_bits * dram_write_j;
-        point.time_s = std::max(array.cycles / hertz, (in + out_bits) / bandwidth);
+        point.time_s =
+            work.layers.seconds(1 / hertz, 1 / bandwidth, 1 / (packed * bandwidth), result_in_memory / bandwidth);
         point.idle_j = std::max(0.0, point.time_s * hertz * cells_of_array - busy) * clock_j + point.time_s * leakage_w;
       } else {
         point = Point{};
@@ -888,7 +940,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["idle_j"] = point.idle_j;
   json["cycles"] = point.cycles;
   json["time_s"] = point.time_s;
-  json["limit"] = point.time_s > point.cycles / hertz * (1 + 1e-9) ? "memory" : "array";
+  const double share = data_->memory_share(at, hertz);
+  json["memory_share"] = share;
+  json["limit"] = share > 0.5 ? "memory" : "array";
   json["utilization"] = data_->workload.macs() / (point.cycles * array);
   json["area_m2"] = number(point.area_m2);
   json["sqnr_db"] = number(point.sqnr_db);

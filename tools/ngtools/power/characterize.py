@@ -101,7 +101,9 @@ def load_units(path: Path) -> dict[str, dict]:
         unit["files"] = [path.resolve().parent / file for file in unit.get("files", [])]
         for file in unit["files"]:
             if not file.is_file():
-                raise FlowError(f"unit {name} in {path.name}: there is no file {file}; paths are relative to {path.name}")
+                raise FlowError(
+                    f"unit {name} in {path.name}: there is no file {file}; paths are relative to {path.name}"
+                )
         units[name] = unit
     return units
 
