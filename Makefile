@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate pictures formats style clean
+.PHONY: help setup setup-area compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate pictures formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -71,6 +71,11 @@ oracle: build ## every float32 against ml_dtypes (an hour) and through the fast 
 area: setup-area ## area and speed of every unit again: synth/records and docs/area.md (hours of CPU; what was routed is kept in build/area)
 	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
+
+compare: build ## one layer by SCALE-Sim beside explore, in an environment of its own (docs/explore.md)
+	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim
+	@$(BUILD)/scalesim/bin/pip install --quiet -r power/compare/requirements.txt
+	@$(PYTHON) power/compare/scalesim.py --scalesim $(BUILD)/scalesim/bin/python --program $(BUILD)/bin/narrowgauge --check
 
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
 	@$(PYTHON) tools/ngtools/power/ladder.py
