@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area setup-site compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate pictures site formats style clean
+.PHONY: help setup setup-area setup-site compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -98,6 +98,9 @@ generate: setup ## everything that follows from the units' records, the format t
 
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py
+
+traces: configure ## the traces of the manual's timing diagrams, from simulations
+	@cmake --build $(BUILD) -j $(JOBS) --target traces
 
 pictures: setup ## the manual's pictures from their sources, docs/pictures
 	@$(PYTHON) tools/ngtools/pictures.py
