@@ -5,18 +5,21 @@
     tools/ngtools/pictures.py --check        compare only; exit code 1 where one has drifted (ctest -R lint.pictures)
     tools/ngtools/pictures.py --png FOLDER   also as PNG, to look at
 
-A picture is a drawing (boxes and arrows), bars (figures out of the records) or a timing diagram (what a simulation had). Units of a drawing are grid steps, y downwards:
+A picture is a drawing (boxes and arrows), bars (figures out of the records) or a timing diagram (what a simulation had).
+Units of a drawing are grid steps, y downwards:
 
     size = [12, 6]                                    columns and rows; a step is 60 points wide, 40 high
     box = [{name = "a", at = [0, 0], size = [3, 1], text = "…", kind = "hardware", note = "small text below"}]
     arrow = [{from = "a", to = "b", text = "…", kind = "compared"}]    "a.top" chooses a side, "a.top:0.2" a place on it; via = [[x, y], …]
-    label = [{at = [1, 2], text = "…"}]
+    label = [{at = [1, 2], text = "…"}]               {cuts:dot_nvfp4} in it becomes the unit's cuts, as its record names them
 
 Bars name their figures, each a file of the tree and the path of keys to a number in it, divided by `unit` if there is one:
 
     title = "…"
     bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]}]
     cited = [{text = "…", value = 1590, source = "…"}]
+
+A bar with `to`, the path to a second number of the same file, has a line up to that; all are shown in `format`, ",.4g" by default.
 
 A timing diagram shows cycles `first` to `last` of docs/pictures/<trace>.trace, which a simulation wrote (make traces); the edge that ends
 a cycle is at its right. Numbers are shown in hexadecimal where `while` is high, the lowest `digits` of them:
@@ -34,6 +37,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -88,6 +92,17 @@ def end_of(name: str, boxes: dict[str, dict], place: str, other: tuple[float, fl
     if along:
         fx, fy = (float(along), fy) if side in ("top", "bottom") else (fx, float(along))
     return x + fx * w, y + fy * h
+
+
+def cuts_of(name: str, unit: str) -> str:
+    """The places of a unit's cuts with their bits, from its record."""
+    found = list(ngflow.RTL.glob(f"*/ng_{unit}.toml"))
+    cuts = tomllib.loads(found[0].read_text()).get("cuts") if found else None
+    if not cuts:
+        raise FlowError(
+            f"docs/pictures/{name}.toml: no record of a unit {unit!r} has a table [cuts]; expected one in rtl/"
+        )
+    return ", ".join(f"{bit} {place}" for bit, place in enumerate(cuts))
 
 
 def drawing(name: str, source: dict) -> plt.Figure:
@@ -153,26 +168,29 @@ def drawing(name: str, source: dict) -> plt.Figure:
             )  # fmt: skip
     for label in source.get("label", []):
         keys_of(name, label, {"at", "text"}, set())
-        axes.text(*label["at"], label["text"], ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
+        text = re.sub(r"\{cuts:(\w+)\}", lambda match: cuts_of(name, match[1]), label["text"])
+        axes.text(*label["at"], text, ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
     return figure
 
 
-def figure_of(name: str, bar: dict) -> float:
+def figure_of(name: str, bar: dict, which: str = "keys") -> float:
     """A number of the tree."""
-    keys_of(name, bar, {"text", "file", "keys"}, {"unit"})
+    keys_of(name, bar, {"text", "file", "keys"}, {"unit", "to"})
     value = json.loads((ROOT / bar["file"]).read_text())
-    for key in bar["keys"]:
+    for key in bar[which]:
         try:
             value = value[key]
         except (KeyError, IndexError, TypeError) as error:
-            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar['keys']}") from error
+            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar[which]}") from error
     return float(value) / bar.get("unit", 1)
 
 
 def bars(name: str, source: dict) -> plt.Figure:
     """Figures out of records, and cited ones beside them in another color."""
-    keys_of(name, source, {"title", "bars"}, {"cited", "alt"})
+    keys_of(name, source, {"title", "bars"}, {"cited", "alt", "format"})
+    form = source.get("format", ",.4g")
     rows = [(bar["text"], figure_of(name, bar), "#3a8a3a", "") for bar in source["bars"]]
+    lines = {at: figure_of(name, bar, "to") for at, bar in enumerate(source["bars"]) if "to" in bar}
     for bar in source.get("cited", []):
         keys_of(name, bar, {"text", "value", "source"}, set())
         rows.append((bar["text"], float(bar["value"]), "#999999", bar["source"]))
@@ -181,9 +199,13 @@ def bars(name: str, source: dict) -> plt.Figure:
     axes.barh(range(len(rows)), [row[1] for row in rows], color=[row[2] for row in rows], height=0.62)
     axes.set_yticks(range(len(rows)), [row[0] for row in rows], fontsize=9)
     axes.invert_yaxis()
-    top = max(row[1] for row in rows)
+    top = max([row[1] for row in rows] + list(lines.values()))
     for at, (_, value, _, cited) in enumerate(rows):
-        axes.text(value + top * 0.01, at, f"{value:,.4g}" + (f"  ({cited})" if cited else ""), va="center", fontsize=9)
+        text = f"{value:{form}}" + (f"  ({cited})" if cited else "")
+        if at in lines:
+            axes.plot([value, lines[at]], [at, at], color="#444444", lw=1.0, marker="|")
+            text += f" to {lines[at]:{form}}"
+        axes.text(lines.get(at, value) + top * 0.01, at, text, va="center", fontsize=9)
     axes.set_xlim(0, top * 1.3)
     axes.set_title(source["title"], fontsize=11, loc="left", x=-0.58)
     axes.spines[["top", "right"]].set_visible(False)
