@@ -426,6 +426,20 @@ static ng_result_t push_load(ng_gemm_t *gemm) {
   return NG_OK;
 }
 
+/* What all compute commands take along: written before the first one, and behind the first loads, so that operands come
+ * meanwhile. */
+static ng_result_t put_settings(const ng_gemm_t *gemm) {
+  const ng_tile_t *tile = gemm->tile;
+  const ng_gemm_config_t *config = &gemm->config;
+  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
+          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
+  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
+  if (!config->nvfp4) return NG_OK;
+  /* Between products it is off: step, or a reset. */
+  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
+  return put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
+}
+
 static ng_result_t push_compute(ng_gemm_t *gemm) {
   const ng_gemm_place_t *at = &gemm->compute;
   const ng_tile_t *tile = gemm->tile;
@@ -437,6 +451,7 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   const uint32_t cols =
       at->chunk + 1 == gemm->chunks ? gemm->config.b.rows - (gemm->b_panels - 1) * tile->cols : tile->cols;
   const uint32_t edge = PUT(EDGE_ROWS, rows) | PUT(EDGE_COLS, cols);
+  if (gemm->computes == 0) TRY(put_settings(gemm));
   if (panels != gemm->panels) TRY(put(tile, NG_TILE_PANELS_OFFSET, panels));
   if (edge != gemm->edge) TRY(put(tile, NG_TILE_EDGE_OFFSET, edge));
   gemm->panels = panels;
@@ -640,13 +655,6 @@ ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_
   if (GET(status, STATUS_BUSY) != 0) return NG_BUSY;
   TRY(get(tile, NG_TILE_LOADS_OFFSET, &gemm->loads_before));
   TRY(get(tile, NG_TILE_DONE_OFFSET, &gemm->done_before));
-  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
-          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
-  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
-  if (config->nvfp4) { /* between products it is off: step, or a reset */
-    TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
-    TRY(put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale));
-  }
   TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
   TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, config->interrupts ? all_interrupts : 0));
   gemm->progress_tick = now(tile);

@@ -55,7 +55,8 @@ inline void latency(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = shape.a_panels * shape.b_panels * shape.beats;
     // Queue, check, address, array, its stages, its queue; then the drain's three; and the cuts.
-    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts;
+    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts +
+                                   (all_beats > rows * groups ? gap_cycles : 0);
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(), expected,
                          [&] { return tile.describe; });
     tile.expect_counter(busy, expected);
@@ -105,7 +106,8 @@ inline void requantizing(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = c.a_panels * c.b_panels * c.beats;
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(),
-                         all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts + requantize_cycles,
+                         all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts + requantize_cycles +
+                             (all_beats > beats ? gap_cycles : 0),
                          [&] { return tile.describe; });
     tile.expect_counter(stall_out, 0);
     tile.expect_counters();

@@ -36,6 +36,10 @@ inline constexpr unsigned command_cuts = static_cast<unsigned>(std::popcount(NG_
 // Cycles that the cuts add between the accumulators and the stream of results.
 inline constexpr unsigned drain_cuts =
     static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U));
+// Of tiles that follow each other as fast as the drain takes them, two words a row: with both cuts of the conversion
+// the array's queue is full of a tile's last rows when the next one's first row enters, which waits a cycle behind the
+// gap.
+inline constexpr unsigned gap_cycles = NG_CONVERT_CUTS == 3 && groups == 2 && rows > 1 ? 1 : 0;
 // Results in NVFP4: tiles side by side in an image, words of one, and cycles that it takes more than FP32.
 inline constexpr bool requantizes = NG_REQUANTIZE != 0;
 inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
