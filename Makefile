@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate pictures formats style clean
+.PHONY: help setup setup-area setup-site compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -17,6 +17,9 @@ setup: ## install what is needed (Debian packages, .venv)
 
 setup-area: ## what only area and tests of other tools use, 350 MB: nextpnr for ECP5, a newer Yosys, FuseSoC
 	@tools/setup.sh area
+
+setup-site: ## what only `make site` and its test use, 20 MB: MkDocs
+	@tools/setup.sh site
 
 WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON
 DEMO = -DNG_TESTS=OFF -DNG_BENCHMARKS=OFF -DNG_PYTHON=OFF -DNG_SYSTEMC=OFF
@@ -96,8 +99,14 @@ generate: setup ## everything that follows from the units' records, the format t
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py
 
+traces: configure ## the traces of the manual's timing diagrams, from simulations
+	@cmake --build $(BUILD) -j $(JOBS) --target traces
+
 pictures: setup ## the manual's pictures from their sources, docs/pictures
 	@$(PYTHON) tools/ngtools/pictures.py
+
+site: setup-site ## the manual with a search, in build/site
+	@$(PYTHON) tools/ngtools/site.py $(BUILD)/site
 
 style: setup ## check formatting and lint of C++ and Python
 	@tools/style.sh

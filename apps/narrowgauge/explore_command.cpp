@@ -130,10 +130,10 @@ power::Workload workload_of(const ExploreArguments& arguments) {
 // ---- the result
 
 const std::vector<std::string> columns{
-    "point",    "format",       "sparsity",      "rows",       "cols",   "lanes",       "a_depth",
-    "b_depth",  "stream_width", "global_buffer", "technology", "result", "compression", "frequency_hz",
-    "energy_j", "mac_j",        "sram_j",        "dram_j",     "idle_j", "cycles",      "time_s",
-    "limit",    "memory_share", "utilization",   "area_m2",    "sqnr_db"};
+    "point",        "format",       "sparsity",      "rows",        "cols",       "lanes",  "a_depth",
+    "b_depth",      "stream_width", "global_buffer", "resident",    "technology", "result", "compression",
+    "frequency_hz", "energy_j",     "mac_j",         "sram_j",      "dram_j",     "idle_j", "cycles",
+    "time_s",       "limit",        "memory_share",  "utilization", "area_m2",    "sqnr_db"};
 
 std::string cell(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();

@@ -223,6 +223,7 @@ TEST(Spaces, AreRefusedBySentence) {
   EXPECT_SAYS(refused("memory", (Json{{"bandwidth", 0}})), "memory.bandwidth", "bytes a second");
   EXPECT_SAYS(refused("objectives", (Json{"energy", "beauty"})), "\"beauty\"", "sqnr");
   EXPECT_SAYS(refused("tensors", (Json{{"a", "a.npy"}})), "one of a and b");
+  EXPECT_SAYS(refused("resident", "inputs"), "\"resident\"", "maps, weights");
   EXPECT_SAYS(refused("memory", (Json{{"dram", "hbm2"}})), "memory.dram", "[memory, technology]");
   EXPECT_SAYS(refused("memory", (Json{{"sram", {"sram", "tpuv4i_7nm"}}})), "memory.sram", "a technology");
   EXPECT_SAYS(refused("rows", Json::parse("[[[[1]]]]")), "too deep");
@@ -262,8 +263,8 @@ TEST(Points, AddUp) {
     const bool sparse = d["sparsity"] == "2:4";
     const auto& format = *std::find_if(number_formats().begin(), number_formats().end(),
                                        [&](const NumberFormat& f) { return f.name == d["format"].get<std::string>(); });
-    const TileShape tile = tile_shape(format, sparse ? Sparsity::two_four : Sparsity::none, d["rows"], d["cols"], 16,
-                                      d["a_depth"], d["b_depth"], d["stream_width"]);
+    const TileShape tile = tile_shape(format, sparse ? Sparsity::two_four : Sparsity::none, Resident::maps, d["rows"],
+                                      d["cols"], 16, d["a_depth"], d["b_depth"], d["stream_width"]);
     double cycles = 0, macs = 0, maps = 0, weights = 0, out = 0, seconds = 0, of_memory = 0;
     const double hertz = d["frequency_hz"], packed = d["compression"];
     for (const Layer& layer : digits.layers) {
@@ -311,6 +312,47 @@ TEST(Points, WhatFillsUpAStreamCostsNothing) {
   const Json narrow = point_of({{"stream_width", 512}}), wide = point_of({{"stream_width", 1024}});
   for (const char* part : {"dram_j", "sram_j", "mac_j"}) EXPECT_EQ(narrow[part], wide[part]) << part;
   EXPECT_GT(narrow["cycles"], wide["cycles"]);
+}
+
+TEST(Points, WeightsMayBeTheOperandThatStays) {
+  const auto gemm = [](int m, int n, bool weights) {
+    return workload_from_json(Json{{"layers",
+                                    {{{"op", "gemm"},
+                                      {"name", "g"},
+                                      {"m", m},
+                                      {"n", n},
+                                      {"k", 640},
+                                      {"batch", 1},
+                                      {"weights", weights},
+                                      {"count", 1}}}}});
+  };
+  const auto point = [](const Workload& workload, const Json& keys) {
+    Json space = Json::parse(R"({"format": ["nvfp4", "int8"], "rows": 4, "cols": 8, "technology": "osu018",
+                                 "compression": 3, "objectives": ["energy"]})");
+    space.update(keys);
+    const Explorer e(workload, space_from_json(space), std::make_shared<PlainPrices>(), normal_tensors(16, 16, 64));
+    return std::pair(Json(e.describe(0)), Json(e.describe(e.points() - 1)));
+  };
+  // The transposed product on the same array; what is compressed are the maps all the same.
+  for (const bool nvfp4 : {true, false}) {
+    const auto of = [&](const auto& both) { return nvfp4 ? both.first : both.second; };
+    const Json stay = of(point(gemm(40, 300, true), {{"resident", "weights"}}));
+    const Json turned = of(point(gemm(300, 40, true), Json::object()));
+    for (const char* same : {"cycles", "mac_j", "sram_j"}) EXPECT_EQ(stay[same], turned[same]) << same;
+    EXPECT_EQ(stay["resident"], "weights");
+    EXPECT_NE(stay["dram_j"], turned["dram_j"]);
+    const auto plain = [&](int m, int n, const char* resident) {
+      return of(point(gemm(m, n, true), {{"resident", resident}, {"compression", 1}}))["dram_j"].template get<double>();
+    };
+    EXPECT_DOUBLE_EQ(plain(40, 300, "weights"), plain(300, 40, "maps"));
+    // Products of activations have no weights to keep.
+    EXPECT_EQ(of(point(gemm(40, 300, false), {{"resident", "weights"}}))["cycles"],
+              of(point(gemm(40, 300, false), Json::object()))["cycles"]);
+    // Sparse weights are the compressed operand on either side.
+    const Json sparse = of(point(gemm(40, 300, true), {{"resident", "weights"}, {"sparsity", "2:4"}}));
+    EXPECT_LT(sparse["sram_j"], stay["sram_j"]);
+    EXPECT_LT(sparse["cycles"], stay["cycles"]);
+  }
 }
 
 TEST(Points, NarrowerResultsTakeLessOfMemory) {

@@ -5,18 +5,31 @@
     tools/ngtools/pictures.py --check        compare only; exit code 1 where one has drifted (ctest -R lint.pictures)
     tools/ngtools/pictures.py --png FOLDER   also as PNG, to look at
 
-A picture is a drawing (boxes and arrows) or bars (figures out of the records). Units of a drawing are grid steps, y downwards:
+A picture is a drawing (boxes and arrows), bars (figures out of the records) or a timing diagram (what a simulation had).
+Units of a drawing are grid steps, y downwards:
 
     size = [12, 6]                                    columns and rows; a step is 60 points wide, 40 high
     box = [{name = "a", at = [0, 0], size = [3, 1], text = "…", kind = "hardware", note = "small text below"}]
     arrow = [{from = "a", to = "b", text = "…", kind = "compared"}]    "a.top" chooses a side, "a.top:0.2" a place on it; via = [[x, y], …]
-    label = [{at = [1, 2], text = "…"}]
+    label = [{at = [1, 2], text = "…"}]               {cuts:dot_nvfp4} in it becomes the unit's cuts, as its record names them
 
 Bars name their figures, each a file of the tree and the path of keys to a number in it, divided by `unit` if there is one:
 
     title = "…"
     bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]}]
     cited = [{text = "…", value = 1590, source = "…"}]
+
+A bar with `to`, the path to a second number of the same file, has a line up to that; all are shown in `format`, ",.4g" by default.
+
+A timing diagram shows cycles `first` to `last` of docs/pictures/<trace>.trace, which a simulation wrote (make traces); the edge that ends
+a cycle is at its right. Numbers are shown in hexadecimal where `while` is high, the lowest `digits` of them:
+
+    trace = "tile"
+    cycles = [first, last]
+    wave = [{signal = "valid_i", text = "…"}, {signal = "data_i", while = "valid_i", digits = 8}]      an empty table is a gap
+    taken = [{both = ["valid_i", "ready_o"], rows = [0, 2]}]          cycles whose edge takes a beat, shaded in these rows
+    mark = [{cycle = 8, row = 1, text = "…"}]                         in the row, from that cycle on
+    step = 30                                                         points a cycle
 """
 
 from __future__ import annotations
@@ -24,6 +37,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -78,6 +92,17 @@ def end_of(name: str, boxes: dict[str, dict], place: str, other: tuple[float, fl
     if along:
         fx, fy = (float(along), fy) if side in ("top", "bottom") else (fx, float(along))
     return x + fx * w, y + fy * h
+
+
+def cuts_of(name: str, unit: str) -> str:
+    """The places of a unit's cuts with their bits, from its record."""
+    found = list(ngflow.RTL.glob(f"*/ng_{unit}.toml"))
+    cuts = tomllib.loads(found[0].read_text()).get("cuts") if found else None
+    if not cuts:
+        raise FlowError(
+            f"docs/pictures/{name}.toml: no record of a unit {unit!r} has a table [cuts]; expected one in rtl/"
+        )
+    return ", ".join(f"{bit} {place}" for bit, place in enumerate(cuts))
 
 
 def drawing(name: str, source: dict) -> plt.Figure:
@@ -143,26 +168,29 @@ def drawing(name: str, source: dict) -> plt.Figure:
             )  # fmt: skip
     for label in source.get("label", []):
         keys_of(name, label, {"at", "text"}, set())
-        axes.text(*label["at"], label["text"], ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
+        text = re.sub(r"\{cuts:(\w+)\}", lambda match: cuts_of(name, match[1]), label["text"])
+        axes.text(*label["at"], text, ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
     return figure
 
 
-def figure_of(name: str, bar: dict) -> float:
+def figure_of(name: str, bar: dict, which: str = "keys") -> float:
     """A number of the tree."""
-    keys_of(name, bar, {"text", "file", "keys"}, {"unit"})
+    keys_of(name, bar, {"text", "file", "keys"}, {"unit", "to"})
     value = json.loads((ROOT / bar["file"]).read_text())
-    for key in bar["keys"]:
+    for key in bar[which]:
         try:
             value = value[key]
         except (KeyError, IndexError, TypeError) as error:
-            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar['keys']}") from error
+            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar[which]}") from error
     return float(value) / bar.get("unit", 1)
 
 
 def bars(name: str, source: dict) -> plt.Figure:
     """Figures out of records, and cited ones beside them in another color."""
-    keys_of(name, source, {"title", "bars"}, {"cited", "alt"})
+    keys_of(name, source, {"title", "bars"}, {"cited", "alt", "format"})
+    form = source.get("format", ",.4g")
     rows = [(bar["text"], figure_of(name, bar), "#3a8a3a", "") for bar in source["bars"]]
+    lines = {at: figure_of(name, bar, "to") for at, bar in enumerate(source["bars"]) if "to" in bar}
     for bar in source.get("cited", []):
         keys_of(name, bar, {"text", "value", "source"}, set())
         rows.append((bar["text"], float(bar["value"]), "#999999", bar["source"]))
@@ -171,9 +199,13 @@ def bars(name: str, source: dict) -> plt.Figure:
     axes.barh(range(len(rows)), [row[1] for row in rows], color=[row[2] for row in rows], height=0.62)
     axes.set_yticks(range(len(rows)), [row[0] for row in rows], fontsize=9)
     axes.invert_yaxis()
-    top = max(row[1] for row in rows)
+    top = max([row[1] for row in rows] + list(lines.values()))
     for at, (_, value, _, cited) in enumerate(rows):
-        axes.text(value + top * 0.01, at, f"{value:,.4g}" + (f"  ({cited})" if cited else ""), va="center", fontsize=9)
+        text = f"{value:{form}}" + (f"  ({cited})" if cited else "")
+        if at in lines:
+            axes.plot([value, lines[at]], [at, at], color="#444444", lw=1.0, marker="|")
+            text += f" to {lines[at]:{form}}"
+        axes.text(lines.get(at, value) + top * 0.01, at, text, va="center", fontsize=9)
     axes.set_xlim(0, top * 1.3)
     axes.set_title(source["title"], fontsize=11, loc="left", x=-0.58)
     axes.spines[["top", "right"]].set_visible(False)
@@ -181,11 +213,100 @@ def bars(name: str, source: dict) -> plt.Figure:
     return figure
 
 
+def trace_of(name: str, trace: str) -> dict[str, list[int]]:
+    """Signals of a trace, a number a cycle."""
+    path = FOLDER / f"{trace}.trace"
+    if not path.exists():
+        raise FlowError(f"docs/pictures/{name}.toml: {path.name} does not exist; expected it beside, from make traces")
+    names, *lines = [line.split() for line in path.read_text().splitlines() if not line.startswith("#")]
+    return {signal: [int(line[at], 16) for line in lines] for at, signal in enumerate(names) if at > 0}
+
+
+def timing(name: str, source: dict) -> plt.Figure:
+    """Waves, a row each, of what a simulation had in each cycle."""
+    keys_of(name, source, {"trace", "cycles", "wave"}, {"taken", "mark", "step", "alt"})
+    signals = trace_of(name, source["trace"])
+    first, last = source["cycles"]
+    if not 0 <= first <= last < len(next(iter(signals.values()))):
+        raise FlowError(f"docs/pictures/{name}.toml: cycles {first} to {last} are not all in {source['trace']}.trace")
+
+    def values(signal: str) -> list[int]:
+        if signal not in signals:
+            raise FlowError(
+                f"docs/pictures/{name}.toml: {source['trace']}.trace has no {signal!r}; it has {', '.join(signals)}"
+            )
+        return signals[signal][first : last + 1]
+
+    count = last - first + 1
+    rows = [{"signal": ""}, *source["wave"]]
+    step = source.get("step", 30)  # points a cycle
+    left = 96 / step
+    figure = plt.figure(figsize=((left + count) * step / 72, (len(rows) + 0.6) * 24 / 72))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(-left, count), ylim=(len(rows) + 0.1, -0.5))
+    axes.set_axis_off()
+    blue, grey = "#2f6fb3", "#777777"
+    high, low = 0.18, 0.82
+    for edge in range(count + 1):
+        axes.plot([edge, edge], [0.1, len(rows)], color="#dddddd", lw=0.6, zorder=0)
+    for taken in source.get("taken", []):
+        keys_of(name, taken, {"both", "rows"}, set())
+        top, bottom = (at + 1 for at in taken["rows"])
+        for cycle, both in enumerate(zip(*map(values, taken["both"]), strict=True)):
+            if all(both):
+                axes.add_patch(
+                    plt.Rectangle((cycle, top + 0.05), 1, bottom - top + 0.9, fc="#d9efd9", ec="none", zorder=1)
+                )
+    for row, wave in enumerate(rows):
+        if not wave:
+            continue
+        if row == 0:  # the clock rises at the end of a cycle
+            points = [(at / 2, row + (low if at % 2 == 0 else high)) for at in range(2 * count)]
+            line = [(x + dx, y) for x, y in points for dx in (0, 0.5)]
+            axes.plot(*zip(*[(x, row + low + high - (y - row)) for x, y in line], strict=True), color=grey, lw=1.0)
+            axes.text(-6 / step, row + 0.5, "clk_i", ha="right", va="center", fontsize=9)
+            for cycle in range(0, count, 5):
+                axes.text(cycle + 0.5, row - 0.15, str(first + cycle), ha="center", va="center", fontsize=7, color=grey)
+            continue
+        keys_of(name, wave, {"signal"}, {"text", "while", "digits"})
+        axes.text(-6 / step, row + 0.5, wave.get("text", wave["signal"]), ha="right", va="center", fontsize=9)
+        numbers = values(wave["signal"])
+        if "while" not in wave:
+            line = [(at + dx, row + (high if number else low)) for at, number in enumerate(numbers) for dx in (0, 1)]
+            axes.plot(*zip(*line, strict=True), color=blue, lw=1.3, zorder=3)
+            continue
+        shown = [number if there else None for number, there in zip(numbers, values(wave["while"]), strict=True)]
+        at = 0
+        for number, run in itertools.groupby(shown):
+            length = len(list(run))
+            if number is None:
+                axes.plot([at, at + length], [row + 0.5] * 2, color=blue, lw=1.3, zorder=3)
+            else:
+                corner, end = 3.6 / step, at + length
+                outline = [
+                    (at, 0.5),
+                    (at + corner, high),
+                    (end - corner, high),
+                    (end, 0.5),
+                    (end - corner, low),
+                    (at + corner, low),
+                ]
+                axes.add_patch(plt.Polygon([(x, row + y) for x, y in outline], fc="#e3eefb", ec=blue, lw=1.1, zorder=3))
+                text = f"{number:x}"[-wave.get("digits", 16) :]
+                axes.text(at + length / 2, row + 0.5, text, ha="center", va="center", fontsize=7, zorder=4)
+            at += length
+    for mark in source.get("mark", []):
+        keys_of(name, mark, {"cycle", "row", "text"}, set())
+        place = (mark["cycle"] - first + 3 / step, mark["row"] + 1.5)
+        axes.text(*place, mark["text"], ha="left", va="center", fontsize=8, color="#c07d10", zorder=5)
+    return figure
+
+
 def drawn(path: Path, png: Path | None) -> str:
     name = path.stem
     source = tomllib.loads(path.read_text())
     with plt.rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "font.family": "DejaVu Sans"}):
-        figure = bars(name, source) if "bars" in source else drawing(name, source)
+        figure = (bars if "bars" in source else timing if "trace" in source else drawing)(name, source)
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None, "Title": source.get("alt", name)})
         if png:

@@ -35,6 +35,7 @@ enum Axis {
   b_depth,
   stream_width,
   global_buffer,
+  resident,
   sparsity,
   format,
   technology,
@@ -47,7 +48,16 @@ enum Axis {
 struct Product {
   GemmShape gemm;
   double count = 0;
-  bool weights = true;
+  bool weights = true, weights_first = false;  // one operand is weights; and it is A
+
+  /// The transposed product, where the weights are to be A.
+  Product with(Resident resident) const {
+    Product turned = *this;
+    if (!weights || resident == Resident::maps) return turned;
+    turned.weights_first = true;
+    std::swap(turned.gemm.m, turned.gemm.n);
+    return turned;
+  }
 };
 
 /// Sums over the products of a workload in four parts that run side by side, in the same order on every machine.
@@ -118,7 +128,8 @@ struct ArrayWork {
                             static_cast<double>(beats * lanes_of_products) * count;
     macs += products;
     weight_macs += product.weights ? products : 0;
-    const double of_maps = a_in + (product.weights ? 0 : b_in), of_weights = product.weights ? b_in : 0;
+    const double of_weights = !product.weights ? 0 : product.weights_first ? a_in : b_in;
+    const double of_maps = a_in + b_in - of_weights;
     const double of_results = size(product.gemm.m) * size(product.gemm.n) * count;
     maps_in += of_maps;
     weights_in += of_weights;
@@ -386,9 +397,9 @@ struct Explorer::Data {
   // ---- a point
 
   TileShape tile(const std::array<std::size_t, Space::axes>& at, Sparsity how) const {
-    return tile_shape(*space.format[at[format]], how, space.rows[at[rows]], space.cols[at[cols]],
-                      space.lanes[at[lanes]], space.a_depth[at[a_depth]], space.b_depth[at[b_depth]],
-                      space.stream_width[at[stream_width]]);
+    return tile_shape(*space.format[at[format]], how, space.resident[at[resident]], space.rows[at[rows]],
+                      space.cols[at[cols]], space.lanes[at[lanes]], space.a_depth[at[a_depth]],
+                      space.b_depth[at[b_depth]], space.stream_width[at[stream_width]]);
   }
 
   ArrayWork work_of(const std::array<std::size_t, Space::axes>& at) const {
@@ -400,7 +411,8 @@ struct Explorer::Data {
       return work;
     }
     const TileShape dense = tile(at, Sparsity::none), pruned = tile(at, space.sparsity[at[sparsity]]);
-    for (const Product& product : products) {
+    for (const Product& one : products) {
+      const Product product = one.with(space.resident[at[resident]]);
       const TileShape& shape = product.weights ? pruned : dense;
       if ((product.gemm.k + shape.lanes - 1) / shape.lanes > shape.max_beats) {
         work.possible = false;
@@ -473,6 +485,7 @@ struct Explorer::Data {
     // Formats of the same bits make the same tile.
     struct Alike {
       TileShape shape;
+      Resident turned;
       double buffer;
       ArrayWork work;
     };
@@ -482,16 +495,18 @@ struct Explorer::Data {
         const TileShape shape = tile(at, space.sparsity[at[sparsity]]);
         const NumberFormat& numbers = *space.format[at[format]];
         const double buffer = space.global_buffer[at[global_buffer]];
+        const Resident turned = space.resident[at[resident]];
         const bool keep = numbers.scale_block == 0;  // whose blocks leave nothing to check
-        const auto found = std::find_if(alike.begin(), alike.end(),
-                                        [&](const Alike& one) { return one.shape == shape && one.buffer == buffer; });
+        const auto found = std::find_if(alike.begin(), alike.end(), [&](const Alike& one) {
+          return one.shape == shape && one.turned == turned && one.buffer == buffer;
+        });
         if (keep && found != alike.end()) {
           work = found->work;
         } else {
           work = work_of(at);
           if (keep) {
             if (alike.size() == number_formats().size()) alike.clear();
-            alike.push_back({shape, buffer, work});
+            alike.push_back({shape, turned, buffer, work});
           }
         }
         array_work = work.cycles;
@@ -915,6 +930,7 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
+                              {"resident", name(space.resident[at[resident]])},
                               {"sparsity", name(how)},
                               {"rows", space.rows[at[rows]]},
                               {"cols", space.cols[at[cols]]},

@@ -30,6 +30,7 @@ constexpr NumberFormat formats[] = {
     {"fp32", MacFormat::fp32, 32, 32, 0, 3, 32, 1, false},
 };
 constexpr std::array<std::string_view, 2> sparsities{"none", "2:4"};
+constexpr std::array<std::string_view, 2> residents{"maps", "weights"};
 constexpr std::array<std::string_view, 4> results{"fp32", "bf16", "fp8", "nvfp4"};
 constexpr std::array<std::string_view, objective_count> objectives{"energy", "cycles", "time",
                                                                    "area",   "sqnr",   "energy_delay"};
@@ -237,6 +238,11 @@ const Setters setters{
        s.format.clear();
        for (const std::size_t i : choices("format", j, names)) s.format.push_back(&formats[i]);
      }},
+    {"resident",
+     [](Space& s, const Json& j) {
+       s.resident.clear();
+       for (const std::size_t i : choices("resident", j, residents)) s.resident.push_back(static_cast<Resident>(i));
+     }},
     {"sparsity",
      [](Space& s, const Json& j) {
        s.sparsity.clear();
@@ -269,6 +275,7 @@ const Setters setters{
 
 std::span<const NumberFormat> number_formats() { return formats; }
 std::string_view name(Sparsity sparsity) { return sparsities[static_cast<std::size_t>(sparsity)]; }
+std::string_view name(Resident resident) { return residents[static_cast<std::size_t>(resident)]; }
 std::string_view name(Result result) { return results[static_cast<std::size_t>(result)]; }
 double result_bits(Result result) {
   static constexpr std::array bits{32.0, 16.0, 8.0, 4.5};
@@ -277,9 +284,9 @@ double result_bits(Result result) {
 std::string_view name(Objective objective) { return objectives[static_cast<std::size_t>(objective)]; }
 
 std::array<std::size_t, Space::axes> Space::sizes() const {
-  return {rows.size(),         cols.size(),          lanes.size(),       a_depth.size(), b_depth.size(),
-          stream_width.size(), global_buffer.size(), sparsity.size(),    format.size(),  technology.size(),
-          result.size(),       compression.size(),   frequency_hz.size()};
+  return {rows.size(),         cols.size(),          lanes.size(),       a_depth.size(),     b_depth.size(),
+          stream_width.size(), global_buffer.size(), resident.size(),    sparsity.size(),    format.size(),
+          technology.size(),   result.size(),        compression.size(), frequency_hz.size()};
 }
 
 std::uint64_t Space::points() const {
@@ -302,17 +309,20 @@ std::array<std::size_t, Space::axes> Space::place(std::uint64_t point) const {
   return at;
 }
 
-TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, int rows, int cols, int lanes, int a_depth,
-                     int b_depth, int stream_width) {
+TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident resident, int rows, int cols, int lanes,
+                     int a_depth, int b_depth, int stream_width) {
   const bool sparse = sparsity == Sparsity::two_four;
   const int elements = sparse ? 2 * lanes : lanes;  // of a contraction in a beat
   const int scales = format.scale_block ? (elements + format.scale_block - 1) / format.scale_block * 8 : 0;
   // Of four weights two are kept, each with two bits that say which it is.
+  const int dense_bits = elements * format.bits + scales;
+  const int weight_bits = lanes * (format.bits + (sparse ? 2 : 0)) + scales;
+  const bool weights_first = resident == Resident::weights;
   return {.rows = rows,
           .cols = cols,
           .lanes = elements,
-          .a_row_bits = elements * format.bits + scales,
-          .b_col_bits = lanes * (format.bits + (sparse ? 2 : 0)) + scales,
+          .a_row_bits = weights_first ? weight_bits : dense_bits,
+          .b_col_bits = weights_first ? dense_bits : weight_bits,
           .stages = format.stages,
           .stream_width = stream_width,
           .a_depth = a_depth,
@@ -340,6 +350,7 @@ nlohmann::ordered_json to_json(const Space& space) {
   json["b_depth"] = space.b_depth;
   json["stream_width"] = space.stream_width;
   json["global_buffer"] = space.global_buffer;
+  for (const Resident resident : space.resident) json["resident"].push_back(name(resident));
   for (const Sparsity sparsity : space.sparsity) json["sparsity"].push_back(name(sparsity));
   for (const NumberFormat* format : space.format) json["format"].push_back(format->name);
   json["technology"] = space.technology;

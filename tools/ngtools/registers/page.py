@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from systemrdl import AddrmapNode
 
+from ngtools.prose import a_sentence_a_line
 from ngtools.registers.source import MARK, Reg, enums
 
 
@@ -65,4 +66,4 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
     for p in top.get_property("ng_parameters"):
         extra = f", multiples of {p.multiple_of}" if p.multiple_of > 1 else ""
         out.append(f"| `{p.name}` | {p.least} to {p.most}{extra} | {p.about} |")
-    return "\n".join([*out, ""])
+    return a_sentence_a_line("\n".join([*out, ""]))

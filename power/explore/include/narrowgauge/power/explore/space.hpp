@@ -34,6 +34,11 @@ std::span<const NumberFormat> number_formats();
 enum class Sparsity : std::uint8_t { none, two_four };
 std::string_view name(Sparsity sparsity);
 
+/// Which operand of a product with weights is the tile's A, whose panels the driver keeps in a bank while B passes:
+/// `weights` is weight-stationary use of the tile.
+enum class Resident : std::uint8_t { maps, weights };
+std::string_view name(Resident resident);
+
 /// What results are in memory. The tile's are FP32; narrower ones are converted behind it.
 enum class Result : std::uint8_t { fp32, bf16, fp8, nvfp4 };
 std::string_view name(Result result);
@@ -56,6 +61,7 @@ struct Space {
   // The axes, the slowest first. The number of a point counts the last one fastest.
   std::vector<int> rows{8}, cols{8}, lanes{16}, a_depth{512}, b_depth{128}, stream_width{128};
   std::vector<double> global_buffer{0};  ///< bytes of a buffer between memory and tile; 0: none
+  std::vector<Resident> resident{Resident::maps};
   std::vector<Sparsity> sparsity{Sparsity::none};
   std::vector<const NumberFormat*> format;
   std::vector<std::string> technology;
@@ -73,14 +79,15 @@ struct Space {
 
   std::uint64_t points() const;
   /// Index of each axis' value, in the order above.
-  static constexpr std::size_t axes = 13;
+  static constexpr std::size_t axes = 14;
   std::array<std::size_t, axes> sizes() const;
   std::array<std::size_t, axes> place(std::uint64_t point) const;
 };
 
-/// The tile that a point's array is; `lanes` are products a cycle of a cell.
-TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, int rows, int cols, int lanes, int a_depth,
-                     int b_depth, int stream_width);
+/// The tile that a point's array is; `lanes` are products a cycle of a cell. Of sparse weights `resident` says which
+/// operand they are.
+TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident resident, int rows, int cols, int lanes,
+                     int a_depth, int b_depth, int stream_width);
 
 /// Keys are those of docs/explore.md, which are the names of the members above. An axis is a value, a list, or a range
 /// {"from", "to", "step"} or {"from", "to", "factor"}. Throws Error naming key, value and what is allowed.
