@@ -59,6 +59,28 @@ def test_model_engine_is_gemm() -> None:
 
 
 @pytest.mark.parametrize("engine", ng.engines())
+def test_sparse_operand(engine: str) -> None:
+    rng = np.random.default_rng(4)
+    w, x = rng.standard_normal((9, 72), dtype=np.float32), rng.standard_normal((72, 11), dtype=np.float32)
+    a = ng.quantize(ng.prune(w, "2:4"), wide_blocks=True)
+    b = ng.quantize(x, axis=-2, wide_blocks=True)
+    result = ng.Engine(engine).gemm_sparse(a, b)
+    assert result.c.tobytes() == (a @ b).tobytes()
+    assert result.products == 9 * 11 * 72
+    assert result.tile == (None if engine == "model" else "sparse")
+    with pytest.raises(ng.Error, match="prune it first"):
+        ng.Engine(engine).gemm_sparse(ng.quantize(w, wide_blocks=True), b)
+    with pytest.raises(ng.Error, match="wide blocks"):
+        ng.Engine(engine).gemm_sparse(a, ng.quantize(x, axis=-2))
+    if engine != "model":
+        assert ng.tiles()["sparse"].sparse
+        with pytest.raises(ng.Error, match="large"):
+            ng.Engine(engine, tile="large").gemm_sparse(a, b)
+    with pytest.raises(ng.Error, match="wide_blocks"):
+        ng.quantize(w, dialect="te", wide_blocks=True)
+
+
+@pytest.mark.parametrize("engine", ng.engines())
 def test_two_layers_without_the_host(engine: str) -> None:
     a, b = operands("nvfp4", 9, 40, 70)
     c = ng.gemm(a, b)
