@@ -107,6 +107,7 @@ class MacArrayBench {
     cycle_counts();
     longest();
     special_beside_idle();
+    illegal_before_reset();
     struct Traffic {
       double bubble, stall;
     };
@@ -531,6 +532,18 @@ class MacArrayBench {
       }
     }
     drain();
+  }
+
+  /// A reset forgets illegal metadata.
+  void illegal_before_reset() {
+    if (!sparse) return;
+    Beat beat = random_job().beats.front();
+    beat.a.enabled[0] = true;
+    beat.a.metadata[0] = 0;
+    send(beat);
+    reset();
+    idle();
+    cycle();
   }
 
   Bench bench_;
