@@ -235,7 +235,7 @@ class ExploreCycles(Program):
     def test_rtl(self) -> None:
         if not RTL:
             self.skipTest("the program has no engine rtl")
-        tiles = ("tiny", "ecp5", "large")
+        tiles = ("tiny", "mixed", "large")
         result = self.validate("--engine", "rtl", "--shapes", "30", "--tile", *tiles)
         self.assertEqual({tile["tile"] for tile in result["tiles"]}, set(tiles))
         self.assertEqual(result["shapes"], 30 * 4)

@@ -35,7 +35,7 @@ def test_engines_and_tiles_of_this_build() -> None:
     large = ng.tiles()["large"]
     assert (large.rows, large.cols, large.lanes, large.products_a_cycle) == (8, 8, 16, 1024)
     assert large.formats == ("nvfp4",)
-    assert ng.tiles()["ecp5"].formats == ("nvfp4", "fp8_e4m3")
+    assert ng.tiles()["mixed"].formats == ("nvfp4", "fp8_e4m3")
     assert set(ng.tiles()["large_fp8"].formats) == {"fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"}
 
 
