@@ -40,6 +40,7 @@ rtl/mac/ng_int_mult.sv
 rtl/mac/ng_int_mac.sv
 rtl/mac/ng_int_mult_serial.sv
 rtl/mac/ng_mac_operand.sv
+rtl/sparse/ng_select_2_4.sv
 rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mxfp4_mac.sv
@@ -67,7 +68,6 @@ rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv
-rtl/sparse/ng_select_2_4.sv
 rtl/sparse/ng_dot_fp8_sparse.sv
 rtl/sparse/ng_dot_luq_sparse.sv
 rtl/sparse/ng_dot_nvfp4_sparse.sv

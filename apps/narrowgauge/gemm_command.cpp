@@ -12,6 +12,7 @@
 #include "narrowgauge/io/npy.hpp"
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/io/text.hpp"
+#include "narrowgauge/sparse/prune.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
@@ -26,6 +27,7 @@ struct GemmArguments {
   std::string out;
   std::string out_prefix;             ///< of the files of a requantized C
   std::optional<float> tensor_scale;  ///< of C, where it is asked for in NVFP4
+  std::string sparse;                 ///< pattern of A; empty: dense
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
@@ -48,6 +50,8 @@ struct Work {
   GemmFormat format;
   std::optional<Dialect> dialect;  ///< followed in place of a rule
   Matrix a, b;
+  std::optional<NmPattern> sparse = {};  ///< of A
+  double pruning_error = 0;              ///< of A, of its energy
   EngineResult result;
   std::optional<QuantizedMatrix> narrow;  ///< C in NVFP4, in place of result.c
   float amax = 0;                         ///< the largest magnitude of C before, in BF16
@@ -75,11 +79,17 @@ void check_shapes(const Matrix& a, const Matrix& b) {
 }
 
 /// A, or B with its own random words: else elements of the two at the same place would be rounded by the same one.
-QuantizedMatrix quantize_operand(const Work& work, bool right, QuantizeOptions options) {
+QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options) {
   const Matrix& matrix = right ? work.b : work.a;
   const Axis axis = right ? Axis::columns : Axis::rows;
-  const std::vector<float> values = io::to_float32(matrix);
+  std::vector<float> values = io::to_float32(matrix);
   options.seed += right;
+  options.wide_blocks = work.sparse.has_value();
+  if (work.sparse && !right) {
+    PrunedMatrix pruned = prune(values, matrix.rows, matrix.cols, *work.sparse);
+    work.pruning_error = relative_error(values, pruned.values);
+    values = std::move(pruned.values);
+  }
   if (work.dialect) {
     return quantize(values, matrix.rows, matrix.cols, axis, *work.dialect,
                     {.seed = options.seed, .threads = options.threads});
@@ -87,6 +97,21 @@ QuantizedMatrix quantize_operand(const Work& work, bool right, QuantizeOptions o
   options.scheme = right ? work.format.b_scheme() : work.format.a_scheme();
   options.element = right ? work.format.b : work.format.a;
   return quantize(values, matrix.rows, matrix.cols, axis, options);
+}
+
+/// The pattern of --sparse, if it was given and such a product can be had.
+std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
+  if (arguments.sparse.empty()) return std::nullopt;
+  if (arguments.sparse != "2:4" && arguments.sparse != "1:2") {
+    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product: expected 2:4 or 1:2");
+  }
+  if (arguments.quantize.format != "nvfp4" || !arguments.quantize.dialect.empty() ||
+      arguments.quantize.rule != "exact" || arguments.tensor_scale) {
+    throw Error(
+        "--sparse is for nvfp4 by the exact rule with results in float32; leave --format, --rule, --dialect and "
+        "--requantize out");
+  }
+  return NmPattern::of(arguments.sparse);
 }
 
 /// The dialect that was asked for, if one was and a product can be had of it.
@@ -124,7 +149,7 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
     } else {
-      work.result = engine.gemm(a, b, told);
+      work.result = work.sparse ? engine.gemm_sparse(a, b, told) : engine.gemm(a, b, told);
     }
   }
   work.engine_seconds = time.seconds();
@@ -137,18 +162,24 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
 Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
   const unsigned threads = arguments.quantize.threads;
   const QuantizeOptions options = arguments.quantize.options();
+  const std::optional<NmPattern> sparse = sparse_of(arguments);
   const std::optional<Dialect> dialect = dialect_of(arguments.quantize, command);
   Work work{.format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format),
             .dialect = dialect,
             .a = io::read_matrix(arguments.a),
             .b = io::read_matrix(arguments.b),
+            .sparse = sparse,
             .result = {},
             .narrow = {},
             .difference = {},
             .sqnr_db = {}};
   const GemmFormat& format = work.format;
   check_shapes(work.a, work.b);
-  engine.check(format.scheme, format.a, format.b, work.a.cols);
+  if (sparse) {
+    engine.check_sparse(work.a.cols);
+  } else {
+    engine.check(format.scheme, format.a, format.b, work.a.cols);
+  }
 
   const Stopwatch quantize_time;
   const QuantizedMatrix qa = quantize_operand(work, false, options);
@@ -220,6 +251,8 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
               {"columns", work.b.cols}}},
             {"requantized", requantized_json(arguments, work)},
             {"format", work.format.name},
+            {"sparse", work.sparse ? Json(work.sparse->name()) : Json()},
+            {"pruning_error", work.sparse ? Json(work.pruning_error) : Json()},
             {"engine", arguments.engine.engine},
             {"tile", if_clocked(result.tile)},
             {"agreement", agreement_json(work)},
@@ -276,6 +309,10 @@ void print_report(const GemmArguments& arguments, const Work& work) {
       {"format", std::string(work.format.name) + ": " + arguments.quantize.text(work.dialect)},
       {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
       {"agreement", agreement_text(work)}};
+  if (work.sparse) {
+    facts.emplace_back("sparse", "A " + work.sparse->name() + ", pruned of " + number(100 * work.pruning_error) +
+                                     " % of its energy, which the SQNR counts");
+  }
   if (work.narrow) {
     facts.emplace_back("largest of C", number(work.amax) + ", for which the tensor scale " + number(work.amax / 2688) +
                                            " leaves nothing clipped");
@@ -361,6 +398,12 @@ void add_gemm(CLI::App& app, int& exit_code) {
           "--requantize", [arguments](const std::string& text) { arguments->tensor_scale = tensor_scale(text); },
           "C in NVFP4 under this tensor scale, made by the tile's drain (of tiles, chain can)")
       ->type_name("SCALE");
+  command
+      .add_option("--sparse", arguments->sparse,
+                  "Prune A first, 2:4 or 1:2 along its rows, and spend no time on its zeros; nvfp4 (of tiles, sparse "
+                  "can)")
+      ->type_name("P")
+      ->check(named);
   command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
       ->type_name("PREFIX")
       ->check(named);
@@ -397,6 +440,13 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "of\n"
       "E4M3 for each block, PREFIX.json the report. An element differs if its code or its block's scale does.\n"
       "\n"
+      "With --sparse, the largest magnitudes of A stay: of four neighbours of a row two, of two one (a matrix that is "
+      "sparse\n"
+      "already stays as it is), and 32 elements of A, and of B, have one block scale. Columns of A have to be a "
+      "multiple "
+      "of\n"
+      "four, or two. M N K is that of the dense product, and the array's products are counted twice.\n"
+      "\n"
       "Formats: " +
       gemm_format_names() +
       "\n"
@@ -411,6 +461,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format fp8_e4m3 --engine rtl --trace wave.fst --out C.npy\n"
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C");
   command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }

@@ -2,6 +2,7 @@
 #include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/requantize.hpp"
+#include "narrowgauge/sparse/sparse_product.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -16,6 +17,11 @@ class ModelEngine final : public Engine {
     result.c = narrowgauge::gemm(a, b, threads_, progress);
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
     return result;
+  }
+  void check_sparse(std::size_t k) const override { check_contraction(Scheme::nvfp4, k); }
+  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
+    check_sparse_product(a, b);
+    return gemm(a, b, progress);
   }
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                const Progress& progress) override {

@@ -13,6 +13,7 @@
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/sparse/sparse_product.hpp"
 #include "verilated_tiles.hpp"
 
 namespace narrowgauge {
@@ -77,17 +78,25 @@ class TileEngine final : public Engine {
   void check(Scheme scheme, Format a, Format b, std::size_t k) const override {
     check_contraction(scheme, k);
     const TileConfig& config = configs[choose(scheme, a, b)];
-    if (const std::size_t beats = (k + config.lanes - 1) / config.lanes; beats > config.max_beats) {
-      throw Error("the contraction of length " + std::to_string(k) + " takes " + std::to_string(beats) +
-                  " beats of tile " + std::string(config.name) + ": expected at most " +
-                  std::to_string(config.max_beats) + "; split it and add the parts");
-    }
+    check_beats(config, k, config.lanes);
+  }
+
+  void check_sparse(std::size_t k) const override {
+    check_contraction(Scheme::nvfp4, k);
+    const TileConfig& config = configs[choose_sparse()];
+    check_beats(config, k, 2 * config.lanes);
   }
 
   EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
     check_product(a, b);
     check(a.scheme, a.element, b.element, a.k);
     return run(a, b, choose(a.scheme, a.element, b.element), nullptr, progress);
+  }
+
+  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
+    check_sparse_product(a, b);
+    check_sparse(a.k);
+    return run(a, b, choose_sparse(), nullptr, progress, true);
   }
 
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
@@ -101,10 +110,18 @@ class TileEngine final : public Engine {
   }
 
  private:
+  static void check_beats(const TileConfig& config, std::size_t k, std::size_t k_a_beat) {
+    if (const std::size_t beats = (k + k_a_beat - 1) / k_a_beat; beats > config.max_beats) {
+      throw Error("the contraction of length " + std::to_string(k) + " takes " + std::to_string(beats) +
+                  " beats of tile " + std::string(config.name) + ": expected at most " +
+                  std::to_string(config.max_beats) + "; split it and add the parts");
+    }
+  }
+
   /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
-  /// is the result's.
+  /// is the result's. `sparse`: A is 2:4 sparse.
   EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
-                   RequantizedResult* requantized, const Progress& progress) {
+                   RequantizedResult* requantized, const Progress& progress, bool sparse = false) {
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
@@ -127,7 +144,8 @@ class TileEngine final : public Engine {
     const std::string what = "tile " + std::string(config.name) + " of engine " + std::string(name_);
     ng_tile_t tile;
     expect_ok(ng_tile_init(&tile, &at), what);
-    DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt);
+    DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt,
+                       sparse);
     if (requantized) expect_ok(ng_tile_clear_amax(&tile), what);
     if (tile.counters) expect_ok(ng_tile_clear_counters(&tile), what);
 
@@ -153,7 +171,7 @@ class TileEngine final : public Engine {
       result.c = product.result();
     }
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
-    result.products_possible = result.cycles * config.products_a_cycle();
+    result.products_possible = result.cycles * config.products_a_cycle() * (sparse ? 2 : 1);
     result.tile = config.name;
     if (tile.counters) {
       ng_counters_t n;
@@ -170,6 +188,20 @@ class TileEngine final : public Engine {
       wave->commit();
     }
     return result;
+  }
+
+  /// Index of the tile for a product whose A is 2:4 sparse.
+  std::size_t choose_sparse() const {
+    if (!options_.tile.empty()) {
+      const std::size_t named = index_of(options_.tile);
+      if (configs[named].sparse) return named;
+      throw Error("tile " + options_.tile + " has no sparse operand: leave the choice of the tile to the engine");
+    }
+    const TileConfig* best = nullptr;
+    for (const TileConfig& config : configs)
+      if (config.sparse && (!best || config.products_a_cycle() > best->products_a_cycle())) best = &config;
+    if (!best) throw Error("no tile has a sparse operand: add one to rtl/tile/configurations.json");
+    return static_cast<std::size_t>(best - configs);
   }
 
   /// Index of the tile for such operands, and for results in NVFP4.

@@ -36,6 +36,8 @@ _Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B,
 
 enum {
   NVFP4_BLOCK = 16,
+  METADATA_BYTES = 4,   /* of a block of a sparse operand, which has so many stored elements of twice as many */
+  METADATA_NONE = 0x44, /* two groups that keep their first two elements */
   DEFAULT_COMMAND_BEATS = 64,
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
 };
@@ -116,6 +118,8 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
       return NG_ERROR_LONG_STREAM;
     case NG_TILE_ERROR_BANK_MISMATCH:
       return NG_ERROR_BANK_MISMATCH;
+    case NG_TILE_ERROR_BAD_METADATA:
+      return NG_ERROR_BAD_METADATA;
     default:
       return NG_ERROR_UNKNOWN;
   }
@@ -135,13 +139,27 @@ static uint32_t element_bits(const ng_tile_t *tile) { return (tile->format_set &
 /* Block scales of a row in a panel-beat. */
 static uint32_t scales_a_row(const ng_tile_t *tile) { return has_nvfp4(tile) ? tile->lanes / NVFP4_BLOCK : 0; }
 
-static uint32_t element_bytes(const ng_tile_t *tile, uint32_t vectors) {
-  return vectors * tile->lanes * element_bits(tile) / 8;
+static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
+  return side == NG_SIDE_A ? tile->rows : tile->cols;
 }
 
-static uint32_t image_bytes(const ng_tile_t *tile, uint32_t vectors) {
-  const uint32_t bytes = element_bytes(tile, vectors) + vectors * scales_a_row(tile);
-  return quotient_up(bytes, tile->stream_bytes) * tile->stream_bytes;
+/* Elements of a vector in an image: where A is sparse, B has twice as many as are multiplied. */
+static uint32_t elements_a_vector(const ng_tile_t *tile, ng_side_t side) {
+  return tile->sparse && side == NG_SIDE_B ? 2 * tile->lanes : tile->lanes;
+}
+
+/* Bytes of a block beside its elements: the scale, and the metadata of a sparse A. */
+static uint32_t bytes_a_block(const ng_tile_t *tile, ng_side_t side) {
+  return tile->sparse && side == NG_SIDE_A ? 1 + METADATA_BYTES : 1;
+}
+
+static uint32_t element_bytes(const ng_tile_t *tile, ng_side_t side) {
+  return vectors_a_panel(tile, side) * elements_a_vector(tile, side) * element_bits(tile) / 8;
+}
+
+static uint32_t image_bytes(const ng_tile_t *tile, ng_side_t side) {
+  const uint32_t scales = vectors_a_panel(tile, side) * scales_a_row(tile) * bytes_a_block(tile, side);
+  return quotient_up(element_bytes(tile, side) + scales, tile->stream_bytes) * tile->stream_bytes;
 }
 
 static ng_result_t get_capabilities(ng_tile_t *tile) {
@@ -164,20 +182,23 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->a_depth = GET(word, DEPTHS_A);
   tile->b_depth = GET(word, DEPTHS_B);
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
-  if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK)) != 0)
+  if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
+                NG_TILE_STREAM_SPARSE_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
   tile->requantize = GET(word, STREAM_REQUANTIZE) != 0;
+  tile->sparse = GET(word, STREAM_SPARSE) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
                     (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
                     tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
                     tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
-                    (!tile->requantize || (has_nvfp4(tile) && tile->lanes % tile->cols == 0));
+                    (!tile->requantize || (has_nvfp4(tile) && tile->lanes % tile->cols == 0)) &&
+                    (!tile->sparse || (tile->format_set == NG_TILE_FORMAT_SET_NVFP4 && !tile->requantize));
   if (!sane) return NG_ERROR_CAPABILITIES;
-  tile->a_image = image_bytes(tile, tile->rows);
-  tile->b_image = image_bytes(tile, tile->cols);
+  tile->a_image = image_bytes(tile, NG_SIDE_A);
+  tile->b_image = image_bytes(tile, NG_SIDE_B);
   return NG_OK;
 }
 
@@ -213,14 +234,19 @@ ng_result_t ng_tile_reset(const ng_tile_t *tile) {
 
 /* ---- operands ---- */
 
-static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
-  return side == NG_SIDE_A ? tile->rows : tile->cols;
+/* Formats of 4 bits, which both operands have. */
+static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ || format == NG_NVFP4_2_4; }
+
+/* The code of a format in FORMAT. */
+static uint32_t format_code(ng_format_t format) { return format == NG_NVFP4_2_4 ? NG_NVFP4 : format; }
+
+/* What a beat takes of k. */
+static uint32_t k_a_beat(const ng_tile_t *tile, ng_format_t format) {
+  return format == NG_NVFP4_2_4 ? 2 * tile->lanes : tile->lanes;
 }
 
-/* Formats of 4 bits, which both operands have. */
-static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ; }
-
 static bool supports(const ng_tile_t *tile, ng_format_t format) {
+  if (format == NG_NVFP4_2_4) return tile->sparse;
   const uint32_t in_set = format == NG_NVFP4  ? NG_TILE_FORMAT_SET_NVFP4
                           : format == NG_LUQ  ? NG_TILE_FORMAT_SET_LUQ
                           : format == NG_E4M3 ? NG_TILE_FORMAT_SET_E4M3
@@ -229,8 +255,10 @@ static bool supports(const ng_tile_t *tile, ng_format_t format) {
 }
 
 /* Size of the packed form of `rows` vectors of k. */
-static ng_result_t packed_bytes(const ng_tile_t *tile, ng_side_t side, uint32_t rows, uint32_t k, size_t *bytes) {
-  const uint32_t panels = quotient_up(rows, vectors_a_panel(tile, side)), beats = quotient_up(k, tile->lanes);
+static ng_result_t packed_bytes(const ng_tile_t *tile, ng_format_t format, ng_side_t side, uint32_t rows, uint32_t k,
+                                size_t *bytes) {
+  const uint32_t panels = quotient_up(rows, vectors_a_panel(tile, side));
+  const uint32_t beats = quotient_up(k, k_a_beat(tile, format));
   if (rows > MOST_VECTORS) return NG_ERROR_MEMORY;
   const bool fits =
       multiply(panels, beats, bytes) && multiply(*bytes, side == NG_SIDE_A ? tile->a_image : tile->b_image, bytes);
@@ -248,22 +276,38 @@ ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, 
     case NG_NVFP4:
       if (!matrix->scales || matrix->k_padded % NVFP4_BLOCK != 0) return NG_ERROR_ARGUMENT;
       break;
+    case NG_NVFP4_2_4:
+      if (!matrix->scales || matrix->k_padded % (2 * NVFP4_BLOCK) != 0 || (side == NG_SIDE_A && !matrix->metadata))
+        return NG_ERROR_ARGUMENT;
+      break;
     default:
       return NG_ERROR_ARGUMENT;
   }
   size_t source;
   if (!multiply(matrix->rows, matrix->k_padded, &source)) return NG_ERROR_MEMORY;
   if (!supports(tile, matrix->format)) return NG_ERROR_UNSUPPORTED;
-  return packed_bytes(tile, side, matrix->rows, matrix->k, bytes);
+  return packed_bytes(tile, matrix->format, side, matrix->rows, matrix->k, bytes);
+}
+
+/* Where element `lane` of a vector's share stands. A dense product on a tile whose A is sparse is one whose metadata
+ * say 0 and 1 of each group: B's elements stand there, and the places between are empty. */
+static uint32_t place(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, uint32_t lane) {
+  const bool spread = tile->sparse && side == NG_SIDE_B && matrix->format == NG_NVFP4;
+  return spread ? lane / 2 * 4 + lane % 2 : lane;
 }
 
 /* Puts one vector's share of panel-beat `beat` into its image. */
-static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, size_t row, uint32_t beat, uint32_t vector,
-                        uint8_t *elements, uint8_t *scales) {
-  const uint32_t start = beat * tile->lanes, count = least(tile->lanes, matrix->k - start);
-  const uint8_t *codes = matrix->codes + row * matrix->k_padded + start;
+static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, size_t row, uint32_t beat,
+                        uint32_t vector, uint8_t *elements, uint8_t *scales) {
+  const bool pairs = matrix->format == NG_NVFP4_2_4, half = pairs && side == NG_SIDE_A;
+  const uint32_t stored = half ? matrix->k_padded / 2 : matrix->k;           /* elements of a vector */
+  const uint32_t pitch = half ? matrix->k_padded / 2 : matrix->k_padded;     /* from one to the next */
+  const uint32_t size = pairs && !half ? 2 * NVFP4_BLOCK : NVFP4_BLOCK;      /* of them, in a block */
+  const uint32_t most = half ? tile->lanes : k_a_beat(tile, matrix->format); /* and in a beat */
+  const uint32_t start = beat * most, count = least(most, stored - start);
+  const uint8_t *codes = matrix->codes + row * pitch + start;
   for (uint32_t lane = 0; lane < count; ++lane) {
-    const uint32_t at = vector * tile->lanes + lane;
+    const uint32_t at = vector * elements_a_vector(tile, side) + place(tile, matrix, side, lane);
     const uint32_t code = narrow(matrix->format) ? codes[lane] & 0xFU : codes[lane];
     if (element_bits(tile) == 8) {
       elements[at] = (uint8_t)code;
@@ -271,11 +315,15 @@ static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, size_t
       elements[at / 2] = (uint8_t)(elements[at / 2] | code << at % 2 * 4);
     }
   }
-  if (matrix->format != NG_NVFP4) return;
-  const uint32_t blocks = matrix->k_padded / NVFP4_BLOCK, first = start / NVFP4_BLOCK;
-  const uint32_t used = quotient_up(count, NVFP4_BLOCK);
-  for (uint32_t block = 0; block < used; ++block) {
-    scales[vector * scales_a_row(tile) + block] = matrix->scales[row * blocks + first + block];
+  if (matrix->format != NG_NVFP4 && !pairs) return;
+  const uint32_t blocks = pitch / size, first = start / size, used = quotient_up(count, size);
+  const uint32_t bytes = bytes_a_block(tile, side);
+  uint8_t *out = scales + vector * scales_a_row(tile) * bytes;
+  for (uint32_t block = 0; block < scales_a_row(tile); ++block, out += bytes) {
+    const size_t from = row * blocks + first + block;
+    if (block < used) out[0] = matrix->scales[from];
+    for (uint32_t i = 1; i < bytes; ++i)
+      out[i] = half && block < used ? matrix->metadata[from * METADATA_BYTES + i - 1] : METADATA_NONE;
   }
 }
 
@@ -288,14 +336,14 @@ ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_si
   uint8_t *out = buffer;
   fill(out, NULL, needed);
 
-  const uint32_t vectors = vectors_a_panel(tile, side), elements = element_bytes(tile, vectors);
+  const uint32_t vectors = vectors_a_panel(tile, side), elements = element_bytes(tile, side);
   const uint32_t image = side == NG_SIDE_A ? tile->a_image : tile->b_image;
-  const uint32_t beats = quotient_up(matrix->k, tile->lanes);
+  const uint32_t beats = quotient_up(matrix->k, k_a_beat(tile, matrix->format));
   for (uint32_t first = 0; first < matrix->rows; first += least(vectors, matrix->rows - first)) {
     const uint32_t used = least(vectors, matrix->rows - first);
     for (uint32_t beat = 0; beat < beats; ++beat, out += image) {
       for (uint32_t vector = 0; vector < used; ++vector) {
-        pack_vector(tile, matrix, (size_t)first + vector, beat, vector, out, out + elements);
+        pack_vector(tile, matrix, side, (size_t)first + vector, beat, vector, out, out + elements);
       }
     }
   }
@@ -426,6 +474,21 @@ static ng_result_t push_load(ng_gemm_t *gemm) {
   return NG_OK;
 }
 
+/* What all compute commands take along: written before the first one, and behind the first loads, so that operands come
+ * meanwhile. */
+static ng_result_t put_settings(const ng_gemm_t *gemm) {
+  const ng_tile_t *tile = gemm->tile;
+  const ng_gemm_config_t *config = &gemm->config;
+  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
+          PUT(FORMAT_A, format_code(config->a.format)) | PUT(FORMAT_B, format_code(config->b.format)) |
+              PUT(FORMAT_BF16, config->bf16)));
+  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
+  if (!config->nvfp4) return NG_OK;
+  /* Between products it is off: step, or a reset. */
+  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
+  return put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
+}
+
 static ng_result_t push_compute(ng_gemm_t *gemm) {
   const ng_gemm_place_t *at = &gemm->compute;
   const ng_tile_t *tile = gemm->tile;
@@ -437,6 +500,7 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   const uint32_t cols =
       at->chunk + 1 == gemm->chunks ? gemm->config.b.rows - (gemm->b_panels - 1) * tile->cols : tile->cols;
   const uint32_t edge = PUT(EDGE_ROWS, rows) | PUT(EDGE_COLS, cols);
+  if (gemm->computes == 0) TRY(put_settings(gemm));
   if (panels != gemm->panels) TRY(put(tile, NG_TILE_PANELS_OFFSET, panels));
   if (edge != gemm->edge) TRY(put(tile, NG_TILE_EDGE_OFFSET, edge));
   gemm->panels = panels;
@@ -572,15 +636,15 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   }
   if (!supports(tile, a->format) || !supports(tile, b->format)) return NG_ERROR_UNSUPPORTED;
   size_t needed;
-  TRY(packed_bytes(tile, NG_SIDE_A, a->rows, a->k, &needed));
+  TRY(packed_bytes(tile, a->format, NG_SIDE_A, a->rows, a->k, &needed));
   if (a->bytes != needed) return NG_ERROR_MEMORY;
-  TRY(packed_bytes(tile, NG_SIDE_B, b->rows, b->k, &needed));
+  TRY(packed_bytes(tile, b->format, NG_SIDE_B, b->rows, b->k, &needed));
   if (b->bytes != needed) return NG_ERROR_MEMORY;
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
   if (config->nvfp4) {
     if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
     if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
-    TRY(packed_bytes(tile, NG_SIDE_A, a->rows, b->rows, &needed));
+    TRY(packed_bytes(tile, NG_NVFP4, NG_SIDE_A, a->rows, b->rows, &needed));
     return config->c_bytes < needed ? NG_ERROR_MEMORY : NG_OK;
   }
   if (config->c_stride == 0) config->c_stride = b->rows;
@@ -595,7 +659,7 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   gemm->a_panels = quotient_up(gemm->config.a.rows, tile->rows);
   gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
-  gemm->beats = quotient_up(gemm->config.a.k, tile->lanes);
+  gemm->beats = quotient_up(gemm->config.a.k, k_a_beat(tile, gemm->config.a.format));
   if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
   gemm->unit = gemm->config.nvfp4 ? tile->lanes / tile->cols : 1;
   gemm->b_units = quotient_up(gemm->b_panels, gemm->unit);
@@ -640,13 +704,6 @@ ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_
   if (GET(status, STATUS_BUSY) != 0) return NG_BUSY;
   TRY(get(tile, NG_TILE_LOADS_OFFSET, &gemm->loads_before));
   TRY(get(tile, NG_TILE_DONE_OFFSET, &gemm->done_before));
-  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
-          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
-  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
-  if (config->nvfp4) { /* between products it is off: step, or a reset */
-    TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
-    TRY(put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale));
-  }
   TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
   TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, config->interrupts ? all_interrupts : 0));
   gemm->progress_tick = now(tile);
@@ -694,7 +751,7 @@ ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *
   operand->rows = config->a.rows;
   operand->k = config->b.rows;
   operand->data = config->c;
-  return packed_bytes(tile, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
+  return packed_bytes(tile, NG_NVFP4, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
 }
 
 ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax) {
@@ -780,6 +837,9 @@ const char *ng_result_text(ng_result_t result) {
       return "an operand's stream did not end with its load: reset the tile and check the stream engine";
     case NG_ERROR_BANK_MISMATCH:
       return "a bank holds other than panels x beats images of the compute command: reset the tile";
+    case NG_ERROR_BAD_METADATA:
+      return "metadata of a 2:4 sparse operand name no two ascending positions, the results are void: reset the tile, "
+             "and compress the operand again";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
     default:

@@ -112,7 +112,10 @@ class VectorQuantizer {
       }
     } else {
       const std::size_t block = block_size(options_.scheme), blocks = size / block;
-      if (options_.scheme == Scheme::nvfp4) {
+      if (options_.wide_blocks) {
+        for (std::size_t i = 0; i < size; i += 2 * block)
+          wide_block(x + i, std::min(2 * block, size - i), codes + i, scales + i / block);
+      } else if (options_.scheme == Scheme::nvfp4) {
         kernels().nvfp4_quantize(x, blocks, scale_first_.data(), rows_.data(), codes, scales);
       } else {
         kernels().mxfp4_quantize(x, blocks, rows_.data(), codes, scales);
@@ -125,6 +128,20 @@ class VectorQuantizer {
   }
 
  private:
+  /// One or two blocks of nvfp4 under the scale of all of them.
+  void wide_block(const float* x, std::size_t size, std::uint8_t* codes, std::uint8_t* scales) const {
+    constexpr std::size_t block = block_size(Scheme::nvfp4);
+    const auto past = std::ranges::upper_bound(scale_first_, kernels().amax_bits(x, size));
+    const auto scale = static_cast<std::uint8_t>(past - scale_first_.begin() - 1);
+    std::fill_n(scales, size / block, scale);
+    const Fp4Row& row = rows_[scale];
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto bits = std::bit_cast<std::uint32_t>(x[i]);
+      const auto reached = std::ranges::count_if(row.first, [&](std::uint32_t t) { return t <= (bits & 0x7FFFFFFF); });
+      codes[i] = static_cast<std::uint8_t>((bits >> 28 & row.sign_mask) | static_cast<std::uint32_t>(reached));
+    }
+  }
+
   /// Codes of x / unit; x begins with element `first` of the vector.
   void divided(const float* x, double unit, std::size_t first, std::size_t size, std::uint8_t* codes,
                Scratch& scratch) const {
@@ -193,6 +210,11 @@ void check(const QuantizeOptions& options) {
   if (options.rule == ScaleRule::vendor && options.scheme != Scheme::nvfp4) {
     throw Error("the vendor rule was asked for with scheme " + std::string(name_of(options.scheme)) +
                 ": it exists for nvfp4 only; use the exact rule");
+  }
+  if (options.wide_blocks && (options.scheme != Scheme::nvfp4 || options.rule == ScaleRule::vendor)) {
+    throw Error("scales of 32 elements were asked for with scheme " + std::string(name_of(options.scheme)) +
+                (options.rule == ScaleRule::vendor ? " by the vendor rule" : "") +
+                ": they are nvfp4's by the exact rule");
   }
   if (options.rounding == Rounding::stochastic && (options.random_bits < 1 || options.random_bits > 24)) {
     throw Error("stochastic rounding was asked for with " + std::to_string(options.random_bits) +

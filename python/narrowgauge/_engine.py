@@ -94,6 +94,21 @@ class Engine:
         left, right = _matrices(a, b)
         return self._engine.gemm(left._vectors, right._vectors, progress=progress)
 
+    def gemm_sparse(
+        self, a: QuantizedMatrix, b: QuantizedMatrix, *, progress: Callable[[int, int], object] | None = None
+    ) -> EngineResult:
+        """C = A x B of NVFP4 whose A is 2:4 sparse, with no time spent on its zeros; C is that of gemm(a, b).
+
+        a, b, progress: as for gemm; both quantized with wide_blocks=True, a of a matrix that is pruned along its rows, as
+        prune(w, '2:4') does. In simulated hardware utilization counts twice the array's products as possible.
+
+        Raises Error where four neighbours of a have more than two codes that are not zero, where two blocks of 16 of one
+        wide block have two scales, for a tile without `sparse`, and for what gemm refuses.
+        """
+        call("progress", progress)
+        left, right = _matrices(a, b)
+        return self._engine.gemm_sparse(left._vectors, right._vectors, progress=progress)
+
     def gemm_nvfp4(
         self,
         a: QuantizedMatrix,

@@ -396,6 +396,7 @@ def _quantize(
     dialect: str | None = None,
     amax: float | None = None,
     random: ArrayLike | None = None,
+    wide_blocks: bool = False,
 ) -> QuantizedMatrix:
     """`right`: which operand's format; None: by the axis."""
     array = float32_array(x, "x")
@@ -407,6 +408,7 @@ def _quantize(
             ("rule", rule, "exact"),
             ("power_of_two_scale", power_of_two_scale, False),
             ("scaling", scaling, "tensor"),
+            ("wide_blocks", wide_blocks, False),
         ):
             if value != default:
                 raise Error(f"{name} is {shown(value)} beside dialect '{dialect}', which decides that: drop one")
@@ -451,6 +453,7 @@ def _quantize(
         tensor_scale=None if tensor_scale is None else number("tensor_scale", tensor_scale),
         power_of_two_scale=flag("power_of_two_scale", power_of_two_scale),
         scaling=scaling,
+        wide_blocks=flag("wide_blocks", wide_blocks),
         threads=check_threads(threads),
     )
     return QuantizedMatrix._of(vectors, array.shape, along)
@@ -472,6 +475,7 @@ def quantize(
     dialect: str | None = None,
     amax: float | None = None,
     random: ArrayLike | None = None,
+    wide_blocks: bool = False,
 ) -> QuantizedMatrix:
     """Quantizes an array as operand of a product.
 
@@ -497,6 +501,7 @@ def quantize(
     power_of_two_scale: round computed FP32 scales up to powers of two.
     scaling: of fp8, which elements share an FP32 scale: 'tensor'; 'vector' (per token for axis -1, per channel for -2);
         '1x128' (128 of a vector); '128x128' (128 of each of 128 vectors).
+    wide_blocks: two neighbouring blocks of nvfp4 share their scale, that of 32 elements, as Engine.gemm_sparse takes them.
     threads: 0 is one a core.
 
     Format 'luq' is INT4 for the left operand, under SAWB's clip and always rounded to nearest even, and FP4 [1,3,0] for the
@@ -521,6 +526,7 @@ def quantize(
         dialect,
         amax,
         random,
+        wide_blocks,
     )
 
 

@@ -124,7 +124,7 @@ py::array view(const py::object& self, const std::vector<T>& data, std::size_t c
 QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool columns, bool right,
                                std::string_view rule, std::string_view rounding, int random_bits, std::uint64_t seed,
                                std::optional<float> tensor_scale, bool power_of_two_scale, std::string_view scaling,
-                               unsigned threads) {
+                               bool wide_blocks, unsigned threads) {
   const GemmFormat& gemm_format = find_gemm_format(format);
   const QuantizeOptions options{
       .scheme = right ? gemm_format.b_scheme() : gemm_format.a_scheme(),
@@ -137,6 +137,7 @@ QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool co
       .threads = threads,
       .power_of_two_scale = power_of_two_scale,
       .scaling = find_name(scaling_names, "scaling", scaling),
+      .wide_blocks = wide_blocks,
   };
   if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
   const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
@@ -278,7 +279,8 @@ void bind_gemm(py::module_& module) {
 
   module.def("quantize", &quantize_array, py::arg("x"), py::arg("format"), py::kw_only(), py::arg("columns"),
              py::arg("right"), py::arg("rule"), py::arg("rounding"), py::arg("random_bits"), py::arg("seed"),
-             py::arg("tensor_scale"), py::arg("power_of_two_scale"), py::arg("scaling"), py::arg("threads"),
+             py::arg("tensor_scale"), py::arg("power_of_two_scale"), py::arg("scaling"), py::arg("wide_blocks"),
+             py::arg("threads"),
              "narrowgauge.quantize of a float32 matrix: its rows or columns, as the left or right operand.");
   module.def("quantize_dialect", &quantize_dialect, py::arg("x"), py::arg("dialect"), py::kw_only(), py::arg("format"),
              py::arg("columns"), py::arg("rounding"), py::arg("random_bits"), py::arg("seed"), py::arg("amax"),

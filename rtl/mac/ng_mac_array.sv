@@ -25,6 +25,10 @@
 // the set: bit 1 is ignored unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of LUQ, A is INT4 and
 // B is FP4 [1,3,0].
 //
+// Sparse = 1, for NVFP4 alone: A is 2:4 sparse (docs/sparsity.md). A block of A has 16 stored elements of 32, and 32 bits of
+// metadata above its scale; a block of B has 32 elements and one scale, so a beat is 2 x Lanes elements long. Rows in use with
+// illegal metadata become NaN, and error_o is high in the cycle after such a beat was taken.
+//
 // Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
 // are argued in ng_mac_pe.
 module ng_mac_array #(
@@ -35,9 +39,12 @@ module ng_mac_array #(
   parameter int MaxBeats  = 65536,  // longest job
   parameter int CellCuts  = 0,      // registers: 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,    // Cuts of ng_fixed_to_fp32
+  parameter int Sparse    = 0,      // 1: A is 2:4 sparse
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
-  localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
+  localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1,
+  localparam int BLanes    = Sparse != 0 ? 2 * Lanes : Lanes,
+  localparam int ABlock    = Sparse != 0 ? 40 : 8  // bits beside the elements of a block
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -51,14 +58,15 @@ module ng_mac_array #(
   input  logic [Rows-1:0]                 row_en_i,
   input  logic [Cols-1:0]                 col_en_i,
   input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
-  input  logic [Cols*Lanes*ElemWidth-1:0] b_i,
-  input  logic [Rows*Blocks*8-1:0]        a_scale_i,
+  input  logic [Cols*BLanes*ElemWidth-1:0] b_i,
+  input  logic [Rows*Blocks*ABlock-1:0]   a_scale_i,
   input  logic [Cols*Blocks*8-1:0]        b_scale_i,
   // Results.
   output logic                            valid_o,
   input  logic                            ready_i,
   output logic [Cols*32-1:0]              data_o,
-  output logic                            last_o
+  output logic                            last_o,
+  output logic                            error_o   // with Sparse: illegal metadata
 );
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
@@ -77,6 +85,8 @@ module ng_mac_array #(
   if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 to 15", CellCuts); end
   if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled", CellCuts, FormatSet); end
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
+  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_mac_array: Sparse=%0d; expected 0 or 1", Sparse); end
+  if (Sparse == 1 && FormatSet != ng_format_set_pkg::Nvfp4) begin : gen_check_sparse_set $fatal(1, "ng_mac_array: Sparse=1 with FormatSet=%0d; expected 1, NVFP4 alone", FormatSet); end
 `endif
 
   // ---- units and widths (argument in ng_mac_pe)
@@ -123,14 +133,16 @@ module ng_mac_array #(
 
   // ---- operands, registered once a row and once a column
   localparam int Codes = Narrow * Lanes * 4;  // bits of a vector's 4-bit operands
+  localparam int ACodes = Sparse != 0 ? Codes + Lanes * 2 : Codes;  // and of A's, with metadata
+  localparam int BCodes = Sparse != 0 ? 2 * Codes : Codes;
   logic                     fp4, luq, a_e5m2_q, b_e5m2_q;
-  logic [Rows*Codes-1:0]    a_fp4;
-  logic [Cols*Codes-1:0]    b_fp4;
+  logic [Rows*ACodes-1:0]   a_fp4;
+  logic [Cols*BCodes-1:0] b_fp4;
   logic [Rows*Lanes*8-1:0]  a_fp8;
-  logic [Cols*Lanes*8-1:0]  b_fp8;
+  logic [Cols*BLanes*8-1:0] b_fp8;
   logic [Rows*Blocks*8-1:0] a_scale;
   logic [Cols*Blocks*8-1:0] b_scale;
-  logic [Rows-1:0]          row_active;
+  logic [Rows-1:0]          row_active, illegal;
   logic [Cols-1:0]          col_active;
 
   assign luq = HasLuq && (!HasFp8 || a_fmt_i[1]) && (!HasFp4 || a_fmt_i[0]);
@@ -146,11 +158,28 @@ module ng_mac_array #(
   assign unused_fmt = ^{a_fmt_i[1], b_fmt_i[1]};
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
+    logic [Blocks*8-1:0]  scale;
+    logic [Blocks*32-1:0] metadata, metadata_q;
+    if (Sparse != 0) begin : gen_sparse
+      assign a_fp4[r*ACodes+Codes +: Lanes*2] = metadata_q;
+    end else begin : gen_dense
+      logic unused_metadata;
+      assign unused_metadata = ^metadata_q;
+    end
+    for (genvar b = 0; b < Blocks; b++) begin : gen_block
+      assign scale[b*8 +: 8] = a_scale_i[(r*Blocks+b)*ABlock +: 8];
+      if (Sparse != 0) begin : gen_metadata
+        assign metadata[b*32 +: 32] = a_scale_i[(r*Blocks+b)*ABlock+8 +: 32];
+      end else begin : gen_no_metadata
+        assign metadata[b*32 +: 32] = '0;
+      end
+    end
     ng_mac_operand #(
       .Lanes    (Lanes),
       .FormatSet(FormatSet),
       .Stages    (Stages),
-      .ScaleStage(ScaleStage)
+      .ScaleStage(ScaleStage),
+      .Sparse    (Sparse)
     ) u_operand (
       .clk_i    (clk_i),
       .take_i   (take),
@@ -159,19 +188,25 @@ module ng_mac_array #(
       .fp4_i    (fp4),
       .luq_i    (luq),
       .data_i   (a_i[r*Lanes*ElemWidth +: Lanes*ElemWidth]),
-      .scale_i  (a_scale_i[r*Blocks*8 +: Blocks*8]),
-      .fp4_o    (a_fp4[r*Codes +: Codes]),
+      .scale_i  (scale),
+      .metadata_i(metadata),
+      .fp4_o    (a_fp4[r*ACodes +: Codes]),
       .fp8_o    (a_fp8[r*Lanes*8 +: Lanes*8]),
       .scale_o  (a_scale[r*Blocks*8 +: Blocks*8]),
+      .metadata_o(metadata_q),
+      .illegal_o(illegal[r]),
       .active_o (row_active[r])
     );
   end
   for (genvar c = 0; c < Cols; c++) begin : gen_col
+    logic [Blocks*32-1:0] unused_metadata;
+    logic                 unused_illegal;
     ng_mac_operand #(
-      .Lanes    (Lanes),
+      .Lanes    (BLanes),
       .FormatSet(FormatSet),
       .Stages    (Stages),
-      .ScaleStage(ScaleStage)
+      .ScaleStage(ScaleStage),
+      .Blocks    (Blocks)
     ) u_operand (
       .clk_i    (clk_i),
       .take_i   (take),
@@ -179,13 +214,29 @@ module ng_mac_array #(
       .enable_i (col_en_i[c]),
       .fp4_i    (fp4),
       .luq_i    (luq),
-      .data_i   (b_i[c*Lanes*ElemWidth +: Lanes*ElemWidth]),
+      .data_i   (b_i[c*BLanes*ElemWidth +: BLanes*ElemWidth]),
       .scale_i  (b_scale_i[c*Blocks*8 +: Blocks*8]),
-      .fp4_o    (b_fp4[c*Codes +: Codes]),
-      .fp8_o    (b_fp8[c*Lanes*8 +: Lanes*8]),
+      .metadata_i({Blocks*32{1'b0}}),
+      .fp4_o    (b_fp4[c*BCodes +: BCodes]),
+      .fp8_o    (b_fp8[c*BLanes*8 +: BLanes*8]),
       .scale_o  (b_scale[c*Blocks*8 +: Blocks*8]),
+      .metadata_o(unused_metadata),
+      .illegal_o(unused_illegal),
       .active_o (col_active[c])
     );
+  end
+
+  if (Sparse != 0) begin : gen_error
+    logic unused_fp8;  // cells have no FP8
+    assign unused_fp8 = ^b_fp8;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) error_o <= 1'b0;
+      else error_o <= take & (|illegal);
+    end
+  end else begin : gen_no_error
+    logic unused_illegal;
+    assign unused_illegal = ^illegal;
+    assign error_o = 1'b0;
   end
 
   // ---- which row of the shadow registers leaves next
@@ -235,14 +286,15 @@ module ng_mac_array #(
         .TermWidth(TermWidth),
         .AccWidth (AccWidth),
         .LsbExp   (LsbExp),
-        .CellCuts (CellCuts)
+        .CellCuts (CellCuts),
+        .Sparse   (Sparse)
       ) u_pe (
         .clk_i      (clk_i),
         .rst_ni     (rst_ni),
-        .a_fp4_i    (a_fp4[r*Codes +: Codes]),
-        .b_fp4_i    (b_fp4[c*Codes +: Codes]),
+        .a_fp4_i    (a_fp4[r*ACodes +: ACodes]),
+        .b_fp4_i    (b_fp4[c*BCodes +: BCodes]),
         .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
-        .b_fp8_i    (b_fp8[c*Lanes*8 +: Lanes*8]),
+        .b_fp8_i    (b_fp8[c*BLanes*8 +: Lanes*8]),
         .a_e5m2_i   (a_e5m2_q),
         .b_e5m2_i   (b_e5m2_q),
         .move_i     (move),

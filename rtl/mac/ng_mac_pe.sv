@@ -13,6 +13,9 @@
 // places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 and LUQ beside them. Bit 1 adds none: the dot register stands at
 // the place "significand", and holds the product of the scales' significands, too; scales are wanted one stage earlier.
 //
+// Sparse = 1: a block of A has 16 stored elements of 32, and metadata say which 16 of the 32 elements of B's block they meet
+// (ng_select_2_4); a block has one scale on either side, and the term is a sum of 16 products, as without.
+//
 // Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
 // 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32; LUQ's 11 + clog2(Lanes) in 1. TermWidth is the largest of these after
 // alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
@@ -23,15 +26,17 @@ module ng_mac_pe #(
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
   parameter int CellCuts  = 0,  // 1 dot + 2 significand + 4 product + 8 sum
+  parameter int Sparse    = 0,  // 1: A is 2:4 sparse; NVFP4 alone
+  localparam int Wide     = Sparse != 0 ? 2 : 1,  // elements of B for each of A
   localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
   input  logic                       move_i,       // of the cuts
-  // Stage 1: operands. Of 4 bits: NVFP4's, above them LUQ's if the set has both.
-  input  logic [Narrow*Lanes*4-1:0]  a_fp4_i,
-  input  logic [Narrow*Lanes*4-1:0]  b_fp4_i,
+  // Stage 1: operands. Of 4 bits: NVFP4's, above them LUQ's if the set has both; with Sparse, A's metadata above its elements.
+  input  logic [(Narrow*4+(Wide-1)*2)*Lanes-1:0] a_fp4_i,
+  input  logic [Wide*Narrow*Lanes*4-1:0] b_fp4_i,
   input  logic [Lanes*8-1:0]         a_fp8_i,
   input  logic [Lanes*8-1:0]         b_fp8_i,
   input  logic                       a_e5m2_i,
@@ -58,6 +63,23 @@ module ng_mac_pe #(
   localparam int LuqSet = FormatSet & ng_format_set_pkg::Luq;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam int ScaleCuts = (CellCuts >> 1) & 7;
+
+  // ---- the elements of B that A's meet
+  logic [Narrow*Lanes*4-1:0] b_fp4;
+  if (Sparse != 0) begin : gen_sparse
+    logic unused_illegal;  // ng_mac_operand looks, once a row
+    ng_select_2_4 #(
+      .Groups(Lanes / 2),
+      .Width (4)
+    ) u_select (
+      .b_i       (b_fp4_i),
+      .metadata_i(a_fp4_i[Lanes*4 +: Lanes*2]),
+      .selected_o(b_fp4),
+      .error_o   (unused_illegal)
+    );
+  end else begin : gen_dense
+    assign b_fp4 = b_fp4_i;
+  end
 
   // ---- FP8
   logic signed [TermWidth-1:0] fp8_term;
@@ -114,7 +136,7 @@ module ng_mac_pe #(
       .clk_i(clk_i),
       .en_i (move_i),
       .a_i  (a_fp4_i[(Narrow-1)*Lanes*4 +: Lanes*4]),
-      .b_i  (b_fp4_i[(Narrow-1)*Lanes*4 +: Lanes*4]),
+      .b_i  (b_fp4[(Narrow-1)*Lanes*4 +: Lanes*4]),
       .dot_o(dot_d)
     );
     always_ff @(posedge clk_i) begin
@@ -144,7 +166,7 @@ module ng_mac_pe #(
         .clk_i(clk_i),
         .en_i (move_i),
         .a_i  (a_fp4_i[b*64 +: 64]),
-        .b_i  (b_fp4_i[b*64 +: 64]),
+        .b_i  (b_fp4[b*64 +: 64]),
         .dot_o(dot_d[b*13 +: 13])
       );
       ng_scale_nvfp4 #(
@@ -207,7 +229,7 @@ module ng_mac_pe #(
     end
   end else begin : gen_no_fp4
     logic unused_fp4;
-    assign unused_fp4 = ^{a_fp4_i, b_fp4_i, a_scale_i, b_scale_i, term_en_i};
+    assign unused_fp4 = ^{a_fp4_i, b_fp4, a_scale_i, b_scale_i, term_en_i};
     assign term = plain_term;
     assign nan = fp8_nan;
     assign pinf = fp8_pinf;

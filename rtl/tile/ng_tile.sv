@@ -31,7 +31,8 @@ module ng_tile #(
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
   parameter int Requantize  = 0,      // 1: results can be NVFP4
-  parameter int RequantizeCuts = 0    // and Cuts of ng_quantize_nvfp4
+  parameter int RequantizeCuts = 0,   // and Cuts of ng_quantize_nvfp4
+  parameter int Sparse      = 0       // 1: A is 2:4 sparse
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -84,6 +85,8 @@ module ng_tile #(
   if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize); end
   if (RequantizeCuts < 0 || RequantizeCuts > 31) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 31", RequantizeCuts); end
   if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
+  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
+  if (Sparse == 1 && (FormatSet != ng_format_set_pkg::Nvfp4 || Requantize != 0)) begin : gen_check_sparse_set $fatal(1, "ng_tile: Sparse=1 with FormatSet=%0d and Requantize=%0d; expected NVFP4 alone, and 0", FormatSet, Requantize); end
 `endif
 
   // Codes of STATUS.error.
@@ -94,6 +97,7 @@ module ng_tile #(
   localparam logic [2:0] ErrorShortStream = 3'd4;
   localparam logic [2:0] ErrorLongStream = 3'd5;
   localparam logic [2:0] ErrorMismatch = 3'd6;
+  localparam logic [2:0] ErrorMetadata = 3'd7;
 
   localparam int QueueDepth = 4;
   localparam int SpaceWidth = $clog2(QueueDepth + 1);
@@ -106,8 +110,8 @@ module ng_tile #(
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
-  localparam int BElements = Cols * Lanes * ElemWidth;
-  localparam int AScales = Rows * Blocks * 8;
+  localparam int BElements = Cols * (Sparse != 0 ? 2 : 1) * Lanes * ElemWidth;
+  localparam int AScales = Rows * Blocks * (Sparse != 0 ? 40 : 8);  // with metadata
   localparam int BScales = Cols * Blocks * 8;
   localparam int AImage = AElements + (HasFp4 ? AScales : 0);
   localparam int BImage = BElements + (HasFp4 ? BScales : 0);
@@ -137,7 +141,8 @@ module ng_tile #(
     .BDepth     (BDepth),
     .MaxBeats   (MaxBeats),
     .Counters   (Counters),
-    .Requantize (Requantize)
+    .Requantize (Requantize),
+    .Sparse     (Sparse)
   ) u_regs (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),
@@ -198,7 +203,7 @@ module ng_tile #(
   end
 
   // ---- errors
-  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, full_error;
+  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, metadata_error, full_error;
   assign stop = error_q != ErrorNone;
   assign full_error = (load_valid & ~load_ready) | (compute_valid & ~compute_ready);
   always_comb begin
@@ -210,6 +215,7 @@ module ng_tile #(
       else if (short_error) error_d = ErrorShortStream;
       else if (long_error) error_d = ErrorLongStream;
       else if (mismatch_error) error_d = ErrorMismatch;
+      else if (metadata_error) error_d = ErrorMetadata;
     end
   end
   assign error_event = ~stop && error_d != ErrorNone;
@@ -434,7 +440,8 @@ module ng_tile #(
     .FormatSet(FormatSet),
     .MaxBeats (MaxBeats),
     .CellCuts (CellCuts),
-    .ConvertCuts(ConvertCuts)
+    .ConvertCuts(ConvertCuts),
+    .Sparse   (Sparse)
   ) u_array (
     .clk_i    (clk_i),
     .rst_ni   (core_rst_n),
@@ -453,7 +460,8 @@ module ng_tile #(
     .valid_o  (row_valid),
     .ready_i  (row_ready),
     .data_o   (row),
-    .last_o   (row_last)
+    .last_o   (row_last),
+    .error_o  (metadata_error)
   );
 
   // ---- draining
@@ -541,7 +549,8 @@ module ng_tile #(
       .Rows     (Rows),
       .Cols     (Cols),
       .Lanes    (Lanes),
-      .FormatSet(FormatSet)
+      .FormatSet(FormatSet),
+      .Sparse   (Sparse)
     ) u_counters (
       .clk_i     (clk_i),
       .rst_ni    (core_rst_n),

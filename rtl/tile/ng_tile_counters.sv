@@ -11,7 +11,7 @@
 //                     in use count as zero; the first beat after a reset differs from zero
 // What belongs to a beat is added three cycles after the array took it. clear_i forgets beats on their way, too.
 //
-// Width argument. In a beat a side has at most Vectors x Lanes zero elements and ElemWidth times as many flips, and there are
+// Width argument. In a beat a side has at most Vectors x Lanes (Vectors x BLanes) zero elements and ElemWidth times as many flips, and there are
 // at most Rows x Cols x Lanes products, hence the widths of the three sums. 64 bits: 2^63 flips at 10^9 beats of 10^4 flips
 // a second last a week, everything else longer.
 module ng_tile_counters #(
@@ -19,6 +19,8 @@ module ng_tile_counters #(
   parameter int Cols      = 8,
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,
+  parameter int Sparse    = 0,  // 1: of A, Lanes of 2 x Lanes elements are stored
+  localparam int BLanes   = Sparse != 0 ? 2 * Lanes : Lanes,
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4
 ) (
   input  logic                            clk_i,
@@ -33,7 +35,7 @@ module ng_tile_counters #(
   input  logic [Rows-1:0]                 row_en_i,
   input  logic [Cols-1:0]                 col_en_i,
   input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
-  input  logic [Cols*Lanes*ElemWidth-1:0] b_i,
+  input  logic [Cols*BLanes*ElemWidth-1:0] b_i,
   output logic [9*64-1:0]                 counters_o
 );
 
@@ -80,7 +82,7 @@ module ng_tile_counters #(
   );
   ng_tile_activity #(
     .Vectors  (Cols),
-    .Lanes    (Lanes),
+    .Lanes    (BLanes),
     .FormatSet(FormatSet)
   ) u_b (
     .clk_i   (clk_i),

@@ -19,7 +19,8 @@ module ng_tile_regs #(
   parameter int BDepth = 128,       // panel-beats in a bank of B
   parameter int MaxBeats = 65536,   // longest sum, in panel-beats
   parameter int Counters = 1,       // 1: activity counters
-  parameter int Requantize = 0      // 1: results in NVFP4
+  parameter int Requantize = 0,     // 1: results in NVFP4
+  parameter int Sparse = 0          // 1: A is 2:4 sparse
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -100,6 +101,7 @@ module ng_tile_regs #(
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
   if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile_regs: Requantize=%0d; expected 0 or 1", Requantize); end
+  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile_regs: Sparse=%0d; expected 0 or 1", Sparse); end
 `endif
 
   localparam logic [1:0] Okay = 2'b00;
@@ -203,10 +205,10 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h2, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h3, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {22'd0, 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {21'd0, 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0, busy_i};  // STATUS

@@ -211,6 +211,33 @@ class Gemm(Program):
             self.assertTrue(report["agreement"]["bit_exact"])
             self.assertGreater(report["sqnr_db"], 10)
 
+    def test_sparse(self) -> None:
+        """A pruned first, by the same rule as `prune`; every engine, beats of twice the length."""
+        rng = random.Random(9)
+        a = self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(100)] for _ in range(7)]))
+        b = self.file("b.npy", npy([[rng.gauss(0, 1) for _ in range(9)] for _ in range(100)]))
+        self.ok("prune", a, "--mask", "2:4", "--out", "p.npy")
+        pruned = self.json("prune", a, "--mask", "2:4")["relative_error"]
+        for pattern, source in (("2:4", a), ("2:4", str(self.dir / "p.npy")), ("1:2", a)):
+            for engine in ("model", "systemc", "rtl") if RTL else ("model",):
+                report = self.json("gemm", source, b, "--sparse", pattern, "--engine", engine, "--out", f"{engine}.npy")
+                self.assertEqual((report["sparse"], report["products"]), (pattern, 7 * 9 * 100))
+                if pattern == "2:4":
+                    self.assertEqual(report["pruning_error"], pruned if source == a else 0)
+                self.assertEqual(read_npy(self.dir / f"{engine}.npy"), read_npy(self.dir / "model.npy"))
+                if engine != "model":
+                    self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("sparse", True))
+        text = self.ok("gemm", a, b, "--sparse", "2:4")
+        self.assertRegex(text, "(?m)^sparse +A 2:4, pruned of [0-9.]+ % of its energy")
+        self.assertIsNone(self.json("gemm", a, b)["sparse"])
+        self.refused(["gemm", a, b, "--sparse", "4:8pair"], '--sparse "4:8pair"', "2:4 or 1:2")
+        for more in (["--format", "fp8_e4m3"], ["--rule", "vendor"], ["--dialect", "te"], ["--requantize", "1"]):
+            self.refused(["gemm", a, b, "--sparse", "2:4", *more], "--sparse is for nvfp4")
+        odd = self.file("odd.npy", npy([[1.0, 2.0, 3.0]]))
+        self.refused(["gemm", odd, self.file("c.npy", npy([[1.0], [2.0], [3.0]])), "--sparse", "2:4"], "4")
+        if RTL:
+            self.refused(["gemm", a, b, "--sparse", "2:4", "--engine", "systemc", "--tile", "large"], "large")
+
     def test_requantized(self) -> None:
         """C in NVFP4: every engine's files are those that `quantize` writes of C rounded to BF16."""
         rng = random.Random(8)

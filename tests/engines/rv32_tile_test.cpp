@@ -54,7 +54,7 @@ TEST_P(Rv32OnTile, EqualsGolden) {
 }
 INSTANTIATE_TEST_SUITE_P(Tiles, Rv32OnTile,
                          testing::Values(Case{"tiny", "nvfp4", 1, 1, 1}, Case{"tiny", "nvfp4", 7, 5, 1100},
-                                         Case{"ecp5", "nvfp4", 17, 33, 65, {.bf16 = true}},
+                                         Case{"mixed", "nvfp4", 17, 33, 65, {.bf16 = true}},
                                          Case{"large", "nvfp4", 64, 64, 64, {.interrupts = true}},
                                          Case{"large", "nvfp4", 9, 20, 2049},
                                          Case{"large_fp8", "fp8_e4m3_e5m2", 17, 33, 65, {.interrupts = true}}),

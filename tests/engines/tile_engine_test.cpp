@@ -165,6 +165,54 @@ TEST(RtlEngine, LuqTakesNoMoreCyclesThanNvfp4) {
   EXPECT_NEAR(*luq.utilization_computing(), *nvfp4.utilization_computing(), 0.001);
 }
 
+/// Operands of a shape, the left one 2:4 sparse, give the model's results on `engine`.
+EngineResult expect_sparse(Engine& engine, const Shape& s, unsigned seed) {
+  SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
+  const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, seed);
+  const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, seed + 1);
+  EngineResult got = engine.gemm_sparse(a, b);
+  expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
+  EXPECT_EQ(got.products, s.m * s.n * s.k);
+  return got;
+}
+
+TEST(RtlEngine, MultipliesSparseOperands) {
+  const auto rtl = make_rtl_engine(), systemc = make_systemc_engine();
+  unsigned seed = 1;
+  for (const Shape& s :
+       {Shape{1, 1, 1}, {8, 8, 32}, {9, 7, 17}, {17, 33, 65}, {3, 33, 250}, {2, 3, 8192}, {5, 9, 20000}}) {
+    const EngineResult got = expect_sparse(*rtl, s, seed += 2), same = expect_sparse(*systemc, s, seed);
+    EXPECT_EQ(got.tile, "sparse");
+    EXPECT_EQ(same.cycles, got.cycles);
+    EXPECT_EQ(same.activity, got.activity);
+  }
+}
+
+// Half of the beats, and what begins and ends a product; the dense product is the same tile's.
+TEST(RtlEngine, SparseOperandsTakeHalfOfTheCycles) {
+  const Shape s{256, 256, 1024};
+  const EngineResult sparse = expect_sparse(*make_rtl_engine({.tile = "sparse"}), s, 1);
+  const EngineResult dense = expect_model(*make_systemc_engine({.tile = "sparse"}), find_gemm_format("nvfp4"), s, 1);
+  EXPECT_LE(static_cast<double>(sparse.cycles), 0.505 * static_cast<double>(dense.cycles));
+  EXPECT_LE(static_cast<double>(sparse.cycles), 0.505 * 256 * 256 * 1024 / 256)
+      << "any dense schedule of such an array";
+  EXPECT_GT(sparse.utilization(), 0.99);
+  std::cout << "256x256x1024 on tile sparse: " << dense.cycles << " cycles dense, " << sparse.cycles << " sparse\n";
+}
+
+TEST(RtlEngine, RefusesWhatIsNotSparse) {
+  const auto engine = make_systemc_engine();
+  const QuantizedMatrix a = test::sparse_product_operand(3, 64, true, 1),
+                        b = test::sparse_product_operand(4, 64, false, 2);
+  const QuantizedMatrix narrow = test::normal_operand(4, 64, Scheme::nvfp4, Format::e2m1, 3);
+  EXPECT_NO_THROW(engine->gemm_sparse(a, b));
+  EXPECT_THROW(engine->gemm_sparse(b, a), Error) << "three of four";
+  EXPECT_THROW(engine->gemm_sparse(a, narrow), Error) << "scales of 16";
+  EXPECT_THROW(make_model_engine(1)->gemm_sparse(a, narrow), Error);
+  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_sparse(a, b), Error);
+  EXPECT_THROW(engine->check_sparse((1 << 20) + 1), Error);
+}
+
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
   const auto rtl = make_rtl_engine();
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3"), {3, 4, 20}, 1).tile, "large_e4m3");

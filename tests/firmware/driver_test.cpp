@@ -12,6 +12,7 @@
 #include "narrowgauge/engines/driver_gemm.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/sparse/sparse_product.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
@@ -25,6 +26,11 @@ const FakeTileConfig odd{
 /// LUQ alone, in elements of 4 bits, and beside all others, in elements of 8.
 const FakeTileConfig luq_only{.rows = 3, .cols = 2, .format_set = 8, .stream_bytes = 8, .a_depth = 7, .b_depth = 5};
 const FakeTileConfig every{.rows = 2, .cols = 3, .format_set = 15, .stream_bytes = 8, .a_depth = 9, .b_depth = 6};
+/// A is 2:4 sparse: a block a row, and two of them, in a stream of many words an image.
+const FakeTileConfig sparse{
+    .rows = 3, .cols = 2, .stream_bytes = 8, .a_depth = 9, .b_depth = 6, .max_beats = 100, .sparse = true};
+const FakeTileConfig sparse_wide{
+    .rows = 2, .cols = 5, .lanes = 32, .stream_bytes = 4, .a_depth = 7, .b_depth = 5, .sparse = true};
 const FakeTileConfig scalar{.rows = 1, .cols = 1, .stream_bytes = 8, .a_depth = 2, .b_depth = 3};
 
 constexpr std::uint32_t timeout = 20000;  // clock cycles
@@ -209,7 +215,7 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
   const Shape shapes[] = {{1, 1, 1},    {1, 1, 16},  {2, 3, 17},  {17, 33, 65}, {5, 40, 16},  {40, 5, 16},
                           {33, 17, 96}, {1, 70, 50}, {70, 1, 50}, {31, 64, 64}, {24, 24, 100}};
   int products = 0;
-  for (const FakeTileConfig& config : {tiny, middle, large, large_fp8, odd, scalar}) {
+  for (const FakeTileConfig& config : {tiny, middle, large, large_fp8, odd, scalar, sparse, sparse_wide}) {
     for (const GemmFormat& format : gemm_formats) {
       if (!format_set::has(config.format_set, format)) continue;
       for (const Shape& shape : shapes) {
@@ -219,7 +225,69 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
       }
     }
   }
-  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1));
+  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1 + 1 + 1));
+}
+
+TEST(Gemm, SparseEqualsGolden) {
+  // Whole and broken groups, blocks and panels; one pass and several.
+  for (const FakeTileConfig& config : {sparse, sparse_wide}) {
+    for (const Shape& s : {Shape{1, 1, 1}, {3, 2, 32}, {4, 5, 17}, {7, 9, 33}, {2, 3, 64}, {5, 4, 99}, {8, 7, 700}}) {
+      SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k));
+      const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, 1);
+      const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, 2);
+      Bench bench(config);
+      ASSERT_EQ(bench.init(), NG_OK);
+      DriverGemm product(bench.driver, a, b, false, std::nullopt, true);
+      ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+      EXPECT_EQ(codes(product.result()), codes(golden(a, b)));
+      std::uint32_t beats = 0;
+      for (const FakeTile::Compute& c : bench.tile.computes_seen) beats += c.a_panels * c.b_panels * c.beats;
+      const auto panels = [](std::size_t n, unsigned size) {
+        return static_cast<std::uint32_t>((n + size - 1) / size);
+      };
+      EXPECT_EQ(beats, panels(s.m, config.rows) * panels(s.n, config.cols) * panels(s.k, 2 * config.lanes));
+      for (const FakeTile::Compute& c : bench.tile.computes_seen) EXPECT_EQ(c.a_format, NG_TILE_ELEMENT_NVFP4);
+    }
+  }
+}
+
+TEST(Gemm, IllegalMetadataAreAnError) {
+  const QuantizedMatrix a = test::sparse_product_operand(4, 100, true, 1);
+  const QuantizedMatrix b = test::sparse_product_operand(5, 100, false, 2);
+  Bench bench(sparse);
+  ASSERT_EQ(bench.init(), NG_OK);
+  SparseOperandNvfp4 left = compress_nvfp4(a);
+  const SparseOperandNvfp4 right = widen_nvfp4(b);
+  const auto product = [&] {
+    std::vector<std::uint8_t> c(4 * 5 * 4), scratch(64), a_images, b_images;
+    ng_gemm_config_t config{};
+    const auto pack = [&](const SparseOperandNvfp4& q, ng_side_t side, std::vector<std::uint8_t>& images) {
+      const ng_matrix_t matrix = driver_matrix(q);
+      std::size_t bytes = 0;
+      EXPECT_EQ(ng_tile_pack_size(&bench.driver, &matrix, side, &bytes), NG_OK);
+      images.resize(bytes);
+      EXPECT_EQ(
+          ng_tile_pack(&bench.driver, &matrix, side, images.data(), bytes, side == NG_SIDE_A ? &config.a : &config.b),
+          NG_OK);
+    };
+    pack(left, NG_SIDE_A, a_images);
+    pack(right, NG_SIDE_B, b_images);
+    config.c = c.data();
+    config.c_bytes = c.size();
+    config.scale = 0x3F800000;
+    config.scratch = scratch.data();
+    config.scratch_bytes = scratch.size();
+    return ng_tile_gemm(&bench.driver, &config);
+  };
+  EXPECT_EQ(product(), NG_OK);
+  for (std::uint8_t& byte : left.metadata) {
+    const std::uint8_t right_one = std::exchange(byte, static_cast<std::uint8_t>(byte ^ 0x40));
+    if (is_metadata(byte >> 4U)) byte = 0;
+    EXPECT_EQ(product(), NG_ERROR_BAD_METADATA);
+    ASSERT_EQ(ng_tile_reset(&bench.driver), NG_OK);
+    byte = right_one;
+  }
+  EXPECT_EQ(product(), NG_OK);
 }
 
 TEST(Gemm, AccumulatesAcrossPasses) {
@@ -478,9 +546,9 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.magic = 0xFFFFFFFF; }), NG_ERROR_MAGIC);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00000900; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
-  EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010203; }), NG_OK) << "additions and repairs are no obstacle";
+  EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010303; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 10; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 11; }), NG_ERROR_CAPABILITIES);
   const auto nothing = [](FakeTile&) {};
   for (unsigned FakeTileConfig::*member :
        {&FakeTileConfig::rows, &FakeTileConfig::cols, &FakeTileConfig::lanes, &FakeTileConfig::format_set,
@@ -497,6 +565,10 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   }
   FakeTileConfig config = tiny;
   config.lanes = 24;
+  EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES);
+  config = sparse;
+  EXPECT_EQ(result(nothing, config), NG_OK);
+  config.format_set = 3;
   EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES);
 }
 
@@ -579,10 +651,26 @@ TEST(Arguments, OfPack) {
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.k_padded = 41; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.codes = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.scales = nullptr; }), NG_ERROR_ARGUMENT);
-  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(4); }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(5); }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_NVFP4_2_4; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_E4M3; }), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_LUQ; }), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.rows = 0xFFFFFFFF; }), NG_ERROR_MEMORY);
+
+  // Of a sparse product: A without metadata; lengths that are no whole blocks of 32; a tile without it.
+  Bench pruned(sparse);
+  ASSERT_EQ(pruned.init(), NG_OK);
+  const SparseOperandNvfp4 left = compress_nvfp4(test::sparse_product_operand(5, 40, true, 1));
+  ng_matrix_t half = driver_matrix(left);
+  EXPECT_EQ(ng_tile_pack_size(&pruned.driver, &half, NG_SIDE_A, &bytes), NG_OK);
+  EXPECT_EQ(bytes,
+            2U * 2 * 40);  // panels, beats, image: 24 bytes of codes, 3 of scales and 12 of metadata in words of 8
+  EXPECT_EQ(ng_tile_pack_size(&bench.driver, &half, NG_SIDE_A, &bytes), NG_ERROR_UNSUPPORTED);
+  half.k_padded = 48;
+  EXPECT_EQ(ng_tile_pack_size(&pruned.driver, &half, NG_SIDE_A, &bytes), NG_ERROR_ARGUMENT);
+  half.k_padded = 64;
+  half.metadata = nullptr;
+  EXPECT_EQ(ng_tile_pack_size(&pruned.driver, &half, NG_SIDE_A, &bytes), NG_ERROR_ARGUMENT);
 
   // More than any address space: 2^31 panels of 2^32 panel-beats of 64 bytes.
   Bench thin({.rows = 1, .cols = 1, .lanes = 1, .format_set = 2, .stream_bytes = 64});
@@ -944,6 +1032,7 @@ TEST_P(Fault, TileErrorAtAnyTime) {
                                   NG_ERROR_SHORT_STREAM,
                                   NG_ERROR_LONG_STREAM,
                                   NG_ERROR_BANK_MISMATCH,
+                                  NG_ERROR_BAD_METADATA,
                                   NG_ERROR_UNKNOWN};
   for (unsigned error = 1; error < 16; ++error) {
     for (const unsigned at : {0U, 1U, 7U}) {
@@ -952,7 +1041,7 @@ TEST_P(Fault, TileErrorAtAnyTime) {
       const ng_result_t result = bench.run(q, c, at != 1, [&](unsigned step) {
         if (step == at) bench.tile.fail(error);
       });
-      EXPECT_EQ(result, expected[std::min(error, 7U)]) << error << ": " << ng_result_text(result);
+      EXPECT_EQ(result, expected[std::min(error, 8U)]) << error << ": " << ng_result_text(result);
       EXPECT_EQ(bench.run(q, c), NG_OK);
       EXPECT_EQ(codes(c), codes(golden(q.a, q.b)));
     }

@@ -20,6 +20,7 @@
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile_regs.h"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/sparse/metadata.hpp"
 
 namespace narrowgauge {
 
@@ -29,6 +30,13 @@ struct FakeTileConfig {
   unsigned a_depth = 64, b_depth = 64;
   unsigned max_beats = 4096;
   bool counters = true;
+  bool sparse = false;
+
+  /// Elements of a column in a beat; of a row of a sparse A `lanes` of them are stored.
+  unsigned b_lanes() const { return sparse ? 2 * lanes : lanes; }
+  unsigned elements_a_vector(unsigned side) const { return side == NG_TILE_OPERAND_A ? lanes : b_lanes(); }
+  /// Bytes beside a block's elements: its scale, then the metadata of a sparse A.
+  unsigned bytes_a_block(unsigned side) const { return sparse && side == NG_TILE_OPERAND_A ? 5 : 1; }
 };
 
 inline const FakeTileConfig tiny{};
@@ -88,7 +96,8 @@ class FakeTile : public TileBus {
         value = config_.a_depth | config_.b_depth << NG_TILE_DEPTHS_B_SHIFT;
         return true;
       case NG_TILE_STREAM_OFFSET:
-        value = config_.stream_bytes | unsigned{config_.counters} << NG_TILE_STREAM_COUNTERS_SHIFT | strange_stream;
+        value = config_.stream_bytes | unsigned{config_.counters} << NG_TILE_STREAM_COUNTERS_SHIFT |
+                unsigned{config_.sparse} << NG_TILE_STREAM_SPARSE_SHIFT | strange_stream;
         return true;
       case NG_TILE_MAX_BEATS_OFFSET:
         value = config_.max_beats;
@@ -259,9 +268,12 @@ class FakeTile : public TileBus {
   bool fp4() const { return (config_.format_set & format_set::nvfp4) != 0; }
   unsigned element_bits() const { return format_set::element_bits(config_.format_set); }
   unsigned vectors(unsigned side) const { return side == NG_TILE_OPERAND_A ? config_.rows : config_.cols; }
-  std::size_t scales_at(unsigned side) const { return vectors(side) * config_.lanes * element_bits() / 8; }
+  std::size_t scales_at(unsigned side) const {
+    return vectors(side) * config_.elements_a_vector(side) * element_bits() / 8;
+  }
   std::size_t image_bytes(unsigned side) const {
-    const std::size_t bytes = scales_at(side) + (fp4() ? vectors(side) * config_.lanes / 16 : 0);
+    const std::size_t bytes =
+        scales_at(side) + (fp4() ? vectors(side) * config_.lanes / 16 * config_.bytes_a_block(side) : 0);
     return (bytes + config_.stream_bytes - 1) / config_.stream_bytes * config_.stream_bytes;
   }
   bool busy() const {
@@ -420,6 +432,7 @@ class FakeTile : public TileBus {
     const unsigned cols = b_panel_ + 1 == c.b_panels ? c.cols : config_.cols;
     const Word &a_image = a.images[a_at], &b_image = b.images[b_at];
     if (c.first && beat_ == 0) cells_.assign(cells_.size(), {});
+    if (illegal(a_image, rows)) return set_error(NG_TILE_ERROR_BAD_METADATA);
     accumulate(c, a_image, b_image, rows, cols);
     counters_[products_] += std::uint64_t{rows} * cols * config_.lanes;
     const unsigned payload = narrow(c.a_format) ? 0x7U : 0x7FU;
@@ -449,22 +462,34 @@ class FakeTile : public TileBus {
     return element_bits() == 8 ? image[at] : image[at / 2] >> at % 2 * 4 & 0xFU;
   }
 
+  /// Of a block of a sparse A.
+  unsigned nibble(const Word& a, unsigned block, unsigned group) const {
+    return a[scales_at(0) + block * 5 + 1 + group / 2] >> group % 2 * 4 & 0xFU;
+  }
+  bool illegal(const Word& a, unsigned rows) const {
+    if (!config_.sparse) return false;
+    for (unsigned block = 0; block < rows * config_.lanes / 16; ++block)
+      for (unsigned group = 0; group < 8; ++group)
+        if (!is_metadata(nibble(a, block, group))) return true;
+    return false;
+  }
+
   void accumulate(const Compute& c, const Word& a, const Word& b, unsigned rows, unsigned cols) {
     const bool nvfp4 = c.a_format == NG_TILE_ELEMENT_NVFP4;
-    const auto unpack = [&](const Word& image, unsigned count) {
-      Word codes(std::size_t{count} * config_.lanes);
+    const auto unpack = [&](const Word& image, unsigned count, unsigned elements) {
+      Word codes(std::size_t{count} * elements);
       for (std::size_t i = 0; i < codes.size(); ++i) {
         codes[i] = static_cast<std::uint8_t>(element(image, i) & (narrow(c.a_format) ? 0xFU : 0xFFU));
       }
       return codes;
     };
-    const Word a_codes = unpack(a, rows), b_codes = unpack(b, cols);
+    const Word a_codes = unpack(a, rows, config_.lanes), b_codes = unpack(b, cols, config_.b_lanes());
     const auto format = [](unsigned code) { return code == NG_TILE_ELEMENT_E4M3 ? Format::e4m3 : Format::e5m2; };
     for (unsigned r = 0; r < rows; ++r) {
       for (unsigned col = 0; col < cols; ++col) {
         Cell& cell = cells_[std::size_t{r} * config_.cols + col];
         const auto x = std::span(a_codes).subspan(std::size_t{r} * config_.lanes, config_.lanes);
-        const auto y = std::span(b_codes).subspan(std::size_t{col} * config_.lanes, config_.lanes);
+        const auto y = std::span(b_codes).subspan(std::size_t{col} * config_.b_lanes(), config_.b_lanes());
         if (c.a_format == NG_TILE_ELEMENT_LUQ) {
           cell.sum += static_cast<decltype(cell.sum)>(luq_dot(x, y)) << -fp8_lsb_exp;
           continue;
@@ -477,9 +502,14 @@ class FakeTile : public TileBus {
         }
         const unsigned blocks = config_.lanes / 16;
         for (unsigned block = 0; block < blocks; ++block) {
-          const Nvfp4Term term =
-              nvfp4_term(x.subspan(block * 16, 16), y.subspan(block * 16, 16), a[scales_at(0) + r * blocks + block],
-                         b[scales_at(1) + col * blocks + block]);
+          Word met(y.begin() + block * 16, y.begin() + block * 16 + 16);
+          for (unsigned lane = 0; config_.sparse && lane < 16; ++lane) {
+            const unsigned both = nibble(a, r * blocks + block, lane / 2);
+            met[lane] = y[block * 32 + lane / 2 * 4 + (lane % 2 != 0 ? both >> 2 : both & 3)];
+          }
+          const Nvfp4Term term = nvfp4_term(x.subspan(block * 16, 16), met,
+                                            a[scales_at(0) + (r * blocks + block) * config_.bytes_a_block(0)],
+                                            b[scales_at(1) + col * blocks + block]);
           cell.sum += static_cast<decltype(cell.sum)>(term.value) << (nvfp4_lsb_exp - fp8_lsb_exp);
           cell.flags.nan |= term.nan;
         }
@@ -490,7 +520,7 @@ class FakeTile : public TileBus {
   /// Zeros among the elements in use, and bits that differ from the image before, unused rows counting as zero.
   void count_elements(unsigned side, const Word& image, unsigned used, unsigned payload) {
     Word masked(image.begin(), image.begin() + static_cast<std::ptrdiff_t>(scales_at(side)));
-    const std::size_t in_use = std::size_t{used} * config_.lanes;
+    const std::size_t in_use = std::size_t{used} * config_.elements_a_vector(side);
     std::fill(masked.begin() + static_cast<std::ptrdiff_t>(in_use * element_bits() / 8), masked.end(), 0);
     for (std::size_t i = 0; i < in_use; ++i) {
       counters_[zero_a_ + side] += (element(image, i) & payload) == 0;

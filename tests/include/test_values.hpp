@@ -11,6 +11,7 @@
 
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/quant/quantize.hpp"
+#include "narrowgauge/sparse/prune.hpp"
 
 namespace narrowgauge::test {
 
@@ -26,6 +27,16 @@ inline std::vector<float> normal_values(std::size_t count, unsigned seed, float 
 inline QuantizedMatrix normal_operand(std::size_t vectors, std::size_t k, Scheme scheme, Format element,
                                       unsigned seed) {
   return quantize(normal_values(vectors * k, seed), vectors, k, Axis::rows, {.scheme = scheme, .element = element});
+}
+
+/// The same of a product whose left operand is 2:4 sparse; `left`: that one.
+inline QuantizedMatrix sparse_product_operand(std::size_t vectors, std::size_t k, bool left, unsigned seed) {
+  const std::size_t whole = (k + 3) / 4 * 4;
+  std::vector<float> all = normal_values(vectors * whole, seed), x;
+  if (left) all = prune(all, vectors, whole, NmPattern{}).values;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i % whole < k) x.push_back(all[i]);
+  return quantize(x, vectors, k, Axis::rows, {.wide_blocks = true});
 }
 
 /// Finite floats with every sign, exponent and mantissa equally likely.

@@ -17,6 +17,7 @@
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
 #include "narrowgauge/sparse/prune.hpp"
+#include "narrowgauge/sparse/sparse_product.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
@@ -365,6 +366,61 @@ TEST(Prune, Refusals) {
   refused(x, "2:4", {.method = Pruning::mvue, .random_bits = 0});
   refused({3e38F, 3e38F}, "1:2", {.method = Pruning::mvue}, 1);  // the sum is no float32
   EXPECT_THROW(prune(x, 3, 4, {}), Error);
+}
+
+TEST(SparseProduct, IsStoredAndIsTheDenseOne) {
+  for (const std::size_t k : {1, 4, 17, 32, 48, 100}) {
+    const QuantizedMatrix q = test::sparse_product_operand(3, k, true, static_cast<unsigned>(k));
+    const SparseOperandNvfp4 stored = compress_nvfp4(q);
+    ASSERT_EQ(stored.k_padded, (k + 31) / 32 * 32);
+    ASSERT_EQ(stored.codes.size(), 3 * stored.k_padded / 2);
+    ASSERT_EQ(stored.metadata.size(), 3 * stored.k_padded / 8);
+    ASSERT_EQ(stored.scales.size(), 3 * stored.k_padded / 32);
+    const std::size_t groups = stored.k_padded / 4;
+    for (std::size_t row = 0; row < 3; ++row) {
+      std::vector<std::uint8_t> codes(stored.k_padded);
+      for (std::size_t group = 0; group < groups; ++group) {
+        const unsigned nibble = stored.metadata[(row * groups + group) / 2] >> group % 2 * 4 & 15;
+        ASSERT_TRUE(is_metadata(nibble));
+        for (unsigned i = 0; i < 2; ++i)
+          codes[group * 4 + selected_positions(nibble)[i]] = stored.codes[(row * groups + group) * 2 + i];
+      }
+      for (std::size_t i = 0; i < q.k_padded; ++i) {
+        const std::uint8_t code = q.codes[row * q.k_padded + i];
+        EXPECT_EQ(codes[i] & 7, code & 7);
+        EXPECT_TRUE((code & 7) == 0 || codes[i] == code);
+        EXPECT_EQ(stored.scales[row * stored.k_padded / 32 + i / 32], q.scales[row * q.blocks() + i / 16]);
+      }
+    }
+  }
+}
+
+TEST(SparseProduct, WideBlocksAreThoseOfTheRules) {
+  // The scale of 32 elements is that of a block of 16 with the same largest one; a broken block keeps its own.
+  for (const Rounding rounding : {Rounding::nearest_even, Rounding::stochastic}) {
+    for (const std::size_t k : {16, 32, 40, 96}) {
+      const std::vector<float> x = test::normal_values(5 * k, 9);
+      const float g = 0x1.3p-9F;
+      const QuantizeOptions options{.rounding = rounding, .seed = 5, .tensor_scale = g};
+      QuantizeOptions wide = options;
+      wide.wide_blocks = true;
+      const QuantizedMatrix q = quantize(x, 5, k, Axis::rows, wide), narrow = quantize(x, 5, k, Axis::rows, options);
+      for (std::size_t row = 0; row < 5; ++row) {
+        for (std::size_t block = 0; block < q.blocks(); ++block) {
+          const std::size_t other = std::min(block ^ 1, q.blocks() - 1), at = row * q.blocks();
+          const std::uint8_t scale = q.scales[at + block];
+          EXPECT_EQ(scale, std::max(narrow.scales[at + block], narrow.scales[at + other]));
+          if (scale != narrow.scales[at + block]) continue;
+          for (std::size_t i = block * 16; i < block * 16 + 16; ++i)
+            EXPECT_EQ(q.codes[row * q.k_padded + i], narrow.codes[row * q.k_padded + i]);
+        }
+      }
+    }
+  }
+  EXPECT_THROW(quantize(std::vector<float>(32), 1, 32, Axis::rows, {.rule = ScaleRule::vendor, .wide_blocks = true}),
+               Error);
+  EXPECT_THROW(quantize(std::vector<float>(32), 1, 32, Axis::rows, {.scheme = Scheme::mxfp4, .wide_blocks = true}),
+               Error);
 }
 
 }  // namespace

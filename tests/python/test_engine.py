@@ -35,7 +35,7 @@ def test_engines_and_tiles_of_this_build() -> None:
     large = ng.tiles()["large"]
     assert (large.rows, large.cols, large.lanes, large.products_a_cycle) == (8, 8, 16, 1024)
     assert large.formats == ("nvfp4",)
-    assert ng.tiles()["ecp5"].formats == ("nvfp4", "fp8_e4m3")
+    assert ng.tiles()["mixed"].formats == ("nvfp4", "fp8_e4m3")
     assert set(ng.tiles()["large_fp8"].formats) == {"fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"}
 
 
@@ -56,6 +56,28 @@ def test_model_engine_is_gemm() -> None:
     np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
     assert (result.products, result.cycles, result.tile) == (9 * 5 * 70, None, None)
     assert (result.utilization, result.utilization_computing, result.activity) == (None, None, None)
+
+
+@pytest.mark.parametrize("engine", ng.engines())
+def test_sparse_operand(engine: str) -> None:
+    rng = np.random.default_rng(4)
+    w, x = rng.standard_normal((9, 72), dtype=np.float32), rng.standard_normal((72, 11), dtype=np.float32)
+    a = ng.quantize(ng.prune(w, "2:4"), wide_blocks=True)
+    b = ng.quantize(x, axis=-2, wide_blocks=True)
+    result = ng.Engine(engine).gemm_sparse(a, b)
+    assert result.c.tobytes() == (a @ b).tobytes()
+    assert result.products == 9 * 11 * 72
+    assert result.tile == (None if engine == "model" else "sparse")
+    with pytest.raises(ng.Error, match="prune it first"):
+        ng.Engine(engine).gemm_sparse(ng.quantize(w, wide_blocks=True), b)
+    with pytest.raises(ng.Error, match="wide blocks"):
+        ng.Engine(engine).gemm_sparse(a, ng.quantize(x, axis=-2))
+    if engine != "model":
+        assert ng.tiles()["sparse"].sparse
+        with pytest.raises(ng.Error, match="large"):
+            ng.Engine(engine, tile="large").gemm_sparse(a, b)
+    with pytest.raises(ng.Error, match="wide_blocks"):
+        ng.quantize(w, dialect="te", wide_blocks=True)
 
 
 @pytest.mark.parametrize("engine", ng.engines())

@@ -41,7 +41,8 @@ typedef enum ng_result {
   NG_ERROR_SHORT_STREAM,  /* STATUS.error 4 */
   NG_ERROR_LONG_STREAM,   /* STATUS.error 5 */
   NG_ERROR_BANK_MISMATCH, /* STATUS.error 6 */
-  NG_ERROR_UNKNOWN        /* STATUS.error 7 to 15 */
+  NG_ERROR_BAD_METADATA,  /* STATUS.error 7 */
+  NG_ERROR_UNKNOWN        /* STATUS.error 8 to 15 */
 } ng_result_t;
 
 /* What a result means and what to do, as an English sentence; never null. */
@@ -70,12 +71,14 @@ typedef struct ng_port {
   void (*idle)(void *ctx);
 } ng_port_t;
 
-/* Element formats, by their codes in FORMAT. */
+/* Element formats, by their codes in FORMAT; the last one is NVFP4 there. */
 typedef enum ng_format {
   NG_E4M3 = 0,
   NG_E5M2 = 1,
-  NG_NVFP4 = 2, /* E2M1 with a UE4M3 scale per 16; both operands */
-  NG_LUQ = 3    /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
+  NG_NVFP4 = 2,    /* E2M1 with a UE4M3 scale per 16; both operands */
+  NG_LUQ = 3,      /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
+  NG_NVFP4_2_4 = 4 /* NVFP4 with a scale per 32, A 2:4 sparse: half of its elements are stored; both operands. Of tiles
+                      that are `sparse` */
 } ng_format_t;
 
 typedef enum ng_side { NG_SIDE_A = 0, NG_SIDE_B = 1 } ng_side_t;
@@ -99,6 +102,7 @@ typedef struct ng_tile {
   uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
   bool counters;
   bool requantize; /* results can be NVFP4 */
+  bool sparse;     /* operand A can be 2:4 sparse */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -109,14 +113,17 @@ NG_MUST_CHECK ng_result_t ng_tile_init(ng_tile_t *tile, const ng_tile_config_t *
 NG_MUST_CHECK ng_result_t ng_tile_reset(const ng_tile_t *tile);
 
 /* A quantized matrix of `rows` vectors along the contraction: the rows of A, or the columns of B. Laid out as
- * QuantizedMatrix of the C++ model; the FP32 scale of the tensor is not here (see ng_gemm_config_t.scale). */
+ * QuantizedMatrix of the C++ model (A in NG_NVFP4_2_4 as CompressedNvfp4); the FP32 scale of the tensor is not here
+ * (see ng_gemm_config_t.scale). */
 typedef struct ng_matrix {
   ng_format_t format;
   uint32_t rows;
   uint32_t k;            /* elements of a vector */
-  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16 */
-  const uint8_t *codes;  /* rows x k_padded, one code a byte */
-  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes; ignored for others */
+  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16, NVFP4_2_4 of 32 */
+  const uint8_t *codes;  /* rows x k_padded, one code a byte; A in NVFP4_2_4: rows x k_padded / 2, what is stored */
+  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes, NVFP4_2_4: rows x k_padded / 32; else ignored */
+  const uint8_t *metadata; /* A in NVFP4_2_4: rows x k_padded / 8 bytes, a nibble for four elements, the first in the
+                              low half, as docs/sparsity.md says; the tile finds illegal ones. Else ignored */
 } ng_matrix_t;
 
 /* A matrix as one tile geometry takes it: made by ng_tile_pack. */

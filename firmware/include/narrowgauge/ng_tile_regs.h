@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010200u
+#define NG_TILE_VERSION_RESET 0x00010300u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -73,6 +73,11 @@
 #define NG_TILE_STREAM_REQUANTIZE_SHIFT 9u
 #define NG_TILE_STREAM_REQUANTIZE_MASK 0x00000200u
 #define NG_TILE_STREAM_REQUANTIZE_MAX 0x1u
+/* sparse: A is 2:4 sparse: a panel-beat of A has metadata, one of B twice the elements, `GEOMETRY.lanes` of
+ * which are multiplied */
+#define NG_TILE_STREAM_SPARSE_SHIFT 10u
+#define NG_TILE_STREAM_SPARSE_MASK 0x00000400u
+#define NG_TILE_STREAM_SPARSE_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -334,6 +339,8 @@
 #define NG_TILE_ERROR_LONG_STREAM 5u
 /* images in the bank are not panels x beats of the compute command, or with part_a are fewer than it comes to */
 #define NG_TILE_ERROR_BANK_MISMATCH 6u
+/* metadata of a 2:4 sparse operand that name no two ascending positions; what leaves of their rows is NaN */
+#define NG_TILE_ERROR_BAD_METADATA 7u
 
 /* Values of tile_operand. */
 /* rows of A */

@@ -11,8 +11,8 @@ namespace narrowgauge::systemc {
 template <MacArrayParams params, class Core = MacArrayCore<params>>
 class MacArray : public Clocked {
   static constexpr int a_width = params.rows * params.lanes * params.elem_width();
-  static constexpr int b_width = params.cols * params.lanes * params.elem_width();
-  static constexpr int a_scale_width = params.rows * params.blocks() * 8;
+  static constexpr int b_width = params.cols * params.b_lanes() * params.elem_width();
+  static constexpr int a_scale_width = params.rows * params.blocks() * params.a_block_bytes() * 8;
   static constexpr int b_scale_width = params.cols * params.blocks() * 8;
   static constexpr int data_width = params.cols * 32;
 
@@ -30,7 +30,7 @@ class MacArray : public Clocked {
   sc_core::sc_out<bool> valid_o{"valid_o"};
   sc_core::sc_in<bool> ready_i{"ready_i"};
   sc_core::sc_out<Port<data_width>> data_o{"data_o"};
-  sc_core::sc_out<bool> last_o{"last_o"};
+  sc_core::sc_out<bool> last_o{"last_o"}, error_o{"error_o"};
 
   explicit MacArray(sc_core::sc_module_name name) : Clocked(name) {}
 
@@ -40,6 +40,7 @@ class MacArray : public Clocked {
     ready_o = core_.ready();
     valid_o = core_.valid();
     last_o = core_.last();
+    error_o = core_.error();
     data_o = port_of<data_width>(core_.data());
   }
 

@@ -21,6 +21,7 @@
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/sparse/metadata.hpp"
 #include "systemc/mac/exact_acc_core.hpp"
 #include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
@@ -36,6 +37,7 @@ struct MacArrayParams {
   unsigned format_set = narrowgauge::format_set::all;
   std::int64_t max_beats = 65536;
   unsigned cell_cuts = 0, convert_cuts = 0;  ///< masks
+  bool sparse = false;                       ///< A is 2:4 sparse
 
   constexpr bool has_fp4() const { return (format_set & narrowgauge::format_set::nvfp4) != 0; }
   constexpr bool has_e4m3() const { return (format_set & narrowgauge::format_set::e4m3) != 0; }
@@ -44,6 +46,10 @@ struct MacArrayParams {
   constexpr bool has_luq() const { return (format_set & narrowgauge::format_set::luq) != 0; }
   constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set)); }
   constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
+  /// Elements of a column in a beat; of a row with `sparse` a half of them is stored.
+  constexpr int b_lanes() const { return sparse ? 2 * lanes : lanes; }
+  /// Bytes beside the elements of a block of A: the scale, then the metadata of a sparse one.
+  constexpr int a_block_bytes() const { return sparse ? 5 : 1; }
   /// Registers up to the accumulators: of the cuts in the cells, "significand" is the place of one that is there
   /// anyway.
   constexpr int stages() const { return (has_fp4() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
@@ -62,12 +68,13 @@ struct MacArrayParams {
   constexpr bool valid() const {
     return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
            max_beats >= 1 && cell_cuts <= (has_fp4() ? 15U : 1U) && convert_cuts <= 3 &&
-           (!has_fp4() || lanes % 16 == 0) && (!has_luq() || std::has_single_bit(static_cast<unsigned>(lanes)));
+           (!has_fp4() || lanes % 16 == 0) && (!sparse || format_set == narrowgauge::format_set::nvfp4) &&
+           (!has_luq() || std::has_single_bit(static_cast<unsigned>(lanes)));
   }
 };
 
-/// One beat of operands. The four pointers are images of the ports, lowest byte first; the scales are read by NVFP4
-/// beats only.
+/// One beat of operands. The four pointers are images of the ports, lowest byte first; the scales (and with them the
+/// metadata) are read by NVFP4 beats only.
 struct MacArrayBeat {
   bool first = false, last = false;
   std::uint8_t a_fmt = 0, b_fmt = 0;  ///< OperandFormat::code
@@ -139,7 +146,7 @@ class MacArrayCore {
   void reset() {
     for (Slot& slot : slots_) slot.valid = false;
     for (Acc& acc : accs_) acc.reset();
-    done_ = drain_ = false;
+    done_ = drain_ = error_ = false;
     row_ = 0;
     converted_.reset();
     queue_.reset();
@@ -149,6 +156,8 @@ class MacArrayCore {
   bool valid() const { return queue_.valid(); }
   const std::array<std::uint32_t, cols>& data() const { return queue_.data().data; }
   bool last() const { return queue_.data().last; }
+  /// The beat that was taken at the last edge has illegal metadata.
+  bool error() const { return error_; }
 
   /// `beat`: the beat offered, nullptr if valid_i is low; it is taken if ready(). `ready`: ready_i.
   void step(const MacArrayBeat* beat, bool ready) {
@@ -163,6 +172,7 @@ class MacArrayCore {
 
     if (shadow) shadow_ = accs_;
     done_ = done_ && !shadow;
+    error_ = false;
     if (!move) return;
     const Slot& slot = slots_[leaving];
     if (slot.valid) {
@@ -171,7 +181,7 @@ class MacArrayCore {
     }
     first_stage_ = leaving;  // the ring turns: the slot that became free takes the new beat
     slots_[leaving].valid = beat != nullptr;
-    if (beat) load(slots_[leaving], *beat);
+    if (beat) error_ = load(slots_[leaving], *beat);
   }
 
  private:
@@ -179,26 +189,33 @@ class MacArrayCore {
   using Value = typename Acc::Value;
   using Fp8Value = std::conditional_t<params.has_e5m2(), std::int64_t, std::int32_t>;
 
-  /// One side of a beat, decoded. Entries of vectors that are not enabled are stale.
-  template <int vectors>
+  static constexpr int b_lanes = params.b_lanes();
+
+  /// One side of a beat, decoded. Entries of vectors that are not enabled are stale. What is 2:4 sparse is spread over
+  /// the places that metadata name, zeros between.
+  template <int vectors, bool compressed>
   struct Side {
+    static constexpr int length = b_lanes;  // of a vector
     std::uint64_t enabled = 0;
     bool e5m2 = false;
-    alignas(16) std::array<std::int16_t, params.has_fp4() || params.has_luq() ? vectors * lanes : 0> fp4;
-    alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * lanes : 0> fp8;
-    std::array<std::uint8_t, params.has_fp8() ? vectors * lanes : 0> codes;  // for special operands
+    alignas(16) std::array<std::int16_t, params.has_fp4() || params.has_luq() ? vectors * length : 0> fp4;
+    alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * length : 0> fp8;
+    std::array<std::uint8_t, params.has_fp8() ? vectors * length : 0> codes;  // for special operands
     std::array<bool, vectors> special;
     std::array<std::uint8_t, vectors * blocks> scales;
 
-    /// `luq`: LUQ's codes on this side.
-    void load(std::uint64_t enable, std::uint8_t fmt, detail::BeatKind kind, const detail::CodePairs& luq,
+    /// `luq`: LUQ's codes on this side. Returns whether there are illegal metadata.
+    bool load(std::uint64_t enable, std::uint8_t fmt, detail::BeatKind kind, const detail::CodePairs& luq,
               const std::uint8_t* image, const std::uint8_t* scale) {
       enabled = enable;
       // With one FP8 format there is no choice.
       e5m2 = params.has_e5m2() && (!params.has_e4m3() || (fmt & 1));
+      bool illegal = false;
       for (int v = 0; v < vectors; ++v) {
         if (!(enable >> v & 1)) continue;
-        if (kind == detail::BeatKind::nvfp4) {
+        if constexpr (compressed) {
+          illegal |= load_compressed(v, image, scale);
+        } else if (kind == detail::BeatKind::nvfp4) {
           load_codes(v, detail::e2m1_pairs, image);
           std::copy_n(scale + v * blocks, blocks, scales.data() + v * blocks);
         } else if (kind == detail::BeatKind::luq) {
@@ -207,17 +224,37 @@ class MacArrayCore {
           load_fp8(v, image);
         }
       }
+      return illegal;
     }
 
    private:
+    /// A row with illegal metadata gets scales that are NaN.
+    bool load_compressed(int v, const std::uint8_t* image, const std::uint8_t* blocks_of_a) {
+      bool illegal = false;
+      for (int block = v * blocks; block < (v + 1) * blocks; ++block) {
+        const std::uint8_t* beside = blocks_of_a + block * params.a_block_bytes();
+        scales[static_cast<std::size_t>(block)] = beside[0];
+        std::int16_t* out = fp4.data() + block * 32;
+        std::fill_n(out, 32, std::int16_t{0});
+        for (int group = 0; group < 8; ++group) {
+          const unsigned nibble = beside[1 + group / 2] >> group % 2 * 4 & 15U;
+          illegal |= !is_metadata(nibble);
+          const auto& pair = detail::e2m1_pairs[image[block * 8 + group]];
+          out[group * 4 + static_cast<int>(nibble & 3)] = pair[0];
+          out[group * 4 + static_cast<int>(nibble >> 2)] = pair[1];
+        }
+      }
+      if (illegal) std::fill_n(scales.data() + v * blocks, blocks, std::uint8_t{0x7F});
+      return illegal;
+    }
     void load_codes(int v, const detail::CodePairs& pairs, const std::uint8_t* image) {
       if constexpr (params.has_fp4() || params.has_luq()) {
-        std::int16_t* out = fp4.data() + v * lanes;
+        std::int16_t* out = fp4.data() + v * length;
         if constexpr (params.elem_width() == 4) {
-          for (int i = 0; i < lanes / 2; ++i)
-            std::memcpy(out + 2 * i, pairs[image[v * lanes / 2 + i]].data(), 2 * sizeof *out);
+          for (int i = 0; i < length / 2; ++i)
+            std::memcpy(out + 2 * i, pairs[image[v * length / 2 + i]].data(), 2 * sizeof *out);
         } else {
-          for (int i = 0; i < lanes; ++i) out[i] = pairs[image[v * lanes + i] & 15][0];
+          for (int i = 0; i < length; ++i) out[i] = pairs[image[v * length + i] & 15][0];
         }
       }
     }
@@ -239,8 +276,8 @@ class MacArrayCore {
   struct Slot {
     bool valid = false, first = false, last = false;
     detail::BeatKind kind = detail::BeatKind::fp8;
-    Side<rows> a;
-    Side<cols> b;
+    Side<rows, params.sparse> a;
+    Side<cols, false> b;
   };
 
   struct Term {
@@ -253,7 +290,8 @@ class MacArrayCore {
   /// A finished job moves to the shadow registers.
   bool shadow_en() const { return done_ && (!drain_ || (queue_.ready() && row_ == rows - 1)); }
 
-  static void load(Slot& slot, const MacArrayBeat& beat) {
+  /// Returns whether there are illegal metadata.
+  static bool load(Slot& slot, const MacArrayBeat& beat) {
     slot.first = beat.first;
     slot.last = beat.last;
     // Of the formats of 4 bits, of those of 8 bits, there may be no choice.
@@ -261,8 +299,9 @@ class MacArrayCore {
     slot.kind = !narrow                                                       ? detail::BeatKind::fp8
                 : params.has_luq() && (!params.has_fp4() || (beat.a_fmt & 1)) ? detail::BeatKind::luq
                                                                               : detail::BeatKind::nvfp4;
-    slot.a.load(beat.row_en, beat.a_fmt, slot.kind, detail::int4_pairs, beat.a, beat.a_scale);
+    const bool illegal = slot.a.load(beat.row_en, beat.a_fmt, slot.kind, detail::int4_pairs, beat.a, beat.a_scale);
     slot.b.load(beat.col_en, beat.b_fmt, slot.kind, detail::luq_pairs, beat.b, beat.b_scale);
+    return illegal;
   }
 
   void accumulate(const Slot& slot) {
@@ -301,7 +340,8 @@ class MacArrayCore {
     if constexpr (params.has_fp4()) {
       for (int i = 0; i < blocks; ++i) {
         const int a = r * blocks + i, b = c * blocks + i;
-        const auto dot = detail::dot<std::int32_t, 16>(slot.a.fp4.data() + a * 16, slot.b.fp4.data() + b * 16);
+        constexpr int size = params.sparse ? 32 : 16;
+        const auto dot = detail::dot<std::int32_t, size>(slot.a.fp4.data() + a * size, slot.b.fp4.data() + b * size);
         const Nvfp4Term term =
             nvfp4_scale(dot, slot.a.scales[static_cast<std::size_t>(a)], slot.b.scales[static_cast<std::size_t>(b)]);
         sum.value += static_cast<Value>(term.value) << (nvfp4_lsb_exp - params.lsb_exp());
@@ -344,6 +384,7 @@ class MacArrayCore {
   std::array<Slot, static_cast<std::size_t>(params.stages())> slots_;
   std::size_t first_stage_ = 0;  // the slot that is stage 1
   std::array<Acc, static_cast<std::size_t>(rows) * cols> accs_, shadow_;
+  bool error_ = false;
   bool done_ = false;                                            // the accumulators hold a finished job
   bool drain_ = false;                                           // the shadow registers hold rows that have not left
   int row_ = 0;                                                  // which of them leaves next

@@ -94,8 +94,8 @@ class TileCore {
   using Loader = TileLoaderCore<params.a_depth, params.b_depth, params.load_cuts>;
   using Sequencer = TileSequencerCore<params>;
   using Array = MacArrayCore<params.array()>;
-  template <int vectors, int depth>
-  using Buffer = OperandBufferCore<params.image_words(vectors), params.stream_width / 8, depth>;
+  template <bool b, int depth>
+  using Buffer = OperandBufferCore<params.image_words(b), params.stream_width / 8, depth>;
 
   struct Word {
     std::array<std::uint32_t, params.stream_words()> data{};
@@ -113,8 +113,8 @@ class TileCore {
   FifoCore<TileJob, job_depth, true> jobs_;
   Fifo2Core<Word> words_;
   Loader loader_;
-  Buffer<params.rows, params.a_depth> a_;
-  Buffer<params.cols, params.b_depth> b_;
+  Buffer<false, params.a_depth> a_;
+  Buffer<true, params.b_depth> b_;
   Sequencer sequencer_;
   Array array_;
   TileDrainCore<params> drain_;
@@ -194,6 +194,7 @@ class TileCore {
                                           : loader.short_error       ? short_stream
                                           : loader.long_error        ? long_stream
                                           : sequencer.mismatch_error ? bank_mismatch
+                                          : array_.error()           ? bad_metadata
                                                                      : none);
       status.error_event = error_ != 0;
     }
@@ -226,8 +227,8 @@ class TileCore {
                                 .col_en = beat.col_en,
                                 .a = a,
                                 .b = b,
-                                .a_scale = a + params.element_bytes(params.rows),
-                                .b_scale = b + params.element_bytes(params.cols)};
+                                .a_scale = a + params.element_bytes(false),
+                                .b_scale = b + params.element_bytes(true)};
     array_.step(beat.valid ? &operands : nullptr, row_ready);
     const void* word = words_.data().data.data();
     a_.step({.write = loader.a_write ? word : nullptr,

@@ -61,9 +61,10 @@ class TileCountersCore {
     bool valid = false;
     TileCounters events{};
   };
-  template <int vectors>
+  template <bool b>
   struct Image {
-    static constexpr std::size_t vector_bytes = static_cast<std::size_t>(params.element_bytes(1));
+    static constexpr int vectors = params.vectors(b);
+    static constexpr std::size_t vector_bytes = static_cast<std::size_t>(params.vector_bytes(b));
     std::array<std::uint8_t, vectors * vector_bytes> bytes{};
   };
 
@@ -77,18 +78,19 @@ class TileCountersCore {
   }
 
   /// Counts zero elements of enabled vectors and bits that differ from the image before, which it replaces.
-  template <int vectors>
-  static void look(Image<vectors>& before, const std::uint8_t* data, std::uint64_t enable, bool fp4, bool int4,
+  template <bool b>
+  static void look(Image<b>& before, const std::uint8_t* data, std::uint64_t enable, bool fp4, bool int4,
                    std::uint64_t& zeros, std::uint64_t& flips) {
     zeros = flips = 0;
     constexpr int step = 8;
-    for (int v = 0; v < vectors; ++v) {
-      std::uint8_t* old = before.bytes.data() + static_cast<std::size_t>(v) * Image<vectors>::vector_bytes;
+    constexpr std::size_t vector_bytes = Image<b>::vector_bytes;
+    for (int v = 0; v < Image<b>::vectors; ++v) {
+      std::uint8_t* old = before.bytes.data() + static_cast<std::size_t>(v) * vector_bytes;
       const bool enabled = enable >> v & 1;
-      for (std::size_t at = 0; at < Image<vectors>::vector_bytes; at += step) {
-        const std::size_t size = std::min<std::size_t>(step, Image<vectors>::vector_bytes - at);
+      for (std::size_t at = 0; at < vector_bytes; at += step) {
+        const std::size_t size = std::min<std::size_t>(step, vector_bytes - at);
         std::uint64_t bits = 0, was = 0;
-        if (enabled) std::memcpy(&bits, data + static_cast<std::size_t>(v) * Image<vectors>::vector_bytes + at, size);
+        if (enabled) std::memcpy(&bits, data + static_cast<std::size_t>(v) * vector_bytes + at, size);
         std::memcpy(&was, old + at, size);
         std::memcpy(old + at, &bits, size);
         flips += static_cast<unsigned>(std::popcount(bits ^ was));
@@ -108,8 +110,8 @@ class TileCountersCore {
 
   TileCounters counters_{};
   Beat now_, later_;  // beats taken one and two cycles ago
-  Image<params.rows> a_;
-  Image<params.cols> b_;
+  Image<false> a_;
+  Image<true> b_;
 };
 
 }  // namespace narrowgauge::systemc

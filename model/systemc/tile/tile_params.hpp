@@ -19,6 +19,7 @@ struct TileParams {
   unsigned load_cuts = 0, command_cuts = 0, cell_cuts = 0, convert_cuts = 0, scale_cuts = 0;  ///< masks
   bool requantize = false;
   unsigned requantize_cuts = 0;  ///< a mask
+  bool sparse = false;           ///< operand A is 2:4 sparse
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -27,15 +28,21 @@ struct TileParams {
             .format_set = format_set,
             .max_beats = max_beats,
             .cell_cuts = cell_cuts,
-            .convert_cuts = convert_cuts};
+            .convert_cuts = convert_cuts,
+            .sparse = sparse};
   }
   constexpr int stream_words() const { return stream_width / 32; }
-  /// Bytes of the elements in an image of `vectors` rows or columns; its scales follow them.
-  constexpr int element_bytes(int vectors) const { return vectors * lanes * array().elem_width() / 8; }
-  constexpr int scale_bytes(int vectors) const { return array().has_fp4() ? vectors * array().blocks() : 0; }
+  /// Rows of A or columns of B in an image, and bytes of the elements of one.
+  constexpr int vectors(bool b) const { return b ? cols : rows; }
+  constexpr int vector_bytes(bool b) const { return (b ? array().b_lanes() : lanes) * array().elem_width() / 8; }
+  /// Bytes of the elements in an image; its scales follow them, with the metadata of sparse rows.
+  constexpr int element_bytes(bool b) const { return vectors(b) * vector_bytes(b); }
+  constexpr int scale_bytes(bool b) const {
+    return array().has_fp4() ? vectors(b) * array().blocks() * (b ? 1 : array().a_block_bytes()) : 0;
+  }
   /// Stream words of an image.
-  constexpr int image_words(int vectors) const {
-    return (8 * (element_bytes(vectors) + scale_bytes(vectors)) + stream_width - 1) / stream_width;
+  constexpr int image_words(bool b) const {
+    return (8 * (element_bytes(b) + scale_bytes(b)) + stream_width - 1) / stream_width;
   }
   /// The tile can be built.
   constexpr bool valid() const {
@@ -45,7 +52,7 @@ struct TileParams {
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
            max_beats <= 0x7FFFFFFF && load_cuts <= 1 && command_cuts <= 3 && scale_cuts <= 31 &&
-           requantize_cuts <= 31 &&
+           requantize_cuts <= 31 && !(requantize && sparse) &&
            (!requantize || (array().has_fp4() && lanes == 16 && cols <= 16 && std::has_single_bit(unsigned(cols)) &&
                             stream_width <= 1024 && std::has_single_bit(unsigned(stream_width))));
   }

@@ -99,7 +99,7 @@ class TileRegsCore {
         return r::depths::a.put(params.a_depth) | r::depths::b.put(params.b_depth);
       case r::stream::offset:
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
-               r::stream::requantize.put(params.requantize);
+               r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:

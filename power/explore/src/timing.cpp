@@ -25,14 +25,15 @@ constexpr Time longest_idle = 64;            // TileDriverPort
 constexpr std::int64_t queue_depth = 4;      // commands in a queue of the tile
 constexpr std::int64_t packets_at_once = 4;  // TileDriverPort
 constexpr std::int64_t command_beats = 64;   // DEFAULT_COMMAND_BEATS
-constexpr Time accesses_before = 7;  // ng_tile_gemm_start: STATUS, LOADS, DONE, FORMAT, SCALE, IRQ_PENDING, IRQ_ENABLE
-constexpr Time load_to_word = 1;     // from the end of the write of LOAD to the first word at the loader
-constexpr Time compute_to_beat = 2;  // from the end of the write of COMPUTE to the first image addressed
-constexpr Time row_to_word = 3;      // from a group of numbers leaving the array's queue to its word
-constexpr Time followed = 8192;      // cycles for which no product is shortened
-constexpr Time far = 65536;          // products of more are shortened at once
-constexpr Time last_rounds = 1024;   // of the driver, in cycles, that are followed in those
-constexpr Time refill = 8;           // from the end of a load to the next that finds its place in the queue
+constexpr Time accesses_before = 5;          // ng_tile_gemm_start: STATUS, LOADS, DONE, IRQ_PENDING, IRQ_ENABLE
+constexpr Time settings = 2;                 // registers written before the first COMPUTE: FORMAT, SCALE
+constexpr Time load_to_word = 1;             // from the end of the write of LOAD to the first word at the loader
+constexpr Time compute_to_beat = 2;          // from the end of the write of COMPUTE to the first image addressed
+constexpr Time row_to_word = 3;              // from a group of numbers leaving the array's queue to its word
+constexpr Time followed = 8192;              // cycles for which no product is shortened
+constexpr Time far = 65536;                  // products of more are shortened at once
+constexpr Time last_rounds = 1024;           // of the driver, in cycles, that are followed in those
+constexpr Time refill = 8;                   // from the end of a load to the next that finds its place in the queue
 
 std::int64_t quotient_up(std::int64_t x, std::int64_t y) { return (x + y - 1) / y; }
 
@@ -237,7 +238,7 @@ class Timing {
     const Time b_complete = s_.b.complete[turn(true)], complete = std::max(s_.a.complete[turn(false)], b_complete);
     Time taken = std::max(s_.sequencer - 1, head + 1);
     if (compute_count_ < queue_depth) {
-      pushed_ += access_cycles * (1 + panels + edge_written);
+      pushed_ += access_cycles * (1 + panels + edge_written + (compute_count_ == 0 ? settings : 0));
       start = std::max(start, pushed_ + compute_to_beat + command_cuts_);
       taken = std::max(taken, pushed_ + compute_to_beat - 1 + command_cuts_);
     }
@@ -598,7 +599,8 @@ class Timing {
         unsent = true;
       }
       for (; compute_space != 0 && commands < commands_.size(); --compute_space, ++commands)
-        now += access_cycles * (1 + commands_[commands].panels + commands_[commands].edge);
+        now += access_cycles *
+               (1 + commands_[commands].panels + commands_[commands].edge + (commands == 0 ? settings : 0));
       // Idle, with all results there: LOADS and DONE are read.
       if (end <= round) return now + 2 * access_cycles;
       // Woken by a packet that has left, by a result, or by the clock.

@@ -3,7 +3,7 @@
 // bubbles, output stalls, disabled rows and columns, NaN, infinities and resets in mid-flight; the longest job of the
 // largest products; and the cycle count of the stream that nothing stalls.
 // The golden value of an operand comes from the format table, not from the model of the dot units.
-// Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS.
+// Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -14,6 +14,7 @@
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/sparse/metadata.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
 
 namespace {
@@ -27,6 +28,9 @@ constexpr std::uint64_t max_beats = NG_MAX_BEATS;
 constexpr bool has_fp4 = format_set & format_set::nvfp4;
 constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set & format_set::e5m2;
 constexpr bool has_fp8 = has_e4m3 || has_e5m2, has_luq = format_set & format_set::luq;
+constexpr bool sparse = NG_SPARSE != 0;
+constexpr int b_lanes = sparse ? 2 * lanes : lanes, metadata_a_row = sparse ? lanes / 2 : 0;  // nibbles
+constexpr unsigned a_block_width = sparse ? 40 : 8;
 constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
 constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : has_e4m3 ? -18 : 0;
 constexpr int latency = (has_fp4 ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
@@ -49,7 +53,8 @@ constexpr bool in_set(unsigned fmt) {
 enum class Style { any, finite, extreme, special, zero, count };
 
 struct Side {
-  std::vector<std::uint8_t> codes, scales;  // vectors x lanes, vectors x blocks
+  std::vector<std::uint8_t> codes, scales;  // vectors x lanes (of B b_lanes), vectors x blocks
+  std::vector<std::uint8_t> metadata;       // of a sparse A: rows x metadata_a_row
   std::vector<bool> enabled;
 };
 struct Beat {
@@ -102,6 +107,7 @@ class MacArrayBench {
     cycle_counts();
     longest();
     special_beside_idle();
+    illegal_before_reset();
     struct Traffic {
       double bubble, stall;
     };
@@ -123,6 +129,8 @@ class MacArrayBench {
     drain();
     bench_.expect(bench_.budget() < 5000 || output_.stalls() > 100,
                   [] { return "the results were hardly ever stalled"; });
+    bench_.expect(!sparse || bench_.budget() < 5000 || illegal_beats_ > 5,
+                  [] { return "there were hardly any illegal metadata"; });
     return bench_.finish();
   }
 
@@ -159,17 +167,27 @@ class MacArrayBench {
     return style == Style::zero ? 0 : static_cast<std::uint8_t>(bench_.rng().bits(4));
   }
 
-  Side random_side(int vectors, unsigned fmt, Style style, double disabled, bool negative) {
+  /// `b`: of B.
+  Side random_side(bool b, unsigned fmt, Style style, double disabled, bool negative) {
+    const int vectors = b ? cols : rows;
+    // Illegal ones, where they do not matter and seldom where they do.
+    const double illegal = (style == Style::any || style == Style::special) && bench_.rng().chance(0.1) ? 0.1 : 0;
     Side side;
     for (int i = 0; i < vectors; ++i) {
       side.enabled.push_back(!bench_.rng().chance(disabled));
-      for (int lane = 0; lane < lanes; ++lane) side.codes.push_back(random_code(fmt, style, negative));
+      for (int lane = 0; lane < (b ? b_lanes : lanes); ++lane) side.codes.push_back(random_code(fmt, style, negative));
       for (int block = 0; block < blocks; ++block) {
         std::uint64_t scale = bench_.rng().bits(8);  // the top bit must not matter
         if (style == Style::extreme) scale = 0x7E;
         if ((scale & 0x7F) == 0x7F && style != Style::any && !(style == Style::special && bench_.rng().chance(0.5)))
           scale ^= 1;
         side.scales.push_back(static_cast<std::uint8_t>(scale));
+      }
+      for (int group = 0; group < (b ? 0 : metadata_a_row); ++group) {
+        unsigned nibble = static_cast<unsigned>(bench_.rng().bits(4));
+        while (side.enabled.back() && !is_metadata(nibble) && !bench_.rng().chance(illegal))
+          nibble = static_cast<unsigned>(bench_.rng().bits(4));
+        side.metadata.push_back(static_cast<std::uint8_t>(nibble));
       }
     }
     return side;
@@ -194,8 +212,8 @@ class MacArrayBench {
                            .last = i + 1 == length,
                            .a_fmt = a_fmt,
                            .b_fmt = b_fmt,
-                           .a = random_side(rows, of_a(a_fmt), style, disabled, negative),
-                           .b = random_side(cols, b_fmt, style, disabled, false)});
+                           .a = random_side(false, of_a(a_fmt), style, disabled, negative),
+                           .b = random_side(true, b_fmt, style, disabled, false)});
     }
     return job;
   }
@@ -204,25 +222,45 @@ class MacArrayBench {
 
   static unsigned of_a(unsigned fmt) { return fmt == luq ? int4 : fmt; }
 
-  std::vector<Operand> values(const Side& side, unsigned fmt, int vectors) const {
+  std::vector<Operand> values(const Side& side, unsigned fmt) const {
     std::vector<Operand> all;
-    for (int i = 0; i < vectors * lanes; ++i) all.push_back(operands_[fmt][side.codes[static_cast<std::size_t>(i)]]);
+    for (const std::uint8_t code : side.codes) all.push_back(operands_[fmt][code]);
     return all;
   }
 
+  /// Where in a column's beat element `lane` of a row is multiplied.
+  static int place(const Side& a, int r, int lane) {
+    if (!sparse) return lane;
+    const unsigned nibble = a.metadata[static_cast<std::size_t>(r * metadata_a_row + lane / 2)];
+    return lane / 2 * 4 + static_cast<int>(lane % 2 ? nibble >> 2 : nibble & 3);
+  }
+  static bool illegal(const Side& a, int r) {
+    const auto first = a.metadata.begin() + r * metadata_a_row;
+    return std::any_of(first, first + metadata_a_row, [](unsigned nibble) { return !is_metadata(nibble); });
+  }
+  static bool illegal(const Beat& beat) {
+    for (int r = 0; r < rows; ++r)
+      if (beat.a.enabled[static_cast<std::size_t>(r)] && illegal(beat.a, r)) return true;
+    return false;
+  }
+
   void accumulate(std::vector<Sum>& sums, const Beat& beat) const {
-    const std::vector<Operand> a = values(beat.a, of_a(beat.a_fmt), rows), b = values(beat.b, beat.b_fmt, cols);
+    const std::vector<Operand> a = values(beat.a, of_a(beat.a_fmt)), b = values(beat.b, beat.b_fmt);
     const bool scaled = beat.a_fmt == fp4;
     const int shift = unit_exp(beat.a_fmt) + unit_exp(beat.b_fmt) - (scaled ? 18 : 0) - lsb_exp;
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c) {
         if (!beat.a.enabled[static_cast<std::size_t>(r)] || !beat.b.enabled[static_cast<std::size_t>(c)]) continue;
         Sum& sum = sums[static_cast<std::size_t>(r * cols + c)];
+        if (illegal(beat.a, r)) {
+          sum.flags.nan = true;
+          continue;
+        }
         for (int block = 0; block < (scaled ? blocks : 1); ++block) {
           __int128 dot = 0;
           for (int l = scaled ? block * 16 : 0; l < (scaled ? block * 16 + 16 : lanes); ++l) {
             const Operand& x = a[static_cast<std::size_t>(r * lanes + l)];
-            const Operand& y = b[static_cast<std::size_t>(c * lanes + l)];
+            const Operand& y = b[static_cast<std::size_t>(c * b_lanes + place(beat.a, r, l))];
             if (x.nan || y.nan || (x.inf && !y.inf && y.value == 0) || (y.inf && !x.inf && x.value == 0)) {
               sum.flags.nan = true;
             } else if (x.inf || y.inf) {
@@ -257,14 +295,15 @@ class MacArrayBench {
     dut_.reset();
     expected_.clear();
     output_.clear();
+    taken_illegal_ = false;
   }
 
   void idle() {
     dut_->valid_i = 0;
     // What is offered without valid must not matter.
     bench_.rng().fill(dut_->a_i, rows * lanes * elem_width);
-    bench_.rng().fill(dut_->b_i, cols * lanes * elem_width);
-    bench_.rng().fill(dut_->a_scale_i, rows * blocks * 8);
+    bench_.rng().fill(dut_->b_i, cols * b_lanes * elem_width);
+    bench_.rng().fill(dut_->a_scale_i, unsigned(rows * blocks) * a_block_width);
     bench_.rng().fill(dut_->b_scale_i, cols * blocks * 8);
     dut_->first_i = bench_.rng().bits(1);
     dut_->last_i = bench_.rng().bits(1);
@@ -275,13 +314,15 @@ class MacArrayBench {
   }
 
   template <class Codes, class Scales, class Enable>
-  void drive(const Side& side, int vectors, Codes& codes, Scales& scales, Enable& enable) {
+  void drive(const Side& side, int vectors, unsigned scale_pitch, Codes& codes, Scales& scales, Enable& enable) {
     for (int i = 0; i < vectors; ++i)
       set_bits(enable, static_cast<unsigned>(i), 1, side.enabled[static_cast<std::size_t>(i)]);
     // The upper half of a 4-bit element in an 8-bit array must not matter.
-    if (elem_width == 8) bench_.rng().fill(codes, static_cast<unsigned>(vectors * lanes * elem_width));
+    if (elem_width == 8) bench_.rng().fill(codes, static_cast<unsigned>(side.codes.size()) * elem_width);
     for (unsigned i = 0; i < side.codes.size(); ++i) set_bits(codes, i * elem_width, code_width_, side.codes[i]);
-    for (unsigned i = 0; i < side.scales.size(); ++i) set_bits(scales, i * 8, 8, side.scales[i]);
+    for (unsigned i = 0; i < side.scales.size(); ++i) set_bits(scales, i * scale_pitch, 8, side.scales[i]);
+    for (unsigned i = 0; i < side.metadata.size(); ++i)
+      set_bits(scales, i / 8 * scale_pitch + 8 + i % 8 * 4, 4, side.metadata[i]);
   }
 
   void drive(const Beat& beat) {
@@ -291,8 +332,9 @@ class MacArrayBench {
     dut_->a_fmt_i = beat.a_fmt;
     dut_->b_fmt_i = beat.b_fmt;
     code_width_ = beat.a_fmt >= fp4 ? 4 : 8;
-    drive(beat.a, rows, dut_->a_i, dut_->a_scale_i, dut_->row_en_i);
-    drive(beat.b, cols, dut_->b_i, dut_->b_scale_i, dut_->col_en_i);
+    driven_illegal_ = illegal(beat);
+    drive(beat.a, rows, a_block_width, dut_->a_i, dut_->a_scale_i, dut_->row_en_i);
+    drive(beat.b, cols, 8, dut_->b_i, dut_->b_scale_i, dut_->col_en_i);
   }
 
   /// One cycle with the inputs as driven; true if the beat was accepted.
@@ -300,6 +342,10 @@ class MacArrayBench {
     dut_->ready_i = !bench_.rng().chance(stall_);
     dut_.eval();
     const bool accepted = dut_->valid_i && dut_->ready_o;
+    bench_.expect_eq("error_o", static_cast<unsigned>(dut_->error_o), taken_illegal_ ? 1U : 0U,
+                     [&] { return "cycle " + std::to_string(cycle_); });
+    taken_illegal_ = accepted && driven_illegal_;
+    illegal_beats_ += taken_illegal_;
     if (bench_.rng().chance(0.02)) {
       output_.probe_independence(dut_, dut_->ready_i, dut_->valid_o);
       probe_ready();
@@ -438,8 +484,8 @@ class MacArrayBench {
         std::vector<Sum> sums(rows * cols), one(rows * cols);
         Beat beat{.a_fmt = fmt,
                   .b_fmt = fmt,
-                  .a = random_side(rows, of_a(fmt), Style::extreme, 0, negative),
-                  .b = random_side(cols, fmt, Style::extreme, 0, false)};
+                  .a = random_side(false, of_a(fmt), Style::extreme, 0, negative),
+                  .b = random_side(true, fmt, Style::extreme, 0, false)};
         accumulate(one, beat);
         for (std::uint64_t i = 0; i < max_beats; ++i) {
           beat.first = i == 0;
@@ -469,8 +515,8 @@ class MacArrayBench {
                                    .last = second,
                                    .a_fmt = fmt,
                                    .b_fmt = fmt,
-                                   .a = random_side(rows, fmt, Style::extreme, 0, false),
-                                   .b = random_side(cols, fmt, Style::extreme, 0, false)});
+                                   .a = random_side(false, fmt, Style::extreme, 0, false),
+                                   .b = random_side(true, fmt, Style::extreme, 0, false)});
             }
             Side& poisoned = poison_a ? job.beats[1].a : job.beats[1].b;
             Side& beside = poison_a ? job.beats[1].b : job.beats[1].a;
@@ -488,6 +534,18 @@ class MacArrayBench {
     drain();
   }
 
+  /// A reset forgets illegal metadata.
+  void illegal_before_reset() {
+    if (!sparse) return;
+    Beat beat = random_job().beats.front();
+    beat.a.enabled[0] = true;
+    beat.a.metadata[0] = 0;
+    send(beat);
+    reset();
+    idle();
+    cycle();
+  }
+
   Bench bench_;
   Dut<Vdut> dut_;
   HandshakeChecker output_;
@@ -495,6 +553,8 @@ class MacArrayBench {
   std::deque<std::vector<std::uint32_t>> expected_;
   double bubble_ = 0, stall_ = 0;
   unsigned code_width_ = 8;
+  bool driven_illegal_ = false, taken_illegal_ = false;  // of the beat that is offered, and taken at the last edge
+  std::uint64_t illegal_beats_ = 0;
   std::uint64_t beats_ = 0, cycle_ = 0, first_accepted_cycle_ = 0, last_row_cycle_ = 0;
 };
 

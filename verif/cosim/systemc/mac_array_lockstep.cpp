@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_mac_array and its SystemC module in lock-step. The beats need not form jobs: first and last come at random, jobs
 // grow beyond MaxBeats and wrap, formats outside the set are asked for. Build parameters: NG_ROWS, NG_COLS, NG_LANES,
-// NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS.
+// NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/mac_array.hpp"
@@ -17,10 +17,12 @@ constexpr MacArrayParams params{.rows = NG_ROWS,
                                 .format_set = NG_FORMAT_SET,
                                 .max_beats = NG_MAX_BEATS,
                                 .cell_cuts = NG_CELL_CUTS,
-                                .convert_cuts = NG_CONVERT_CUTS};
+                                .convert_cuts = NG_CONVERT_CUTS,
+                                .sparse = NG_SPARSE != 0};
 constexpr int a_width = params.rows * params.lanes * params.elem_width();
-constexpr int b_width = params.cols * params.lanes * params.elem_width();
-constexpr int a_scale_width = params.rows * params.blocks() * 8, b_scale_width = params.cols * params.blocks() * 8;
+constexpr int b_width = params.cols * params.b_lanes() * params.elem_width();
+constexpr int a_scale_width = params.rows * params.blocks() * params.a_block_bytes() * 8;
+constexpr int b_scale_width = params.cols * params.blocks() * 8;
 constexpr int data_width = params.cols * 32;
 
 constexpr bool has_specials = params.has_fp4() || params.has_fp8();  // LUQ's sums are finite
@@ -30,13 +32,15 @@ constexpr const char* faults[] = {"results come one cycle late",
                                   "an idle column is computed",
                                   "first is ignored once in a hundred beats",
                                   "the lowest bit of one result is wrong once in a thousand",
-                                  has_specials ? "NaN and infinities are dropped" : nullptr};
+                                  has_specials ? "NaN and infinities are dropped" : nullptr,
+                                  params.sparse ? "illegal metadata raise no error" : nullptr};
 
 struct Core : MacArrayCore<params> {
   using Base = MacArrayCore<params>;
   bool valid() const { return Base::valid() && (fault != 1 || seen_); }
   bool ready() const { return Base::ready() || fault == 2; }
   bool last() const { return Base::last() && fault != 3; }
+  bool error() const { return Base::error() && fault != 8; }
   auto data() const {
     auto data = Base::data();
     if (fault == 7 && (data[0] & 0x7F800000) == 0x7F800000) data[0] = 0;
@@ -83,12 +87,27 @@ PortWords<width> operands(Rng& rng, Style style, bool negative) {
   return words;
 }
 
+/// Two nibbles of metadata, seldom illegal ones.
+std::uint32_t metadata(Rng& rng, Style style) {
+  for (;;) {
+    const auto byte = static_cast<std::uint32_t>(rng.bits(8));
+    const bool legal = narrowgauge::is_metadata(byte & 15) && narrowgauge::is_metadata(byte >> 4);
+    if (legal || (style == Style::rare_special && rng.chance(0.01))) return byte;
+  }
+}
+
+/// `pitch`: bytes of a block: its scale, then its metadata.
 template <int width>
-PortWords<width> scales(Rng& rng, Style style) {
+PortWords<width> scales(Rng& rng, Style style, int pitch) {
   PortWords<width> words;
+  int at = 0;
   for (auto& word : words) {
     word = 0;
     for (int i = 0; i < 4; ++i) {
+      if (at++ % pitch != 0) {
+        word |= metadata(rng, style) << 8 * i;
+        continue;
+      }
       auto byte = static_cast<std::uint32_t>(rng.bits(8));  // the top bit does not matter
       if (style == Style::extreme) byte = 0x7E;
       const bool nan_allowed = style == Style::any || (style == Style::rare_special && rng.chance(0.5));
@@ -118,15 +137,17 @@ int run(int argc, char** argv) {
   auto b_scale = pin<b_scale_width>(dut->b_scale_i, model.b_scale_i);
   auto data = pin<data_width>(dut->data_o, model.data_o);
   auto last_o = pin(dut->last_o, model.last_o);
+  auto error_o = pin(dut->error_o, model.error_o);
 
   const auto compare = [&] {
     both.same(streams);
+    both.same("error_o", error_o);
     if (!dut->valid_o) return;
     both.same("last_o", last_o);
     both.same("data_o", data);
   };
 
-  std::uint64_t refused = 0, stalled = 0, rows_out = 0, numbers = 0, specials = 0, resets = 0;
+  std::uint64_t refused = 0, stalled = 0, rows_out = 0, numbers = 0, specials = 0, errors = 0, resets = 0;
   Style style = Style::any;
   bool negative = false, waiting = false;
   double disabled = 0, last_chance = 0.5;
@@ -165,8 +186,8 @@ int run(int argc, char** argv) {
       using narrowgauge::systemc::port_of;
       both.drive(a, port_of<a_width>(operands<a_width>(rng, style, negative)));
       both.drive(b, port_of<b_width>(operands<b_width>(rng, style, false)));
-      both.drive(a_scale, port_of<a_scale_width>(scales<a_scale_width>(rng, style)));
-      both.drive(b_scale, port_of<b_scale_width>(scales<b_scale_width>(rng, style)));
+      both.drive(a_scale, port_of<a_scale_width>(scales<a_scale_width>(rng, style, params.a_block_bytes())));
+      both.drive(b_scale, port_of<b_scale_width>(scales<b_scale_width>(rng, style, 1)));
     }
     both.drive(streams.ready_i, !rng.chance(traffic.stall));
     both.settle();
@@ -181,6 +202,7 @@ int run(int argc, char** argv) {
     }
     both.tick();
     compare();
+    errors += dut->error_o;
     bench.vector();
   }
   both.covered("a beat was refused", refused);
@@ -188,6 +210,7 @@ int run(int argc, char** argv) {
   both.covered("rows of results came out", rows_out, 100);
   both.covered("finite results other than zero came out", numbers);
   if (has_specials) both.covered("NaN or infinities came out", specials, 5);
+  if (params.sparse) both.covered("metadata were illegal", errors, 5);
   both.covered("reset", resets, 2);
   return bench.finish();
 }
@@ -195,6 +218,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  const auto count = std::size(faults) - (has_specials ? 0 : 1);
+  const auto count = std::size(faults) - (has_specials ? 0 : 1) - (params.sparse ? 0 : 1);
   return lockstep_main(argc, argv, {faults, count}, run);
 }

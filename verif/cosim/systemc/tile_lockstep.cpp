@@ -3,7 +3,7 @@
 // stay, banks of A that are taken in parts, and sums over several commands; every error; registers read and written at
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
-// NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS.
+// NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE.
 #include <array>
 #include <deque>
 #include <map>
@@ -36,7 +36,10 @@ constexpr const char* faults[] = {"an operand word is refused once in a hundred"
                                   "an error keeps the queue of loads",
                                   "the array moves once too often in a hundred cycles",
                                   "results of a job get the scale of another",
-                                  params.counters ? "a counter is not cleared" : nullptr};
+                                  params.counters ? "a counter is not cleared" : nullptr,
+                                  params.sparse ? "illegal metadata stop nothing" : nullptr};
+static_assert(params.counters || !params.sparse, "faults of what is not there stand last");
+constexpr std::uint32_t error_codes = params.sparse ? 7 : 6;
 
 struct Core : TileCore<params> {
   using Base = TileCore<params>;
@@ -75,6 +78,7 @@ struct Core : TileCore<params> {
     if (fault == 10 && count_ % 100 == 0) array_.step(nullptr, false);
     if (fault == 11 && count_ % 100 == 0) jobs_.step(nullptr, true);
     if (fault == 12 && (clear || soft_reset)) counters_ = counters;
+    if (fault == 13 && error == 0 && error_ == 7) error_ = 0;
   }
 
  private:
@@ -113,8 +117,8 @@ class Programmer {
     put(regs::irq_enable::offset, static_cast<std::uint32_t>(rng_.bits(2)));
   }
 
-  /// A compute command with its loads; `flaw` 1 to 6: with what gives that error, if the tile gets so far; 0: none.
-  /// Returns whether it has a flaw: sums may become too long.
+  /// A compute command with its loads; `flaw` 1 to error_codes: with what gives that error, if the tile gets so far; 0:
+  /// none. Returns whether it has a flaw: sums may become too long.
   bool job(unsigned flaw) {
     ++jobs;
     const bool first = !open_;
@@ -268,17 +272,25 @@ class Programmer {
       accesses.push_back({regs::load::offset, command, 0xF, true});
       if (flaw == 3 && kind >= 2)
         for (int i = 0; i < 6; ++i) put(regs::load::offset, command);
-      words(b, count);
+      words(b, count, flaw == 7);
       if (flaw == 4) stream[stream.size() - 1 - rng_.below(static_cast<std::uint32_t>(last_words_))].last = true;
       if (flaw == 5) stream.back().last = false;
     }
     loaded_part_ = false;
   }
 
+  /// Two nibbles of metadata, with `illegal` mostly legal ones.
+  std::uint8_t metadata(bool illegal) {
+    for (;;) {
+      const auto byte = static_cast<std::uint8_t>(rng_.bits(8));
+      const bool legal = narrowgauge::is_metadata(byte & 15U) && narrowgauge::is_metadata(byte >> 4U);
+      if (legal || (illegal && rng_.chance(0.02))) return byte;
+    }
+  }
+
   /// The stream words of `count` images.
-  void words(bool b, std::uint32_t count) {
-    const int vectors = b ? params.cols : params.rows, elements = params.element_bytes(vectors);
-    const int words = params.image_words(vectors);
+  void words(bool b, std::uint32_t count, bool illegal = false) {
+    const int elements = params.element_bytes(b), words = params.image_words(b);
     const unsigned style = rng_.below(8);
     for (std::uint32_t i = 0; i < count; ++i) {
       for (int w = 0; w < words; ++w) {
@@ -288,6 +300,8 @@ class Programmer {
           if (w * (width / 8) + at < elements) {
             if (params.array().elem_width() == 8 && !fp4_ && style != 0 && (byte & 0x7C) == 0x7C) byte ^= 0x40;
             if (style == 1 && rng_.chance(0.7)) byte &= 0x88;
+          } else if (!b && (w * (width / 8) + at - elements) % params.array().a_block_bytes() != 0) {
+            byte = metadata(illegal);
           } else if (style != 0 && (byte & 0x7F) == 0x7F) {
             byte ^= 1;  // a scale that is a number
           }
@@ -423,7 +437,7 @@ int run(int argc, char** argv) {
           mode = Mode::wild;
           until = i + 300;
         } else {
-          if (program.job(rng.chance(0.12) ? std::min(1 + rng.below(7), 6U) : 0)) {
+          if (program.job(rng.chance(0.12) ? std::min(1 + rng.below(error_codes + 1), error_codes) : 0)) {
             mode = Mode::flawed;
             until = i + 3000;
           }
@@ -509,7 +523,7 @@ int run(int argc, char** argv) {
   both.covered("irq was up", irqs);
   both.covered("soft reset", soft, 5);
   both.covered("reset", hard, 2);
-  for (std::uint32_t error = 1; error <= 6; ++error)
+  for (std::uint32_t error = 1; error <= error_codes; ++error)
     both.covered("error " + std::to_string(error) + " was read", errors[error], 2);
   return bench.finish();
 }
@@ -517,6 +531,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  const auto count = std::size(faults) - (params.counters ? 0 : 1);
+  const auto count = std::size(faults) - (params.counters ? 0 : 1) - (params.sparse ? 0 : 1);
   return lockstep_main(argc, argv, {faults, count}, run);
 }

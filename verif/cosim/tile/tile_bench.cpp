@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   for (std::uint64_t variant = 0; variant < Errors::variants; ++variant) errors.provoke(variant);
   errors.sweep();
   errors.sum_too_long();
+  errors.metadata();
   batch(tile, 4);
   tile.finish();
   return tile.bench.finish();

@@ -12,7 +12,8 @@ inline void identity(Harness& tile) {
   tile.expect_register("MAGIC", regs::magic::offset, 0x4E475431);
   tile.expect_register("GEOMETRY", regs::geometry::offset, rows | cols << 8 | lanes << 16 | format_set << 24);
   tile.expect_register("DEPTHS", regs::depths::offset, a_depth | b_depth << 16);
-  tile.expect_register("STREAM", regs::stream::offset, NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9);
+  tile.expect_register("STREAM", regs::stream::offset,
+                       NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10);
   tile.expect_register("MAX_BEATS", regs::max_beats::offset, max_beats);
   tile.expect_idle();
 }
@@ -55,7 +56,8 @@ inline void latency(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = shape.a_panels * shape.b_panels * shape.beats;
     // Queue, check, address, array, its stages, its queue; then the drain's three; and the cuts.
-    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts;
+    const std::uint64_t expected = all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts +
+                                   (all_beats > rows * groups ? gap_cycles : 0);
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(), expected,
                          [&] { return tile.describe; });
     tile.expect_counter(busy, expected);
@@ -94,7 +96,7 @@ inline void requantizing(Harness& tile) {
   for (Command c : {tile.random.shaped(1, 1, 1), tile.random.shaped(2, image_tiles, beats)}) {
     if (c.a_panels * c.beats > a_depth || c.b_panels * c.beats > b_depth) continue;
     // An image that is one beat takes two cycles.
-    if (c.a_panels > 1 && image_tiles * rows * groups <= a_image_words) continue;
+    if (c.a_panels > 1 && image_tiles * rows * groups <= words_per_image(false)) continue;
     c.nvfp4 = true;
     c.tensor_scale = 0x47000000;
     const Operands operands(tile, c, Style::finite);
@@ -105,7 +107,8 @@ inline void requantizing(Harness& tile) {
     tile.settle();
     const std::uint64_t all_beats = c.a_panels * c.b_panels * c.beats;
     tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(),
-                         all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts + requantize_cycles,
+                         all_beats + stages + rows * groups + 8 + command_cuts + drain_cuts + requantize_cycles +
+                             (all_beats > beats ? gap_cycles : 0),
                          [&] { return tile.describe; });
     tile.expect_counter(stall_out, 0);
     tile.expect_counters();

@@ -213,6 +213,39 @@ class Errors {
     expect_error(TileError::bad_compute);
   }
 
+  /// Illegal metadata in each group of each row are found, also in the middle of work, and what leaves of the row is
+  /// NaN. In a row that is not in use they do not matter.
+  void metadata() {
+    const auto illegal = [&] {
+      unsigned nibble = 0;
+      do nibble = static_cast<unsigned>(tile_.rng().bits(4));
+      while (is_metadata(nibble));
+      return static_cast<std::uint8_t>(nibble);
+    };
+    for (unsigned row = 0; row < rows; ++row) {
+      for (unsigned group = 0; group < 2 * metadata_a_row; ++group) {
+        const bool in_use = group % 2 != 0;
+        Command c = random_.shaped(1, 1, random_.upto(std::min({a_depth, b_depth, 4U})));
+        c.rows_used = in_use ? rows : row;
+        if (c.rows_used == 0) continue;
+        const unsigned at = row * metadata_a_row + group / 2;
+        tile_.describe = "illegal metadata " + std::to_string(at) + (in_use ? "" : " out of use");
+        Operands operands(tile_, c, Style::finite);
+        operands.a.images[tile_.rng().below(c.beats)].metadata[at] = illegal();
+        operands.load(tile_);
+        operands.expect(tile_, c);
+        tile_.push(c);
+        if (in_use) {
+          tile_.irq_known = false;
+          expect_error(TileError::bad_metadata);
+        } else {
+          tile_.settle();
+          tile_.expect_idle();
+        }
+      }
+    }
+  }
+
  private:
   /// An error has been provoked: it is found, kept, signalled, and left by a soft reset; then a job runs.
   void expect_error(TileError error) {
@@ -250,20 +283,15 @@ class Errors {
   void feed_noise(unsigned words, bool last) {
     for (unsigned i = 0; i < words; ++i) tile_.feed({random_.noise(), last && i + 1 == words, false});
   }
-  /// A bank of noise.
+  /// A bank of anything at all, but that metadata are legal.
   void fill(bool b, unsigned images) {
-    tile_.push(Load{.b = b, .more = false, .beats = images});
-    feed_noise(images * words_per_image(b), true);
+    tile_.push(tile_.loads_of(b, random_.bank(b, random_.fmt(), images, Style::any), 1));
   }
   /// Both, complete: a command that must be refused then starts no beat.
   void fill_both(unsigned a_images, unsigned b_images) {
     fill(false, a_images), fill(true, b_images);
     tile_.await("loading", [&] { return tile_.words_to_feed() == 0; });
     tile_.wait(4);
-  }
-  static unsigned words_per_image(bool b) {
-    const unsigned vectors = b ? cols : rows;
-    return (vectors * lanes * elem_width + vectors * blocks * 8 + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
   }
 
   /// The command that was just pushed must be refused; then the next one comes to a tile as after reset.

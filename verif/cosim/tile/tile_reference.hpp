@@ -21,6 +21,20 @@ using namespace narrowgauge::bench;
 
 // ---------------------------------------------------------------- results
 
+/// One vector's share of a beat in a tile with a sparse A, as a dense operand: blocks of 32 are two of 16 with one
+/// scale. Illegal metadata make it NaN.
+inline void add_sparse(QuantizedMatrix& q, const Image& image, std::size_t row, bool b) {
+  const bool illegal = !b && image.illegal(static_cast<unsigned>(row));
+  std::vector<std::uint8_t> codes(b_lanes);
+  for (unsigned l = 0; l < image.lanes; ++l) {
+    const unsigned nibble = b ? 0 : image.metadata[row * metadata_a_row + l / 2];
+    codes[b ? l : l / 2 * 4 + (l % 2 ? nibble >> 2 : nibble & 3)] = image.elements[row * image.lanes + l];
+  }
+  q.codes.insert(q.codes.end(), codes.begin(), codes.end());
+  for (unsigned s = 0; s < 2 * blocks; ++s)
+    q.scales.push_back(illegal ? 0x7F : image.scales[row * blocks + s / 2] & 0x7F);
+}
+
 /// Vectors of `vectors` rows or columns, over the panels and beats of banks that follow each other along k.
 /// `b`: of B.
 inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned vectors, unsigned panels, unsigned used,
@@ -36,6 +50,10 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
       const std::size_t beats = bank->images.size() / panels;
       for (std::size_t k = 0; k < beats; ++k) {
         const Image& image = bank->images[panel * beats + k];
+        if (sparse) {
+          add_sparse(q, image, row, b);
+          continue;
+        }
         for (unsigned l = 0; l < lanes; ++l)
           q.codes.push_back(image.elements[row * lanes + l] & (narrow(fmt) ? 0xF : 0xFF));
         if (fmt == nvfp4) {
@@ -56,15 +74,15 @@ inline std::vector<StreamWord> images_of(const Command& c, const std::vector<flo
   std::vector<StreamWord> results;
   for (unsigned i = 0; i < c.a_panels; ++i) {
     for (unsigned image = 0; image < images; ++image) {
-      Word bits(a_image_words * stream_words);
+      Word bits(words_per_image(false) * stream_words);
       for (unsigned r = 0; r < rows; ++r) {
         const std::size_t row = i * rows + r;
         for (unsigned e = 0; e < 16; ++e)
           set_bits(bits, (r * 16 + e) * elem_width, elem_width, q.codes[row * q.k_padded + image * 16 + e]);
         set_bits(bits, rows * 16 * elem_width + r * 8, 8, q.scales[row * q.blocks() + image]);
       }
-      for (unsigned w = 0; w < a_image_words; ++w) {
-        const bool last = i + 1 == c.a_panels && image + 1 == images && w + 1 == a_image_words;
+      for (unsigned w = 0; w < words_per_image(false); ++w) {
+        const bool last = i + 1 == c.a_panels && image + 1 == images && w + 1 == words_per_image(false);
         results.push_back(
             {Word(bits.begin() + w * stream_words, bits.begin() + (w + 1) * stream_words), last, last && c.irq});
       }
@@ -126,7 +144,7 @@ class Activity {
   /// After a reset.
   void forget() {
     clear();
-    previous_a_.assign(rows * lanes, 0), previous_b_.assign(cols * lanes, 0);
+    previous_a_.assign(rows * lanes, 0), previous_b_.assign(cols * b_lanes, 0);
   }
 
   void add(const Command& c, const Bank& a, const Bank& b) {
@@ -152,7 +170,7 @@ class Activity {
   void add_side(const Image& image, unsigned used, unsigned payload, std::vector<std::uint8_t>& previous, Counter zeros,
                 Counter flips) {
     for (unsigned i = 0; i < image.elements.size(); ++i) {
-      const bool in_use = i < used * lanes;
+      const bool in_use = i < used * image.lanes;
       const std::uint8_t element = in_use ? image.elements[i] : 0;
       counts_[zeros] += in_use && (element & payload) == 0;
       counts_[flips] += static_cast<unsigned>(std::popcount(static_cast<unsigned>(element ^ previous[i])));

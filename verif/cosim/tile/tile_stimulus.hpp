@@ -34,7 +34,7 @@ class Stimulus {
 
   Bank bank(bool b, unsigned fmt, unsigned images, Style style) {
     Bank bank{fmt, {}};
-    for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b ? cols : rows, fmt, style, fmt == luq && !b));
+    for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b, fmt, style));
     return bank;
   }
 
@@ -73,11 +73,14 @@ class Stimulus {
   /// An image as the words of the stream; what the last word has beyond it is noise.
   std::vector<Word> words_of(const Image& image) {
     const unsigned elements = static_cast<unsigned>(image.elements.size()) * elem_width;
-    const unsigned bits = elements + static_cast<unsigned>(image.scales.size()) * 8;
+    const unsigned pitch = image.metadata.empty() ? 8 : 40;  // of scales; above each the metadata of its block
+    const unsigned bits = elements + static_cast<unsigned>(image.scales.size()) * pitch;
     const unsigned count = (bits + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
     Word flat = noise(count * stream_words);
     for (unsigned i = 0; i < image.elements.size(); ++i) set_bits(flat, i * elem_width, elem_width, image.elements[i]);
-    for (unsigned i = 0; i < image.scales.size(); ++i) set_bits(flat, elements + i * 8, 8, image.scales[i]);
+    for (unsigned i = 0; i < image.scales.size(); ++i) set_bits(flat, elements + i * pitch, 8, image.scales[i]);
+    for (unsigned i = 0; i < image.metadata.size(); ++i)
+      set_bits(flat, elements + i / 8 * pitch + 8 + i % 8 * 4, 4, image.metadata[i]);
     std::vector<Word> words;
     for (unsigned i = 0; i < count; ++i)
       words.emplace_back(flat.begin() + i * stream_words, flat.begin() + (i + 1) * stream_words);
@@ -111,9 +114,15 @@ class Stimulus {
     return static_cast<std::uint8_t>(code);
   }
 
-  Image image(unsigned vectors, unsigned fmt, Style style, bool int4) {
-    Image image;
-    for (unsigned i = 0; i < vectors * lanes; ++i) image.elements.push_back(element(fmt, style, int4));
+  Image image(bool b, unsigned fmt, Style style) {
+    const unsigned vectors = b ? cols : rows;
+    Image image{b ? b_lanes : lanes, {}, {}};
+    for (unsigned i = 0; i < vectors * image.lanes; ++i)
+      image.elements.push_back(element(fmt, style, fmt == luq && !b));
+    for (unsigned i = 0; i < (b ? 0 : vectors * metadata_a_row); ++i) {
+      constexpr std::uint8_t nibbles[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110};
+      image.metadata.push_back(nibbles[rng_.below(std::size(nibbles))]);
+    }
     for (unsigned i = 0; i < vectors * blocks; ++i) {
       std::uint64_t scale = rng_.bits(8);  // the top bit must not matter
       if (style == Style::extreme) scale = 0x7E;

@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS.
+// NG_REQUANTIZE_CUTS, NG_SPARSE.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "narrowgauge/format/format.hpp"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/sparse/metadata.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
 
 namespace narrowgauge::tile_bench {
@@ -28,6 +29,9 @@ inline constexpr bool has_e5m2 = format_set & narrowgauge::format_set::e5m2;
 inline constexpr bool has_luq = format_set & narrowgauge::format_set::luq;
 inline constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set);
 inline constexpr unsigned blocks = has_fp4 ? lanes / 16 : 0;
+// With a sparse A: elements of a column in a beat, and nibbles of metadata of a row.
+inline constexpr bool sparse = NG_SPARSE != 0;
+inline constexpr unsigned b_lanes = sparse ? 2 * lanes : lanes, metadata_a_row = sparse ? lanes / 2 : 0;
 inline constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
 inline constexpr unsigned groups = (cols + stream_words - 1) / stream_words;
 inline constexpr unsigned stages = (has_fp4 ? 3 : 2) + static_cast<unsigned>(std::popcount(NG_CELL_CUTS & ~2U));
@@ -36,13 +40,13 @@ inline constexpr unsigned command_cuts = static_cast<unsigned>(std::popcount(NG_
 // Cycles that the cuts add between the accumulators and the stream of results.
 inline constexpr unsigned drain_cuts =
     static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U));
-// Results in NVFP4: tiles side by side in an image, words of one, and cycles that it takes more than FP32.
+// Of tiles that follow each other as fast as the drain takes them, two words a row: with both cuts of the conversion
+// the array's queue is full of a tile's last rows when the next one's first row enters, which waits a cycle behind the
+// gap.
+inline constexpr unsigned gap_cycles = NG_CONVERT_CUTS == 3 && groups == 2 && rows > 1 ? 1 : 0;
+// Results in NVFP4: tiles side by side in an image.
 inline constexpr bool requantizes = NG_REQUANTIZE != 0;
 inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
-inline constexpr unsigned a_image_words =
-    (rows * (lanes * elem_width + blocks * 8) + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
-inline constexpr unsigned requantize_cycles =
-    2 + a_image_words + static_cast<unsigned>(std::popcount(NG_REQUANTIZE_CUTS + 0U));
 inline constexpr unsigned queue_depth = 4;
 
 enum Fmt : unsigned {
@@ -62,10 +66,26 @@ constexpr bool legal(unsigned a, unsigned b) {
 
 using Word = std::vector<std::uint32_t>;  // of a stream
 
-/// What the array takes from one side in a beat: elements as they lie in the image, and block scales.
+/// What the array takes from one side in a beat: elements as they lie in the image, block scales, and metadata of a
+/// sparse A, a nibble each.
 struct Image {
-  std::vector<std::uint8_t> elements, scales;
+  unsigned lanes = 0;  ///< elements of a vector
+  std::vector<std::uint8_t> elements, scales, metadata = {};
+
+  bool illegal(unsigned row) const {
+    const auto first = metadata.begin() + row * metadata_a_row;
+    return std::any_of(first, first + metadata_a_row, [](unsigned nibble) { return !is_metadata(nibble); });
+  }
 };
+/// Bits of an image of A or B.
+constexpr unsigned image_bits(bool b) {
+  return b ? cols * (b_lanes * elem_width + blocks * 8) : rows * (lanes * elem_width + blocks * 8 + metadata_a_row * 4);
+}
+constexpr unsigned words_per_image(bool b) { return (image_bits(b) + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH; }
+/// Cycles that results in NVFP4 take more than FP32.
+inline constexpr unsigned requantize_cycles =
+    2 + words_per_image(false) + static_cast<unsigned>(std::popcount(NG_REQUANTIZE_CUTS + 0U));
+
 struct Bank {
   unsigned fmt = 0;
   std::vector<Image> images;
@@ -100,8 +120,10 @@ using Counts = std::array<std::uint64_t, counter_count>;
 /// The bank with rows or columns that are not in use zero.
 inline Bank masked(Bank bank, unsigned used) {
   for (Image& image : bank.images) {
-    std::fill(image.elements.begin() + used * lanes, image.elements.end(), std::uint8_t{0});
+    std::fill(image.elements.begin() + used * image.lanes, image.elements.end(), std::uint8_t{0});
     std::fill(image.scales.begin() + used * blocks, image.scales.end(), std::uint8_t{0});
+    if (!image.metadata.empty())
+      std::fill(image.metadata.begin() + used * metadata_a_row, image.metadata.end(), metadata_of_none);
   }
   return bank;
 }

@@ -15,6 +15,7 @@
 #include "narrowgauge/ng_tile.h"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
+#include "narrowgauge/sparse/sparse_product.hpp"
 
 namespace narrowgauge {
 
@@ -46,7 +47,19 @@ inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
           .k = static_cast<std::uint32_t>(q.k),
           .k_padded = static_cast<std::uint32_t>(q.k_padded),
           .codes = q.codes.data(),
-          .scales = q.scales.empty() ? nullptr : q.scales.data()};
+          .scales = q.scales.empty() ? nullptr : q.scales.data(),
+          .metadata = nullptr};
+}
+
+/// The same of an operand of a product whose A is 2:4 sparse.
+inline ng_matrix_t driver_matrix(const SparseOperandNvfp4& q) {
+  return {.format = NG_NVFP4_2_4,
+          .rows = static_cast<std::uint32_t>(q.rows),
+          .k = static_cast<std::uint32_t>(q.k),
+          .k_padded = static_cast<std::uint32_t>(q.k_padded),
+          .codes = q.codes.data(),
+          .scales = q.scales.data(),
+          .metadata = q.metadata.empty() ? nullptr : q.metadata.data()};
 }
 
 /// Results as the tile delivers them, BF16 codes as the floats that they are.
@@ -63,12 +76,13 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool
 
 /// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
 /// by step; `config` may be changed before. Where the scales are two factors (epilogue_scales), the tile multiplies by
-/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it. Throws Error where the driver
-/// cannot pack, and for results in BF16 or NVFP4 with two factors, which would be rounded in between.
+/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it; with `sparse` A is 2:4 sparse.
+/// Throws Error where the driver cannot pack, the operands of a sparse product are not such (check_sparse_product), and
+/// for results in BF16 or NVFP4 with two factors, which would be rounded in between.
 class DriverGemm {
  public:
   DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false,
-             std::optional<float> tensor_scale = std::nullopt)
+             std::optional<float> tensor_scale = std::nullopt, bool sparse = false)
       : scales_(epilogue_scales(a.tensor_scale, b.tensor_scale)),
         c_(tensor_scale ? image_bytes(tile, a.rows, b.rows) : a.rows * b.rows * (bf16 ? 2 : 4)),
         scratch_(std::size_t{tile.stream_bytes} * 256) {
@@ -79,8 +93,13 @@ class DriverGemm {
           " (as powers of two) is no normal FP32 number, so that results take two factors: ask for FP32 results, "
           "or scale an operand by a power of two");
     }
-    config.a = pack(tile, a, NG_SIDE_A, a_);
-    config.b = pack(tile, b, NG_SIDE_B, b_);
+    if (sparse) {
+      config.a = pack(tile, driver_matrix(compress_nvfp4(a)), NG_SIDE_A, a_);
+      config.b = pack(tile, driver_matrix(widen_nvfp4(b)), NG_SIDE_B, b_);
+    } else {
+      config.a = pack(tile, driver_matrix(a), NG_SIDE_A, a_);
+      config.b = pack(tile, driver_matrix(b), NG_SIDE_B, b_);
+    }
     config.c = c_.data();
     config.c_bytes = c_.size();
     config.scale = std::bit_cast<std::uint32_t>(scales_.first);
@@ -137,15 +156,15 @@ class DriverGemm {
                              .k = static_cast<std::uint32_t>(k),
                              .k_padded = padded,
                              .codes = &some,
-                             .scales = &some};
+                             .scales = &some,
+                             .metadata = nullptr};
     std::size_t bytes = 0;
     expect_ok(ng_tile_pack_size(&tile, &matrix, NG_SIDE_A, &bytes), "results in NVFP4");
     return bytes;
   }
 
-  static ng_operand_t pack(const ng_tile_t& tile, const QuantizedMatrix& q, ng_side_t side,
+  static ng_operand_t pack(const ng_tile_t& tile, const ng_matrix_t& matrix, ng_side_t side,
                            std::vector<std::uint8_t>& buffer) {
-    const ng_matrix_t matrix = driver_matrix(q);
     const std::string name = side == NG_SIDE_A ? "packing A for the tile" : "packing B for the tile";
     std::size_t bytes = 0;
     expect_ok(ng_tile_pack_size(&tile, &matrix, side, &bytes), name);

@@ -26,7 +26,7 @@ struct EngineResult {
   std::vector<float> c;        ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
   std::uint64_t cycles = 0;    ///< clock cycles of the product: loads, commands and results included
   std::uint64_t products = 0;  ///< M * N * K, the products that the problem asks for
-  std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array
+  std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
   std::string tile;                      ///< name of the simulated tile; empty if there is none
   std::optional<TileActivity> activity;  ///< if the tile has counters
 
@@ -57,10 +57,16 @@ class Engine {
   virtual std::string_view name() const = 0;
   /// Before any work: throws the Error that gemm throws for operands of these formats and this contraction.
   virtual void check(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
+  /// The same for gemm_sparse.
+  virtual void check_sparse(std::size_t k) const = 0;
   /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
   /// mixed schemes, and operands that this engine cannot take.
   virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;
-  /// The same with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
+  /// C = A x B of NVFP4 whose A is 2:4 sparse, with no time spent on its zeros; C is gemm's. Throws Error also where
+  /// check_sparse_product() does, and where no tile, or not the named one, can do it.
+  virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b,
+                                   const Progress& progress = {}) = 0;
+  /// As gemm, with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
   /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
   virtual RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                        const Progress& progress = {}) = 0;

@@ -18,6 +18,7 @@ struct TileConfig {
   unsigned load_cuts, command_cuts, cell_cuts, convert_cuts, scale_cuts;  ///< masks
   bool requantize;                                                        ///< results can be NVFP4
   unsigned requantize_cuts;                                               ///< a mask
+  bool sparse;                                                            ///< operand A is 2:4 sparse
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

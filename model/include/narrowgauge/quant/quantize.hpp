@@ -41,6 +41,8 @@ struct QuantizeOptions {
   unsigned threads = 0;  ///< 0: one per core
   bool power_of_two_scale = false;    ///< round computed FP32 scales up to powers of two; nvfp4 and fp8, not for vendor
   Scaling scaling = Scaling::tensor;  ///< which elements share an FP32 scale; others than `tensor` are for fp8
+  bool wide_blocks = false;  ///< two neighbouring blocks share their scale, that of 32 elements, as a product with a
+                             ///< 2:4 sparse operand takes them; nvfp4, not for vendor
 };
 
 /// Quantizes the row-major matrix `x` of rows x cols. Axis::rows gives `rows` vectors of k = cols, Axis::columns `cols`

@@ -50,6 +50,8 @@ enum class TileError : std::uint32_t {
   long_stream = 5,
   /// images in the bank are not panels x beats of the compute command, or with part_a are fewer than it comes to
   bank_mismatch = 6,
+  /// metadata of a 2:4 sparse operand that name no two ascending positions; what leaves of their rows is NaN
+  bad_metadata = 7,
 };
 
 enum class TileOperand : std::uint32_t {
@@ -81,7 +83,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010200;
+inline constexpr std::uint32_t reset = 0x00010300;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -121,6 +123,9 @@ inline constexpr Field bytes{0, 8};
 inline constexpr Field counters{8, 1};
 /// results can be NVFP4: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist
 inline constexpr Field requantize{9, 1};
+/// A is 2:4 sparse: a panel-beat of A has metadata, one of B twice the elements, `GEOMETRY.lanes` of which are
+/// multiplied
+inline constexpr Field sparse{10, 1};
 }  // namespace stream
 
 /// Max beats, read only.
