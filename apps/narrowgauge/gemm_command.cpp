@@ -400,8 +400,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       ->type_name("SCALE");
   command
       .add_option("--sparse", arguments->sparse,
-                  "Prune A first, 2:4 or 1:2 along its rows, and spend no time on its zeros; nvfp4 (of tiles, sparse "
-                  "can)")
+                  "Prune A first, 2:4 or 1:2 along its rows, and skip its zeros; nvfp4 (of tiles, sparse can)")
       ->type_name("P")
       ->check(named);
   command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
