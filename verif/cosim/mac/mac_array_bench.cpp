@@ -107,6 +107,7 @@ class MacArrayBench {
     cycle_counts();
     longest();
     special_beside_idle();
+    ties();
     illegal_before_reset();
     struct Traffic {
       double bubble, stall;
@@ -526,6 +527,45 @@ class MacArrayBench {
               std::ranges::fill(poisoned.codes, static_cast<std::uint8_t>(infinity ? f.inf_code() : f.nan_code()));
             }
             beside.enabled[static_cast<std::size_t>(idle_vector)] = false;
+            send(job);
+          }
+        }
+      }
+    }
+    drain();
+  }
+
+  /// A beat of NVFP4 whose every sum is 2^bit units of the accumulator.
+  Beat power_of_two(int bit, bool negative) {
+    const auto take = [&bit](int most) {
+      const int taken = std::min(bit, most);
+      bit -= taken;
+      return taken;
+    };
+    const auto scale = [](int k) { return static_cast<std::uint8_t>(k < 3 ? 1 << k : 8 * (k - 2)); };  // 2^(k - 9)
+    constexpr std::uint8_t power[] = {1, 2, 4, 6};                                                     // 2^(k - 1)
+    Beat beat{.a_fmt = fp4,
+              .b_fmt = fp4,
+              .a = random_side(false, fp4, Style::zero, 0, false),
+              .b = random_side(true, fp4, Style::zero, 0, false)};
+    std::ranges::fill(beat.a.scales, scale(take(17)));
+    std::ranges::fill(beat.b.scales, scale(take(17)));
+    std::ranges::fill(beat.b.codes, power[take(3)]);
+    const auto one = static_cast<std::uint8_t>(power[take(3)] | (negative ? desc(element[fp4]).sign_mask() : 0));
+    for (int r = 0; r < rows; ++r) beat.a.codes[static_cast<std::size_t>(r * lanes)] = one;
+    return beat;
+  }
+
+  /// Sums half way between two FP32 numbers, and a lone bit more or less: each bit that rounding drops decides alone.
+  void ties() {
+    if (!in_set(fp4) || max_beats < 3) return;
+    for (int high = 25; high <= 40; ++high) {
+      for (int low = 0; low < high - 24; ++low) {
+        for (const bool negative : {false, true}) {
+          for (const bool above : {false, true}) {
+            Job job{{power_of_two(high, negative), power_of_two(high - 24, negative),
+                     power_of_two(low, above ? negative : !negative)}};
+            job.beats.front().first = job.beats.back().last = true;
             send(job);
           }
         }
