@@ -61,6 +61,8 @@ rtl/quant/ng_quantize_fp8.sv
 rtl/quant/ng_quantize_mx.sv
 rtl/quant/ng_quantize_nvfp4.sv
 rtl/quant/ng_quantize_nvfp4_sr.sv
+rtl/quant/ng_te_table.sv
+rtl/quant/ng_quantize_te.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv
