@@ -552,14 +552,15 @@ class MacArrayBench {
     std::ranges::fill(beat.b.scales, scale(take(17)));
     std::ranges::fill(beat.b.codes, power[take(3)]);
     const auto one = static_cast<std::uint8_t>(power[take(3)] | (negative ? desc(element[fp4]).sign_mask() : 0));
-    for (int r = 0; r < rows; ++r) beat.a.codes[static_cast<std::size_t>(r * lanes)] = one;
+    const int together = 1 << take(4);
+    for (int r = 0; r < rows; ++r) std::fill_n(beat.a.codes.begin() + r * lanes, together, one);
     return beat;
   }
 
   /// Sums half way between two FP32 numbers, and a lone bit more or less: each bit that rounding drops decides alone.
   void ties() {
     if (!in_set(fp4) || max_beats < 3) return;
-    for (int high = 25; high <= 40; ++high) {
+    for (int high = 25; high <= 44; ++high) {
       for (int low = 0; low < high - 24; ++low) {
         for (const bool negative : {false, true}) {
           for (const bool above : {false, true}) {
