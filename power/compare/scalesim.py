@@ -130,8 +130,8 @@ def table(counted: dict, point: dict, dram_bit: float) -> str:
     reads = counted["a_reads"] + counted["b_reads"]
     fetched = counted["a_from_memory"] + counted["b_from_memory"]
     ours_fetched = (point["dram_j"] / dram_bit - 32 * results) / word
-    beats = M // ROWS * (N // COLS) * (K // LANES)
     folds = M // ROWS * (N // COLS)
+    beats = folds * (K // LANES)
     # A read costs the same in both; words are written once for each that comes from memory.
     sram_word = point["sram_j"] / (beats * (ROWS + COLS) + ours_fetched)
     rows = [

@@ -608,7 +608,7 @@ def main() -> int:
     parser.add_argument(
         "--diffusion",
         type=float,
-        help="length of source and drain in metres, with --cards (default that of cards.json, 2.7 lambda and more)",
+        help="length of source and drain in metres, with --cards (default that of cards.json)",
     )
     parser.add_argument("--record", action="store_true", help="write spice_osu018.json: all units, or --units")
     parser.add_argument(

@@ -113,7 +113,7 @@ NG_MUST_CHECK ng_result_t ng_tile_init(ng_tile_t *tile, const ng_tile_config_t *
 NG_MUST_CHECK ng_result_t ng_tile_reset(const ng_tile_t *tile);
 
 /* A quantized matrix of `rows` vectors along the contraction: the rows of A, or the columns of B. Laid out as
- * QuantizedMatrix of the C++ model (A in NG_NVFP4_2_4 as CompressedNvfp4); the FP32 scale of the tensor is not here
+ * QuantizedMatrix of the C++ model (A in NG_NVFP4_2_4 as SparseOperandNvfp4); the FP32 scale of the tensor is not here
  * (see ng_gemm_config_t.scale). */
 typedef struct ng_matrix {
   ng_format_t format;

@@ -63,31 +63,48 @@ struct Product {
 /// Sums over the products of a workload in four parts that run side by side, in the same order on every machine.
 constexpr std::size_t side_by_side = 4;
 
+/// What a point makes of the columns below.
+struct Seconds {
+  double cycle, weight_bit, map_bit, result;
+};
+
 /// What each product takes of the array and of memory, in columns of whole groups of `side_by_side`: a product waits
 /// for its own operands and results, not for those of others.
-struct Layers {
-  std::vector<double> cycles, weights, maps, results;  // bits of operands, numbers of results
-  std::size_t count = 0;
-
+class Layers {
+ public:
   void add(double of_cycles, double of_weights, double of_maps, double of_results) {
-    if (count % side_by_side == 0)
-      for (auto* column : {&cycles, &weights, &maps, &results}) column->resize(count + side_by_side, 0.0);
-    cycles[count] = of_cycles;
-    weights[count] = of_weights;
-    maps[count] = of_maps;
-    results[count++] = of_results;
+    if (count_ % side_by_side == 0)
+      for (auto* column : {&cycles_, &weights_, &maps_, &results_}) column->resize(count_ + side_by_side, 0.0);
+    cycles_[count_] = of_cycles;
+    weights_[count_] = of_weights;
+    maps_[count_] = of_maps;
+    results_[count_++] = of_results;
   }
 
-  /// Seconds, each product as long as the slower of array and memory: per cycle, and per bit of weights, maps, a
-  /// result.
-  double seconds(double cycle, double weight, double map, double result) const {
+  /// Of all products, each as long as the slower of array and memory.
+  double seconds(const Seconds& each) const {
+    return sum(each, [](double array, double memory) { return std::max(array, memory); });
+  }
+  /// Of those that take memory longer than the array.
+  double memory_seconds(const Seconds& each) const {
+    return sum(each, [](double array, double memory) { return memory > array ? memory : 0.0; });
+  }
+
+ private:
+  /// `of`: seconds of a product, from those of the array and of memory.
+  template <class Of>
+  double sum(const Seconds& each, Of of) const {
     std::array<double, side_by_side> sums{};
-    for (std::size_t i = 0; i < cycles.size(); i += side_by_side)
+    for (std::size_t i = 0; i < cycles_.size(); i += side_by_side)
       for (std::size_t part = 0; part < side_by_side; ++part)
-        sums[part] += std::max(cycles[i + part] * cycle,
-                               weights[i + part] * weight + maps[i + part] * map + results[i + part] * result);
+        sums[part] +=
+            of(cycles_[i + part] * each.cycle, weights_[i + part] * each.weight_bit + maps_[i + part] * each.map_bit +
+                                                   results_[i + part] * each.result);
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
+
+  std::vector<double> cycles_, weights_, maps_, results_;  // bits of operands, numbers of results
+  std::size_t count_ = 0;
 };
 
 /// What the whole workload keeps one array busy with. Bits are those in use: what fills up a stream's words, and rows
@@ -423,20 +440,16 @@ struct Explorer::Data {
     return work;
   }
 
-  /// Of a point's time: that of products that take memory longer than the array.
-  double memory_share(const std::array<std::size_t, Space::axes>& at, double hertz) const {
-    const Layers layers = work_of(at).layers;
-    const double packed = space.compression[at[compression]], bandwidth = 8 * technologies[at[technology]].bandwidth;
-    const double result_in_memory = result_bits(space.result[at[result]]) / packed;
-    double all = 0, of_memory = 0;
-    for (std::size_t i = 0; i < layers.count; ++i) {
-      const double array = layers.cycles[i] / hertz;
-      const double memory =
-          (layers.weights[i] + layers.maps[i] / packed + layers.results[i] * result_in_memory) / bandwidth;
-      all += std::max(array, memory);
-      of_memory += memory > array ? memory : 0;
-    }
-    return of_memory / all;
+  /// Of a number, what a point's results are in memory.
+  double result_in_memory(const std::array<std::size_t, Space::axes>& at) const {
+    return result_bits(space.result[at[result]]) / space.compression[at[compression]];
+  }
+
+  /// `hertz`: of the array.
+  Seconds seconds(const std::array<std::size_t, Space::axes>& at, double hertz) const {
+    const double bandwidth = 8 * technologies[at[technology]].bandwidth;
+    return {1 / hertz, 1 / bandwidth, 1 / (space.compression[at[compression]] * bandwidth),
+            result_in_memory(at) / bandwidth};
   }
 
   // In squares of the node.
@@ -478,7 +491,7 @@ struct Explorer::Data {
     const std::array<std::size_t, Space::axes> sizes = space.sizes();
     ArrayWork work;
     Point array;  // what the array makes the same
-    double array_work = 0, bandwidth = 0, dram_read_j = 0, dram_write_j = 0;
+    double array_work = 0, dram_read_j = 0, dram_write_j = 0;
     double clock_j = 0, leakage_w = 0, busy = 0, cells_of_array = 0;  // clock_j: of an idle cell in a cycle
     Cell cell;
     bool new_array = true, new_technology = true;
@@ -527,7 +540,6 @@ struct Explorer::Data {
               (work.maps_in + work.weights_in) * sram_bit(t, bytes, true) + work.streamed * sram_bit(t, bytes, false);
         dram_read_j = tech.dram_read_j;
         dram_write_j = tech.dram_write_j;
-        bandwidth = 8 * tech.bandwidth;
         cell = this->cell(at);
         cells_of_array = static_cast<double>(shape.rows) * shape.cols;
         busy = work.macs / space.lanes[at[lanes]];
@@ -543,12 +555,10 @@ struct Explorer::Data {
       if (work.possible && hertz * cell.period_s <= 1 + 1e-9) {
         const double packed = space.compression[at[compression]];
         const double in = work.weights_in + work.maps_in / packed;
-        const double result_in_memory = result_bits(space.result[at[result]]) / packed;
-        const double out_bits = work.results * result_in_memory;
+        const double out_bits = work.results * result_in_memory(at);
         point = array;
         point.dram_j = in * dram_read_j + out_bits * dram_write_j;
-        point.time_s =
-            work.layers.seconds(1 / hertz, 1 / bandwidth, 1 / (packed * bandwidth), result_in_memory / bandwidth);
+        point.time_s = work.layers.seconds(seconds(at, hertz));
         point.idle_j = std::max(0.0, point.time_s * hertz * cells_of_array - busy) * clock_j + point.time_s * leakage_w;
       } else {
         point = Point{};
@@ -956,7 +966,7 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["idle_j"] = point.idle_j;
   json["cycles"] = point.cycles;
   json["time_s"] = point.time_s;
-  const double share = data_->memory_share(at, hertz);
+  const double share = data_->work_of(at).layers.memory_seconds(data_->seconds(at, hertz)) / point.time_s;
   json["memory_share"] = share;
   json["limit"] = share > 0.5 ? "memory" : "array";
   json["utilization"] = data_->workload.macs() / (point.cycles * array);
