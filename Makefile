@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area setup-site compare configure build demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site formats style clean
+.PHONY: help setup setup-area setup-site compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
@@ -32,6 +32,9 @@ configure: setup
 
 build: configure ## compile everything
 	@cmake --build $(BUILD) -j $(JOBS)
+
+python: configure ## the Python package in build/python, with the engines rtl and systemc
+	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli ng_python ng_tile_large
 
 demo: ## handwritten digits through the simulated hardware, bit for bit
 	@tools/setup.sh demo
@@ -107,6 +110,9 @@ pictures: setup ## the manual's pictures from their sources, docs/pictures
 
 site: setup-site ## the manual with a search, in build/site
 	@$(PYTHON) tools/ngtools/site.py $(BUILD)/site
+
+screenshots: site ## README, pictures and pages of the site as a laptop and a telephone show them, in build/screenshots (needs Chromium)
+	@$(PYTHON) tools/ngtools/screenshots.py $(BUILD)/site $(BUILD)/screenshots
 
 style: setup ## check formatting and lint of C++ and Python
 	@tools/style.sh

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what makes the manual's pages and its site (tools/ngtools/prose.py, site.py): manual_test.py"""
+"""Tests of what makes the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py): manual_test.py"""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import types
 import unittest
 from pathlib import Path
 
-from ngtools import site
+from ngtools import pictures, site
+from ngtools.ngflow import FlowError
 from ngtools.prose import a_sentence_a_line
 
 
@@ -25,6 +26,26 @@ class Prose(unittest.TestCase):
     def test_what_is_no_prose_stays(self) -> None:
         page = "| a. B | c |\n|---|---|\n\n```\nOne. Two\nthree\n```\n<!-- A. B -->\n\n    x. Y\n"
         assert a_sentence_a_line(page) == page
+
+
+class Pictures(unittest.TestCase):
+    def test_widths_are_those_of_the_rtl(self) -> None:
+        text = "{bits:dot_e2m1(Lanes=32).dot_o} {bits:dot_fp8(FormatSet=2).LaneWidth} {bits:dot_fp8.LaneWidth} {bits:dot_nvfp4.nan_o}"
+        assert pictures.filled("test", text) == "14 37 65 1"
+
+    def test_what_the_rtl_does_not_say_is_refused(self) -> None:
+        for wanted in ("dot_e2m1.nothing", "nothing.dot", "scale_nvfp4.product"):  # the last is declared twice
+            with self.assertRaises(FlowError):
+                pictures.filled("test", "{bits:%s}" % wanted)
+
+    def test_figures(self) -> None:
+        path = "power/technologies/horowitz_45nm.json"
+        bar = {"text": "", "file": path, "keys": ["operations", {"op": "mul", "format": "fp16"}, "energy_j"]}
+        over = {"file": path, "keys": ["operations", {"op": "add", "format": "fp16"}, "energy_j"], "unit": 2}
+        assert pictures.figure_of("test", bar) == 1.1e-12
+        assert abs(pictures.figure_of("test", {**bar, "plus": over["keys"], "over": over}) - 7.5) < 1e-9
+        with self.assertRaises(FlowError):
+            pictures.figure_of("test", {**bar, "keys": ["operations", {"op": "mul"}, "energy_j"]})
 
 
 class Site(unittest.TestCase):

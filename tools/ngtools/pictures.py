@@ -11,15 +11,21 @@ Units of a drawing are grid steps, y downwards:
     size = [12, 6]                                    columns and rows; a step is 60 points wide, 40 high
     box = [{name = "a", at = [0, 0], size = [3, 1], text = "…", kind = "hardware", note = "small text below"}]
     arrow = [{from = "a", to = "b", text = "…", kind = "compared"}]    "a.top" chooses a side, "a.top:0.2" a place on it; via = [[x, y], …]
-    label = [{at = [1, 2], text = "…"}]               {cuts:dot_nvfp4} in it becomes the unit's cuts, as its record names them
+    label = [{at = [1, 2], text = "…"}]
+
+In a text or note {cuts:dot_nvfp4} becomes the unit's cuts, as its record names them, and {bits:dot_fp8(FormatSet=2).LaneWidth} the value of
+a constant of its RTL, or the width of a signal, under these parameters and the defaults of the others.
 
 Bars name their figures, each a file of the tree and the path of keys to a number in it, divided by `unit` if there is one:
 
     title = "…"
-    bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]}]
-    cited = [{text = "…", value = 1590, source = "…"}]
+    bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]},
+            {text = "…", value = 1590, source = "…"},     cited, in grey; `to` is then a number
+            {text = "…"}]                                 a heading
 
-A bar with `to`, the path to a second number of the same file, has a line up to that; all are shown in `format`, ",.4g" by default.
+In a list the path names an element by its place or by what it has: {op = "mul"}. A bar with `to`, the path to a second number of the
+same file, has a line up to that. To the number that `plus` names another is added, and `over`, a table of file, keys and plus, divides
+it. A bar of a file with `source` is cited too. All are shown in `format`, ",.4g" by default.
 
 A timing diagram shows cycles `first` to `last` of docs/pictures/<trace>.trace, which a simulation wrote (make traces); the edge that ends
 a cycle is at its right. Numbers are shown in hexadecimal where `while` is high, the lowest `digits` of them:
@@ -105,6 +111,46 @@ def cuts_of(name: str, unit: str) -> str:
     return ", ".join(f"{bit} {place}" for bit, place in enumerate(cuts))
 
 
+def bits_of(name: str, unit: str, given: str, wanted: str) -> str:
+    """A constant of a unit's RTL, or how many bits one of its signals has."""
+    found = list(ngflow.RTL.glob(f"*/ng_{unit}.sv"))
+    rtl = re.sub(r"//.*", "", found[0].read_text()) if found else ""
+    constants = re.findall(r"(?:parameter|localparam) int (?:unsigned )?(\w+) *= *([^,;\n]+)", rtl)
+    assigned = dict(pair.split("=") for pair in given.split(",") if pair)
+
+    def value(text: str) -> int:
+        """An expression of integers, constants, $clog2 and one choice."""
+        for package, constant in re.findall(r"(\w+)::(\w+)", text):
+            path = next(ngflow.RTL.glob(f"*/{package}.sv"))
+            text = text.replace(f"{package}::{constant}", re.search(rf"\b{constant} *= *(\d+)", path.read_text())[1])
+        for constant, meaning in constants:
+            if re.search(rf"\b{constant}\b", text):
+                text = re.sub(rf"\b{constant}\b", str(value(assigned.get(constant, meaning))), text)
+        text = re.sub(r"^(.*)\?(.*):(.*)$", r"((\2) if (\1) else (\3))", text.strip())
+        if not re.fullmatch(r"(?:[-\d\s()*+=<>]|\$clog2|if|else)+", text):
+            raise FlowError(
+                f"docs/pictures/{name}.toml: {text!r} of ng_{unit} is not understood; expected integers and constants"
+            )
+        return int(eval(text.replace("$clog2", "clog2"), {"clog2": lambda n: (n - 1).bit_length()}))
+
+    if wanted in dict(constants):
+        return str(value(wanted))
+    declared = re.findall(rf"logic\s+(?:signed\s+)?(?:\[([^:\]]+):0\])?[^;()\[\]\n]*?\b{wanted}\b", rtl)
+    if len(declared) != 1:
+        raise FlowError(
+            f"docs/pictures/{name}.toml: ng_{unit} declares {wanted!r} {len(declared)} times; expected once"
+        )
+    return str(value(declared[0]) + 1 if declared[0] else 1)
+
+
+def filled(name: str, text: str) -> str:
+    """A text with what the tree has in place of what stands in braces."""
+    text = re.sub(r"\{cuts:(\w+)\}", lambda match: cuts_of(name, match[1]), text)
+    return re.sub(
+        r"\{bits:(\w+)(?:\(([^)]*)\))?\.(\w+)\}", lambda match: bits_of(name, match[1], match[2] or "", match[3]), text
+    )
+
+
 def drawing(name: str, source: dict) -> plt.Figure:
     """Boxes and arrows."""
     keys_of(name, source, {"size", "box"}, {"arrow", "label", "alt"})
@@ -121,14 +167,14 @@ def drawing(name: str, source: dict) -> plt.Figure:
         fill, edge = KINDS[box.get("kind", "")]
         shape = FancyBboxPatch((x, y), w, h, boxstyle="round,pad=0,rounding_size=0.08", fc=fill, ec=edge, lw=1.2)
         axes.add_patch(shape)
-        note = box.get("note", "")
+        note = filled(name, box.get("note", ""))
         lines = note.count("\n") + 1 if note else 0
-        up = 0.165 * lines
+        up = 0.145 * lines
         axes.text(x + w / 2, y + h / 2 - up, box["text"], ha="center", va="center", fontsize=11, weight="bold")
         if note:
             axes.text(
                 x + w / 2,
-                y + h / 2 + 0.22,
+                y + h / 2 + 0.2,
                 note,
                 ha="center",
                 va="center",
@@ -168,46 +214,89 @@ def drawing(name: str, source: dict) -> plt.Figure:
             )  # fmt: skip
     for label in source.get("label", []):
         keys_of(name, label, {"at", "text"}, set())
-        text = re.sub(r"\{cuts:(\w+)\}", lambda match: cuts_of(name, match[1]), label["text"])
-        axes.text(*label["at"], text, ha="left", va="center", fontsize=9, color="#333333", linespacing=1.3)
+        axes.text(
+            *label["at"],
+            filled(name, label["text"]),
+            ha="left",
+            va="center",
+            fontsize=9,
+            color="#333333",
+            linespacing=1.3,
+        )
     return figure
 
 
 def figure_of(name: str, bar: dict, which: str = "keys") -> float:
-    """A number of the tree."""
-    keys_of(name, bar, {"text", "file", "keys"}, {"unit", "to"})
-    value = json.loads((ROOT / bar["file"]).read_text())
-    for key in bar[which]:
-        try:
-            value = value[key]
-        except (KeyError, IndexError, TypeError) as error:
-            raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar[which]}") from error
-    return float(value) / bar.get("unit", 1)
+    """A number of the tree, or the ratio of two."""
+    found = 0.0
+    for path in (which, "plus"):
+        if path not in bar:
+            continue
+        value = json.loads((ROOT / bar["file"]).read_text())
+        for key in bar[path]:
+            try:
+                if isinstance(key, dict):
+                    (value,) = (item for item in value if key.items() <= item.items())
+                else:
+                    value = value[key]
+            except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+                raise FlowError(f"docs/pictures/{name}.toml: {bar['file']} has no {bar[path]}") from error
+        found += float(value)
+    found /= bar.get("unit", 1)
+    return found / figure_of(name, bar["over"]) if "over" in bar else found
 
 
 def bars(name: str, source: dict) -> plt.Figure:
     """Figures out of records, and cited ones beside them in another color."""
-    keys_of(name, source, {"title", "bars"}, {"cited", "alt", "format"})
+    keys_of(name, source, {"title", "bars"}, {"alt", "format"})
     form = source.get("format", ",.4g")
-    rows = [(bar["text"], figure_of(name, bar), "#3a8a3a", "") for bar in source["bars"]]
-    lines = {at: figure_of(name, bar, "to") for at, bar in enumerate(source["bars"]) if "to" in bar}
-    for bar in source.get("cited", []):
-        keys_of(name, bar, {"text", "value", "source"}, set())
-        rows.append((bar["text"], float(bar["value"]), "#999999", bar["source"]))
-    figure = plt.figure(figsize=(10, 0.36 * len(rows) + 1.0))
-    axes = figure.add_axes((0.36, 0.12, 0.6, 0.74))
-    axes.barh(range(len(rows)), [row[1] for row in rows], color=[row[2] for row in rows], height=0.62)
-    axes.set_yticks(range(len(rows)), [row[0] for row in rows], fontsize=9)
-    axes.invert_yaxis()
-    top = max([row[1] for row in rows] + list(lines.values()))
-    for at, (_, value, _, cited) in enumerate(rows):
-        text = f"{value:{form}}" + (f"  ({cited})" if cited else "")
+    rows, lines = [], {}
+    for at, bar in enumerate(source["bars"]):
+        if set(bar) == {"text"}:
+            rows.append((bar["text"], None, "", ""))
+            continue
+        if "file" in bar:
+            keys_of(name, bar, {"text", "file", "keys"}, {"unit", "to", "plus", "over", "source"})
+            keys_of(name, bar.get("over", {"file": "", "keys": []}), {"file", "keys"}, {"plus", "unit"})
+        else:
+            keys_of(name, bar, {"text", "value", "source"}, {"to"})
+        cited = bar.get("source", "")
+        rows.append(
+            (
+                bar["text"],
+                figure_of(name, bar) if "file" in bar else float(bar["value"]),
+                "#999999" if cited else "#3a8a3a",
+                cited,
+            )
+        )
+        if "to" in bar:
+            lines[at] = figure_of(name, bar, "to") if "file" in bar else float(bar["to"])
+    wide, high = 7.5, 0.27 * len(rows) + 0.75  # inches; a page shows them about as large as its text
+    left = max(0.07 * len(text) for text, value, *_ in rows if value is not None) + 0.15
+    figure = plt.figure(figsize=(wide, high))
+    axes = figure.add_axes((left / wide, 0.3 / high, 0.97 - left / wide, 1 - 0.7 / high))
+    shown = [(at, *row) for at, row in enumerate(rows) if row[1] is not None]
+    axes.barh([row[0] for row in shown], [row[2] for row in shown], color=[row[3] for row in shown], height=0.62)
+    axes.set_yticks([row[0] for row in shown], [row[1] for row in shown], fontsize=9)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    top = max([row[2] for row in shown] + list(lines.values()))
+    end = 0.0  # of the axis, so that what stands behind each bar has room
+    for at, _, value, _, cited in shown:
+        letters = len(f"{value:{form}}") * (2 if at in lines else 1) + 4 * (at in lines) + len(cited) + 3
+        end = max(end, lines.get(at, value) / (1 - min(letters * 0.07 / (0.97 * wide - left), 0.7)))
+    for at, (text, value, *_) in enumerate(rows):
+        if value is None:
+            axes.text(0, at + 0.1, text, va="center", ha="left", fontsize=9, weight="bold")
+    for at, _, value, _, cited in shown:
+        text = f"{value:{form}}"
         if at in lines:
             axes.plot([value, lines[at]], [at, at], color="#444444", lw=1.0, marker="|")
             text += f" to {lines[at]:{form}}"
-        axes.text(lines.get(at, value) + top * 0.01, at, text, va="center", fontsize=9)
-    axes.set_xlim(0, top * 1.3)
-    axes.set_title(source["title"], fontsize=11, loc="left", x=-0.58)
+        axes.text(
+            lines.get(at, value) + top * 0.01, at, text + (f"  {cited}" if cited else ""), va="center", fontsize=9
+        )
+    axes.set_xlim(0, end)
+    figure.text(0.1 / wide, 1 - 0.22 / high, source["title"], fontsize=10, va="center")
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(axis="x", labelsize=8)
     return figure
