@@ -8,9 +8,11 @@ import types
 import unittest
 from pathlib import Path
 
+import pytest
+
 from ngtools import pictures, site
 from ngtools.ngflow import FlowError
-from ngtools.prose import a_sentence_a_line
+from ngtools.prose import a_sentence_a_line, faults
 
 
 class Prose(unittest.TestCase):
@@ -27,6 +29,21 @@ class Prose(unittest.TestCase):
         page = "| a. B | c |\n|---|---|\n\n```\nOne. Two\nthree\n```\n<!-- A. B -->\n\n    x. Y\n"
         assert a_sentence_a_line(page) == page
 
+    def test_pages_have_a_sentence_a_line(self) -> None:
+        assert faults("One. Two\n") == ["line 1 has more than one sentence: One. Two"]
+        assert faults("One,\ntwo.\n") == ["line 1 ends within a sentence: One,"]
+        assert faults("One.\nTwo by A. Bee:\n- three `a. B` (i.e. X)\n") == []
+        root = site.DOCS.parent
+        pages = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] + [*site.DOCS.rglob("*.md")]
+        # area.md is written by synth/synth.py, of which all verdicts of area have the hash.
+        wrong = [
+            f"{page.relative_to(root)}: {fault}"
+            for page in pages
+            if page.name != "area.md"
+            for fault in faults(page.read_text())
+        ]
+        assert not wrong, "\n".join(wrong)
+
 
 class Pictures(unittest.TestCase):
     def test_widths_are_those_of_the_rtl(self) -> None:
@@ -35,8 +52,8 @@ class Pictures(unittest.TestCase):
 
     def test_what_the_rtl_does_not_say_is_refused(self) -> None:
         for wanted in ("dot_e2m1.nothing", "nothing.dot", "scale_nvfp4.product"):  # the last is declared twice
-            with self.assertRaises(FlowError):
-                pictures.filled("test", "{bits:%s}" % wanted)
+            with pytest.raises(FlowError):
+                pictures.filled("test", f"{{bits:{wanted}}}")
 
     def test_figures(self) -> None:
         path = "power/technologies/horowitz_45nm.json"
@@ -44,7 +61,7 @@ class Pictures(unittest.TestCase):
         over = {"file": path, "keys": ["operations", {"op": "add", "format": "fp16"}, "energy_j"], "unit": 2}
         assert pictures.figure_of("test", bar) == 1.1e-12
         assert abs(pictures.figure_of("test", {**bar, "plus": over["keys"], "over": over}) - 7.5) < 1e-9
-        with self.assertRaises(FlowError):
+        with pytest.raises(FlowError):
             pictures.figure_of("test", {**bar, "keys": ["operations", {"op": "mul"}, "energy_j"]})
 
 

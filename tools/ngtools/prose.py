@@ -17,6 +17,29 @@ def sentences(text: str) -> list[str]:
     return END.sub(lambda match: match[1] or match[2] + "\n", text).split("\n")
 
 
+def faults(page: str) -> list[str]:
+    """Lines of prose that hold more than one sentence, or end within one; initials of names end none."""
+    found = []
+    lines = page.split("\n")
+    fenced = False
+    for number, line in enumerate(lines, 1):
+        fenced ^= line.startswith("```")
+        if fenced or APART.match(line) or line.startswith(("```", ">", "  |")):
+            continue
+        text = ITEM.sub("", line).strip()
+        if any(not re.search(r"\b[A-Z]\.$", sentence) for sentence in sentences(text)[:-1]):
+            found.append(f"line {number} has more than one sentence: {line[:60]}")
+        below = lines[number] if number < len(lines) else ""
+        if (
+            below.strip()
+            and not APART.match(below)
+            and not ITEM.match(below)
+            and not re.search(r"[.!?:;][*)\"`_]*$", text)
+        ):
+            found.append(f"line {number} ends within a sentence: {line[-60:]}")
+    return found
+
+
 def a_sentence_a_line(page: str) -> str:
     """The page with its paragraphs and list items joined and parted anew; what follows in a list item is indented below its text."""
     out: list[str] = []
