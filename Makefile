@@ -78,10 +78,16 @@ area: setup-area ## area and speed of every unit again: synth/records and docs/a
 	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
 
-compare: build ## one layer by SCALE-Sim beside explore, in an environment of its own (docs/explore.md)
+compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim
 	@$(BUILD)/scalesim/bin/pip install --quiet -r power/compare/requirements.txt
 	@$(PYTHON) power/compare/scalesim.py --scalesim $(BUILD)/scalesim/bin/python --program $(BUILD)/bin/narrowgauge --check
+	@test -x $(BUILD)/exports/bin/python || python3 -m venv $(BUILD)/exports
+	@$(BUILD)/exports/bin/pip install --quiet -r power/compare/requirements-exports.txt
+	@$(PYTHON) power/compare/exports.py --zigzag $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge
+	@if $(BUILD)/exports/bin/pip install --quiet hwcomponents==1.0.114; then \
+	  $(PYTHON) power/compare/exports.py --hwcomponents $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge; \
+	else echo "skipped: HWComponents needs Python 3.12"; fi
 
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
 	@$(PYTHON) tools/ngtools/power/ladder.py

@@ -1289,11 +1289,13 @@ class Energy(Program):
             library = types.ModuleType("hwcomponents")
             library.ComponentModel = type("ComponentModel", (), {"__init__": lambda self, area, leak_power: None})
             library.action = lambda function: function
+            library.ActionCost = types.SimpleNamespace
             sys.modules["hwcomponents"] = library
             names: dict = {}
-            exec((self.dir / "component/narrowgauge_mac.py").read_text(), names)
-            energy, latency = names["NarrowgaugeMac"]("fp16").compute()
-            self.assertEqual((energy, latency), (fp16, 0))
+            exec((self.dir / "component/hwcomponents_narrowgauge.py").read_text(), names)
+            cost = names["NarrowgaugeMac"]("fp16").compute()
+            self.assertEqual((cost.energy, cost.latency), (fp16, 0))
+            self.assertIn("hwcomponents_narrowgauge", (self.dir / "component/pyproject.toml").read_text())
             self.assertRaises(AssertionError, names["NarrowgaugeMac"], "fp17")
 
             self.ok("energy", "--export", "zigzag", "--technology", technology, "--out", "hardware")

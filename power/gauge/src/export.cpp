@@ -213,8 +213,8 @@ struct Tables {
         technology +
         ".\n\nEnergies in joules; provenance.json has rung, calibration and error of each. Area, leakage and latency "
         "are\n"
-        "not modelled: they are 0 here.\n\"\"\"\n\n"
-        "from hwcomponents import ComponentModel, action\n\n"
+        "not modelled: they are 0 here, and the throughput is without bound.\n\"\"\"\n\n"
+        "from hwcomponents import ActionCost, ComponentModel, action\n\n"
         "ENERGY = {\n";
     for (const Row& row : rows)
       out += std::string("    \"") + row.format.name + "\": " + number_text(row.answer.each) + ",\n";
@@ -232,10 +232,17 @@ struct Tables {
         "        super().__init__(area=0.0, leak_power=0.0)\n"
         "        self.number_format = number_format\n\n"
         "    @action\n"
-        "    def compute(self) -> tuple[float, float]:\n"
-        "        \"\"\"One multiply-accumulate: (energy in joules, latency in seconds).\"\"\"\n"
-        "        return ENERGY[self.number_format], 0.0\n";
-    write("narrowgauge_mac.py", out);
+        "    def compute(self) -> ActionCost:\n"
+        "        \"\"\"One multiply-accumulate: joules.\"\"\"\n"
+        "        return ActionCost(energy=ENERGY[self.number_format], latency=0.0, throughput=float(\"inf\"))\n";
+    write("hwcomponents_narrowgauge.py", out);
+    // HWComponents looks into every installed package whose name begins so: pip install FOLDER.
+    write("pyproject.toml",
+          "[build-system]\nrequires = [\"setuptools\"]\nbuild-backend = \"setuptools.build_meta\"\n\n"
+          "[project]\nname = \"hwcomponents-narrowgauge\"\nversion = \"" NG_VERSION
+          "\"\n"
+          "dependencies = [\"hwcomponents\"]\n\n"
+          "[tool.setuptools]\npy-modules = [\"hwcomponents_narrowgauge\"]\n");
   }
 };
 

@@ -162,7 +162,7 @@ nlohmann::ordered_json vocabulary(const Gauge& gauge) {
                                {"mode", modes},
                                {"reference", references}};
   words["rung"].push_back(name(Rung::L5));
-  words["format"].insert(words["format"].end(), {"int1 ... int16", "uint1 ... uint16"});
+  words["format"].insert(words["format"].end(), {"luq", "int1 ... int16", "uint1 ... uint16"});
   for (const TechnologyInfo& technology : gauge.technologies()) words["technology"].push_back(technology.name);
   for (const MemoryQuestion& memory : gauge.memories())
     words["memory"].push_back(memory.memory + " of " + memory.technology);
