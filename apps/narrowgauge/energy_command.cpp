@@ -218,7 +218,7 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--products-only", "accumulator", "The unit without its accumulator", "", Field::no, unit);
   field("--schedule", "schedule", "The order in which products meet the accumulator", "plain|sorted|dual|muxed",
         Field::text, unit);
-  field("--pipelined", "pipelined", "A register before the accumulator, as the array's cell has; integer only", "",
+  field("--pipelined", "pipelined", "A register before the accumulator, as the array's cell has; integers, mxfp4", "",
         Field::yes, unit);
   field("--additions", "additions", "R, mean additions per weight; structure none (PANN)", "R", Field::number, unit);
   field("--a-values", "a", "Distribution of activations", "uniform|gauss|half_normal", Field::text, operands);

@@ -3,8 +3,11 @@
 // FP32, nearest even, to the running sum: E8M0 scales span too far for an exact accumulator, so the order of the blocks is part
 // of the result. Twin of the golden product (gemm.hpp) of one row and one column.
 //
-// valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's block. Not pipelined.
-module ng_mxfp4_mac (
+// valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's block, with Pipelined
+// up to the one before.
+module ng_mxfp4_mac #(
+  parameter int Pipelined = 0  // 1: a register between the dot product and its addition, as in the array's cell
+) (
   input  logic         clk_i,
   input  logic         rst_ni,
   input  logic         valid_i,
@@ -16,7 +19,12 @@ module ng_mxfp4_mac (
   output logic [31:0]  acc_o
 );
 
-  logic [31:0] term, sum;
+`ifndef __ICARUS__ // which has no elaboration tasks
+  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined $fatal(1, "ng_mxfp4_mac: Pipelined=%0d; expected 0 or 1", Pipelined); end
+`endif
+
+  logic [31:0] dot, term, sum;
+  logic        valid, first;
   logic        normal, special, mantissa;
   ng_dot_mxfp4 u_dot (
     .clk_i    (clk_i),
@@ -25,8 +33,27 @@ module ng_mxfp4_mac (
     .b_i      (b_i),
     .a_scale_i(a_scale_i),
     .b_scale_i(b_scale_i),
-    .fp32_o   (term)
+    .fp32_o   (dot)
   );
+
+  if (Pipelined == 1) begin : gen_register
+    logic        valid_q, first_q;
+    logic [31:0] term_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) valid_q <= 1'b0;
+      else valid_q <= valid_i;
+    end
+    always_ff @(posedge clk_i) begin
+      if (valid_i) begin
+        term_q  <= dot;
+        first_q <= first_i;
+      end
+    end
+    assign {valid, first, term} = {valid_q, first_q, term_q};
+  end else begin : gen_no_register
+    assign {valid, first, term} = {valid_i, first_i, dot};
+  end
+
   assign normal = |term[30:23];
   assign special = &term[30:23];
   assign mantissa = |term[22:0];
@@ -42,14 +69,14 @@ module ng_mxfp4_mac (
     .x_sign_i(term[31]),
     .x_exp_i (10'({term[30:24], term[23] | ~normal}) - 10'd127),
     .x_sig_i ({normal, term[22:0]}),
-    .c_i     (first_i ? 32'd0 : acc_o),
+    .c_i     (first ? 32'd0 : acc_o),
     .sum_o   (sum)
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       acc_o <= '0;
-    end else if (valid_i) begin
+    end else if (valid) begin
       acc_o <= sum;
     end
   end

@@ -560,8 +560,12 @@ TEST(Features, ExpectedFloatsAreCounted) {
 }
 
 TEST(Features, ExpectedMxfp4IsCounted) {
-  for (const bool accumulator : {true, false})
-    expect_agree({{.a_format = MacFormat::mxfp4, .b_format = MacFormat::mxfp4, .lanes = 32, .accumulator = accumulator},
+  for (const auto& [accumulator, pipelined] : {std::pair(true, false), std::pair(false, false), std::pair(true, true)})
+    expect_agree({{.a_format = MacFormat::mxfp4,
+                   .b_format = MacFormat::mxfp4,
+                   .lanes = 32,
+                   .accumulator = accumulator,
+                   .pipelined = pipelined},
                   {Distribution::gauss, {}},
                   {Distribution::gauss, {}}},
                  3000, 0.05, 0.7);

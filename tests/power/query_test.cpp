@@ -538,6 +538,8 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
   expect_refused(R"({"format": "int8", "reference": "mine"})", "reference", "mine", "like_for_like, single_lane");
   expect_refused(R"({"format": "int8", "pipelined": true, "accumulator": false})", "pipelined", "true", "accumulator");
   expect_refused(R"({"format": "nvfp4", "pipelined": true})", "pipelined", "true", "integer only");
+  EXPECT_LT(ask(R"({"format": "mxfp4", "pipelined": true})")["value"].get<double>(),
+            ask(R"({"format": "mxfp4"})")["value"].get<double>());
 }
 
 TEST(CitedTechnology, FloatingPointNumbersAreHeldAgainstAFloatingPointConstant) {

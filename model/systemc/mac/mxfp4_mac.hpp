@@ -10,7 +10,7 @@
 
 namespace narrowgauge::systemc {
 
-template <class Core = Mxfp4MacCore>
+template <class Core = Mxfp4MacCore<>>
 class Mxfp4Mac : public Clocked {
  public:
   sc_core::sc_in<bool> valid_i{"valid_i"}, first_i{"first_i"};

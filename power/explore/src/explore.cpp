@@ -179,8 +179,9 @@ MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
   question.mac.set_format(numbers.mac);
   if (numbers.mac == MacFormat::fp4_e3m0) question.mac = luq_mac();
-  // Integers like for like with the array's cells.
+  // Integers and MXFP4 like for like with the array's cells.
   if (numbers.mac == MacFormat::integer) question.mac = reference_mac(numbers.width);
+  question.mac.pipelined |= numbers.mac == MacFormat::mxfp4;
   question.mac.lanes = numbers.unit_lanes ? numbers.unit_lanes : lanes;
   question.a.distribution = question.b.distribution = Distribution::gauss;
   return question;

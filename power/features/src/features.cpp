@@ -276,7 +276,7 @@ Features sampled_features(const MacQuestion& q, bool alike) { return Table(q.mac
 
 int flip_flops(const MacSpec& mac) {
   if (is_float(mac.format())) return 2 * code_bits(mac, false) + 2 + 32;  // operands, valid, first, sum
-  if (mac.is(MacFormat::mxfp4)) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0);
+  if (mac.is(MacFormat::mxfp4)) return mac.lanes * 8 + 16 + 32 + (mac.accumulator ? 2 : 0) + (mac.pipelined ? 34 : 0);
   // Elements, sign, valid, first, last and ready as they are offered; the same but ready as taken, busy; sum, flag,
   // valid.
   if (is_repeated(mac)) return 2 * (mac.a_width + mac.b_width) + 5 + 4 + mac.acc_width + 2;

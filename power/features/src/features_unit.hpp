@@ -861,19 +861,17 @@ struct UnitGraph {
     }
     g.alike(1);
     if (mac.accumulator) first = g.sequence(g.input(wire, 1));
+    const auto copy = [](std::size_t n, W* out, const W* const* in) { std::copy_n(in[0], n, out); };
     if (is_float(mac.format())) {
       fp_mac(g, mac.format(), a[0], b[0], first);
       return;
     }
     if (mac.is(MacFormat::mxfp4)) {
-      const int code = dot_mxfp4(g, a, b, a_scale[0], b_scale[0]);
-      if (mac.accumulator)
-        mxfp4_mac(g, code, first);
-      else
-        g.reg(registers, 32, {code}, [](std::size_t n, W* out, const W* const* in) { std::copy_n(in[0], n, out); });
+      int code = dot_mxfp4(g, a, b, a_scale[0], b_scale[0]);
+      if (!mac.accumulator || mac.pipelined) code = g.reg(registers, 32, {code}, copy);
+      if (mac.accumulator) mxfp4_mac(g, code, first);
       return;
     }
-    const auto copy = [](std::size_t n, W* out, const W* const* in) { std::copy_n(in[0], n, out); };
     std::vector<int> leaf, owed;
     for (std::size_t i = 0; i < a.size(); ++i) {
       stands_for(i);

@@ -125,7 +125,7 @@ bool take_mac(const std::string& key, const Json& value, MacSpec& mac) {
     wants_integers();
     mac.additions = read_real("additions", value);
   } else if (key == "pipelined") {
-    wants_integers();
+    if (!mac.is(MacFormat::mxfp4)) wants_integers();
     mac.pipelined = read_flag("pipelined", value);
   } else {
     return false;
@@ -260,8 +260,8 @@ nlohmann::ordered_json to_json(const MacSpec& mac) {
     if (mac.accumulator) json["acc_width"] = mac.acc_width;
     json["schedule"] = name(mac.schedule);
     if (mac.structure == Structure::none) json["additions"] = mac.additions;
-    if (mac.pipelined) json["pipelined"] = true;
   }
+  if (mac.pipelined) json["pipelined"] = true;
   return json;
 }
 
@@ -300,12 +300,12 @@ void validate(const MacQuestion& question) {
       if (!mac.accumulator)
         throw FieldError("schedule", std::string(name(mac.schedule)), "plain where there is no accumulator");
     }
-    if (mac.pipelined) {
-      if (!mac.accumulator) throw FieldError("pipelined", "true", "false where there is no accumulator");
-      if (mac.schedule != Schedule::plain || mac.structure == Structure::serial || mac.structure == Structure::none)
-        throw FieldError("pipelined", "true", "false, or schedule plain and structure array, booth or wallace");
-    }
+    if (mac.pipelined &&
+        (mac.schedule != Schedule::plain || mac.structure == Structure::serial || mac.structure == Structure::none))
+      throw FieldError("pipelined", "true", "false, or schedule plain and structure array, booth or wallace");
   }
+  if (mac.pipelined && !mac.accumulator)
+    throw FieldError("pipelined", "true", "false where there is no accumulator");
   check_statistics("a", question.a, code_bits(mac, false));
   check_statistics("b", question.b, code_bits(mac, true));
 }

@@ -84,7 +84,8 @@ struct Tables {
       OrderedJson said;
       for (const int lanes : {16, 32, 1}) {
         OrderedJson question{{"format", format.name}, {"technology", technology}, {"lanes", lanes}};
-        if (format.exponent == 0) question.update({{"structure", "wallace"}, {"pipelined", true}});
+        if (format.exponent == 0) question["structure"] = "wallace";
+        if (format.exponent == 0 || std::string_view(format.name) == "mxfp4") question["pipelined"] = true;
         if (format.exponent == 0 && format.bits > 12) question["acc_width"] = 48;  // 16 products of 32 bits
         try {
           Answer answer = gauge.energy(std::get<Question>(question_from_json(question.dump())));

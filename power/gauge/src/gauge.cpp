@@ -132,10 +132,10 @@ void Gauge::Data::check_range(const Technology& technology, const Question& ques
   if (!narrow(asked.one_format() ? "format" : "a_format", &MacSpec::a_format)) return;
   if (!narrow("b_format", &MacSpec::b_format)) return;
   narrow("accumulator", &MacSpec::accumulator);
+  narrow("pipelined", &MacSpec::pipelined);
   if (asked.is(MacFormat::integer)) {
     narrow("structure", &MacSpec::structure);
     narrow("schedule", &MacSpec::schedule);
-    narrow("pipelined", &MacSpec::pipelined);
     narrow("a_signed", &MacSpec::a_signed);
     narrow("b_signed", &MacSpec::b_signed);
   }

@@ -126,8 +126,8 @@ std::string describe(const MacSpec& mac) {
     text += ", products only";
   } else if (integers) {
     text += ", " + std::to_string(mac.acc_width) + "-bit accumulator";
-    if (mac.pipelined) text += ", pipelined";
   }
+  if (mac.pipelined) text += ", pipelined";
   return text;
 }
 
@@ -143,6 +143,7 @@ MacSpec canonicalize(MacSpec mac) {
       std::tie(plain.b_width, plain.b_signed) = std::tie(mac.b_width, mac.b_signed);
     plain.lanes = mac.lanes;
     plain.accumulator = mac.accumulator;
+    plain.pipelined = mac.pipelined && mac.is(MacFormat::mxfp4);
     return plain;
   }
   if (!mac.accumulator) mac.acc_width = defaults.acc_width;

@@ -124,12 +124,16 @@ class Ladder:
         return found[0]["L3"]["energy_j"] / record["macs_per_cycle"] if found else None
 
     def formats(self) -> list[dict]:
-        """INTEGERS, and of each other format, with and without accumulator, the unit of the cell's lanes."""
+        """INTEGERS, and of each other format, with and without accumulator, the unit of the cell's lanes and registers."""
+
+        def unlike(row: dict) -> tuple[int, bool]:
+            return abs(row["lanes"] - CELL_LANES), not self.units[row["unit"]]["mac"].get("pipelined", False)
+
         chosen: dict[tuple, dict] = {}
         for row in self.energies():
             if self.units[row["unit"]]["mac"]["format"] != "integer":
                 key = (row["format"], row["accumulator"])
-                chosen[key] = min(chosen.get(key, row), row, key=lambda r: abs(r["lanes"] - CELL_LANES))
+                chosen[key] = min(chosen.get(key, row), row, key=unlike)
             elif row["unit"] in INTEGERS:
                 chosen[row["unit"],] = row
         return list(chosen.values())
@@ -310,8 +314,9 @@ the best recorded structure at the cell's 16 lanes and with the cell's register 
 that register; this view is the last column (`--reference single_lane`), in which
 NVFP4 is {single("nvfp4_mac_16")} and E4M3 {single("fp8_e4m3_mac_16")} of INT8, uniform operands, where it is
 {like("nvfp4_mac_16")} and {like("fp8_e4m3_mac_16")} like for like.
-Two units are not like for like, and look dearer than they need be: `mxfp4_mac` has no register
-between its dot product and its FP32 addition (its glitch factor says what that costs), and BF16, FP16, TF32 and FP32 have one lane.
+BF16, FP16, TF32 and FP32 are not like for like, and look dearer than they need be: their unit has one lane and no register.
+MXFP4 has a block of 32 lanes and, since its scales span too far for an exact sum, adds in FP32; `mxfp4_mac` is the same without
+a register between dot product and addition, and its glitch factor says what that costs.
 Uniform codes of these four overflow to NaN in a sum: compare their Gaussian operands.
 On the network's operands integers are cheap: activations are 0 or more, most values are small beside the
 largest, by which integers are scaled, and small integers flip few bits; numbers with exponents do not gain so.

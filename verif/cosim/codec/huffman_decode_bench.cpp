@@ -2,6 +2,7 @@
 // ng_huffman_decode against the golden model: every beat of tiles that are whole, that are broken and of any bits,
 // under bubbles and stalls of changing density, with resets and new tables; then tiles without any, to the cycle. Build
 // parameter: NG_WIDTH.
+#include <cstdio>
 #include <deque>
 
 #include "Vdut.h"
@@ -41,6 +42,8 @@ class HuffmanDecodeBench {
     }
     bench_.expect(output_.stalls() > 0 && broken_ > 0 && too_long_ > 0 && whole_ > 0,
                   [] { return "no beat waited, or a kind of tile was missing"; });
+    std::printf("tiles: %llu whole, %llu broken, %llu too long\n", static_cast<unsigned long long>(whole_),
+                static_cast<unsigned long long>(broken_), static_cast<unsigned long long>(too_long_));
     return bench_.finish();
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_mxfp4_mac and its SystemC module in lock-step.
+// ng_mxfp4_mac and its SystemC module in lock-step. Build parameter: NG_PIPELINED.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/mac/mxfp4_mac.hpp"
@@ -11,8 +11,8 @@ using namespace narrowgauge::bench;
 constexpr const char* faults[] = {"the last lane is dropped", "first does not load", "a sum without valid",
                                   "the sum comes one cycle late", "a NaN scale is a number"};
 
-struct Core : narrowgauge::systemc::Mxfp4MacCore {
-  using Base = narrowgauge::systemc::Mxfp4MacCore;
+struct Core : narrowgauge::systemc::Mxfp4MacCore<NG_PIPELINED != 0> {
+  using Base = narrowgauge::systemc::Mxfp4MacCore<NG_PIPELINED != 0>;
   using Codes = std::span<const std::uint8_t>;
   std::uint32_t acc() const { return fault == 4 ? old_ : Base::acc(); }
   void step(bool valid, bool first, Codes a, Codes b, std::uint8_t a_scale, std::uint8_t b_scale) {
