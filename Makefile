@@ -77,6 +77,7 @@ oracle: build ## every float32 against ml_dtypes (an hour) and through the fast 
 area: setup-area ## area and speed of every unit again: synth/records and docs/area.md (hours of CPU; what was routed is kept in build/area)
 	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
+	@$(PYTHON) synth/synth.py --route tile_ecp5 --target ecp5_85f --seeds 1
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim

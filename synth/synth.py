@@ -214,7 +214,7 @@ def budget_problems(name: str, entry: dict, record: dict) -> list[str]:
 
 
 def check(name: str) -> int:
-    """Fast: only the iCE40 mapping is redone."""
+    """Fast: only the iCE40 mapping is redone; of a record without one, that of its first target."""
     unit, entry = configurations()[name]
     record = load_record(name)
     if record is None:
@@ -225,22 +225,23 @@ def check(name: str) -> int:
         problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
     if record["source_sha256"] != ngflow.design_hash(ngflow.sources(unit["top"])):
         problems.append(f"{name}: the RTL has changed since the record was made")
-    target = load_targets()["ice40"]
+    on = "ice40" if "ice40" in record["targets"] else next(iter(record["targets"]))
+    target = load_targets()[on]
     with tempfile.TemporaryDirectory() as folder:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
-    then = record["targets"]["ice40"]
+    then = record["targets"][on]
     if ngflow.yosys_version() not in record["tools"]:
         print(
             f"{name}: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: counts are not compared, budgets are"
         )
         problems += budget_problems(
             name,
-            {"budget": {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix("ice40.") in now}},
-            {"targets": {"ice40": now}},
+            {"budget": {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix(f"{on}.") in now}},
+            {"targets": {on: now}},
         )
     else:
         problems += [
-            f"{name}: ice40 {figure} is {now[figure]}, recorded {then.get(figure, 'never')}"
+            f"{name}: {on} {figure} is {now[figure]}, recorded {then.get(figure, 'never')}"
             for figure in target["counts"]
             if now[figure] != then.get(figure, 0)
         ]
@@ -248,7 +249,7 @@ def check(name: str) -> int:
         print(problem)
     figures = ", ".join(f"{figure} {now[figure]}" for figure in target["counts"])
     print(
-        f"{name}: ice40 {figures}; "
+        f"{name}: {on} {figures}; "
         + (
             f"{len(problems)} problems: run synth/synth.py --record {name}, look at the difference"
             if problems
@@ -415,7 +416,11 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--check-route", nargs="+", metavar="RECORD", help="route the first seed of these again and compare"
     )
-    parser.add_argument("--check", metavar="RECORD", help="compare a record with a fresh iCE40 mapping; test budgets")
+    parser.add_argument(
+        "--check",
+        metavar="RECORD",
+        help="compare a record with a fresh mapping, to iCE40 where it has that; test budgets",
+    )
     parser.add_argument("--doc", action="store_true", help="write docs/area.md from the records")
     parser.add_argument("--check-doc", action="store_true", help="fail if docs/area.md is not what --doc would write")
     parser.add_argument("--jobs", type=int, default=2, help="Yosys runs at once for --record")

@@ -71,7 +71,7 @@ def status() -> tuple[list[dict], list[str]]:
                     {
                         "record": entry["record"],
                         "parameters": record["parameters"],
-                        "ice40_lut4": record["targets"]["ice40"]["lut4"],
+                        "ice40_lut4": record["targets"].get("ice40", {}).get("lut4"),
                     }
                 )
             else:
@@ -135,7 +135,9 @@ def tables(rows: list[dict]) -> str:
         ]
         for row in units:
             cycle_model = f", [SystemC](../../{row['systemc']})" if "systemc" in row else ""
-            area = ", ".join(f"{item['ice40_lut4']} ({item['record']})" for item in row["area"])
+            area = ", ".join(
+                f"{item['ice40_lut4']} ({item['record']})" for item in row["area"] if item["ice40_lut4"] is not None
+            )
             lines.append(
                 f"| [{row['name']}]({from_units(row['page'])}) | {row['does']} "
                 f"| [`{row['top']}`](../../{row['rtl']}), [C++](../../{row['golden']}){cycle_model} "
