@@ -10,7 +10,7 @@ export PYTHONPATH = $(CURDIR)/tools
 .PHONY: help setup setup-area setup-site compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 18
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
 
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
