@@ -53,8 +53,13 @@ rtl/prim/ng_fifo.sv
 rtl/prim/ng_reset_sync.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_delayed_scaling.sv
+rtl/quant/ng_row_product.sv
+rtl/quant/ng_eden_scale.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
+rtl/quant/ng_nvfp4_scale.sv
+rtl/quant/ng_quantize_4over6_lane.sv
+rtl/quant/ng_quantize_4over6.sv
 rtl/quant/ng_quantize_e2m1_lane.sv
 rtl/quant/ng_quantize_lane.sv
 rtl/quant/ng_quantize_fp8.sv

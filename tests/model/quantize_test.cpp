@@ -11,7 +11,9 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/quant/dialect.hpp"
+#include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
+#include "narrowgauge/quant/quantize_4over6.hpp"
 #include "narrowgauge/quant/quantize_fp8.hpp"
 #include "narrowgauge/quant/quantize_mx.hpp"
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
@@ -528,6 +530,80 @@ TEST(Quantizer, BlocksOfTheUnitAreThoseOfTheDialect) {
         ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
     }
   }
+}
+
+// The golden function of ng_quantize_4over6, block by block: both scales are chosen, and each sum of errors is the
+// smaller one in blocks of every size of scale.
+TEST(Quantizer, FourOverSixBlocksOfTheUnitAreThoseOfTheDialect) {
+  const Dialect dialect = parse_dialect("narrowgauge:nonfinite=nan_scale,search=mae");
+  std::mt19937_64 rng(3);
+  std::array<std::size_t, 2> chosen{};
+  for (const float g : {1.0F, 0x1.555556p-9F, 0x1.fffffep-60F, 0x1p-111F, 0x1.4p+100F}) {
+    constexpr std::size_t blocks = 3000;
+    std::vector<std::uint16_t> codes(16 * blocks);
+    std::vector<float> x(codes.size());
+    for (std::size_t i = 0; i < codes.size(); ++i) {
+      const auto size =
+          static_cast<float>(static_cast<double>(g) * std::ldexp(1.0, static_cast<int>(i / 16 % 30) - 14) *
+                             (static_cast<double>(rng() % (i / 16 % 2 ? 4096 : 8)) / 8));
+      const auto any = static_cast<std::uint16_t>(rng());
+      codes[i] = i / 16 % 16 == 3
+                     ? any
+                     : static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(size) >> 16 | (any & 0x8000));
+      x[i] = std::bit_cast<float>(std::uint32_t{codes[i]} << 16);
+    }
+    const QuantizedMatrix whole = quantize(x, blocks, 16, Axis::rows, dialect, {.tensor_scale = g});
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const std::span<const std::uint16_t, 16> from(codes.data() + 16 * b, 16);
+      const Nvfp4Block block = quantize_4over6(from, g);
+      ASSERT_EQ(block.scale, whole.scales[b]) << "block " << b << ", g = " << g;
+      for (std::size_t i = 0; i < 16; ++i)
+        ASSERT_EQ(block.codes[i], whole.codes[16 * b + i]) << "block " << b << ", element " << i << ", g = " << g;
+      ++chosen[block.scale != quantize_nvfp4(from, g, false).scale];
+    }
+  }
+  EXPECT_GT(chosen[0], 4000U);
+  EXPECT_GT(chosen[1], 4000U);
+}
+
+// The golden function of ng_eden_scale, block by block, under the corrections of the dialect's groups of 128.
+TEST(Quantizer, EdenScalesOfTheUnitAreThoseOfTheDialect) {
+  const Dialect dialect = parse_dialect("quartet2");
+  std::mt19937_64 rng(4);
+  constexpr std::size_t groups = 500, group = 128;
+  std::vector<float> x(groups * group);
+  std::vector<std::uint32_t> words(x.size() / 16);
+  float amax = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {  // scales of all sizes, subnormal and vanishing ones among them
+    x[i] =
+        std::ldexp(static_cast<float>(static_cast<std::int64_t>(rng() % 4096) - 2048), -static_cast<int>(i / 16 % 19));
+    amax = std::max(amax, std::abs(x[i]));
+  }
+  for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(rng() >> 40);
+  const QuantizedMatrix rounded = quantize(x, groups, group, Axis::rows, dialect, {.random = words});
+  const QuantizedMatrix nearest = quantize(x, groups, group, Axis::rows, parse_dialect("quartet2:point=element"), {});
+  const float g = tensor_scale(dialect, amax);
+  const auto sum = [](const std::array<float, group>& values) {  // ErrorSum::pairwise
+    std::array<float, 8> r{};
+    for (std::size_t i = 0; i < group; ++i) r[i % 8] = i < 8 ? values[i] : r[i % 8] + values[i];
+    return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  };
+  std::size_t up = 0;
+  for (std::size_t b = 0; b < words.size(); b += 8) {
+    std::array<float, group> squares{}, products{};
+    for (std::size_t i = 0; i < group; ++i) {
+      const auto s = static_cast<float>(decode(Format::ue4m3, nearest.scales[b + i / 16]));
+      const float y = x[16 * b + i] / (s * g);
+      squares[i] = y * y;
+      products[i] = y * static_cast<float>(decode(Format::e2m1, nearest.codes[16 * b + i]));
+    }
+    const float correction = sum(squares) / sum(products);
+    for (std::size_t i = b; i < b + 8; ++i) {
+      ASSERT_EQ(eden_scale(nearest.scales[i], correction, words[i]), rounded.scales[i]) << "block " << i;
+      up += eden_scale(nearest.scales[i], correction, words[i]) != eden_place(nearest.scales[i], correction).low;
+    }
+  }
+  EXPECT_GT(up, 500U);
 }
 
 // The same, stochastic, with the random bits of the seed.
