@@ -9,8 +9,8 @@
 
 namespace narrowgauge::systemc {
 
-/// Running FP32 sum of MXFP4 blocks of 32 codes. Outputs are functions of the state; step() is a clock edge. `pipelined`:
-/// a register before the addition, the sum comes one edge later.
+/// Running FP32 sum of MXFP4 blocks of 32 codes. Outputs are functions of the state; step() is a clock edge.
+/// `pipelined`: a register before the addition, the sum comes one edge later.
 template <bool pipelined = false>
 class Mxfp4MacCore {
  public:

@@ -304,8 +304,7 @@ void validate(const MacQuestion& question) {
         (mac.schedule != Schedule::plain || mac.structure == Structure::serial || mac.structure == Structure::none))
       throw FieldError("pipelined", "true", "false, or schedule plain and structure array, booth or wallace");
   }
-  if (mac.pipelined && !mac.accumulator)
-    throw FieldError("pipelined", "true", "false where there is no accumulator");
+  if (mac.pipelined && !mac.accumulator) throw FieldError("pipelined", "true", "false where there is no accumulator");
   check_statistics("a", question.a, code_bits(mac, false));
   check_statistics("b", question.b, code_bits(mac, true));
 }

@@ -50,7 +50,7 @@ struct MacSpec {
   int acc_width = 32;                   ///< bits, 1 to 128; integer only, the others have the width of the tile's
   Schedule schedule = Schedule::plain;  ///< integer only
   double additions = 0;                 ///< R, mean additions per weight, above 0; structure none only
-  bool pipelined = false;               ///< a register before the accumulator, as the array's cell has; integer and mxfp4
+  bool pipelined = false;  ///< a register before the accumulator, as the array's cell has; integer and mxfp4
 
   bool operator==(const MacSpec&) const = default;
 
