@@ -20,6 +20,8 @@ rtl/luq/ng_log_prune.sv
 rtl/luq/ng_mul_fp7.sv
 rtl/luq/ng_mul_luq_standard.sv
 rtl/luq/ng_quantize_luq.sv
+rtl/luq/ng_quantize_luq_lane.sv
+rtl/luq/ng_quantize_luq_exact.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv
