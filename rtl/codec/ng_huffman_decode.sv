@@ -109,7 +109,7 @@ module ng_huffman_decode #(
   assign counting = head_q & window[12];  // this cycle takes the header of a tile's last block, and its number of values
   always_comb begin
     length = '0;
-    for (int i = 0; i < 12; i++) if (only[i]) length |= 4'(i + 1);
+    for (int i = 0; i < 12; i++) length |= 4'(i + 1) & {4{only[i]}};
     if (raw) length = 4'd8;
     taken = counting ? 4'd6 : length;
   end
@@ -181,9 +181,9 @@ module ng_huffman_decode #(
   always_comb begin
     address = '0;
     bits = '0;
-    for (int i = 0; i < 12; i++) if (only_q[i]) begin
-      address |= bases_q[i*8 +: 8];
-      bits |= 8'(code_q >> (11 - i));
+    for (int i = 0; i < 12; i++) begin
+      address |= bases_q[i*8 +: 8] & {8{only_q[i]}};
+      bits |= 8'(code_q >> (11 - i)) & {8{only_q[i]}};
     end
   end
   ng_ram #(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden model of ng_eden_scale: MS-EDEN's rounding of a block scale, as the quantizer of matrices has it in the dialect
-// `quartet2` (docs/dialects.md, MS-EDEN).
+// Golden model of ng_eden_scale: MS-EDEN's rounding of a block scale, as the quantizer of matrices has it in the
+// dialect `quartet2` (docs/dialects.md, MS-EDEN).
 #pragma once
 
 #include <algorithm>
