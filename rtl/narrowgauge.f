@@ -19,6 +19,7 @@ rtl/luq/ng_dot_luq.sv
 rtl/luq/ng_log_prune.sv
 rtl/luq/ng_mul_fp7.sv
 rtl/luq/ng_mul_luq_standard.sv
+rtl/luq/ng_quantize_int4.sv
 rtl/luq/ng_quantize_luq.sv
 rtl/luq/ng_quantize_luq_lane.sv
 rtl/luq/ng_quantize_luq_exact.sv
