@@ -41,13 +41,20 @@ module ng_quantize_int4 #(
   assign refused = (&scale_i[30:23]) | ~(|scale_i);
   assign exponent = {1'b0, scale_i[30:24], scale_i[23] | ~normal};
   assign m = {4'b0, normal, scale_i[22:0]};
+  // Products by constants as sums, which take no multiplier of an FPGA.
+  logic [27:0]  m3, m5, m7;
+  logic [223:0] products;  // (2 k + 1) m, in units of half a last place
+  assign m3 = m + (m << 1);
+  assign m5 = m + (m << 2);
+  assign m7 = m3 + (m << 2);
+  assign products = {(m << 3) + m7, (m << 3) + m5, (m << 3) + m3, (m << 3) + m, m7, m5, m3, m};
   for (genvar k = 0; k < 8; k++) begin : gen_bound
-    logic [27:0] p;  // (2 k + 1) m, in units of half a last place
+    logic [27:0] p;
     logic [8:0]  field;
     logic [6:0]  mantissa;
     logic        rest;
     logic [14:0] code;
-    assign p = 28'(2 * k + 1) * m;
+    assign p = products[28*k +: 28];
     always_comb begin
       if (p[27]) begin
         field = exponent + 9'd3;
@@ -61,7 +68,8 @@ module ng_quantize_int4 #(
         field = exponent + 9'd1;
         mantissa = p[24:18];
         rest = |p[17:0];
-      end else if (p[24] | first) begin
+      end else if (k != 0 || p[24] || first) begin
+        // A product below 2^24 is that of a subnormal scale, or of m alone.
         field = p[24] ? exponent : 9'd0;
         mantissa = p[23:17];
         rest = |p[16:0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_int4 against its golden model: every significand of number and scale, of eight bits each, at every
-// distance of their exponents that matters; random numbers about the bounds of random scales. Build parameters:
-// NG_LANES, NG_CUTS.
+// distance of their exponents that matters; bounds with a single bit below a number's last place; random numbers about
+// the bounds of random scales. Build parameters: NG_LANES, NG_CUTS.
 #include <array>
 #include <bit>
 #include <string>
@@ -62,6 +62,29 @@ struct Tester {
     }
   }
 
+  /// Odd bounds, where equality counts, that are a BF16 number and a single bit below its last place: that number is
+  /// under the bound. Every such bit, the bound in every binade above the scale's, under normal and subnormal scales.
+  void single_bits() {
+    auto& rng = bench.rng();
+    for (std::uint32_t odd = 3; odd < 16; odd += 4)  // 2 k + 1
+      for (const bool normal : {false, true})
+        for (unsigned shift = 17; shift <= (normal ? 20U : 17U); ++shift)
+          for (unsigned bit = 0; bit < shift; ++bit) {
+            const unsigned first = rng.below(256);
+            for (unsigned n = 0; n < 256; ++n) {
+              const std::uint32_t top = (first + n) % 256, product = top << shift | 1U << bit, m = product / odd;
+              if (product % odd != 0 || (normal && top < 128) || normal != (m >> 23 == 1) || m >> 24 != 0) continue;
+              const unsigned exponent = normal ? 1 + rng.below(250) : 1;
+              const std::uint32_t code = ((exponent - 1 + shift - 17) << 7) + top;
+              Numbers x;
+              for (unsigned i = 0; i < lanes; ++i)  // and the next one
+                x[i] = static_cast<std::uint16_t>((code + i % 2) | rng.bits(1) << 15);
+              check(x, ((exponent - 1) << 23) + m);
+              break;
+            }
+          }
+  }
+
   void random_numbers(std::uint64_t i) {
     auto& rng = bench.rng();
     std::uint32_t scale = static_cast<std::uint32_t>(rng.bits(31));
@@ -111,6 +134,7 @@ int main(int argc, char** argv) {
   Tester test{bench, dut, pipe};
 
   test.significands();
+  test.single_bits();
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
   pipe.drain();
   return bench.finish();
