@@ -5,6 +5,7 @@
 
 Blocks fenced as `sh` run in one shell, in order, in a folder that looks like the root of the repository: what BUILD has for users is in
 its build/, VENV is its .venv. A block fenced as `text` is the output of the one before it; `…` stands for any text, alone in a line for any lines.
+Blocks fenced as `sh PROGRAM` and `text PROGRAM` are left out where VENV has no such program.
 """
 
 import re
@@ -17,8 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 MARK = "end of block"
 
 
-def blocks(text: str) -> list[tuple[str, str]]:
-    return [(match[1], match[2]) for match in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S)]
+def blocks(text: str, venv: Path) -> list[tuple[str, str]]:
+    found = re.finditer(r"^```(\w*)(?: (\w+))?\n(.*?)^```$", text, re.M | re.S)
+    return [(match[1], match[3]) for match in found if not match[2] or (venv / "bin" / match[2]).exists()]
 
 
 def pattern(expected: str) -> re.Pattern:
@@ -52,7 +54,7 @@ def main() -> int:
     for name in ("bin", "lib", "model", "python"):  # not this test's own folder: a link in a circle
         (folder / "build" / name).symlink_to(build / name)
     pairs = []
-    for kind, text in blocks(page.read_text()):
+    for kind, text in blocks(page.read_text(), venv):
         if kind == "sh":
             pairs.append((text, None))
         elif kind == "text":
