@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area setup-site compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
@@ -17,9 +17,6 @@ setup: ## install what is needed (Debian packages, .venv)
 
 setup-area: ## what only area and tests of other tools use, 350 MB: nextpnr for ECP5, a newer Yosys, FuseSoC
 	@tools/setup.sh area
-
-setup-site: ## what only `make site` and its test use, 20 MB: MkDocs
-	@tools/setup.sh site
 
 WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON
 DEMO = -DNG_TESTS=OFF -DNG_BENCHMARKS=OFF -DNG_PYTHON=OFF -DNG_SYSTEMC=OFF
@@ -115,7 +112,7 @@ traces: configure ## the traces of the manual's timing diagrams, from simulation
 pictures: setup ## the manual's pictures from their sources, docs/pictures
 	@$(PYTHON) tools/ngtools/pictures.py
 
-site: setup-site ## the manual with a search, in build/site
+site: setup ## the manual with a search, in build/site
 	@$(PYTHON) tools/ngtools/site.py $(BUILD)/site
 
 screenshots: site ## README, pictures and pages of the site as a laptop and a telephone show them, in build/screenshots (needs Chromium)

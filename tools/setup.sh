@@ -4,7 +4,6 @@
 # (python/requirements.txt) into .venv. What is there already is left alone; a second run takes a moment.
 #   tools/setup.sh         everything
 #   tools/setup.sh demo    only what `make demo` uses
-#   tools/setup.sh site    everything, and MkDocs, which makes a site of the manual (python/requirements-site.txt)
 #   tools/setup.sh area    everything, and what only `make area` and tests of other tools use (python/requirements-area.txt)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,11 +14,11 @@ fail() { printf 'setup: %s\n' "$*" >&2; exit 2; }
 what=${1:-all}
 case $what in
   demo) groups=(demo); tools=(cmake g++ make ninja verilator python3) ;;
-  all | area | site)
+  all | area)
     groups=(demo test)
     tools=(cmake g++ git make ninja verilator yosys nextpnr-ice40 icetime iverilog sta cvc4 riscv64-unknown-elf-gcc arm-none-eabi-gcc python3)
     ;;
-  *) fail "'$what' is not known; expected nothing, demo, site or area" ;;
+  *) fail "'$what' is not known; expected nothing, demo or area" ;;
 esac
 packages() { awk -v group="[$1]" '/^\[/ { on = $0 == group; next } on && NF && !/^#/' tools/apt-packages.txt; }
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'install ok installed'; }

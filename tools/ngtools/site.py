@@ -143,7 +143,7 @@ def main() -> int:
         from mkdocs.config import load_config
         from mkdocs.exceptions import MkDocsException
     except ImportError:
-        raise FlowError("mkdocs was not found; make setup-site installs it") from None
+        raise FlowError("mkdocs was not found; make setup installs it") from None
     logging.basicConfig(format="%(levelname)s: %(message)s", level=logging.WARNING)
     folder = Path(sys.argv[1]).resolve()
     try:
