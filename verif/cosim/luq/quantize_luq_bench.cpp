@@ -10,11 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "../bench.hpp"
-#include "../cut_pipe.hpp"
-#include "Vdut.h"
 #include "narrowgauge/luq/mul_luq.hpp"
-#include "narrowgauge/luq/quantize_luq.hpp"
+#include "quantizer_tester.hpp"
 
 namespace {
 
@@ -23,56 +20,19 @@ using namespace narrowgauge::bench;
 
 constexpr unsigned lanes = NG_LANES;
 constexpr unsigned random_bits = NG_RAND_BITS;
-constexpr std::uint32_t words = std::uint32_t{1} << random_bits;
-using Numbers = std::array<std::uint16_t, lanes>;
-using Random = std::array<std::uint32_t, lanes>;
-using Codes = std::array<std::uint8_t, lanes>;
 
 float number(std::uint16_t code) { return std::bit_cast<float>(std::uint32_t{code} << 16); }
 
-struct Tester {
-  Bench& bench;
-  Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
-
-  /// Applies the inputs and compares; `after` gets the codes.
+struct Tester : QuantizerTester<lanes, 4, random_bits, 8> {
+  static auto golden(std::uint8_t scale, bool stochastic) {
+    return [=](std::uint16_t x, std::uint32_t r) { return quantize_luq(x, scale, stochastic, r, random_bits); };
+  }
   template <class After>
   void check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random, After after) {
-    bool special = scale == 0xFF;
-    Codes expected;
-    for (unsigned i = 0; i < lanes; ++i) {
-      set_bits(dut->a_i, 16 * i, 16, x[i]);
-      set_bits(dut->rand_i, random_bits * i, random_bits, random[i]);
-      special |= is_special_bf16(x[i]);
-      expected[i] = quantize_luq(x[i], scale, stochastic, random[i], random_bits);
-    }
-    dut->scale_i = scale;
-    dut->stochastic_i = stochastic;
-    pipe([this, x, scale, stochastic, random, expected, special, after] {
-      Codes codes;
-      for (unsigned i = 0; i < lanes; ++i) {
-        codes[i] = static_cast<std::uint8_t>(get_bits(dut->codes_o, 4 * i, 4));
-        bench.expect_eq("codes_o, lane " + std::to_string(i), std::uint32_t{codes[i]}, std::uint32_t{expected[i]}, [&] {
-          return "scale_i = " + hex(scale) + ", a_i = " + hex(x[i]) +
-                 (stochastic ? ", rand_i = " + hex(random[i]) : ", nearest");
-        });
-      }
-      bench.expect_eq("special_o", static_cast<bool>(dut->special_o), special,
-                      [&] { return "scale_i = " + hex(scale) + ", a_i of lane 0 = " + hex(x[0]); });
-      after(codes);
-    });
+    QuantizerTester::check(x, scale, scale == 0xFF, stochastic, random, golden(scale, stochastic), after);
   }
   void check(const Numbers& x, std::uint8_t scale, bool stochastic, const Random& random) {
     check(x, scale, stochastic, random, [](const Codes&) {});
-  }
-
-  Random any_random() {
-    Random random;
-    for (std::uint32_t& r : random) {  // often the ends: what must never go up, what goes up first
-      r = static_cast<std::uint32_t>(bench.rng().bits(random_bits));
-      if (bench.rng().bits(2) == 0) r = bench.rng().bits(1) ? words - 1 : 0;
-    }
-    return random;
   }
 
   /// Every number under every scale, `lanes` numbers at once.
@@ -137,9 +97,8 @@ struct Tester {
     for (std::uint16_t& code : x) {
       const auto sign = static_cast<std::uint16_t>(rng.bits(1) << 15);
       switch (i / 2 % 4) {
-        case 0:  // any code; infinity, or a NaN with one bit
-          code = static_cast<std::uint16_t>(rng.bits(16));
-          if (rng.bits(2) == 0) code = static_cast<std::uint16_t>(sign | 0x7F80 | (1U << rng.below(8) & 0x7F));
+        case 0:
+          code = any_or_special(rng, sign);
           break;
         case 1: {  // a number of the grid or a midpoint, or next to it
           const int field = std::clamp(static_cast<int>(rng.below(11)) - 2 + scale, 0, 254);
@@ -153,27 +112,15 @@ struct Tester {
           code = static_cast<std::uint16_t>(static_cast<std::uint32_t>(field) << 7 | rng.bits(7) | sign);
           break;
         }
-        default:  // subnormal, zeros, specials
-          code = static_cast<std::uint16_t>(rng.bits(rng.below(8)) | sign |
-                                            (rng.bits(3) == 0   ? 0x7F80U
-                                             : rng.bits(2) == 0 ? 0x80U
-                                                                : 0U));
+        default:
+          code = tiny_or_special(rng, sign);
       }
     }
     if (rng.bits(1)) {
       check(x, scale, i % 2 != 0, any_random());
       return;
     }
-    Random random;  // the least random bits that round up, or one less
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      const auto code = [&](std::uint32_t r) { return quantize_luq(x[lane], scale, true, r, random_bits); };
-      const std::uint8_t down = code(0);
-      std::uint32_t least = 0;
-      for (int bit = random_bits - 1; bit >= 0; --bit)
-        if (const std::uint32_t more = least | std::uint32_t{1} << bit; code(more) == down) least = more;
-      random[lane] = std::min(least + static_cast<std::uint32_t>(rng.bits(1)), words - 1);
-    }
-    check(x, scale, true, random);
+    check(x, scale, true, deciding_random(x, golden(scale, true)));
   }
 };
 
@@ -183,11 +130,11 @@ int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_luq");
   Dut<Vdut> dut(bench);
   CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{{bench, dut, pipe}};
 
   test.numbers(bench.sweep_step("numbers x scales x roundings", 512 * ((0x10000 + lanes - 1) / lanes)));
   if constexpr (random_bits <= 8) {
-    constexpr std::uint64_t vectors = (words + lanes - 1) / lanes;
+    constexpr std::uint64_t vectors = (Tester::words + lanes - 1) / lanes;
     test.octaves(bench.sweep_step("numbers x all random words", 18 * 128 * vectors));
   }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);

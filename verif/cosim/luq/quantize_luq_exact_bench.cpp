@@ -9,11 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "../bench.hpp"
-#include "../cut_pipe.hpp"
-#include "Vdut.h"
-#include "narrowgauge/luq/quantize_luq.hpp"
 #include "narrowgauge/luq/quantize_luq_exact.hpp"
+#include "quantizer_tester.hpp"
 
 namespace {
 
@@ -25,55 +22,20 @@ constexpr int levels = NG_LEVELS;
 constexpr unsigned code_bits = levels == luq_storage_levels ? 4 : 5;
 constexpr int mantissa_bits = NG_ALPHA == 0 ? 7 : 23;
 constexpr unsigned random_bits = NG_RAND_BITS;
-constexpr std::uint32_t words = std::uint32_t{1} << random_bits;
-using Numbers = std::array<std::uint16_t, lanes>;
-using Random = std::array<std::uint32_t, lanes>;
-using Codes = std::array<std::uint8_t, lanes>;
 
-struct Tester {
-  Bench& bench;
-  Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
-
-  /// Applies the inputs and compares; `after` gets the codes.
+struct Tester : QuantizerTester<lanes, code_bits, random_bits, mantissa_bits + 8> {
+  static auto golden(float alpha, bool stochastic) {
+    return [=](std::uint16_t x, std::uint32_t r) {
+      return quantize_luq_exact(x, alpha, levels, stochastic, r, random_bits);
+    };
+  }
   template <class After>
   void check(const Numbers& x, std::uint32_t scale, bool stochastic, const Random& random, After after) {
     const float alpha = luq_scale(scale, mantissa_bits);
-    bool special = !is_luq_scale(alpha);
-    Codes expected;
-    for (unsigned i = 0; i < lanes; ++i) {
-      set_bits(dut->a_i, 16 * i, 16, x[i]);
-      set_bits(dut->rand_i, random_bits * i, random_bits, random[i]);
-      special |= is_special_bf16(x[i]);
-      expected[i] = quantize_luq_exact(x[i], alpha, levels, stochastic, random[i], random_bits);
-    }
-    set_bits(dut->scale_i, 0, mantissa_bits + 8, scale);
-    dut->stochastic_i = stochastic;
-    pipe([this, x, scale, stochastic, random, expected, special, after] {
-      Codes codes;
-      for (unsigned i = 0; i < lanes; ++i) {
-        codes[i] = static_cast<std::uint8_t>(get_bits(dut->codes_o, code_bits * i, code_bits));
-        bench.expect_eq("codes_o, lane " + std::to_string(i), std::uint32_t{codes[i]}, std::uint32_t{expected[i]}, [&] {
-          return "scale_i = " + hex(scale) + ", a_i = " + hex(x[i]) +
-                 (stochastic ? ", rand_i = " + hex(random[i]) : ", nearest");
-        });
-      }
-      bench.expect_eq("special_o", static_cast<bool>(dut->special_o), special,
-                      [&] { return "scale_i = " + hex(scale) + ", a_i of lane 0 = " + hex(x[0]); });
-      after(codes);
-    });
+    QuantizerTester::check(x, scale, !is_luq_scale(alpha), stochastic, random, golden(alpha, stochastic), after);
   }
   void check(const Numbers& x, std::uint32_t scale, bool stochastic, const Random& random) {
     check(x, scale, stochastic, random, [](const Codes&) {});
-  }
-
-  Random any_random() {
-    Random random;
-    for (std::uint32_t& r : random) {  // often the ends: what must never go up, what goes up first
-      r = static_cast<std::uint32_t>(bench.rng().bits(random_bits));
-      if (bench.rng().bits(2) == 0) r = bench.rng().bits(1) ? words - 1 : 0;
-    }
-    return random;
   }
 
   /// scale_i of an exponent field and the upper seven bits of a mantissa; the others random, often zeros.
@@ -157,9 +119,8 @@ struct Tester {
     for (std::uint16_t& code : x) {
       const auto sign = static_cast<std::uint16_t>(rng.bits(1) << 15);
       switch (i / 2 % 4) {
-        case 0:  // any code; infinity, or a NaN with one bit
-          code = static_cast<std::uint16_t>(rng.bits(16));
-          if (rng.bits(2) == 0) code = static_cast<std::uint16_t>(sign | 0x7F80 | (1U << rng.below(8) & 0x7F));
+        case 0:
+          code = any_or_special(rng, sign);
           break;
         case 1: {  // a number of the grid, or half as much again, or next to it
           std::uint32_t near = top + 128 * rng.below(11) - 256;
@@ -172,30 +133,15 @@ struct Tester {
           code = static_cast<std::uint16_t>(static_cast<std::uint32_t>(field) << 7 | rng.bits(7) | sign);
           break;
         }
-        default:  // subnormal, zeros, specials
-          code = static_cast<std::uint16_t>(rng.bits(rng.below(8)) | sign |
-                                            (rng.bits(3) == 0   ? 0x7F80U
-                                             : rng.bits(2) == 0 ? 0x80U
-                                                                : 0U));
+        default:
+          code = tiny_or_special(rng, sign);
       }
     }
     if (rng.bits(1)) {
       check(x, scale, i % 2 != 0, any_random());
       return;
     }
-    const float alpha = luq_scale(scale, mantissa_bits);
-    Random random;  // the least random bits that round up, or one less
-    for (unsigned lane = 0; lane < lanes; ++lane) {
-      const auto code = [&](std::uint32_t r) {
-        return quantize_luq_exact(x[lane], alpha, levels, true, r, random_bits);
-      };
-      const std::uint8_t down = code(0);
-      std::uint32_t least = 0;
-      for (int bit = random_bits - 1; bit >= 0; --bit)
-        if (const std::uint32_t more = least | std::uint32_t{1} << bit; code(more) == down) least = more;
-      random[lane] = std::min(least + static_cast<std::uint32_t>(rng.bits(1)), words - 1);
-    }
-    check(x, scale, true, random);
+    check(x, scale, true, deciding_random(x, golden(luq_scale(scale, mantissa_bits), true)));
   }
 };
 
@@ -205,9 +151,9 @@ int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_luq_exact");
   Dut<Vdut> dut(bench);
   CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{{bench, dut, pipe}};
 
-  test.significands(random_bits <= 8 ? 1 + (words + lanes - 1) / lanes : 1);
+  test.significands(random_bits <= 8 ? 1 + (Tester::words + lanes - 1) / lanes : 1);
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
   pipe.drain();
   return bench.finish();
