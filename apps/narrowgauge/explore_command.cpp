@@ -130,10 +130,10 @@ power::Workload workload_of(const ExploreArguments& arguments) {
 // ---- the result
 
 const std::vector<std::string> columns{
-    "point",        "format",       "sparsity",      "rows",        "cols",       "lanes",  "a_depth",
-    "b_depth",      "stream_width", "global_buffer", "resident",    "technology", "result", "compression",
-    "frequency_hz", "energy_j",     "mac_j",         "sram_j",      "dram_j",     "idle_j", "cycles",
-    "time_s",       "limit",        "memory_share",  "utilization", "area_m2",    "sqnr_db"};
+    "point",        "format",       "sparsity",      "rows",         "cols",        "lanes",   "a_depth",
+    "b_depth",      "stream_width", "global_buffer", "resident",     "technology",  "result",  "compression",
+    "frequency_hz", "energy_j",     "mac_j",         "sram_j",       "dram_j",      "codec_j", "idle_j",
+    "cycles",       "time_s",       "limit",         "memory_share", "utilization", "area_m2", "sqnr_db"};
 
 std::string cell(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -187,7 +187,7 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
     const auto count = [&](const char* name) { return std::to_string(p[name].template get<int>()); };
     // What of the energy is whose, in percent.
     std::string split;
-    for (const char* part : {"mac_j", "sram_j", "dram_j", "idle_j"})
+    for (const char* part : {"mac_j", "sram_j", "dram_j", "codec_j", "idle_j"})
       split.append(split.empty() ? "" : "/")
           .append(std::to_string(std::lround(100 * p[part].get<double>() / p["energy_j"].get<double>())));
     rows.push_back({std::to_string(p["point"].get<std::uint64_t>()),
@@ -202,7 +202,7 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
                     p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
   }
   print_table({"point", "format", "array", "depths", "stream", "technology", "result", "compr.", "MHz", "energy uJ",
-               "MAC/buffers/DRAM/idle %", "cycles", "ms", "util. %", "area mm2", "SQNR dB", ""},
+               "MAC/buffers/DRAM/codec/idle %", "cycles", "ms", "util. %", "area mm2", "SQNR dB", ""},
               rows);
   if (points.size() > rows.size())
     std::printf("... and %zu more: --rows, --json, --csv\n", points.size() - rows.size());

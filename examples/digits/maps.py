@@ -37,6 +37,7 @@ HEADS = {
     "pca": "PCA + Huffman",
     "transform": "PCA, tables, runs",
 }
+CODERS = ("huffman_encoder", "bit_packer", "huffman_decoder")
 STORED = {"memory": "dram", "technology": "ddr3_1066", "operation": "store_and_fetch"}
 
 Maps = dict[str, Array]
@@ -218,6 +219,12 @@ def print_tables(measured: dict) -> None:
         for code, (bits, right, point) in cheapest(measured["sweep"], float32 - lost).items():
             joules = ng.memory_energy(**STORED, bits=bits * values).value
             print(f"| {HEADS[code]} | {bits:.2f} | {right} | {point} | {1e6 * joules:.3f} | {1 - joules / raw:.0%} |")
+    # On a map of 3.2 bits a value, without the memories of the tables (docs/energy_flow.md).
+    parts = {unit: ng.energy(unit=unit, technology="osu018").value for unit in CODERS}
+    print(f"\nThe units that code a value and decode it take {1e12 * sum(parts.values()):.0f} pJ in osu018, 180 nm ("
+          + ", ".join(f"{unit} {1e12 * joules:.0f}" for unit, joules in parts.items())
+          + f"): {1e6 * values * sum(parts.values()):.3f} uJ for an image's maps, "
+          f"{values * sum(parts.values()) / raw:.0%} of raw bytes in memory.")  # fmt: skip
 
 
 def differences(now: dict, then: dict) -> list[str]:

@@ -34,6 +34,9 @@ class KeptPrices final : public power::Prices {
   power::Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override {
     return prices_.dram_bit(memory, technology, write);
   }
+  std::optional<power::Price> unit(const std::string& name, const std::string& technology) const override {
+    return prices_.unit(name, technology);
+  }
 
  private:
   std::shared_ptr<const Gauge> gauge_;
@@ -104,7 +107,8 @@ py::array_t<std::uint64_t> points_of(const Front& front) {
 }  // namespace
 
 void bind_explore(py::module_& module) {
-  PYBIND11_NUMPY_DTYPE(power::Point, possible, cycles, time_s, mac_j, sram_j, dram_j, idle_j, area_m2, sqnr_db);
+  PYBIND11_NUMPY_DTYPE(power::Point, possible, cycles, time_s, mac_j, sram_j, dram_j, codec_j, idle_j, area_m2,
+                       sqnr_db);
 
   py::class_<Front>(module, "Front", "The points of a part of a space that no other of the part beats. Can be pickled.")
       .def_property_readonly("points", &points_of, "uint64, ascending.")

@@ -289,7 +289,8 @@ TEST(Points, AddUp) {
     EXPECT_NEAR(points[i].time_s, seconds, 1e-12 * seconds);
     EXPECT_NEAR(d["memory_share"].get<double>(), of_memory / seconds, 1e-12);
     EXPECT_GT(points[i].idle_j, 0);
-    EXPECT_DOUBLE_EQ(points[i].energy_j(), points[i].mac_j + points[i].sram_j + points[i].dram_j + points[i].idle_j);
+    EXPECT_DOUBLE_EQ(points[i].energy_j(),
+                     points[i].mac_j + points[i].sram_j + points[i].dram_j + points[i].codec_j + points[i].idle_j);
     EXPECT_DOUBLE_EQ(points[i].mac_j,
                      macs * 1e-12 * format.bits * (sparse && format.name == "nvfp4" ? selecting : 1.0));
     EXPECT_NEAR(points[i].dram_j, 1e-12 * (weights + (maps + 2 * out) / d["compression"].get<double>()),
@@ -364,6 +365,57 @@ TEST(Points, NarrowerResultsTakeLessOfMemory) {
   for (const Layer& layer : load_workload("digits").layers) results += static_cast<double>(layer.gemm.m * layer.gemm.n);
   EXPECT_NEAR(fp32 - bf16, results * 16 * 2e-12, 1e-9 * fp32);
   EXPECT_NE(point_of({{"result", "bf16"}})["assumed"].dump().find("result: "), std::string::npos);
+}
+
+/// With a codec of 3 pJ a byte decoded, and 2 + 2 pJ encoded.
+class CodecPrices final : public PlainPrices {
+ public:
+  std::optional<Price> unit(const std::string& name, const std::string&) const override {
+    return Price{name == "huffman_decoder" ? 3e-12 : 2e-12, "plain"};
+  }
+};
+
+TEST(Points, CompressedMapsPassTheRecordedCodec) {
+  Json space = Json::parse(R"({"format": "fp8_e4m3", "rows": 4, "cols": 8, "technology": "osu018", "result": "fp8",
+                               "compression": [1, 2, 4], "stream_width": 64, "objectives": ["energy"]})");
+  const auto points = [&](std::shared_ptr<const Prices> prices) {
+    const Explorer e(load_workload("digits"), space_from_json(space), std::move(prices), normal_tensors(16, 16, 64));
+    std::vector<Json> found;
+    for (std::uint64_t i = 0; i < e.points(); ++i) found.emplace_back(e.describe(i));
+    return found;
+  };
+  const std::vector<Json> free = points(std::make_shared<PlainPrices>()),
+                          priced = points(std::make_shared<CodecPrices>());
+  ASSERT_EQ(priced.size(), 3U);
+  EXPECT_EQ(priced[0]["codec_j"], 0);
+  EXPECT_EQ(free[1]["codec_j"], 0);
+  EXPECT_NE(free[1]["assumed"].dump().find("the codec is free"), std::string::npos);
+  EXPECT_EQ(priced[1]["assumed"].dump().find("the codec is free"), std::string::npos);
+  // Bytes in and out as they are, whatever the ratio: each pays for logic and for the bits of the tables at 10 fJ.
+  EXPECT_GT(priced[1]["codec_j"].get<double>(), 0);
+  EXPECT_EQ(priced[1]["codec_j"], priced[2]["codec_j"]);
+  EXPECT_LT(priced[1]["dram_j"], priced[0]["dram_j"]);
+  EXPECT_NEAR(priced[1]["energy_j"].get<double>() - free[1]["energy_j"].get<double>(), priced[1]["codec_j"], 1e-16);
+  double results = 0;
+  for (const Layer& layer : load_workload("digits").layers) results += static_cast<double>(layer.gemm.m * layer.gemm.n);
+  const double decoded = 3e-12 + 8 * 1e-14, encoded = 4e-12 + (16 + 24 + 24) * 1e-14;
+  const double bytes_in = (priced[1]["codec_j"].get<double>() - results * encoded) / decoded;
+  EXPECT_NEAR(bytes_in, std::round(bytes_in), 1e-3);
+  EXPECT_GT(bytes_in, results);
+  // A decoder, an encoder and a packer for each of 8 bytes, and their tables.
+  double cells = 0, period = 0;
+  for (const char* name : {"huffman_decoder", "huffman_encoder", "bit_packer"}) {
+    std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/" + name + ".json");
+    const Json record = Json::parse(in);
+    cells += record["area_m2"].get<double>();
+    period = std::max(period, record["period_s"].get<double>());
+  }
+  const double tables = 256 * (8 + 16 + 24) * space_from_json(space).area.sram_bit * 180e-9 * 180e-9;
+  EXPECT_NEAR(priced[1]["area_m2"].get<double>() - priced[0]["area_m2"].get<double>(), 8 * (cells + tables), 1e-12);
+  // No codec is faster than its record.
+  space["frequency_hz"] = 1.01 / period;
+  const std::vector<Json> fast = points(std::make_shared<CodecPrices>());
+  EXPECT_EQ(fast[1]["possible"], false);
 }
 
 TEST(Points, NoArrayIsFasterThanItsCell) {

@@ -45,7 +45,7 @@ class Base(unittest.TestCase):
         unit = flow.units[name]
         work, mapped = flow.prepare(unit)
         path = flow.stimulus(unit, stimulus, cycles, 7, work)
-        flow.simulate(work, mapped["period_s"], path, ["--outputs", str(work / "outputs.txt")])
+        flow.simulate(unit, work, mapped["period_s"], path, ["--outputs", str(work / "outputs.txt")])
         inputs = stimulus_of(path)
         head, *lines = (work / "outputs.txt").read_text().splitlines()
         outputs = rows_of(head.split(), lines)
@@ -93,6 +93,25 @@ class Golden(Base):
             assert y["valid_o"], f"cycle {cycle}"
             assert signed(y["product_o"], 12) == signed(x["a_i"], 6) * signed(x["b_i"], 6), f"cycle {cycle}"
         assert len({(inputs[cycle]["a_i"], inputs[cycle]["b_i"]) for cycle in taken}) > len(taken) - 4
+
+    def test_codec(self):
+        """A feature map through encoder and packer, and back through the decoder: a value a cycle."""
+        cycles = 1500
+        from_encoder, codes = self.simulate("huffman_encoder", "relu", cycles)
+        from_packer, words = self.simulate("bit_packer", "relu", cycles)
+        to_decoder, beats = self.simulate("huffman_decoder", "relu", cycles)
+        values = [x["data_i"] for x in from_encoder if x["valid_i"]]
+        made = [(y["code_o"], y["length_o"]) for y in codes if y["valid_o"]]
+        assert made == [(x["code_i"], x["length_i"]) for x in from_packer if x["valid_i"]][: len(made)]
+        offered = [x["data_i"] for x in to_decoder if x["valid_i"]]
+        packed = [y["data_o"] for y in words if y["valid_o"]]
+        assert packed == offered[: len(packed)]
+        first = next(cycle for cycle, y in enumerate(beats) if y["valid_o"])
+        decoded = beats[first:]
+        assert all(y["valid_o"] and not y["fault_o"] and not y["last_o"] for y in decoded)
+        assert [y["data_o"] for y in decoded] == values[: len(decoded)]
+        assert min(len(made), len(decoded)) > 1100
+        assert 0.4 < values.count(0) / len(values) < 0.6
 
 
 class Oracles(Base):

@@ -68,12 +68,13 @@ def test_front_is_what_no_point_beats(gauge: ng.Gauge) -> None:
         "mac_j",
         "sram_j",
         "dram_j",
+        "codec_j",
         "idle_j",
         "area_m2",
         "sqnr_db",
     )
     assert (~costs["possible"]).sum() == result.front.impossible
-    energy = costs["mac_j"] + costs["sram_j"] + costs["dram_j"] + costs["idle_j"]
+    energy = costs["mac_j"] + costs["sram_j"] + costs["dram_j"] + costs["codec_j"] + costs["idle_j"]
     values = np.stack([energy, costs["time_s"], -costs["sqnr_db"]], axis=1)
     no_worse = (values[:, None] <= values[None]).all(2) & costs["possible"][:, None]
     better = no_worse & ((values[:, None] < values[None]).any(2) | np.tri(POINTS, k=-1, dtype=bool).T)

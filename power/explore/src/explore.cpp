@@ -2,10 +2,12 @@
 #include "narrowgauge/power/explore/explore.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -274,6 +276,45 @@ SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& techno
   return {};
 }
 
+/// What compresses feature maps: for each byte of the stream a decoder, an encoder and a packer, as recorded.
+struct Codec {
+  double decode_j = 0, encode_j = 0;  // of a byte, with the accesses of tables and of the encoder's values
+  double period_s = 0;                // shortest of all three
+  double area = 0, memory_bits = 0;   // of the coders of one byte; in squares of the node
+  bool known = false;
+};
+
+/// That of a technology; where this has no record, osu018's, with the node.
+Codec codec_in(const std::string& technology, const std::function<std::optional<Price>(const char*)>& price,
+               const std::function<double(double)>& sram_bit) {
+  Codec codec;
+  constexpr std::array units{"huffman_decoder", "huffman_encoder", "bit_packer"};
+  for (const char* unit : units) {
+    const std::optional<Price> found = price(unit);
+    const auto path = [&](const std::string& from) { return "records/" + from + "/" + unit + ".json"; };
+    Json record = embedded_json(path(technology));
+    double scale = 1;
+    if (record.is_null()) {
+      record = embedded_json(path("osu018"));
+      scale = node_of(technology).value_or(180e-9) / 180e-9;
+    }
+    if (!found || record.is_null()) return {};
+    const double node = scale == 1 ? node_of(technology).value_or(180e-9) : 180e-9;
+    codec.period_s = std::max(codec.period_s, record.at("period_s").get<double>() * scale);
+    codec.area += record.at("area_m2").get<double>() / (node * node);
+    double joules = found->energy_j;
+    const Json& sample = record.at("samples").at(0);
+    for (const Json& memory : sample.value("memories", Json::array())) {
+      const double width = memory.at("width"), bits = width * memory.at("depth").get<double>();
+      joules += (memory.at("reads").get<double>() + memory.at("writes").get<double>()) * width * sram_bit(bits / 8);
+      codec.memory_bits += bits;
+    }
+    (unit == units[0] ? codec.decode_j : codec.encode_j) += joules;
+  }
+  codec.known = true;
+  return codec;
+}
+
 /// Bytes a second of a memory where the space does not say: one channel of 64-bit DDR3-1600, a stack of HBM2, a chip of
 /// GDDR6 (14 Gbit/s, 32 bits).
 double default_bandwidth(std::string_view memory) {
@@ -383,6 +424,7 @@ struct Explorer::Data {
     bool sram_assumed = false, dram_assumed = false;
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
     double bandwidth = 0;  // bytes a second
+    Codec codec = {};
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;             // format x lanes x technology
@@ -406,6 +448,11 @@ struct Explorer::Data {
     Cell found = known_cells[mac_index(at[format], at[lanes], at[technology])];
     found.period_s *= sparse_cell(at).period;
     return found;
+  }
+
+  /// What feature maps pass on their way; nothing where the point does not compress.
+  Codec codec(const std::array<std::size_t, Space::axes>& at) const {
+    return space.compression[at[compression]] == 1 ? Codec{} : technologies[at[technology]].codec;
   }
 
   void ask_prices(const Progress& progress);
@@ -451,6 +498,12 @@ struct Explorer::Data {
     const double bandwidth = 8 * technologies[at[technology]].bandwidth;
     return {1 / hertz, 1 / bandwidth, 1 / (space.compression[at[compression]] * bandwidth),
             result_in_memory(at) / bandwidth};
+  }
+
+  /// In squares of the node: coders for each byte of the stream.
+  double codec_area(const std::array<std::size_t, Space::axes>& at) const {
+    const Codec found = codec(at);
+    return space.stream_width[at[stream_width]] / 8.0 * (found.area + found.memory_bits * space.area.sram_bit);
   }
 
   // In squares of the node.
@@ -552,13 +605,22 @@ struct Explorer::Data {
         array.sqnr_db = sqnr[at[format] * space.sparsity.size() + at[sparsity]];
         new_technology = false;
       }
-      const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
-      if (work.possible && hertz * cell.period_s <= 1 + 1e-9) {
+      const Codec coders = codec(at);
+      const double period_s = std::max(cell.period_s, coders.period_s);
+      const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / period_s : asked;
+      if (work.possible && hertz * period_s <= 1 + 1e-9) {
         const double packed = space.compression[at[compression]];
         const double in = work.weights_in + work.maps_in / packed;
         const double out_bits = work.results * result_in_memory(at);
         point = array;
         point.dram_j = in * dram_read_j + out_bits * dram_write_j;
+        if (coders.known) {
+          const double node = technologies[at[technology]].node;
+          point.codec_j = (work.maps_in * coders.decode_j +
+                           work.results * result_bits(space.result[at[result]]) * coders.encode_j) /
+                          8;
+          point.area_m2 += codec_area(at) * node * node;
+        }
         point.time_s = work.layers.seconds(seconds(at, hertz));
         point.idle_j = std::max(0.0, point.time_s * hertz * cells_of_array - busy) * clock_j + point.time_s * leakage_w;
       } else {
@@ -633,6 +695,19 @@ void Explorer::Data::ask_prices(const Progress& progress) {
         tech.dram_memory = "dram";
         tech.dram = fallback;
       }
+    }
+    if (std::any_of(space.compression.begin(), space.compression.end(), [](double ratio) { return ratio != 1; })) {
+      tech.codec = codec_in(
+          name, [&](const char* unit) { return prices->unit(unit, name); },
+          [&](double bytes) { return prices->sram_bit(tech.sram, bytes, false).energy_j; });
+      if (tech.codec.known)
+        for (const auto& [what, joules] :
+             {std::pair("decoded", tech.codec.decode_j), std::pair("encoded", tech.codec.encode_j)})
+          sources.push_back(
+              {{"of", std::string("a byte of a compressed feature map ") + what + ", with its tables"},
+               {"technology", name},
+               {"energy_j", joules},
+               {"source", prices->unit(what[0] == 'd' ? "huffman_decoder" : "huffman_encoder", name)->source}});
     }
     const Price sram = prices->sram_bit(tech.sram, 32768, false);
     const Price read = prices->dram_bit(tech.dram_memory, tech.dram, false);
@@ -938,7 +1013,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const Sparsity how = space.sparsity[at[sparsity]];
   const Data::Technology& tech = data_->technologies[at[technology]];
   const Cell cell = data_->cell(at);
-  const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / cell.period_s : asked;
+  const Codec codec = data_->codec(at);
+  const double asked = space.frequency_hz[at[frequency]];
+  const double hertz = asked == 0 ? 1 / std::max(cell.period_s, codec.period_s) : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
                               {"resident", name(space.resident[at[resident]])},
@@ -964,6 +1041,7 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["mac_j"] = point.mac_j;
   json["sram_j"] = point.sram_j;
   json["dram_j"] = point.dram_j;
+  json["codec_j"] = point.codec_j;
   json["idle_j"] = point.idle_j;
   json["cycles"] = point.cycles;
   json["time_s"] = point.time_s;
@@ -983,7 +1061,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
            (data_->sparse_cell(at).known ? "selection as the recorded sparse cell beside the dense one"
                                          : "selection free"));
   if (space.compression[at[compression]] != 1)
-    assume("compression: feature maps take that much less of memory's energy; the codec is free and keeps pace");
+    assume(std::string("compression: feature maps take that much less of memory, as the space says; ") +
+           (codec.known ? "coders as recorded, for each byte of the stream" : "the codec is free and keeps pace"));
   if (space.result[at[result]] != Result::fp32)
     assume("result: converted to " + std::string(name(space.result[at[result]])) + " behind the tile; that is free");
   if (cell.period_s == 0)

@@ -56,4 +56,35 @@ Price GaugePrices::dram_bit(const std::string& memory, const std::string& techno
   return price_of(gauge_.energy(memory_question(memory, technology, write)));
 }
 
+std::optional<Price> GaugePrices::unit(const std::string& name, const std::string& technology) const {
+  const auto of_unit = [&](const std::string& flow) {
+    Question question;
+    question.record = name;
+    question.technology = flow;
+    return gauge_.energy(question);
+  };
+  const auto of_int8 = [&](const std::string& where) {
+    Question question;
+    question.unit.mac = reference_mac(8);
+    question.unit.a.distribution = question.unit.b.distribution = Distribution::gauss;
+    question.technology = where;
+    question.rung = Rung::L0;
+    return gauge_.energy(question);
+  };
+  try {
+    return price_of(of_unit(technology));
+  } catch (const Error&) {  // no records of its own
+  }
+  try {
+    const Answer here = of_int8(technology);
+    if (!here.anchor) return {};
+    const Answer unit = of_unit(here.anchor->flow);
+    const double ratio = unit.each / of_int8(here.anchor->flow).each;
+    return Price{ratio * here.each, "INT8 multiply-accumulate of " + technology + " x " + std::to_string(ratio) +
+                                        ", the ratio in " + here.anchor->flow + ": " + source_of(unit)};
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace narrowgauge::power

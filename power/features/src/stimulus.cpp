@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 
+#include "codec_stimulus.hpp"
 #include "features/text.hpp"
 #include "features_operands.hpp"
 #include "narrowgauge/error.hpp"
@@ -313,6 +314,13 @@ class Maker {
       made.value = [every](std::size_t cycle) { return Bits{static_cast<std::uint8_t>(cycle % every == 0)}; };
     } else if (how.contains("random") || how.contains("fixed") || how.contains("format") || how.contains("one_of")) {
       made.value = [values = drawn(name, how)](std::size_t cycle) { return values[cycle]; };
+    } else if (how.contains("codec")) {
+      if (options_.stimulus != "relu") throw Error("input " + name + " takes the stimulus relu");
+      made.value = [port = codec_port(how.at("codec"), options_.cycles, options_.seed)](std::size_t cycle) {
+        Bits bits;
+        append(bits, port.values[cycle], static_cast<int>(port.width));
+        return bits;
+      };
     } else if (how.contains("sequence")) {
       if (order_.empty() || (how.at("sequence") != "first" && how.at("sequence") != "last"))
         throw Error("input " + name + ": 'sequence' is first or last, of a unit with a schedule other than plain");
@@ -320,10 +328,10 @@ class Maker {
         return Bits{static_cast<std::uint8_t>(first ? order_[cycle].first : order_[cycle].last)};
       };
     } else {
-      throw Error(
-          "input " + name + " is " + how.dump() +
-          "; expected an object with operand, scale, constant, every, sequence, random, one_of, fixed or format, "
-          "and perhaps delay, hold, width and times");
+      throw Error("input " + name + " is " + how.dump() +
+                  "; expected an object with operand, scale, constant, every, sequence, codec, random, one_of, fixed "
+                  "or format, "
+                  "and perhaps delay, hold, width and times");
     }
     return made;
   }

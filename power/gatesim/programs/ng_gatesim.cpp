@@ -173,6 +173,21 @@ void write_outputs(const std::string& path, const Netlist& netlist, const std::v
   }
 }
 
+/// What the memories, whose energy is in no rung, do in a cycle.
+ordered_json memories(const Netlist& netlist, const Counts& counts) {
+  ordered_json result = ordered_json::array();
+  for (std::size_t r = 0; r < netlist.rams.size(); ++r) {
+    const Ram& ram = netlist.rams[r];
+    const auto cycles = static_cast<double>(counts.cycles);
+    result.push_back({{"name", ram.name},
+                      {"width", ram.write_data.size()},
+                      {"depth", std::size_t{1} << ram.write_address.size()},
+                      {"reads", static_cast<double>(counts.ram_reads[r]) / cycles},
+                      {"writes", static_cast<double>(counts.ram_writes[r]) / cycles}});
+  }
+  return result;
+}
+
 void run(const Arguments& arguments) {
   const Technology technology = read_technology(arguments.technology);
   const Netlist netlist = read_netlist(arguments.netlist, technology);
@@ -205,6 +220,7 @@ void run(const Arguments& arguments) {
   std::vector<std::uint8_t> outputs;
   const Counts settled = simulator.run(vectors, arguments.outputs.empty() ? nullptr : &outputs);
   result["cycles"] = settled.cycles;
+  if (!netlist.rams.empty()) result["memories"] = memories(netlist, settled);
   result["L2"] = report.rung(settled, seconds_since(begin));
   if (!arguments.outputs.empty()) write_outputs(arguments.outputs, netlist, outputs);
   Counts delayed;

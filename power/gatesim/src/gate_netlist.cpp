@@ -96,6 +96,18 @@ class Nets {
   std::map<int, int> ids_;
 };
 
+Ram ram(const std::string& name, const json& connections, Nets& nets) {
+  const auto bus = [&](const char* pin) {
+    if (!connections.contains(pin) || connections.at(pin).empty())
+      throw Error("pin " + name + "/" + pin + " is not connected");
+    std::vector<int> result;
+    for (const json& bit : connections.at(pin)) result.push_back(nets.of(bit));
+    return result;
+  };
+  return {name,           bus("clk_i")[0], bus("we_i")[0], bus("re_i")[0],
+          bus("waddr_i"), bus("wdata_i"),  bus("raddr_i"), bus("rdata_o")};
+}
+
 Netlist netlist(const json& from, const Technology& technology) {
   const json& modules = from.at("modules");
   const json* top = nullptr;
@@ -116,6 +128,10 @@ Netlist netlist(const json& from, const Technology& technology) {
   }
   for (const auto& [name, cell] : top->at("cells").items()) {
     const std::string type_name = cell.at("type");
+    if (type_name == "ng_ram") {
+      result.rams.push_back(ram(name, cell.at("connections"), nets));
+      continue;
+    }
     const auto found = technology.cells.find(type_name);
     if (found == technology.cells.end()) {
       const auto why = technology.skipped.find(type_name);
@@ -174,6 +190,12 @@ Netlist netlist(const json& from, const Technology& technology) {
       ++drivers[static_cast<std::size_t>(instance.outputs[i])];
       result.load[static_cast<std::size_t>(instance.outputs[i])] += instance.type->outputs[i].capacitance;
     }
+  }
+  for (const Ram& ram : result.rams) {
+    for (const int net : ram.read_data) ++drivers[static_cast<std::size_t>(net)];
+    for (const std::vector<int>& bus : {ram.write_address, ram.write_data, ram.read_address})
+      for (const int net : bus) read[static_cast<std::size_t>(net)] = true;
+    read[static_cast<std::size_t>(ram.write_enable)] = read[static_cast<std::size_t>(ram.read_enable)] = true;
   }
   for (std::size_t net = 0; net < drivers.size(); ++net) {
     if (drivers[net] > 1 || (drivers[net] == 0 && read[net])) {

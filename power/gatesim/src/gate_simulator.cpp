@@ -79,6 +79,7 @@ struct Lists {
 /// Values of all nets and registers between two cycles.
 struct Snapshot {
   std::vector<std::uint8_t> value, state;
+  std::vector<std::vector<std::uint8_t>> words;
 };
 
 }  // namespace
@@ -101,6 +102,10 @@ struct Simulator::Impl {
   Impl(const Netlist& from, Options with) : netlist(from), options(std::move(with)) {
     if (const Port* const port = netlist.find_port(options.clock)) clock_net = port->nets.at(0);
     if (const Port* const port = netlist.find_port(options.reset)) reset_net = port->nets.at(0);
+    for (const Ram& ram : netlist.rams) {
+      if (clock_net < 0 || ram.clock != clock_net)
+        throw Error("memory " + ram.name + " is not clocked by the port " + options.clock);
+    }
     collect();
     sort();
     connect();
@@ -271,12 +276,16 @@ class Run {
     counts.high.assign(nets, 0);
     counts.causes.assign(impl.cause_count, 0);
     counts.passive.assign(impl.passive_count, 0);
+    counts.ram_reads.assign(impl.netlist.rams.size(), 0);
+    counts.ram_writes.assign(impl.netlist.rams.size(), 0);
+    for (const Ram& ram : impl.netlist.rams) words.emplace_back(ram.write_data.size() << ram.write_address.size(), 0);
     changed_.assign(nets, 0);
   }
 
   /// Counting starts now: everything before is forgotten.
   void start(std::int64_t now) {
-    for (auto* list : {&counts.rises, &counts.falls, &counts.causes, &counts.passive})
+    for (auto* list :
+         {&counts.rises, &counts.falls, &counts.causes, &counts.passive, &counts.ram_reads, &counts.ram_writes})
       std::fill(list->begin(), list->end(), 0);
     std::fill(counts.high.begin(), counts.high.end(), 0);
     std::fill(changed_.begin(), changed_.end(), now);
@@ -339,6 +348,29 @@ class Run {
     return force >= 0 ? static_cast<std::uint8_t>(force) : static_cast<std::uint8_t>(reg.next[index] - '0');
   }
 
+  /// The memories' clock edge: words are written, and these outputs will change.
+  const std::vector<Index>& clock_rams() {
+    ram_changes_.clear();
+    for (std::size_t r = 0; r < words.size(); ++r) {
+      const Ram& ram = impl.netlist.rams[r];
+      const std::size_t width = ram.write_data.size();
+      if (value[static_cast<std::size_t>(ram.read_enable)] != 0) {
+        ++counts.ram_reads[r];
+        const std::uint8_t* const word = words[r].data() + width * number(ram.read_address);
+        for (std::size_t k = 0; k < width; ++k) {
+          const auto net = static_cast<Index>(ram.read_data[k]);
+          if (value[net] != word[k]) ram_changes_.push_back(net);
+        }
+      }
+      if (value[static_cast<std::size_t>(ram.write_enable)] != 0) {
+        ++counts.ram_writes[r];
+        std::uint8_t* const word = words[r].data() + width * number(ram.write_address);
+        for (std::size_t k = 0; k < width; ++k) word[k] = value[static_cast<std::size_t>(ram.write_data[k])];
+      }
+    }
+    return ram_changes_;
+  }
+
   std::span<const std::pair<Index, std::size_t>> positions() const { return positions_; }
   std::uint8_t input(std::size_t cycle, std::size_t position) const {
     return vectors_.bits[cycle * vectors_.width + position];
@@ -346,10 +378,17 @@ class Run {
 
   const Simulator::Impl& impl;
   std::vector<std::uint8_t> value, state;
+  std::vector<std::vector<std::uint8_t>> words;  ///< of each memory, bit by bit
   Counts counts;
   std::uint64_t flips = 0;  ///< of all nets since the start
 
  private:
+  std::size_t number(const std::vector<int>& nets) const {
+    std::size_t result = 0;
+    for (std::size_t k = 0; k < nets.size(); ++k) result |= std::size_t{value[static_cast<std::size_t>(nets[k])]} << k;
+    return result;
+  }
+
   void count_passive(Pin watcher, Index net) {
     const Instance& instance = impl.netlist.instances[watcher.owner];
     const auto& table = impl.passive_tables.at({instance.type, watcher.pin});
@@ -367,6 +406,7 @@ class Run {
   const Vectors& vectors_;
   std::vector<std::pair<Index, std::size_t>> positions_;
   std::vector<std::int64_t> changed_;  ///< when each net last changed
+  std::vector<Index> ram_changes_;
 };
 
 /// Settled values: gates that read a changed net are evaluated in topological order. Time runs in half cycles.
@@ -439,6 +479,7 @@ class SettledRun : public Run {
   void clock() {
     next_.resize(state.size());
     for (std::size_t r = 0; r < state.size(); ++r) next_[r] = next_state(impl.registers[r]);
+    for (const Index net : clock_rams()) change(net);
     for (std::size_t r = 0; r < state.size(); ++r) set_register(r, next_[r]);
   }
 
@@ -534,6 +575,7 @@ class DelayRun : public Run {
   void run(const Snapshot& from, std::size_t first, std::size_t last, std::size_t cycles) {
     value = from.value;
     state = from.state;
+    words = from.words;
     for (std::size_t s = 0; s < net_.size(); ++s) sent_[s] = net_[s] < 0 ? 0 : value[static_cast<std::size_t>(net_[s])];
     start(0);
     for (std::size_t cycle = first; cycle < last; ++cycle) {
@@ -621,6 +663,7 @@ class DelayRun : public Run {
         push(now_ + (sent_[source] != 0 ? path.rise : path.fall), source * 2 + fire);
       }
     }
+    for (const Index net : clock_rams()) change(net);
   }
 
   /// Everything before `until`, which is then the time.
@@ -709,7 +752,7 @@ Counts Simulator::run(const Vectors& vectors, const Delays& delays) const {
       vectors.cycles, warm_up,
       [&](std::size_t cycle) {
         if (cycle < warm_up || ((cycle - warm_up) % piece != 0 && cycle != vectors.cycles)) return;
-        snapshots[(cycle - warm_up + piece - 1) / piece] = {settled.value, settled.state};
+        snapshots[(cycle - warm_up + piece - 1) / piece] = {settled.value, settled.state, settled.words};
       },
       nullptr);
   std::vector<Counts> parts(pieces);
@@ -735,6 +778,8 @@ Counts Simulator::run(const Vectors& vectors, const Delays& delays) const {
     add(total.high, parts[i].high);
     add(total.causes, parts[i].causes);
     add(total.passive, parts[i].passive);
+    add(total.ram_reads, parts[i].ram_reads);
+    add(total.ram_writes, parts[i].ram_writes);
     total.batches.insert(total.batches.end(), parts[i].batches.begin(), parts[i].batches.end());
   }
   return total;

@@ -40,7 +40,7 @@ from ngtools.power.technology import LibertyError, liberty_file, read_technology
 UNITS = ROOT / "power" / "units.json"
 RECORDS = ROOT / "power" / "records"
 TOP = "ng_power_top"
-WARM_UP = 16
+WARM_UP = 16  # cycles, where the unit does not say
 CYCLES = 2048  # counted, at least
 # Multiply-accumulates, at least, of stimuli whose outputs differ much: many cycles for units of few lanes.
 MACS = {"digits": 16384}
@@ -106,6 +106,11 @@ def load_units(path: Path) -> dict[str, dict]:
                 )
         units[name] = unit
     return units
+
+
+def warm_up(unit: dict) -> int:
+    """Cycles of a unit or its record that are simulated and not counted."""
+    return unit.get("warm_up", WARM_UP)
 
 
 def sources(unit: dict) -> list[Path]:
@@ -197,8 +202,18 @@ def flip_flop_load(technology: dict) -> float:
     return min(found)[1]
 
 
+RAM = """(* blackbox *)
+module ng_ram #(parameter Width = 32, parameter Depth = 512) (
+  input clk_i, input we_i, input [$clog2(Depth)-1:0] waddr_i, input [Width-1:0] wdata_i,
+  input re_i, input [$clog2(Depth)-1:0] raddr_i, output [Width-1:0] rdata_o);
+endmodule
+"""
+
+
 def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
-    """netlist.json and netlist.v in `work`."""
+    """netlist.json and netlist.v in `work`. Memories stay instances of ng_ram, which no cell library has."""
+    files = [path for path in sources(unit) if path.stem != "ng_ram"]
+    (work / "ram.v").write_text(RAM if len(files) < len(sources(unit)) else "")
     (work / "wrapper.v").write_text(wrapper(unit, unit_ports(unit, work)))
     (work / "abc.constr").write_text(
         f"set_driving_cell {inverter(technology)}\nset_load {flip_flop_load(technology) * 1e15:.6g}\n"
@@ -208,8 +223,8 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     ngflow.run_yosys(
         [
             read_liberty,
-            f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, sources(unit)))}",
-            f"read_verilog {work / 'wrapper.v'}",
+            f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, files))}",
+            f"read_verilog -sv {work / 'ram.v'} {work / 'wrapper.v'}",
             f"hierarchy -check -top {TOP}",
             *recipe,
             f"write_json {work / 'netlist.json'}",
@@ -318,10 +333,10 @@ class Flow:
         run([self.program("ng_stimulus"), *arguments], f"stimulus {stimulus}")
         return path
 
-    def simulate(self, work: Path, period_s: float, stimulus: Path, extra: list[str]) -> dict:
+    def simulate(self, unit: dict, work: Path, period_s: float, stimulus: Path, extra: list[str]) -> dict:
         command = [self.program("ng_gatesim"), "--technology", str(self.technology_file)]
         command += ["--netlist", str(work / "netlist.json"), "--sdf", str(work / "netlist.sdf")]
-        command += ["--slews", str(work / "slews.txt"), "--period", repr(period_s), "--warm-up", str(WARM_UP)]
+        command += ["--slews", str(work / "slews.txt"), "--period", repr(period_s), "--warm-up", str(warm_up(unit))]
         command += ["--threads", str(self.options.threads), "--stimulus", str(stimulus), *extra]
         return json.loads(run(command, "simulation"))
 
@@ -329,17 +344,17 @@ class Flow:
         """The record of a unit."""
         work, mapped = self.prepare(unit)
         record: dict = {"unit": unit["name"], "technology": self.name, "set": unit["set"], "top": unit["top"]}
-        record |= {key: unit[key] for key in ("params", "operation", per_cycle(unit)) if key in unit}
+        record |= {key: unit[key] for key in ("params", "operation", per_cycle(unit), "warm_up") if key in unit}
         record |= {**mapped, "samples": []}
         record |= {"liberty_sha256": self.technology["liberty_sha256"], "tools": self.tools}
         wanted = [name for name in unit["stimuli"] if not self.options.stimuli or name in self.options.stimuli]
         for stimulus in wanted:
             cycles = self.options.cycles or counted_cycles(unit, stimulus)
-            path = self.stimulus(unit, stimulus, cycles + WARM_UP, SEED, work)
+            path = self.stimulus(unit, stimulus, cycles + warm_up(unit), SEED, work)
             extra = ["--explain", "--explain-instances", "10"] if self.options.explain else []
-            result = self.simulate(work, mapped["period_s"], path, extra)
+            result = self.simulate(unit, work, mapped["period_s"], path, extra)
             if self.options.saif:
-                self.simulate(work, mapped["period_s"], path, ["--saif", str(work / f"{stimulus}.saif")])
+                self.simulate(unit, work, mapped["period_s"], path, ["--saif", str(work / f"{stimulus}.saif")])
             record |= {key: result[key] for key in ("cells", "flip_flops", "area_m2")}
             sample = {"stimulus": stimulus, "seed": SEED, "cycles": result["cycles"]}
             sample["stimulus_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -349,6 +364,8 @@ class Flow:
                 sample[rung] = result[rung]
                 self.speed[rung] = result["cycles"] / max(speed, 1e-9)
             sample["glitch_factor"] = result["glitch_factor"]
+            if "memories" in result:
+                sample["memories"] = result["memories"]
             record["samples"].append(sample)
         return record
 
@@ -379,13 +396,13 @@ class Flow:
             if mapped[key] != record[key]:
                 problems.append(f"{key} is {mapped[key]}, recorded {record[key]}")
         for sample in record["samples"]:
-            stimulus = self.stimulus(unit, sample["stimulus"], sample["cycles"] + WARM_UP, sample["seed"], work)
+            stimulus = self.stimulus(unit, sample["stimulus"], sample["cycles"] + warm_up(unit), sample["seed"], work)
             digest = hashlib.sha256(stimulus.read_bytes()).hexdigest()
             if digest != sample["stimulus_sha256"]:
                 problems.append(
                     f"stimulus {sample['stimulus']} has SHA-256 {digest}, recorded {sample['stimulus_sha256']}"
                 )
-            now = self.simulate(work, mapped["period_s"], stimulus, ["--cycles", str(WARM_UP + SLICE + 1)])
+            now = self.simulate(unit, work, mapped["period_s"], stimulus, ["--cycles", str(warm_up(unit) + SLICE + 1)])
             for rung in ("L2", "L3"):
                 if now[rung]["first_batch"] != sample[rung]["first_batch"]:
                     problems.append(

@@ -78,7 +78,7 @@ def make_stimuli(records: dict[str, dict], known: Features, programs: Path, work
                 continue
             path = work / f"{name}.{sample['stimulus']}.stim"
             tensors = characterize.digits_tensors(work) if sample["stimulus"] == "digits" else []
-            cycles = sample["cycles"] + characterize.WARM_UP
+            cycles = sample["cycles"] + characterize.warm_up(record)
             command = [
                 str(programs / "ng_stimulus"),
                 "--units",

@@ -19,7 +19,7 @@ struct Tensor {
 
 /// What to make. `a` (M x K) and `b` (K x N) are the operands of the stimulus that has its own tensors, else empty.
 struct StimulusOptions {
-  std::string stimulus = "uniform";  ///< uniform, gauss, half_normal, or any other name with tensors a and b
+  std::string stimulus = "uniform";  ///< uniform, gauss, half_normal, relu, or any other name with tensors a and b
   std::uint64_t seed = 1;
   std::size_t cycles = 2064;
   Tensor a, b;
@@ -37,6 +37,8 @@ struct StimulusOptions {
 /// Units of the unsigned split (a schedule other than plain) get weights as sign and magnitude of b_width bits, in the
 /// schedule's order; with repeated addition (structure none) N(0, 1) weights through PANN's quantizer, elements for as
 /// long as ng_pann_mac needs.
+///
+/// Units of the codec see a feature map in `relu` (codec_stimulus.hpp).
 ///
 /// An input with "hold" h stays for h cycles, the first for one: a unit that takes a pair in h cycles takes it at once.
 ///

@@ -83,18 +83,26 @@ struct Port {
   std::vector<int> nets;  ///< least significant first
 };
 
+/// An ng_ram, which no cell library has: its words are simulated, its energy is not (docs/energy_flow.md).
+struct Ram {
+  std::string name;
+  int clock = 0, write_enable = 0, read_enable = 0;                     ///< nets
+  std::vector<int> write_address, write_data, read_address, read_data;  ///< nets, least significant first
+};
+
 struct Netlist {
   std::string top;
   std::vector<std::string> net_names;  ///< unique, without brackets' escapes: "u_unit.dot_q[3]"
   std::vector<Instance> instances;
+  std::vector<Ram> rams;
   std::vector<Port> ports;
   std::vector<double> load;  ///< farad on each net: pins only, no wires
 
   const Port* find_port(std::string_view name) const;
 };
 
-/// Reads the one module of a flat netlist that Yosys wrote as JSON. Throws Error on a cell that the technology lacks,
-/// on a pin without net, on a net with two drivers or none.
+/// Reads the one module of a flat netlist that Yosys wrote as JSON, instances of ng_ram left in it. Throws Error on a
+/// cell that the technology lacks, on a pin without net, on a net with two drivers or none.
 Netlist read_netlist(const std::filesystem::path& path, const Technology& technology);
 
 }  // namespace narrowgauge::power::gate

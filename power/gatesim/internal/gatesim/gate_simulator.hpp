@@ -4,7 +4,8 @@
 //
 // A clock cycle: flip-flops take their inputs at the rising edge, everything settles, half a period later the inputs
 // change. Delays act as Icarus Verilog's do (-gspecify): the latest value is sent when a delay ends, so that a pulse
-// shorter than the delay vanishes; with several paths, the shortest from the inputs that changed last.
+// shorter than the delay vanishes; with several paths, the shortest from the inputs that changed last. A memory takes
+// and gives its word at the edge, without delay; it begins with zeros.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +69,8 @@ struct Counts {
   std::vector<std::uint64_t> causes;
   /// The same for the rows of inputs that have a condition.
   std::vector<std::uint64_t> passive;
-  std::uint64_t events = 0;  ///< evaluations of cells
+  std::vector<std::uint64_t> ram_reads, ram_writes;  ///< words, of each memory
+  std::uint64_t events = 0;                          ///< evaluations of cells
   /// Transitions of all nets in each batch of cycles (the last one may be shorter and is left out): what a standard
   /// error comes from.
   std::vector<std::uint64_t> batches;

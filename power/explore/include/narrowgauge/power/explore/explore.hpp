@@ -16,6 +16,7 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -42,6 +43,8 @@ class Prices {
   /// Of a bit read from or written to an SRAM of this size; nothing known: throws Error.
   virtual Price sram_bit(const std::string& technology, double size_bytes, bool write) const = 0;
   virtual Price dram_bit(const std::string& memory, const std::string& technology, bool write) const = 0;
+  /// Of one operation of a recorded unit, by its name in power/units.json; nothing where that is not known.
+  virtual std::optional<Price> unit(const std::string&, const std::string&) const { return {}; }
 };
 
 class Gauge;
@@ -53,6 +56,9 @@ class GaugePrices final : public Prices {
   Price mac(const MacQuestion& question, const std::string& technology) const override;
   Price sram_bit(const std::string& technology, double size_bytes, bool write) const override;
   Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override;
+  /// In a technology of cited constants: as many times its INT8 multiply-accumulate as in the flow that it is anchored
+  /// to.
+  std::optional<Price> unit(const std::string& name, const std::string& technology) const override;
 
  private:
   const Gauge& gauge_;
@@ -78,10 +84,11 @@ struct Point {
   bool possible = false;
   double cycles = 0, time_s = 0;
   double mac_j = 0, sram_j = 0, dram_j = 0;
-  double idle_j = 0;  ///< clock of cells that multiply nothing, and leakage of all, over the time
+  double codec_j = 0;  ///< coders and decoders of compressed feature maps, with their tables
+  double idle_j = 0;   ///< clock of cells that multiply nothing, and leakage of all, over the time
   double area_m2 = 0, sqnr_db = 0;
 
-  double energy_j() const { return mac_j + sram_j + dram_j + idle_j; }
+  double energy_j() const { return mac_j + sram_j + dram_j + codec_j + idle_j; }
 };
 
 struct Front {
