@@ -113,6 +113,23 @@ class Golden(Base):
         assert min(len(made), len(decoded)) > 1100
         assert 0.4 < values.count(0) / len(values) < 0.6
 
+    def test_transform(self):
+        """A value of a group of four channels every cycle, through a cosine transform."""
+        inputs, outputs = self.simulate("klt_transform_4", "relu", 800)
+        values = [signed(x["data_i"], 8) for x in inputs if x["valid_i"]]
+        matrix = [[0] * 4 for _ in range(4)]
+        for x in inputs:
+            if x["table_we_i"] and x["table_kind_i"] == 0:
+                matrix[x["table_row_i"]][x["table_column_i"]] = signed(x["table_data_i"] & 0xFF, 8)
+        made = [signed(y["data_o"], 8) for y in outputs if y["valid_o"]]
+        expected = []
+        for group in zip(*[iter(values)] * 4, strict=False):
+            sums = [sum(m * v for m, v in zip(row, group, strict=True)) for row in matrix]
+            expected += [max(-127, min(127, (total + 128) >> 8)) for total in sums]
+        assert made == expected[: len(made)]
+        assert len(made) > 500
+        assert len(set(made)) > 50
+
 
 class Oracles(Base):
     """Icarus Verilog and OpenSTA agree, transition by transition and cell by cell."""
