@@ -84,7 +84,7 @@ QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options
   const Axis axis = right ? Axis::columns : Axis::rows;
   std::vector<float> values = io::to_float32(matrix);
   options.seed += right;
-  options.wide_blocks = work.sparse.has_value();
+  options.wide_blocks = work.sparse && work.format.scheme == Scheme::nvfp4;
   if (work.sparse && !right) {
     PrunedMatrix pruned = prune(values, matrix.rows, matrix.cols, *work.sparse);
     work.pruning_error = relative_error(values, pruned.values);
@@ -102,14 +102,15 @@ QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options
 /// The pattern of --sparse, if it was given and such a product can be had.
 std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   if (arguments.sparse.empty()) return std::nullopt;
-  if (arguments.sparse != "2:4" && arguments.sparse != "1:2") {
-    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product: expected 2:4 or 1:2");
+  if (arguments.sparse != "2:4" && arguments.sparse != "1:2" && arguments.sparse != "4:8pair") {
+    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product: expected 2:4, 1:2 or 4:8pair");
   }
-  if (arguments.quantize.format != "nvfp4" || !arguments.quantize.dialect.empty() ||
-      arguments.quantize.rule != "exact" || arguments.tensor_scale) {
+  if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.tensor_scale ||
+      is_mx(find_gemm_format(arguments.quantize.format).scheme)) {
     throw Error(
-        "--sparse is for nvfp4 by the exact rule with results in float32; leave --format, --rule, --dialect and "
-        "--requantize out");
+        "--sparse is for nvfp4, fp8 and luq by the exact rule with results in float32; take another --format, and "
+        "leave "
+        "--rule, --dialect and --requantize out");
   }
   return NmPattern::of(arguments.sparse);
 }
@@ -149,14 +150,15 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
     } else {
-      work.result = work.sparse ? engine.gemm_sparse(a, b, told) : engine.gemm(a, b, told);
+      work.result = work.sparse ? engine.gemm_sparse(a, b, *work.sparse, told) : engine.gemm(a, b, told);
     }
   }
   work.engine_seconds = time.seconds();
   if (!compared) return;
   const auto golden = make_model_engine(threads);
-  work.difference = tensor_scale ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale).c)
-                                 : compare(work.result.c, golden->gemm(a, b).c);
+  work.difference = tensor_scale  ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale).c)
+                    : work.sparse ? compare(work.result.c, golden->gemm_sparse(a, b, *work.sparse).c)
+                                  : compare(work.result.c, golden->gemm(a, b).c);
 }
 
 Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
@@ -176,7 +178,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const GemmFormat& format = work.format;
   check_shapes(work.a, work.b);
   if (sparse) {
-    engine.check_sparse(work.a.cols);
+    engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
   } else {
     engine.check(format.scheme, format.a, format.b, work.a.cols);
   }
@@ -400,7 +402,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       ->type_name("SCALE");
   command
       .add_option("--sparse", arguments->sparse,
-                  "Prune A first, 2:4 or 1:2 along its rows, and skip its zeros; nvfp4 (of tiles, sparse can)")
+                  "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
       ->type_name("P")
       ->check(named);
   command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
@@ -439,12 +441,13 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "of\n"
       "E4M3 for each block, PREFIX.json the report. An element differs if its code or its block's scale does.\n"
       "\n"
-      "With --sparse, the largest magnitudes of A stay: of four neighbours of a row two, of two one (a matrix that is "
-      "sparse\n"
-      "already stays as it is), and 32 elements of A, and of B, have one block scale. Columns of A have to be a "
-      "multiple "
-      "of\n"
-      "four, or two. M N K is that of the dense product, and the array's products are counted twice.\n"
+      "With --sparse, the largest magnitudes of A stay: of four neighbours of a row two, of two one, with 4:8pair of "
+      "four\n"
+      "pairs two (a matrix that is sparse already stays as it is), and with nvfp4 32 elements of A, and of B, have one "
+      "block\n"
+      "scale. Columns of A have to be a multiple of four, two, or eight. M N K is that of the dense product, and the "
+      "array's\n"
+      "products are counted twice.\n"
       "\n"
       "Formats: " +
       gemm_format_names() +

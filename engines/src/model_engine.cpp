@@ -18,10 +18,13 @@ class ModelEngine final : public Engine {
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
     return result;
   }
-  void check_sparse(std::size_t k) const override { check_contraction(Scheme::nvfp4, k); }
-  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
-    check_sparse_product(a, b);
-    return gemm(a, b, progress);
+  void check_sparse(Scheme scheme, Format, Format, std::size_t k) const override { check_contraction(scheme, k); }
+  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
+                           const Progress& progress) override {
+    EngineResult result;
+    result.c = narrowgauge::gemm_sparse(a, b, pattern, threads_, progress);
+    result.products = std::uint64_t{a.rows} * b.rows * a.k;
+    return result;
   }
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                const Progress& progress) override {

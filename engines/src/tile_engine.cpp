@@ -81,9 +81,9 @@ class TileEngine final : public Engine {
     check_beats(config, k, config.lanes);
   }
 
-  void check_sparse(std::size_t k) const override {
-    check_contraction(Scheme::nvfp4, k);
-    const TileConfig& config = configs[choose_sparse()];
+  void check_sparse(Scheme scheme, Format a, Format b, std::size_t k) const override {
+    check_contraction(scheme, k);
+    const TileConfig& config = configs[choose(scheme, a, b, Product::sparse)];
     check_beats(config, k, 2 * config.lanes);
   }
 
@@ -93,10 +93,11 @@ class TileEngine final : public Engine {
     return run(a, b, choose(a.scheme, a.element, b.element), nullptr, progress);
   }
 
-  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
-    check_sparse_product(a, b);
-    check_sparse(a.k);
-    return run(a, b, choose_sparse(), nullptr, progress, true);
+  EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
+                           const Progress& progress) override {
+    check_sparse_product(a, b, pattern);
+    check_sparse(a.scheme, a.element, b.element, a.k);
+    return run(a, b, choose(a.scheme, a.element, b.element, Product::sparse), nullptr, progress, pattern);
   }
 
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
@@ -105,7 +106,7 @@ class TileEngine final : public Engine {
     check(a.scheme, a.element, b.element, a.k);
     RequantizedResult result;
     result.c.tensor_scale = tensor_scale;
-    result.run = run(a, b, choose(a.scheme, a.element, b.element, true), &result, progress);
+    result.run = run(a, b, choose(a.scheme, a.element, b.element, Product::requantized), &result, progress);
     return result;
   }
 
@@ -119,9 +120,10 @@ class TileEngine final : public Engine {
   }
 
   /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
-  /// is the result's. `sparse`: A is 2:4 sparse.
+  /// is the result's. `sparse`: the pattern of A.
   EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
-                   RequantizedResult* requantized, const Progress& progress, bool sparse = false) {
+                   RequantizedResult* requantized, const Progress& progress,
+                   const std::optional<NmPattern>& sparse = std::nullopt) {
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
@@ -190,33 +192,26 @@ class TileEngine final : public Engine {
     return result;
   }
 
-  /// Index of the tile for a product whose A is 2:4 sparse.
-  std::size_t choose_sparse() const {
-    if (!options_.tile.empty()) {
-      const std::size_t named = index_of(options_.tile);
-      if (configs[named].sparse) return named;
-      throw Error("tile " + options_.tile + " has no sparse operand: leave the choice of the tile to the engine");
-    }
-    const TileConfig* best = nullptr;
-    for (const TileConfig& config : configs)
-      if (config.sparse && (!best || config.products_a_cycle() > best->products_a_cycle())) best = &config;
-    if (!best) throw Error("no tile has a sparse operand: add one to rtl/tile/configurations.json");
-    return static_cast<std::size_t>(best - configs);
-  }
+  /// What a product asks of a tile beside its formats.
+  enum class Product { dense, requantized, sparse };
 
-  /// Index of the tile for such operands, and for results in NVFP4.
-  std::size_t choose(Scheme scheme, Format a, Format b, bool requantize = false) const {
+  /// Index of the tile for such operands.
+  std::size_t choose(Scheme scheme, Format a, Format b, Product product = Product::dense) const {
     const unsigned a_set = format_set::of(scheme, a), b_set = format_set::of(scheme, b);
     if (a_set == 0 || b_set == 0) driver_format(scheme, a_set == 0 ? a : b);  // says why no tile has it
     const unsigned needed = a_set | b_set;
     const auto has = [&](const TileConfig& config) {
-      return (config.format_set & needed) == needed && (config.requantize || !requantize);
+      return (config.format_set & needed) == needed && (config.requantize || product != Product::requantized) &&
+             (config.sparse || product != Product::sparse);
     };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
     const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
-                                std::string(desc(b).name) + (requantize ? " with results in NVFP4" : "");
+                                std::string(desc(b).name) +
+                                (product == Product::requantized ? " with results in NVFP4"
+                                 : product == Product::sparse    ? " with a sparse operand"
+                                                                 : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;

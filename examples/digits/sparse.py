@@ -7,7 +7,7 @@ transposable mask, and with AdaPrune, which fits the weights that stay to what e
 how many images each reads right in float32 and in NVFP4, and the squared error of the layers' results on the calibration set
 over that of greedy 2:4.
 
-The engines have no sparse mode: pruned weights are multiplied with their zeros, which gives the bits that a sparse product would.
+Pruned weights are multiplied with their zeros, which gives the bits that a sparse product does.
 
 Exit code: 0; 1 if what --check names is not met.
 """

@@ -36,7 +36,7 @@ _Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B,
 
 enum {
   NVFP4_BLOCK = 16,
-  METADATA_BYTES = 4,   /* of a block of a sparse operand, which has so many stored elements of twice as many */
+  METADATA_BYTES = 4,   /* of NVFP4_BLOCK stored elements of a sparse operand */
   METADATA_NONE = 0x44, /* two groups that keep their first two elements */
   DEFAULT_COMMAND_BEATS = 64,
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
@@ -136,9 +136,6 @@ static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & NG_TIL
 /* Bits of an element in the array, whatever is computed. */
 static uint32_t element_bits(const ng_tile_t *tile) { return (tile->format_set & FORMATS_8_BITS) != 0 ? 8 : 4; }
 
-/* Block scales of a row in a panel-beat. */
-static uint32_t scales_a_row(const ng_tile_t *tile) { return has_nvfp4(tile) ? tile->lanes / NVFP4_BLOCK : 0; }
-
 static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
   return side == NG_SIDE_A ? tile->rows : tile->cols;
 }
@@ -148,9 +145,11 @@ static uint32_t elements_a_vector(const ng_tile_t *tile, ng_side_t side) {
   return tile->sparse && side == NG_SIDE_B ? 2 * tile->lanes : tile->lanes;
 }
 
-/* Bytes of a block beside its elements: the scale, and the metadata of a sparse A. */
+/* What stands in an image beside a block of elements, so many as NVFP4_BLOCK lanes multiply: its scale, if NVFP4 is in the
+ * set, and the metadata of a sparse A, in bytes. */
+static uint32_t scale_bytes(const ng_tile_t *tile) { return has_nvfp4(tile) ? 1 : 0; }
 static uint32_t bytes_a_block(const ng_tile_t *tile, ng_side_t side) {
-  return tile->sparse && side == NG_SIDE_A ? 1 + METADATA_BYTES : 1;
+  return scale_bytes(tile) + (tile->sparse && side == NG_SIDE_A ? METADATA_BYTES : 0);
 }
 
 static uint32_t element_bytes(const ng_tile_t *tile, ng_side_t side) {
@@ -158,8 +157,8 @@ static uint32_t element_bytes(const ng_tile_t *tile, ng_side_t side) {
 }
 
 static uint32_t image_bytes(const ng_tile_t *tile, ng_side_t side) {
-  const uint32_t scales = vectors_a_panel(tile, side) * scales_a_row(tile) * bytes_a_block(tile, side);
-  return quotient_up(element_bytes(tile, side) + scales, tile->stream_bytes) * tile->stream_bytes;
+  const uint32_t beside = vectors_a_panel(tile, side) * (tile->lanes / NVFP4_BLOCK) * bytes_a_block(tile, side);
+  return quotient_up(element_bytes(tile, side) + beside, tile->stream_bytes) * tile->stream_bytes;
 }
 
 static ng_result_t get_capabilities(ng_tile_t *tile) {
@@ -195,7 +194,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
                     tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
                     tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
                     (!tile->requantize || (has_nvfp4(tile) && tile->lanes % tile->cols == 0)) &&
-                    (!tile->sparse || (tile->format_set == NG_TILE_FORMAT_SET_NVFP4 && !tile->requantize));
+                    (!tile->sparse || (tile->lanes % NVFP4_BLOCK == 0 && !tile->requantize));
   if (!sane) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
   tile->b_image = image_bytes(tile, NG_SIDE_B);
@@ -235,18 +234,15 @@ ng_result_t ng_tile_reset(const ng_tile_t *tile) {
 /* ---- operands ---- */
 
 /* Formats of 4 bits, which both operands have. */
-static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ || format == NG_NVFP4_2_4; }
-
-/* The code of a format in FORMAT. */
-static uint32_t format_code(ng_format_t format) { return format == NG_NVFP4_2_4 ? NG_NVFP4 : format; }
+static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ; }
 
 /* What a beat takes of k. */
-static uint32_t k_a_beat(const ng_tile_t *tile, ng_format_t format) {
-  return format == NG_NVFP4_2_4 ? 2 * tile->lanes : tile->lanes;
+static uint32_t k_a_beat(const ng_tile_t *tile, ng_sparsity_t sparsity) {
+  return sparsity != NG_DENSE ? 2 * tile->lanes : tile->lanes;
 }
 
-static bool supports(const ng_tile_t *tile, ng_format_t format) {
-  if (format == NG_NVFP4_2_4) return tile->sparse;
+static bool supports(const ng_tile_t *tile, ng_format_t format, ng_sparsity_t sparsity) {
+  if (sparsity != NG_DENSE && !tile->sparse) return false;
   const uint32_t in_set = format == NG_NVFP4  ? NG_TILE_FORMAT_SET_NVFP4
                           : format == NG_LUQ  ? NG_TILE_FORMAT_SET_LUQ
                           : format == NG_E4M3 ? NG_TILE_FORMAT_SET_E4M3
@@ -255,10 +251,10 @@ static bool supports(const ng_tile_t *tile, ng_format_t format) {
 }
 
 /* Size of the packed form of `rows` vectors of k. */
-static ng_result_t packed_bytes(const ng_tile_t *tile, ng_format_t format, ng_side_t side, uint32_t rows, uint32_t k,
-                                size_t *bytes) {
+static ng_result_t packed_bytes(const ng_tile_t *tile, ng_sparsity_t sparsity, ng_side_t side, uint32_t rows,
+                                uint32_t k, size_t *bytes) {
   const uint32_t panels = quotient_up(rows, vectors_a_panel(tile, side));
-  const uint32_t beats = quotient_up(k, k_a_beat(tile, format));
+  const uint32_t beats = quotient_up(k, k_a_beat(tile, sparsity));
   if (rows > MOST_VECTORS) return NG_ERROR_MEMORY;
   const bool fits =
       multiply(panels, beats, bytes) && multiply(*bytes, side == NG_SIDE_A ? tile->a_image : tile->b_image, bytes);
@@ -276,8 +272,15 @@ ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, 
     case NG_NVFP4:
       if (!matrix->scales || matrix->k_padded % NVFP4_BLOCK != 0) return NG_ERROR_ARGUMENT;
       break;
-    case NG_NVFP4_2_4:
-      if (!matrix->scales || matrix->k_padded % (2 * NVFP4_BLOCK) != 0 || (side == NG_SIDE_A && !matrix->metadata))
+    default:
+      return NG_ERROR_ARGUMENT;
+  }
+  switch (matrix->sparsity) {
+    case NG_DENSE:
+      break;
+    case NG_2_4:
+    case NG_4_8_PAIR:
+      if (matrix->k_padded % (2 * NVFP4_BLOCK) != 0 || (side == NG_SIDE_A && !matrix->metadata))
         return NG_ERROR_ARGUMENT;
       break;
     default:
@@ -285,29 +288,44 @@ ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, 
   }
   size_t source;
   if (!multiply(matrix->rows, matrix->k_padded, &source)) return NG_ERROR_MEMORY;
-  if (!supports(tile, matrix->format)) return NG_ERROR_UNSUPPORTED;
-  return packed_bytes(tile, matrix->format, side, matrix->rows, matrix->k, bytes);
+  if (!supports(tile, matrix->format, matrix->sparsity)) return NG_ERROR_UNSUPPORTED;
+  return packed_bytes(tile, matrix->sparsity, side, matrix->rows, matrix->k, bytes);
 }
 
 /* Where element `lane` of a vector's share stands. A dense product on a tile whose A is sparse is one whose metadata
- * say 0 and 1 of each group: B's elements stand there, and the places between are empty. */
-static uint32_t place(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, uint32_t lane) {
-  const bool spread = tile->sparse && side == NG_SIDE_B && matrix->format == NG_NVFP4;
-  return spread ? lane / 2 * 4 + lane % 2 : lane;
+ * say 0 and 1 of each group: B's elements stand there, and the places between are empty. 4:8 by pairs is 2:4 of the first
+ * elements of four pairs, and of their second ones: A's pairs are told apart, and so are B's. */
+static uint32_t place(const ng_tile_t *tile, ng_sparsity_t sparsity, ng_side_t side, uint32_t lane) {
+  const uint32_t pairs = side == NG_SIDE_A ? 2 : 4; /* that are stored of eight elements */
+  switch (sparsity) {
+    case NG_4_8_PAIR:
+      return lane / (2 * pairs) * (2 * pairs) + lane % 2 * pairs + lane / 2 % pairs;
+    case NG_DENSE:
+      return tile->sparse && side == NG_SIDE_B ? lane / 2 * 4 + lane % 2 : lane;
+    default:
+      return lane;
+  }
+}
+
+/* Byte `i` of what the tile takes as metadata of a block of A. A pair's nibble is that of its first and its second
+ * elements. */
+static uint8_t metadata_at(const ng_matrix_t *matrix, size_t block, uint32_t i) {
+  if (matrix->sparsity == NG_2_4) return matrix->metadata[block * METADATA_BYTES + i];
+  return (uint8_t)((matrix->metadata[(block * METADATA_BYTES + i) / 2] >> i % 2 * 4 & 0xFU) * 0x11U);
 }
 
 /* Puts one vector's share of panel-beat `beat` into its image. */
 static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, size_t row, uint32_t beat,
-                        uint32_t vector, uint8_t *elements, uint8_t *scales) {
-  const bool pairs = matrix->format == NG_NVFP4_2_4, half = pairs && side == NG_SIDE_A;
-  const uint32_t stored = half ? matrix->k_padded / 2 : matrix->k;           /* elements of a vector */
-  const uint32_t pitch = half ? matrix->k_padded / 2 : matrix->k_padded;     /* from one to the next */
-  const uint32_t size = pairs && !half ? 2 * NVFP4_BLOCK : NVFP4_BLOCK;      /* of them, in a block */
-  const uint32_t most = half ? tile->lanes : k_a_beat(tile, matrix->format); /* and in a beat */
+                        uint32_t vector, uint8_t *elements, uint8_t *beside) {
+  const bool sparse = matrix->sparsity != NG_DENSE, half = sparse && side == NG_SIDE_A;
+  const uint32_t stored = half ? matrix->k_padded / 2 : matrix->k;             /* elements of a vector */
+  const uint32_t pitch = half ? matrix->k_padded / 2 : matrix->k_padded;       /* from one to the next */
+  const uint32_t size = sparse && !half ? 2 * NVFP4_BLOCK : NVFP4_BLOCK;       /* of them, in a block */
+  const uint32_t most = half ? tile->lanes : k_a_beat(tile, matrix->sparsity); /* and in a beat */
   const uint32_t start = beat * most, count = least(most, stored - start);
   const uint8_t *codes = matrix->codes + row * pitch + start;
   for (uint32_t lane = 0; lane < count; ++lane) {
-    const uint32_t at = vector * elements_a_vector(tile, side) + place(tile, matrix, side, lane);
+    const uint32_t at = vector * elements_a_vector(tile, side) + place(tile, matrix->sparsity, side, lane);
     const uint32_t code = narrow(matrix->format) ? codes[lane] & 0xFU : codes[lane];
     if (element_bits(tile) == 8) {
       elements[at] = (uint8_t)code;
@@ -315,15 +333,14 @@ static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_sid
       elements[at / 2] = (uint8_t)(elements[at / 2] | code << at % 2 * 4);
     }
   }
-  if (matrix->format != NG_NVFP4 && !pairs) return;
   const uint32_t blocks = pitch / size, first = start / size, used = quotient_up(count, size);
-  const uint32_t bytes = bytes_a_block(tile, side);
-  uint8_t *out = scales + vector * scales_a_row(tile) * bytes;
-  for (uint32_t block = 0; block < scales_a_row(tile); ++block, out += bytes) {
+  const uint32_t bytes = bytes_a_block(tile, side), scale = scale_bytes(tile);
+  uint8_t *out = beside + vector * (tile->lanes / NVFP4_BLOCK) * bytes;
+  for (uint32_t block = 0; block < tile->lanes / NVFP4_BLOCK; ++block, out += bytes) {
     const size_t from = row * blocks + first + block;
-    if (block < used) out[0] = matrix->scales[from];
-    for (uint32_t i = 1; i < bytes; ++i)
-      out[i] = half && block < used ? matrix->metadata[from * METADATA_BYTES + i - 1] : METADATA_NONE;
+    if (matrix->format == NG_NVFP4 && block < used) out[0] = matrix->scales[from];
+    for (uint32_t i = scale; i < bytes; ++i)
+      out[i] = half && block < used ? metadata_at(matrix, from, i - scale) : METADATA_NONE;
   }
 }
 
@@ -338,7 +355,7 @@ ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_si
 
   const uint32_t vectors = vectors_a_panel(tile, side), elements = element_bytes(tile, side);
   const uint32_t image = side == NG_SIDE_A ? tile->a_image : tile->b_image;
-  const uint32_t beats = quotient_up(matrix->k, k_a_beat(tile, matrix->format));
+  const uint32_t beats = quotient_up(matrix->k, k_a_beat(tile, matrix->sparsity));
   for (uint32_t first = 0; first < matrix->rows; first += least(vectors, matrix->rows - first)) {
     const uint32_t used = least(vectors, matrix->rows - first);
     for (uint32_t beat = 0; beat < beats; ++beat, out += image) {
@@ -349,6 +366,7 @@ ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_si
   }
   operand->side = side;
   operand->format = matrix->format;
+  operand->sparsity = matrix->sparsity;
   operand->rows = matrix->rows;
   operand->k = matrix->k;
   operand->data = buffer;
@@ -480,7 +498,7 @@ static ng_result_t put_settings(const ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   const ng_gemm_config_t *config = &gemm->config;
   TRY(put(tile, NG_TILE_FORMAT_OFFSET,
-          PUT(FORMAT_A, format_code(config->a.format)) | PUT(FORMAT_B, format_code(config->b.format)) |
+          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) |
               PUT(FORMAT_BF16, config->bf16)));
   TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
   if (!config->nvfp4) return NG_OK;
@@ -631,20 +649,20 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   const ng_operand_t *a = &config->a, *b = &config->b;
   if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
   if (a->side != NG_SIDE_A || b->side != NG_SIDE_B || a->rows == 0 || b->rows == 0 || a->k == 0 || a->k != b->k ||
-      ((narrow(a->format) || narrow(b->format)) && a->format != b->format)) {
+      ((narrow(a->format) || narrow(b->format)) && a->format != b->format) || a->sparsity != b->sparsity) {
     return NG_ERROR_ARGUMENT;
   }
-  if (!supports(tile, a->format) || !supports(tile, b->format)) return NG_ERROR_UNSUPPORTED;
+  if (!supports(tile, a->format, a->sparsity) || !supports(tile, b->format, b->sparsity)) return NG_ERROR_UNSUPPORTED;
   size_t needed;
-  TRY(packed_bytes(tile, a->format, NG_SIDE_A, a->rows, a->k, &needed));
+  TRY(packed_bytes(tile, a->sparsity, NG_SIDE_A, a->rows, a->k, &needed));
   if (a->bytes != needed) return NG_ERROR_MEMORY;
-  TRY(packed_bytes(tile, b->format, NG_SIDE_B, b->rows, b->k, &needed));
+  TRY(packed_bytes(tile, b->sparsity, NG_SIDE_B, b->rows, b->k, &needed));
   if (b->bytes != needed) return NG_ERROR_MEMORY;
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
   if (config->nvfp4) {
     if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
     if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
-    TRY(packed_bytes(tile, NG_NVFP4, NG_SIDE_A, a->rows, b->rows, &needed));
+    TRY(packed_bytes(tile, NG_DENSE, NG_SIDE_A, a->rows, b->rows, &needed));
     return config->c_bytes < needed ? NG_ERROR_MEMORY : NG_OK;
   }
   if (config->c_stride == 0) config->c_stride = b->rows;
@@ -659,7 +677,7 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   gemm->a_panels = quotient_up(gemm->config.a.rows, tile->rows);
   gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
-  gemm->beats = quotient_up(gemm->config.a.k, k_a_beat(tile, gemm->config.a.format));
+  gemm->beats = quotient_up(gemm->config.a.k, k_a_beat(tile, gemm->config.a.sparsity));
   if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
   gemm->unit = gemm->config.nvfp4 ? tile->lanes / tile->cols : 1;
   gemm->b_units = quotient_up(gemm->b_panels, gemm->unit);
@@ -748,10 +766,11 @@ ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *
   if (!tile || !config || !operand || !config->nvfp4 || !config->c) return NG_ERROR_ARGUMENT;
   operand->side = NG_SIDE_A;
   operand->format = NG_NVFP4;
+  operand->sparsity = NG_DENSE;
   operand->rows = config->a.rows;
   operand->k = config->b.rows;
   operand->data = config->c;
-  return packed_bytes(tile, NG_NVFP4, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
+  return packed_bytes(tile, NG_DENSE, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
 }
 
 ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax) {
@@ -838,7 +857,7 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_BANK_MISMATCH:
       return "a bank holds other than panels x beats images of the compute command: reset the tile";
     case NG_ERROR_BAD_METADATA:
-      return "metadata of a 2:4 sparse operand name no two ascending positions, the results are void: reset the tile, "
+      return "metadata of a sparse operand name no two ascending positions, the results are void: reset the tile, "
              "and compress the operand again";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";

@@ -95,19 +95,28 @@ class Engine:
         return self._engine.gemm(left._vectors, right._vectors, progress=progress)
 
     def gemm_sparse(
-        self, a: QuantizedMatrix, b: QuantizedMatrix, *, progress: Callable[[int, int], object] | None = None
+        self,
+        a: QuantizedMatrix,
+        b: QuantizedMatrix,
+        pattern: str = "2:4",
+        *,
+        progress: Callable[[int, int], object] | None = None,
     ) -> EngineResult:
-        """C = A x B of NVFP4 whose A is 2:4 sparse, with no time spent on its zeros; C is that of gemm(a, b).
+        """C = A x B of nvfp4, fp8 or luq whose A has the pattern, with no time spent on its zeros; C is that of gemm(a, b).
 
-        a, b, progress: as for gemm; both quantized with wide_blocks=True, a of a matrix that is pruned along its rows, as
-        prune(w, '2:4') does. In simulated hardware utilization counts twice the array's products as possible.
+        a, b, progress: as for gemm; a of a matrix that is pruned along its rows, as prune(w, pattern) does; nvfp4 is
+        quantized with wide_blocks=True on both sides. pattern: '2:4', '1:2' (which is 2:4, too) or '4:8pair'. Infinities and
+        NaN of an fp8 b count only where a stores an element (docs/sparsity.md, On the tile). In simulated hardware utilization
+        counts twice the array's products as possible.
 
-        Raises Error where four neighbours of a have more than two codes that are not zero, where two blocks of 16 of one
-        wide block have two scales, for a tile without `sparse`, and for what gemm refuses.
+        Raises Error for another pattern, where a group of a has more codes, or pairs, that are not zero than the pattern
+        allows, where two blocks of 16 of one wide block have two scales, for a tile without `sparse` or without the formats,
+        and for what gemm refuses.
         """
+        text("pattern", pattern)
         call("progress", progress)
         left, right = _matrices(a, b)
-        return self._engine.gemm_sparse(left._vectors, right._vectors, progress=progress)
+        return self._engine.gemm_sparse(left._vectors, right._vectors, pattern, progress=progress)
 
     def gemm_nvfp4(
         self,

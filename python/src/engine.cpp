@@ -53,17 +53,30 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
   return made;
 }
 
-template <auto product>
-Product engine_gemm(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
-                    const std::optional<py::function>& progress) {
+/// C and what it took, of a product that `run` makes under the engine's lock.
+template <class Run>
+Product product_of(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                   const std::optional<py::function>& progress, Run run) {
   EngineResult result;
   {
     PythonProgress told(progress);
     const py::gil_scoped_release release;
     const std::scoped_lock lock(self.busy);
-    result = (*self.engine.*product)(a, b, [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+    result = run([&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }
   return {own(std::exchange(result.c, {}), a.rows, b.rows), std::move(result)};
+}
+
+Product engine_gemm(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                    const std::optional<py::function>& progress) {
+  return product_of(self, a, b, progress, [&](const Progress& told) { return self.engine->gemm(a, b, told); });
+}
+
+Product engine_gemm_sparse(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                           std::string_view pattern, const std::optional<py::function>& progress) {
+  const NmPattern named = NmPattern::of(pattern);
+  return product_of(self, a, b, progress,
+                    [&](const Progress& told) { return self.engine->gemm_sparse(a, b, named, told); });
 }
 
 /// The result as vectors, its largest magnitude, and what it took.
@@ -127,7 +140,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("max_beats", &TileConfig::max_beats, "Longest contraction, in groups of `lanes`.")
       .def_readonly("counters", &TileConfig::counters, "True if it counts its activity.")
       .def_readonly("requantize", &TileConfig::requantize, "True if its results can be NVFP4.")
-      .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse.")
+      .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
       .def("__repr__", [](const TileConfig& tile) {
         return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
                std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
@@ -181,10 +194,10 @@ void bind_engine(py::module_& module) {
            py::arg("trace") = py::none(), py::arg("threads") = 0)
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
       .def_readonly("tile", &NamedEngine::tile)
-      .def("gemm", &engine_gemm<&Engine::gemm>, py::arg("a"), py::arg("b"), py::kw_only(),
-           py::arg("progress") = py::none(), "C = A x B of M vectors of k and N vectors of k.")
-      .def("gemm_sparse", &engine_gemm<&Engine::gemm_sparse>, py::arg("a"), py::arg("b"), py::kw_only(),
-           py::arg("progress") = py::none(), "The same of a 2:4 sparse A.")
+      .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),
+           "C = A x B of M vectors of k and N vectors of k.")
+      .def("gemm_sparse", &engine_gemm_sparse, py::arg("a"), py::arg("b"), py::arg("pattern"), py::kw_only(),
+           py::arg("progress") = py::none(), "The same of an A that has the pattern.")
       .def("gemm_nvfp4", &engine_gemm_nvfp4, py::arg("a"), py::arg("b"), py::arg("tensor_scale"), py::kw_only(),
            py::arg("progress") = py::none(), "The same with C in NVFP4: its M vectors of N, their amax, what it took.");
 }

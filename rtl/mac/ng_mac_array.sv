@@ -25,9 +25,10 @@
 // the set: bit 1 is ignored unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of LUQ, A is INT4 and
 // B is FP4 [1,3,0].
 //
-// Sparse = 1, for NVFP4 alone: A is 2:4 sparse (docs/sparsity.md). A block of A has 16 stored elements of 32, and 32 bits of
-// metadata above its scale; a block of B has 32 elements and one scale, so a beat is 2 x Lanes elements long. Rows in use with
-// illegal metadata become NaN, and error_o is high in the cycle after such a beat was taken.
+// Sparse = 1: A is 2:4 sparse (docs/sparsity.md). A beat is 2 x Lanes elements long, of which A stores Lanes; a_scale_i has for
+// each 16 of these the block scale, if NVFP4 is in the set, and above it 32 bits of metadata, which the beats of all formats use. A
+// block of NVFP4 has 32 elements. Rows in use with illegal metadata become NaN, and error_o is high in the cycle after such a
+// beat was taken.
 //
 // Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
 // are argued in ng_mac_pe.
@@ -44,7 +45,9 @@ module ng_mac_array #(
   localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1,
   localparam int BLanes    = Sparse != 0 ? 2 * Lanes : Lanes,
-  localparam int ABlock    = Sparse != 0 ? 40 : 8  // bits beside the elements of a block
+  // Parts of a row, and bits beside the elements of one: scale and metadata.
+  localparam int ABlocks   = Sparse != 0 ? Lanes / 16 : Blocks,
+  localparam int ABlock    = Sparse == 0 ? 8 : (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? 40 : 32
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -59,7 +62,7 @@ module ng_mac_array #(
   input  logic [Cols-1:0]                 col_en_i,
   input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
   input  logic [Cols*BLanes*ElemWidth-1:0] b_i,
-  input  logic [Rows*Blocks*ABlock-1:0]   a_scale_i,
+  input  logic [Rows*ABlocks*ABlock-1:0]  a_scale_i,
   input  logic [Cols*Blocks*8-1:0]        b_scale_i,
   // Results.
   output logic                            valid_o,
@@ -86,7 +89,7 @@ module ng_mac_array #(
   if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled", CellCuts, FormatSet); end
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_mac_array: Sparse=%0d; expected 0 or 1", Sparse); end
-  if (Sparse == 1 && FormatSet != ng_format_set_pkg::Nvfp4) begin : gen_check_sparse_set $fatal(1, "ng_mac_array: Sparse=1 with FormatSet=%0d; expected 1, NVFP4 alone", FormatSet); end
+  if (Sparse == 1 && Lanes % 16 != 0) begin : gen_check_sparse_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, since Sparse=1", Lanes); end
 `endif
 
   // ---- units and widths (argument in ng_mac_pe)
@@ -135,6 +138,7 @@ module ng_mac_array #(
   localparam int Codes = Narrow * Lanes * 4;  // bits of a vector's 4-bit operands
   localparam int ACodes = Sparse != 0 ? Codes + Lanes * 2 : Codes;  // and of A's, with metadata
   localparam int BCodes = Sparse != 0 ? 2 * Codes : Codes;
+  localparam int ActiveWidth = Sparse != 0 ? 2 : 1;
   logic                     fp4, luq, a_e5m2_q, b_e5m2_q;
   logic [Rows*ACodes-1:0]   a_fp4;
   logic [Cols*BCodes-1:0] b_fp4;
@@ -142,7 +146,7 @@ module ng_mac_array #(
   logic [Cols*BLanes*8-1:0] b_fp8;
   logic [Rows*Blocks*8-1:0] a_scale;
   logic [Cols*Blocks*8-1:0] b_scale;
-  logic [Rows-1:0]          row_active, illegal;
+  logic [Rows-1:0]          row_active, row_void, illegal;
   logic [Cols-1:0]          col_active;
 
   assign luq = HasLuq && (!HasFp8 || a_fmt_i[1]) && (!HasFp4 || a_fmt_i[0]);
@@ -158,20 +162,23 @@ module ng_mac_array #(
   assign unused_fmt = ^{a_fmt_i[1], b_fmt_i[1]};
 
   for (genvar r = 0; r < Rows; r++) begin : gen_row
-    logic [Blocks*8-1:0]  scale;
-    logic [Blocks*32-1:0] metadata, metadata_q;
+    logic [Blocks*8-1:0] scale;
+    logic [Lanes*2-1:0]  metadata, metadata_q;
     if (Sparse != 0) begin : gen_sparse
       assign a_fp4[r*ACodes+Codes +: Lanes*2] = metadata_q;
+      for (genvar b = 0; b < ABlocks; b++) begin : gen_block
+        assign metadata[b*32 +: 32] = a_scale_i[(r*ABlocks+b)*ABlock+ABlock-32 +: 32];
+      end
     end else begin : gen_dense
       logic unused_metadata;
       assign unused_metadata = ^metadata_q;
+      assign metadata = '0;
     end
-    for (genvar b = 0; b < Blocks; b++) begin : gen_block
-      assign scale[b*8 +: 8] = a_scale_i[(r*Blocks+b)*ABlock +: 8];
-      if (Sparse != 0) begin : gen_metadata
-        assign metadata[b*32 +: 32] = a_scale_i[(r*Blocks+b)*ABlock+8 +: 32];
-      end else begin : gen_no_metadata
-        assign metadata[b*32 +: 32] = '0;
+    if (Sparse != 0 && !HasFp4) begin : gen_no_scale
+      assign scale = '0;
+    end else begin : gen_scale
+      for (genvar b = 0; b < Blocks; b++) begin : gen_block
+        assign scale[b*8 +: 8] = a_scale_i[(r*Blocks+b)*ABlock +: 8];
       end
     end
     ng_mac_operand #(
@@ -195,12 +202,13 @@ module ng_mac_array #(
       .scale_o  (a_scale[r*Blocks*8 +: Blocks*8]),
       .metadata_o(metadata_q),
       .illegal_o(illegal[r]),
-      .active_o (row_active[r])
+      .active_o (row_active[r]),
+      .void_o   (row_void[r])
     );
   end
   for (genvar c = 0; c < Cols; c++) begin : gen_col
-    logic [Blocks*32-1:0] unused_metadata;
-    logic                 unused_illegal;
+    logic [BLanes*2-1:0] unused_metadata;
+    logic                unused_illegal, unused_void;
     ng_mac_operand #(
       .Lanes    (BLanes),
       .FormatSet(FormatSet),
@@ -216,26 +224,25 @@ module ng_mac_array #(
       .luq_i    (luq),
       .data_i   (b_i[c*BLanes*ElemWidth +: BLanes*ElemWidth]),
       .scale_i  (b_scale_i[c*Blocks*8 +: Blocks*8]),
-      .metadata_i({Blocks*32{1'b0}}),
+      .metadata_i({BLanes*2{1'b0}}),
       .fp4_o    (b_fp4[c*BCodes +: BCodes]),
       .fp8_o    (b_fp8[c*BLanes*8 +: BLanes*8]),
       .scale_o  (b_scale[c*Blocks*8 +: Blocks*8]),
       .metadata_o(unused_metadata),
       .illegal_o(unused_illegal),
-      .active_o (col_active[c])
+      .active_o (col_active[c]),
+      .void_o   (unused_void)
     );
   end
 
   if (Sparse != 0) begin : gen_error
-    logic unused_fp8;  // cells have no FP8
-    assign unused_fp8 = ^b_fp8;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) error_o <= 1'b0;
       else error_o <= take & (|illegal);
     end
   end else begin : gen_no_error
     logic unused_illegal;
-    assign unused_illegal = ^illegal;
+    assign unused_illegal = ^{illegal, row_void};
     assign error_o = 1'b0;
   end
 
@@ -280,6 +287,12 @@ module ng_mac_array #(
     logic [Rows*AccWidth-1:0] sum;
     logic [Rows-1:0]          nan, pinf, ninf;
     for (genvar r = 0; r < Rows; r++) begin : gen_pe
+      logic [ActiveWidth-1:0] active;
+      if (Sparse != 0) begin : gen_sparse
+        assign active = {row_void[r], row_active[r] & col_active[c]};
+      end else begin : gen_dense
+        assign active = row_active[r] & col_active[c];
+      end
       ng_mac_pe #(
         .Lanes    (Lanes),
         .FormatSet(FormatSet),
@@ -294,7 +307,7 @@ module ng_mac_array #(
         .a_fp4_i    (a_fp4[r*ACodes +: ACodes]),
         .b_fp4_i    (b_fp4[c*BCodes +: BCodes]),
         .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
-        .b_fp8_i    (b_fp8[c*BLanes*8 +: Lanes*8]),
+        .b_fp8_i    (b_fp8[c*BLanes*8 +: BLanes*8]),
         .a_e5m2_i   (a_e5m2_q),
         .b_e5m2_i   (b_e5m2_q),
         .move_i     (move),
@@ -302,7 +315,7 @@ module ng_mac_array #(
         .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
         .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
         .term_en_i  (advance[Stages-1]),
-        .active_i   (row_active[r] & col_active[c]),
+        .active_i   (active),
         .acc_first_i(first_q[Stages]),
         .acc_en_i   (advance[Stages]),
         .shadow_en_i(shadow_en),

@@ -3,7 +3,7 @@
 // stage ScaleStage, its enable when the terms are accumulated. What a beat does not use loads zero: nothing behind it toggles.
 //
 // Sparse = 1: the row of a 2:4 sparse operand, with metadata (docs/sparsity.md) beside its elements. illegal_o: the row is in use
-// and has metadata that name no two ascending positions. Its scales become NaN then, and so its results.
+// and has metadata that name no two ascending positions. void_o is that when the terms are accumulated: cells make them NaN.
 //
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
@@ -26,13 +26,14 @@ module ng_mac_operand #(
   input  logic                       luq_i,      // or LUQ; else FP8
   input  logic [Lanes*ElemWidth-1:0] data_i,
   input  logic [Blocks*8-1:0]        scale_i,
-  input  logic [Blocks*32-1:0]       metadata_i, // with Sparse
+  input  logic [Lanes*2-1:0]         metadata_i, // with Sparse
   output logic [Narrow*Lanes*4-1:0]  fp4_o,      // stage 1; LUQ's above NVFP4's, if the set has both
   output logic [Lanes*8-1:0]         fp8_o,      // stage 1
   output logic [Blocks*8-1:0]        scale_o,    // stage ScaleStage
-  output logic [Blocks*32-1:0]       metadata_o, // stage 1
+  output logic [Lanes*2-1:0]         metadata_o, // stage 1
   output logic                       illegal_o,  // in the cycle of the beat
-  output logic                       active_o    // last stage
+  output logic                       active_o,   // last stage
+  output logic                       void_o      // last stage
 );
 
   logic [Stages:1] active_q;
@@ -57,22 +58,28 @@ module ng_mac_operand #(
     assign unused_luq = luq_i ^ (^codes);
   end
 
-  logic [Blocks*8-1:0] scale;
   if (Sparse != 0) begin : gen_sparse
-    logic [Blocks*8-1:0] illegal;  // groups of four, a nibble each
-    for (genvar g = 0; g < Blocks * 8; g++) begin : gen_group
+    logic [Lanes/2-1:0] illegal;  // groups of four, a nibble each
+    for (genvar g = 0; g < Lanes / 2; g++) begin : gen_group
       assign illegal[g] = metadata_i[g*4 +: 2] >= metadata_i[g*4+2 +: 2];
     end
     assign illegal_o = enable_i & (|illegal);
-    assign scale = scale_i | {Blocks{{8{|illegal}}}};  // 0x7F is NaN, and the top bit does not matter
+    logic [Stages:1] void_q;
+    assign void_o = void_q[Stages];
     always_ff @(posedge clk_i) begin
-      if (take_i) metadata_o <= enable_i ? metadata_i : '0;
+      if (take_i) begin
+        metadata_o <= enable_i ? metadata_i : '0;
+        void_q[1] <= illegal_o;
+      end
+      for (int k = 1; k < Stages; k++) begin
+        if (advance_i[k]) void_q[k+1] <= void_q[k];
+      end
     end
   end else begin : gen_dense
     logic unused_metadata;
     assign unused_metadata = ^metadata_i;
     assign illegal_o = 1'b0;
-    assign scale = scale_i;
+    assign void_o = 1'b0;
     assign metadata_o = '0;
   end
 
@@ -81,7 +88,7 @@ module ng_mac_operand #(
     always_ff @(posedge clk_i) begin
       if (take_i) begin
         fp4_o[Lanes*4-1:0] <= enable_i & fp4_i ? codes : '0;
-        scale_q[Blocks*8-1:0] <= enable_i & fp4_i ? scale : '0;
+        scale_q[Blocks*8-1:0] <= enable_i & fp4_i ? scale_i : '0;
       end
       for (int k = 1; k < ScaleStage; k++) begin
         if (advance_i[k]) scale_q[k*Blocks*8 +: Blocks*8] <= scale_q[(k-1)*Blocks*8 +: Blocks*8];
@@ -90,7 +97,7 @@ module ng_mac_operand #(
     assign scale_o = scale_q[(ScaleStage-1)*Blocks*8 +: Blocks*8];
   end else begin : gen_no_fp4
     logic unused_fp4;
-    assign unused_fp4 = (^scale) ^ fp4_i;
+    assign unused_fp4 = (^scale_i) ^ fp4_i;
     if (!HasLuq) begin : gen_no_codes
       assign fp4_o = '0;
     end

@@ -13,8 +13,8 @@
 // places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 and LUQ beside them. Bit 1 adds none: the dot register stands at
 // the place "significand", and holds the product of the scales' significands, too; scales are wanted one stage earlier.
 //
-// Sparse = 1: a block of A has 16 stored elements of 32, and metadata say which 16 of the 32 elements of B's block they meet
-// (ng_select_2_4); a block has one scale on either side, and the term is a sum of 16 products, as without.
+// Sparse = 1: of A, Lanes of 2 x Lanes elements are stored, and metadata say which of B's they meet (ng_select_2_4), in every
+// format; what comes behind is as without. A block of NVFP4 has 16 stored elements of 32 and one scale on either side.
 //
 // Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
 // 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32; LUQ's 11 + clog2(Lanes) in 1. TermWidth is the largest of these after
@@ -26,7 +26,7 @@ module ng_mac_pe #(
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
   parameter int CellCuts  = 0,  // 1 dot + 2 significand + 4 product + 8 sum
-  parameter int Sparse    = 0,  // 1: A is 2:4 sparse; NVFP4 alone
+  parameter int Sparse    = 0,  // 1: A is 2:4 sparse
   localparam int Wide     = Sparse != 0 ? 2 : 1,  // elements of B for each of A
   localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
@@ -38,7 +38,7 @@ module ng_mac_pe #(
   input  logic [(Narrow*4+(Wide-1)*2)*Lanes-1:0] a_fp4_i,
   input  logic [Wide*Narrow*Lanes*4-1:0] b_fp4_i,
   input  logic [Lanes*8-1:0]         a_fp8_i,
-  input  logic [Lanes*8-1:0]         b_fp8_i,
+  input  logic [Wide*Lanes*8-1:0]    b_fp8_i,
   input  logic                       a_e5m2_i,
   input  logic                       b_e5m2_i,
   input  logic                       dot_en_i,
@@ -47,7 +47,7 @@ module ng_mac_pe #(
   input  logic [Blocks*8-1:0]        b_scale_i,
   input  logic                       term_en_i,
   // Last stage: accumulate.
-  input  logic                       active_i,     // row and column enabled: flags count
+  input  logic [Wide-1:0]            active_i,     // row and column enabled: flags count; with Sparse, above it: metadata were illegal
   input  logic                       acc_first_i,
   input  logic                       acc_en_i,
   // Result.
@@ -66,19 +66,37 @@ module ng_mac_pe #(
 
   // ---- the elements of B that A's meet
   logic [Narrow*Lanes*4-1:0] b_fp4;
+  logic [Lanes*8-1:0]        b_fp8;
+  logic                      illegal;
   if (Sparse != 0) begin : gen_sparse
-    logic unused_illegal;  // ng_mac_operand looks, once a row
+    logic [Lanes*2-1:0] metadata;
+    logic [Narrow:0]    unused_illegal;  // ng_mac_operand looks, once a row
+    assign metadata = a_fp4_i[Narrow*Lanes*4 +: Lanes*2];
+    assign illegal = active_i[1];
+    for (genvar n = 0; n < Narrow; n++) begin : gen_fp4
+      ng_select_2_4 #(
+        .Groups(Lanes / 2),
+        .Width (4)
+      ) u_select (
+        .b_i       (b_fp4_i[n*Lanes*8 +: Lanes*8]),
+        .metadata_i(metadata),
+        .selected_o(b_fp4[n*Lanes*4 +: Lanes*4]),
+        .error_o   (unused_illegal[n])
+      );
+    end
     ng_select_2_4 #(
       .Groups(Lanes / 2),
-      .Width (4)
-    ) u_select (
-      .b_i       (b_fp4_i),
-      .metadata_i(a_fp4_i[Lanes*4 +: Lanes*2]),
-      .selected_o(b_fp4),
-      .error_o   (unused_illegal)
+      .Width (8)
+    ) u_select_fp8 (
+      .b_i       (b_fp8_i),
+      .metadata_i(metadata),
+      .selected_o(b_fp8),
+      .error_o   (unused_illegal[Narrow])
     );
   end else begin : gen_dense
     assign b_fp4 = b_fp4_i;
+    assign b_fp8 = b_fp8_i;
+    assign illegal = 1'b0;
   end
 
   // ---- FP8
@@ -97,7 +115,7 @@ module ng_mac_pe #(
       .clk_i  (clk_i),
       .en_i   (move_i),
       .a_i    (a_fp8_i),
-      .b_i    (b_fp8_i),
+      .b_i    (b_fp8),
       .a_fmt_i(a_e5m2_i),
       .b_fmt_i(b_e5m2_i),
       .term_o (term_d),
@@ -116,7 +134,7 @@ module ng_mac_pe #(
     assign fp8_term = TermWidth'(term_q) <<< Shift;
   end else begin : gen_no_fp8
     logic unused_fp8;
-    assign unused_fp8 = ^{a_fp8_i, b_fp8_i, a_e5m2_i, b_e5m2_i};
+    assign unused_fp8 = ^{a_fp8_i, b_fp8, a_e5m2_i, b_e5m2_i};
     assign fp8_term = '0;
     assign fp8_nan = 1'b0;
     assign fp8_pinf = 1'b0;
@@ -248,9 +266,9 @@ module ng_mac_pe #(
     .valid_i(acc_en_i),
     .first_i(acc_first_i),
     .term_i (term),
-    .nan_i  (nan & active_i),
-    .pinf_i (pinf & active_i),
-    .ninf_i (ninf & active_i),
+    .nan_i  ((nan | illegal) & active_i[0]),
+    .pinf_i (pinf & active_i[0]),
+    .ninf_i (ninf & active_i[0]),
     .acc_o  (acc),
     .nan_o  (acc_nan),
     .pinf_o (acc_pinf),

@@ -86,7 +86,7 @@ module ng_tile #(
   if (RequantizeCuts < 0 || RequantizeCuts > 31) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 31", RequantizeCuts); end
   if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
-  if (Sparse == 1 && (FormatSet != ng_format_set_pkg::Nvfp4 || Requantize != 0)) begin : gen_check_sparse_set $fatal(1, "ng_tile: Sparse=1 with FormatSet=%0d and Requantize=%0d; expected NVFP4 alone, and 0", FormatSet, Requantize); end
+  if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0", Lanes, Requantize); end
 `endif
 
   // Codes of STATUS.error.
@@ -111,9 +111,9 @@ module ng_tile #(
   localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
   localparam int BElements = Cols * (Sparse != 0 ? 2 : 1) * Lanes * ElemWidth;
-  localparam int AScales = Rows * Blocks * (Sparse != 0 ? 40 : 8);  // with metadata
+  localparam int AScales = Rows * (Sparse == 0 ? Blocks * 8 : Lanes / 16 * (HasFp4 ? 40 : 32));  // with metadata
   localparam int BScales = Cols * Blocks * 8;
-  localparam int AImage = AElements + (HasFp4 ? AScales : 0);
+  localparam int AImage = AElements + (HasFp4 || Sparse != 0 ? AScales : 0);
   localparam int BImage = BElements + (HasFp4 ? BScales : 0);
   localparam int AAddrWidth = $clog2(ADepth);
   localparam int BAddrWidth = $clog2(BDepth);
@@ -423,11 +423,14 @@ module ng_tile #(
 
   logic [AScales-1:0] a_scale;
   logic [BScales-1:0] b_scale;
-  if (HasFp4) begin : gen_scales
+  if (HasFp4 || Sparse != 0) begin : gen_scales
     assign a_scale = a_image[AImage-1 -: AScales];
-    assign b_scale = b_image[BImage-1 -: BScales];
   end else begin : gen_no_scales
     assign a_scale = '0;
+  end
+  if (HasFp4) begin : gen_b_scales
+    assign b_scale = b_image[BImage-1 -: BScales];
+  end else begin : gen_no_b_scales
     assign b_scale = '0;
   end
 

@@ -230,13 +230,31 @@ class Gemm(Program):
         text = self.ok("gemm", a, b, "--sparse", "2:4")
         self.assertRegex(text, "(?m)^sparse +A 2:4, pruned of [0-9.]+ % of its energy")
         self.assertIsNone(self.json("gemm", a, b)["sparse"])
-        self.refused(["gemm", a, b, "--sparse", "4:8pair"], '--sparse "4:8pair"', "2:4 or 1:2")
-        for more in (["--format", "fp8_e4m3"], ["--rule", "vendor"], ["--dialect", "te"], ["--requantize", "1"]):
-            self.refused(["gemm", a, b, "--sparse", "2:4", *more], "--sparse is for nvfp4")
+        self.refused(["gemm", a, b, "--sparse", "4:8"], '--sparse "4:8"', "2:4, 1:2 or 4:8pair")
+        for more in (["--format", "mxfp8_e4m3"], ["--rule", "vendor"], ["--dialect", "te"], ["--requantize", "1"]):
+            self.refused(["gemm", a, b, "--sparse", "2:4", *more], "--sparse is for nvfp4, fp8 and luq")
         odd = self.file("odd.npy", npy([[1.0, 2.0, 3.0]]))
         self.refused(["gemm", odd, self.file("c.npy", npy([[1.0], [2.0], [3.0]])), "--sparse", "2:4"], "4")
         if RTL:
             self.refused(["gemm", a, b, "--sparse", "2:4", "--engine", "systemc", "--tile", "large"], "large")
+
+    def test_sparse_formats(self) -> None:
+        """Every format that tiles have, 2:4 and by pairs."""
+        rng = random.Random(10)
+        a = self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(72)] for _ in range(5)]))
+        b = self.file("b.npy", npy([[rng.gauss(0, 1) for _ in range(6)] for _ in range(72)]))
+        tiles = {"nvfp4": "sparse", "fp8_e4m3": "sparse_fp8", "fp8_e5m2": "sparse_fp8", "luq": "sparse_luq"}
+        for (name, tile), pattern in itertools.product(tiles.items(), ("2:4", "4:8pair")):
+            # The same bits as without --sparse, of what `prune` makes; NVFP4's blocks are wide with it.
+            self.ok("prune", a, "--mask", pattern, "--out", "p.npy")
+            self.json("gemm", str(self.dir / "p.npy"), b, "--format", name, "--out", "dense.npy")
+            for engine in ("model", "systemc", "rtl") if RTL else ("model",):
+                args = ["--format", name, "--sparse", pattern, "--engine", engine, "--out", f"{engine}.npy"]
+                report = self.json("gemm", a, b, *args)
+                same = "model.npy" if name == "nvfp4" else "dense.npy"
+                self.assertEqual(read_npy(self.dir / f"{engine}.npy"), read_npy(self.dir / same))
+                if engine != "model":
+                    self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), (tile, True))
 
     def test_requantized(self) -> None:
         """C in NVFP4: every engine's files are those that `quantize` writes of C rounded to BF16."""

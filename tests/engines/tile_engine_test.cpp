@@ -165,12 +165,14 @@ TEST(RtlEngine, LuqTakesNoMoreCyclesThanNvfp4) {
   EXPECT_NEAR(*luq.utilization_computing(), *nvfp4.utilization_computing(), 0.001);
 }
 
-/// Operands of a shape, the left one 2:4 sparse, give the model's results on `engine`.
-EngineResult expect_sparse(Engine& engine, const Shape& s, unsigned seed) {
-  SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
-  const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, seed);
-  const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, seed + 1);
-  EngineResult got = engine.gemm_sparse(a, b);
+/// Operands of a shape, the left one sparse, give the model's results on `engine`.
+EngineResult expect_sparse(Engine& engine, const Shape& s, unsigned seed,
+                           const GemmFormat& format = find_gemm_format("nvfp4"), const NmPattern& pattern = {}) {
+  SCOPED_TRACE(std::string(format.name) + " " + pattern.name() + " " + std::to_string(s.m) + " x " +
+               std::to_string(s.n) + " x " + std::to_string(s.k));
+  const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, seed, format, pattern);
+  const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, seed + 1, format);
+  EngineResult got = engine.gemm_sparse(a, b, pattern);
   expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
   EXPECT_EQ(got.products, s.m * s.n * s.k);
   return got;
@@ -185,6 +187,30 @@ TEST(RtlEngine, MultipliesSparseOperands) {
     EXPECT_EQ(got.tile, "sparse");
     EXPECT_EQ(same.cycles, got.cycles);
     EXPECT_EQ(same.activity, got.activity);
+  }
+}
+
+TEST(RtlEngine, MultipliesSparseOperandsOfOtherFormatsAndByPairs) {
+  const auto rtl = make_rtl_engine(), systemc = make_systemc_engine();
+  const NmPattern pairs = NmPattern::of("4:8pair");
+  unsigned seed = 1;
+  for (const auto& [name, tile] : {std::pair{"nvfp4", "sparse"},
+                                   {"fp8_e4m3", "sparse_fp8"},
+                                   {"fp8_e5m2", "sparse_fp8"},
+                                   {"fp8_e4m3_e5m2", "sparse_fp8"},
+                                   {"luq", "sparse_luq"}}) {
+    for (const NmPattern& pattern : {NmPattern{}, pairs}) {
+      for (const Shape& s : {Shape{9, 7, 17}, {17, 6, 65}, {3, 9, 250}, {2, 3, 8192}}) {
+        const GemmFormat& format = find_gemm_format(name);
+        const EngineResult got = expect_sparse(*rtl, s, seed += 2, format, pattern);
+        const EngineResult same = expect_sparse(*systemc, s, seed, format, pattern);
+        EXPECT_EQ(got.tile, tile);
+        EXPECT_EQ(same.cycles, got.cycles);
+        EXPECT_EQ(same.activity, got.activity);
+      }
+    }
+    // Dense on the same tile.
+    expect_model(*make_rtl_engine({.tile = tile}), find_gemm_format(name), {9, 7, 65}, 1);
   }
 }
 
@@ -205,12 +231,14 @@ TEST(RtlEngine, RefusesWhatIsNotSparse) {
   const QuantizedMatrix a = test::sparse_product_operand(3, 64, true, 1),
                         b = test::sparse_product_operand(4, 64, false, 2);
   const QuantizedMatrix narrow = test::normal_operand(4, 64, Scheme::nvfp4, Format::e2m1, 3);
-  EXPECT_NO_THROW(engine->gemm_sparse(a, b));
-  EXPECT_THROW(engine->gemm_sparse(b, a), Error) << "three of four";
-  EXPECT_THROW(engine->gemm_sparse(a, narrow), Error) << "scales of 16";
-  EXPECT_THROW(make_model_engine(1)->gemm_sparse(a, narrow), Error);
-  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_sparse(a, b), Error);
-  EXPECT_THROW(engine->check_sparse((1 << 20) + 1), Error);
+  EXPECT_NO_THROW(engine->gemm_sparse(a, b, {}));
+  EXPECT_THROW(engine->gemm_sparse(b, a, {}), Error) << "three of four";
+  EXPECT_THROW(engine->gemm_sparse(a, b, NmPattern::of("4:8pair")), Error) << "three pairs";
+  EXPECT_THROW(engine->gemm_sparse(a, b, NmPattern::of("4:8")), Error) << "no such pattern";
+  EXPECT_THROW(engine->gemm_sparse(a, narrow, {}), Error) << "scales of 16";
+  EXPECT_THROW(make_model_engine(1)->gemm_sparse(a, narrow, {}), Error);
+  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_sparse(a, b, {}), Error);
+  EXPECT_THROW(engine->check_sparse(Scheme::nvfp4, Format::e2m1, Format::e2m1, (1 << 20) + 1), Error);
 }
 
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {

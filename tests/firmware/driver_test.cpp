@@ -31,6 +31,10 @@ const FakeTileConfig sparse{
     .rows = 3, .cols = 2, .stream_bytes = 8, .a_depth = 9, .b_depth = 6, .max_beats = 100, .sparse = true};
 const FakeTileConfig sparse_wide{
     .rows = 2, .cols = 5, .lanes = 32, .stream_bytes = 4, .a_depth = 7, .b_depth = 5, .sparse = true};
+const FakeTileConfig sparse_every{
+    .rows = 2, .cols = 3, .lanes = 32, .format_set = 15, .stream_bytes = 8, .a_depth = 8, .b_depth = 6, .sparse = true};
+const FakeTileConfig sparse_fp8{.rows = 2, .cols = 2, .format_set = 6, .a_depth = 9, .b_depth = 6, .sparse = true};
+const FakeTileConfig sparse_luq{.rows = 3, .cols = 2, .format_set = 8, .a_depth = 9, .b_depth = 6, .sparse = true};
 const FakeTileConfig scalar{.rows = 1, .cols = 1, .stream_bytes = 8, .a_depth = 2, .b_depth = 3};
 
 constexpr std::uint32_t timeout = 20000;  // clock cycles
@@ -215,7 +219,8 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
   const Shape shapes[] = {{1, 1, 1},    {1, 1, 16},  {2, 3, 17},  {17, 33, 65}, {5, 40, 16},  {40, 5, 16},
                           {33, 17, 96}, {1, 70, 50}, {70, 1, 50}, {31, 64, 64}, {24, 24, 100}};
   int products = 0;
-  for (const FakeTileConfig& config : {tiny, middle, large, large_fp8, odd, scalar, sparse, sparse_wide}) {
+  for (const FakeTileConfig& config :
+       {tiny, middle, large, large_fp8, odd, scalar, sparse, sparse_wide, sparse_every, sparse_fp8, sparse_luq}) {
     for (const GemmFormat& format : gemm_formats) {
       if (!format_set::has(config.format_set, format)) continue;
       for (const Shape& shape : shapes) {
@@ -225,29 +230,53 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
       }
     }
   }
-  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1 + 1 + 1));
+  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1 + 1 + 1 + 6 + 4 + 1));
 }
 
 TEST(Gemm, SparseEqualsGolden) {
-  // Whole and broken groups, blocks and panels; one pass and several.
-  for (const FakeTileConfig& config : {sparse, sparse_wide}) {
-    for (const Shape& s : {Shape{1, 1, 1}, {3, 2, 32}, {4, 5, 17}, {7, 9, 33}, {2, 3, 64}, {5, 4, 99}, {8, 7, 700}}) {
-      SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k));
-      const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, 1);
-      const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, 2);
-      Bench bench(config);
-      ASSERT_EQ(bench.init(), NG_OK);
-      DriverGemm product(bench.driver, a, b, false, std::nullopt, true);
-      ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
-      EXPECT_EQ(codes(product.result()), codes(golden(a, b)));
-      std::uint32_t beats = 0;
-      for (const FakeTile::Compute& c : bench.tile.computes_seen) beats += c.a_panels * c.b_panels * c.beats;
-      const auto panels = [](std::size_t n, unsigned size) {
-        return static_cast<std::uint32_t>((n + size - 1) / size);
-      };
-      EXPECT_EQ(beats, panels(s.m, config.rows) * panels(s.n, config.cols) * panels(s.k, 2 * config.lanes));
-      for (const FakeTile::Compute& c : bench.tile.computes_seen) EXPECT_EQ(c.a_format, NG_TILE_ELEMENT_NVFP4);
+  // Whole and broken groups, blocks and panels; one pass and several; every format of the set.
+  for (const FakeTileConfig& config : {sparse, sparse_wide, sparse_every, sparse_fp8, sparse_luq}) {
+    for (const GemmFormat& format : gemm_formats) {
+      if (!format_set::has(config.format_set, format)) continue;
+      for (const NmPattern& pattern : {NmPattern{}, NmPattern::of("4:8pair")}) {
+        for (const Shape& s :
+             {Shape{1, 1, 1}, {3, 2, 32}, {4, 5, 17}, {7, 9, 33}, {2, 3, 64}, {5, 4, 99}, {8, 7, 700}}) {
+          SCOPED_TRACE(std::string(format.name) + " " + pattern.name() + " " + std::to_string(s.m) + "x" +
+                       std::to_string(s.n) + "x" + std::to_string(s.k));
+          const QuantizedMatrix a = test::sparse_product_operand(s.m, s.k, true, 1, format, pattern);
+          const QuantizedMatrix b = test::sparse_product_operand(s.n, s.k, false, 2, format);
+          Bench bench(config);
+          ASSERT_EQ(bench.init(), NG_OK);
+          DriverGemm product(bench.driver, a, b, false, std::nullopt, pattern);
+          ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+          EXPECT_EQ(codes(product.result()), codes(golden(a, b)));
+          std::uint32_t beats = 0;
+          for (const FakeTile::Compute& c : bench.tile.computes_seen) beats += c.a_panels * c.b_panels * c.beats;
+          const auto panels = [](std::size_t n, unsigned size) {
+            return static_cast<std::uint32_t>((n + size - 1) / size);
+          };
+          EXPECT_EQ(beats, panels(s.m, config.rows) * panels(s.n, config.cols) * panels(s.k, 2 * config.lanes));
+          for (const FakeTile::Compute& c : bench.tile.computes_seen)
+            EXPECT_EQ(c.a_format, find_operand_format(a.scheme, a.element)->code);
+        }
+      }
     }
+  }
+}
+
+// Infinities and NaN of B count where A stores an element.
+TEST(Gemm, SparseMeetsSpecialNumbersWhereItStores) {
+  const GemmFormat& format = find_gemm_format("fp8_e5m2");
+  for (const NmPattern& pattern : {NmPattern{}, NmPattern::of("4:8pair")}) {
+    const QuantizedMatrix a = test::sparse_product_operand(6, 72, true, 1, format, pattern);
+    QuantizedMatrix b = test::sparse_product_operand(40, 72, false, 2, format);
+    for (std::size_t column = 0; column < 39; ++column)
+      b.codes[column * b.k_padded + column * 72 / 39] = column % 3 == 0 ? 0x7F : column % 3 == 1 ? 0x7C : 0xFC;
+    Bench bench(sparse_fp8);
+    ASSERT_EQ(bench.init(), NG_OK);
+    DriverGemm product(bench.driver, a, b, false, std::nullopt, pattern);
+    ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+    EXPECT_EQ(codes(product.result()), codes(gemm_sparse(a, b, pattern, 1)));
   }
 }
 
@@ -256,12 +285,12 @@ TEST(Gemm, IllegalMetadataAreAnError) {
   const QuantizedMatrix b = test::sparse_product_operand(5, 100, false, 2);
   Bench bench(sparse);
   ASSERT_EQ(bench.init(), NG_OK);
-  SparseOperandNvfp4 left = compress_nvfp4(a);
-  const SparseOperandNvfp4 right = widen_nvfp4(b);
+  SparseOperand left = compress_operand(a, {});
+  const SparseOperand right = widen_operand(b, {});
   const auto product = [&] {
     std::vector<std::uint8_t> c(4 * 5 * 4), scratch(64), a_images, b_images;
     ng_gemm_config_t config{};
-    const auto pack = [&](const SparseOperandNvfp4& q, ng_side_t side, std::vector<std::uint8_t>& images) {
+    const auto pack = [&](const SparseOperand& q, ng_side_t side, std::vector<std::uint8_t>& images) {
       const ng_matrix_t matrix = driver_matrix(q);
       std::size_t bytes = 0;
       EXPECT_EQ(ng_tile_pack_size(&bench.driver, &matrix, side, &bytes), NG_OK);
@@ -568,7 +597,9 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES);
   config = sparse;
   EXPECT_EQ(result(nothing, config), NG_OK);
-  config.format_set = 3;
+  config.format_set = 2;
+  EXPECT_EQ(result(nothing, config), NG_OK);
+  config.lanes = 24;
   EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES);
 }
 
@@ -651,8 +682,10 @@ TEST(Arguments, OfPack) {
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.k_padded = 41; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.codes = nullptr; }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.scales = nullptr; }), NG_ERROR_ARGUMENT);
-  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(5); }), NG_ERROR_ARGUMENT);
-  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_NVFP4_2_4; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = static_cast<ng_format_t>(4); }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.sparsity = NG_2_4; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.sparsity = NG_4_8_PAIR; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(size_of([](ng_matrix_t& m) { m.sparsity = static_cast<ng_sparsity_t>(3); }), NG_ERROR_ARGUMENT);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_E4M3; }), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.format = NG_LUQ; }), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(size_of([](ng_matrix_t& m) { m.rows = 0xFFFFFFFF; }), NG_ERROR_MEMORY);
@@ -660,7 +693,7 @@ TEST(Arguments, OfPack) {
   // Of a sparse product: A without metadata; lengths that are no whole blocks of 32; a tile without it.
   Bench pruned(sparse);
   ASSERT_EQ(pruned.init(), NG_OK);
-  const SparseOperandNvfp4 left = compress_nvfp4(test::sparse_product_operand(5, 40, true, 1));
+  const SparseOperand left = compress_operand(test::sparse_product_operand(5, 40, true, 1), {});
   ng_matrix_t half = driver_matrix(left);
   EXPECT_EQ(ng_tile_pack_size(&pruned.driver, &half, NG_SIDE_A, &bytes), NG_OK);
   EXPECT_EQ(bytes,

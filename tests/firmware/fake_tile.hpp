@@ -35,8 +35,9 @@ struct FakeTileConfig {
   /// Elements of a column in a beat; of a row of a sparse A `lanes` of them are stored.
   unsigned b_lanes() const { return sparse ? 2 * lanes : lanes; }
   unsigned elements_a_vector(unsigned side) const { return side == NG_TILE_OPERAND_A ? lanes : b_lanes(); }
-  /// Bytes beside a block's elements: its scale, then the metadata of a sparse A.
-  unsigned bytes_a_block(unsigned side) const { return sparse && side == NG_TILE_OPERAND_A ? 5 : 1; }
+  /// Bytes beside a block's elements: its scale, with NVFP4 in the set, then the metadata of a sparse A.
+  unsigned scale_bytes() const { return (format_set & NG_TILE_FORMAT_SET_NVFP4) != 0 ? 1 : 0; }
+  unsigned bytes_a_block(unsigned side) const { return scale_bytes() + (sparse && side == NG_TILE_OPERAND_A ? 4 : 0); }
 };
 
 inline const FakeTileConfig tiny{};
@@ -272,8 +273,7 @@ class FakeTile : public TileBus {
     return vectors(side) * config_.elements_a_vector(side) * element_bits() / 8;
   }
   std::size_t image_bytes(unsigned side) const {
-    const std::size_t bytes =
-        scales_at(side) + (fp4() ? vectors(side) * config_.lanes / 16 * config_.bytes_a_block(side) : 0);
+    const std::size_t bytes = scales_at(side) + vectors(side) * (config_.lanes / 16) * config_.bytes_a_block(side);
     return (bytes + config_.stream_bytes - 1) / config_.stream_bytes * config_.stream_bytes;
   }
   bool busy() const {
@@ -464,7 +464,8 @@ class FakeTile : public TileBus {
 
   /// Of a block of a sparse A.
   unsigned nibble(const Word& a, unsigned block, unsigned group) const {
-    return a[scales_at(0) + block * 5 + 1 + group / 2] >> group % 2 * 4 & 0xFU;
+    const unsigned at = block * config_.bytes_a_block(0) + config_.scale_bytes();
+    return a[scales_at(0) + at + group / 2] >> group % 2 * 4 & 0xFU;
   }
   bool illegal(const Word& a, unsigned rows) const {
     if (!config_.sparse) return false;
@@ -489,7 +490,12 @@ class FakeTile : public TileBus {
       for (unsigned col = 0; col < cols; ++col) {
         Cell& cell = cells_[std::size_t{r} * config_.cols + col];
         const auto x = std::span(a_codes).subspan(std::size_t{r} * config_.lanes, config_.lanes);
-        const auto y = std::span(b_codes).subspan(std::size_t{col} * config_.b_lanes(), config_.b_lanes());
+        Word y(b_codes.begin() + col * config_.b_lanes(), b_codes.begin() + (col + 1) * config_.b_lanes());
+        for (unsigned lane = 0; config_.sparse && lane < config_.lanes; ++lane) {
+          const unsigned both = nibble(a, r * config_.lanes / 16 + lane / 16, lane % 16 / 2);
+          y[lane] = b_codes[col * config_.b_lanes() + lane / 2 * 4 + (lane % 2 != 0 ? both >> 2 : both & 3)];
+        }
+        y.resize(config_.lanes);
         if (c.a_format == NG_TILE_ELEMENT_LUQ) {
           cell.sum += static_cast<decltype(cell.sum)>(luq_dot(x, y)) << -fp8_lsb_exp;
           continue;
@@ -502,12 +508,7 @@ class FakeTile : public TileBus {
         }
         const unsigned blocks = config_.lanes / 16;
         for (unsigned block = 0; block < blocks; ++block) {
-          Word met(y.begin() + block * 16, y.begin() + block * 16 + 16);
-          for (unsigned lane = 0; config_.sparse && lane < 16; ++lane) {
-            const unsigned both = nibble(a, r * blocks + block, lane / 2);
-            met[lane] = y[block * 32 + lane / 2 * 4 + (lane % 2 != 0 ? both >> 2 : both & 3)];
-          }
-          const Nvfp4Term term = nvfp4_term(x.subspan(block * 16, 16), met,
+          const Nvfp4Term term = nvfp4_term(x.subspan(block * 16, 16), std::span(y).subspan(block * 16, 16),
                                             a[scales_at(0) + (r * blocks + block) * config_.bytes_a_block(0)],
                                             b[scales_at(1) + col * blocks + block]);
           cell.sum += static_cast<decltype(cell.sum)>(term.value) << (nvfp4_lsb_exp - fp8_lsb_exp);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/sparse/prune.hpp"
 
@@ -29,14 +30,19 @@ inline QuantizedMatrix normal_operand(std::size_t vectors, std::size_t k, Scheme
   return quantize(normal_values(vectors * k, seed), vectors, k, Axis::rows, {.scheme = scheme, .element = element});
 }
 
-/// The same of a product whose left operand is 2:4 sparse; `left`: that one.
-inline QuantizedMatrix sparse_product_operand(std::size_t vectors, std::size_t k, bool left, unsigned seed) {
-  const std::size_t whole = (k + 3) / 4 * 4;
+/// The same of a product whose left operand has the pattern; `left`: that one.
+inline QuantizedMatrix sparse_product_operand(std::size_t vectors, std::size_t k, bool left, unsigned seed,
+                                              const GemmFormat& format = find_gemm_format("nvfp4"),
+                                              const NmPattern& pattern = {}) {
+  const std::size_t whole = (k + 7) / 8 * 8;
   std::vector<float> all = normal_values(vectors * whole, seed), x;
-  if (left) all = prune(all, vectors, whole, NmPattern{}).values;
+  if (left) all = prune(all, vectors, whole, pattern).values;
   for (std::size_t i = 0; i < all.size(); ++i)
     if (i % whole < k) x.push_back(all[i]);
-  return quantize(x, vectors, k, Axis::rows, {.wide_blocks = true});
+  return quantize(x, vectors, k, Axis::rows,
+                  {.scheme = left ? format.a_scheme() : format.b_scheme(),
+                   .element = left ? format.a : format.b,
+                   .wide_blocks = format.scheme == Scheme::nvfp4});
 }
 
 /// Finite floats with every sign, exponent and mantissa equally likely.

@@ -368,30 +368,99 @@ TEST(Prune, Refusals) {
   EXPECT_THROW(prune(x, 3, 4, {}), Error);
 }
 
+/// Formats of products with a sparse operand, and patterns.
+const std::vector<std::string_view> product_formats{"nvfp4", "fp8_e4m3", "fp8_e5m2_e4m3", "luq"};
+const std::vector<NmPattern> product_patterns{NmPattern{}, NmPattern::of("4:8pair")};
+
 TEST(SparseProduct, IsStoredAndIsTheDenseOne) {
-  for (const std::size_t k : {1, 4, 17, 32, 48, 100}) {
-    const QuantizedMatrix q = test::sparse_product_operand(3, k, true, static_cast<unsigned>(k));
-    const SparseOperandNvfp4 stored = compress_nvfp4(q);
-    ASSERT_EQ(stored.k_padded, (k + 31) / 32 * 32);
-    ASSERT_EQ(stored.codes.size(), 3 * stored.k_padded / 2);
-    ASSERT_EQ(stored.metadata.size(), 3 * stored.k_padded / 8);
-    ASSERT_EQ(stored.scales.size(), 3 * stored.k_padded / 32);
-    const std::size_t groups = stored.k_padded / 4;
-    for (std::size_t row = 0; row < 3; ++row) {
-      std::vector<std::uint8_t> codes(stored.k_padded);
-      for (std::size_t group = 0; group < groups; ++group) {
-        const unsigned nibble = stored.metadata[(row * groups + group) / 2] >> group % 2 * 4 & 15;
-        ASSERT_TRUE(is_metadata(nibble));
-        for (unsigned i = 0; i < 2; ++i)
-          codes[group * 4 + selected_positions(nibble)[i]] = stored.codes[(row * groups + group) * 2 + i];
-      }
-      for (std::size_t i = 0; i < q.k_padded; ++i) {
-        const std::uint8_t code = q.codes[row * q.k_padded + i];
-        EXPECT_EQ(codes[i] & 7, code & 7);
-        EXPECT_TRUE((code & 7) == 0 || codes[i] == code);
-        EXPECT_EQ(stored.scales[row * stored.k_padded / 32 + i / 32], q.scales[row * q.blocks() + i / 16]);
+  for (const std::string_view name : product_formats) {
+    for (const NmPattern& pattern : product_patterns) {
+      for (const std::size_t k : {1, 4, 17, 32, 48, 100}) {
+        SCOPED_TRACE(std::string(name) + " " + pattern.name() + " " + std::to_string(k));
+        const GemmFormat& format = find_gemm_format(name);
+        const QuantizedMatrix q = test::sparse_product_operand(3, k, true, static_cast<unsigned>(k), format, pattern);
+        const SparseOperand stored = compress_operand(q, pattern);
+        const std::size_t group = pattern.pairs ? 8 : 4, unit = group / 4;
+        ASSERT_EQ(stored.k_padded, (k + 31) / 32 * 32);
+        ASSERT_EQ(stored.codes.size(), 3 * stored.k_padded / 2);
+        ASSERT_EQ(stored.metadata.size(), 3 * stored.k_padded / group / 2);
+        ASSERT_EQ(stored.scales.size(), name == "nvfp4" ? 3 * stored.k_padded / 32 : 0);
+        const unsigned magnitude = name == "luq" ? 0xF : name == "nvfp4" ? 0x7 : 0x7F;
+        const std::size_t groups = stored.k_padded / group;
+        for (std::size_t row = 0; row < 3; ++row) {
+          std::vector<std::uint8_t> codes(stored.k_padded);
+          for (std::size_t g = 0; g < groups; ++g) {
+            const unsigned nibble = stored.metadata[(row * groups + g) / 2] >> g % 2 * 4 & 15;
+            ASSERT_TRUE(is_metadata(nibble));
+            for (unsigned i = 0; i < 2 * unit; ++i)
+              codes[g * group + selected_positions(nibble)[i / unit] * unit + i % unit] =
+                  stored.codes[(row * groups + g) * 2 * unit + i];
+          }
+          for (std::size_t i = 0; i < q.k_padded; ++i) {
+            const std::uint8_t code = q.codes[row * q.k_padded + i];
+            EXPECT_EQ(codes[i] & magnitude, code & magnitude);
+            EXPECT_TRUE((code & magnitude) == 0 || codes[i] == code);
+            if (stored.scales.empty()) continue;
+            EXPECT_EQ(stored.scales[row * stored.k_padded / 32 + i / 32], q.scales[row * q.blocks() + i / 16]);
+          }
+        }
       }
     }
+  }
+}
+
+TEST(SparseProduct, RefusesWhatHasNotThePattern) {
+  const NmPattern pairs = NmPattern::of("4:8pair");
+  const auto row = [](std::vector<std::uint8_t> codes) {
+    QuantizedMatrix q;
+    q.scheme = Scheme::int4;
+    q.element = Format::e3m0;
+    q.rows = 1;
+    q.k = q.k_padded = codes.size();
+    q.codes = std::move(codes);
+    return q;
+  };
+  EXPECT_NO_THROW(compress_operand(row({1, 1, 0, 0, 0, 1, 1, 0}), {}));
+  EXPECT_THROW(compress_operand(row({1, 1, 0, 0, 0, 1, 1, 0}), pairs), Error) << "three pairs";
+  EXPECT_NO_THROW(compress_operand(row({1, 1, 1, 1, 0, 0, 0, 0}), pairs));
+  EXPECT_THROW(compress_operand(row({1, 1, 1, 1, 0, 0, 0, 0}), {}), Error) << "four of four";
+  EXPECT_THROW(compress_operand(row({1, 8, 8, 0, 0, 0, 0, 0}), {}), Error) << "-8 is no zero";
+  for (const char* name : {"1:4", "4:8", "2:4-T"}) EXPECT_THROW(product_pattern(NmPattern::of(name)), Error);
+  EXPECT_EQ(product_pattern(NmPattern::of("1:2")).name(), "2:4");
+  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp8, Format::e4m3, 1);
+  EXPECT_THROW(widen_operand(mx, {}), Error);
+}
+
+// Against sums in float64 over what is stored: FP8's products of two numbers of few bits are exact there.
+TEST(SparseProduct, MeetsSpecialNumbersWhereAIsStored) {
+  const GemmFormat& format = find_gemm_format("fp8_e5m2");
+  for (const NmPattern& pattern : product_patterns) {
+    const std::size_t m = 7, n = 48, k = 40;
+    QuantizedMatrix a = test::sparse_product_operand(m, k, true, 3, format, pattern);
+    QuantizedMatrix b = test::sparse_product_operand(n, k, false, 4, format);
+    for (std::size_t column = 0; column < 40; ++column)
+      b.codes[column * b.k_padded + column] = column % 3 == 0 ? 0x7F : column % 3 == 1 ? 0x7C : 0xFC;
+    std::fill_n(a.codes.begin() + 8, 8, std::uint8_t{0});  // an empty group, which stores its first places
+    const SparseOperand stored = compress_operand(a, pattern);
+    const std::vector<float> got = gemm_sparse(a, b, pattern, 1);
+    const std::size_t group = pattern.pairs ? 8 : 4, unit = group / 4;
+    std::size_t numbers = 0, infinities = 0, nans = 0;
+    for (std::size_t r = 0; r < m; ++r) {
+      for (std::size_t c = 0; c < n; ++c) {
+        double sum = 0;
+        for (std::size_t i = 0; i < k; ++i) {
+          const std::size_t at = (r * stored.k_padded + i) / group;
+          const unsigned nibble = stored.metadata[at / 2] >> at % 2 * 4 & 15, position = i % group / unit;
+          if ((nibble & 3) != position && nibble >> 2 != position) continue;
+          sum += decode(Format::e5m2, a.codes[r * a.k_padded + i]) * decode(Format::e5m2, b.codes[c * b.k_padded + i]);
+        }
+        const float expected = static_cast<float>(sum) * (a.tensor_scale * b.tensor_scale);
+        const float result = got[r * n + c];
+        EXPECT_TRUE(std::isnan(expected) ? std::isnan(result) : result == expected) << r << ", " << c;
+        (std::isnan(result) ? nans : std::isinf(result) ? infinities : numbers) += 1;
+      }
+    }
+    EXPECT_GT(std::min({numbers, infinities, nans}), 10U);
   }
 }
 

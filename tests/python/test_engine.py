@@ -81,6 +81,24 @@ def test_sparse_operand(engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ng.engines())
+@pytest.mark.parametrize("pattern", ["2:4", "1:2", "4:8pair"])
+@pytest.mark.parametrize(
+    ("format", "tile"),
+    [("nvfp4", "sparse"), ("fp8_e4m3", "sparse_fp8"), ("fp8_e5m2_e4m3", "sparse_fp8"), ("luq", "sparse_luq")],
+)
+def test_sparse_formats_and_patterns(engine: str, pattern: str, format: str, tile: str) -> None:
+    rng = np.random.default_rng(5)
+    w, x = rng.standard_normal((5, 80), dtype=np.float32), rng.standard_normal((80, 6), dtype=np.float32)
+    a = ng.quantize(ng.prune(w, pattern), format, wide_blocks=format == "nvfp4")
+    b = ng.quantize(x, format, axis=-2, wide_blocks=format == "nvfp4")
+    result = ng.Engine(engine).gemm_sparse(a, b, pattern)
+    assert result.c.tobytes() == (a @ b).tobytes()
+    assert result.tile == (None if engine == "model" else tile)
+    with pytest.raises(ng.Error, match="no pattern of a product"):
+        ng.Engine(engine).gemm_sparse(a, b, "4:8")
+
+
+@pytest.mark.parametrize("engine", ng.engines())
 def test_two_layers_without_the_host(engine: str) -> None:
     a, b = operands("nvfp4", 9, 40, 70)
     c = ng.gemm(a, b)

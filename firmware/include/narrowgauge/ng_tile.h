@@ -71,15 +71,21 @@ typedef struct ng_port {
   void (*idle)(void *ctx);
 } ng_port_t;
 
-/* Element formats, by their codes in FORMAT; the last one is NVFP4 there. */
+/* Element formats, by their codes in FORMAT. */
 typedef enum ng_format {
   NG_E4M3 = 0,
   NG_E5M2 = 1,
-  NG_NVFP4 = 2,    /* E2M1 with a UE4M3 scale per 16; both operands */
-  NG_LUQ = 3,      /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
-  NG_NVFP4_2_4 = 4 /* NVFP4 with a scale per 32, A 2:4 sparse: half of its elements are stored; both operands. Of tiles
-                      that are `sparse` */
+  NG_NVFP4 = 2, /* E2M1 with a UE4M3 scale per 16, of a sparse product per 32; both operands */
+  NG_LUQ = 3    /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
 } ng_format_t;
+
+/* Of a product, and so of both of its operands: whether A is sparse, half of its elements stored. Sparse ones are of
+ * tiles that are `sparse`. */
+typedef enum ng_sparsity {
+  NG_DENSE = 0,
+  NG_2_4 = 1,     /* of four elements along k two are stored */
+  NG_4_8_PAIR = 2 /* of four pairs of neighbours two are stored, as packed FP4 has it */
+} ng_sparsity_t;
 
 typedef enum ng_side { NG_SIDE_A = 0, NG_SIDE_B = 1 } ng_side_t;
 
@@ -102,7 +108,7 @@ typedef struct ng_tile {
   uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
   bool counters;
   bool requantize; /* results can be NVFP4 */
-  bool sparse;     /* operand A can be 2:4 sparse */
+  bool sparse;     /* operand A can be sparse */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -113,23 +119,26 @@ NG_MUST_CHECK ng_result_t ng_tile_init(ng_tile_t *tile, const ng_tile_config_t *
 NG_MUST_CHECK ng_result_t ng_tile_reset(const ng_tile_t *tile);
 
 /* A quantized matrix of `rows` vectors along the contraction: the rows of A, or the columns of B. Laid out as
- * QuantizedMatrix of the C++ model (A in NG_NVFP4_2_4 as SparseOperandNvfp4); the FP32 scale of the tensor is not here
- * (see ng_gemm_config_t.scale). */
+ * QuantizedMatrix of the C++ model, of a sparse product as SparseOperand; the FP32 scale of the tensor is not here (see
+ * ng_gemm_config_t.scale). */
 typedef struct ng_matrix {
   ng_format_t format;
   uint32_t rows;
   uint32_t k;            /* elements of a vector */
-  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16, NVFP4_2_4 of 32 */
-  const uint8_t *codes;  /* rows x k_padded, one code a byte; A in NVFP4_2_4: rows x k_padded / 2, what is stored */
-  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes, NVFP4_2_4: rows x k_padded / 32; else ignored */
-  const uint8_t *metadata; /* A in NVFP4_2_4: rows x k_padded / 8 bytes, a nibble for four elements, the first in the
-                              low half, as docs/sparsity.md says; the tile finds illegal ones. Else ignored */
+  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16, sparse: of 32 */
+  const uint8_t *codes;  /* rows x k_padded, one code a byte; a sparse A: rows x k_padded / 2, what is stored */
+  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes, sparse: rows x k_padded / 32; else ignored */
+  ng_sparsity_t sparsity;
+  const uint8_t *metadata; /* a sparse A: a nibble for each four elements (4:8 by pairs: eight), the first in the low
+                              half, rows x k_padded / 8 (16) bytes, as docs/sparsity.md says; the tile finds illegal
+                              ones. Else ignored */
 } ng_matrix_t;
 
 /* A matrix as one tile geometry takes it: made by ng_tile_pack. */
 typedef struct ng_operand {
   ng_side_t side;
   ng_format_t format;
+  ng_sparsity_t sparsity;
   uint32_t rows, k;
   const uint8_t *data; /* panel-beat images in stream order, panel after panel */
   size_t bytes;

@@ -12,7 +12,7 @@ template <MacArrayParams params, class Core = MacArrayCore<params>>
 class MacArray : public Clocked {
   static constexpr int a_width = params.rows * params.lanes * params.elem_width();
   static constexpr int b_width = params.cols * params.b_lanes() * params.elem_width();
-  static constexpr int a_scale_width = params.rows * params.blocks() * params.a_block_bytes() * 8;
+  static constexpr int a_scale_width = params.rows * params.a_blocks() * params.a_block_bytes() * 8;
   static constexpr int b_scale_width = params.cols * params.blocks() * 8;
   static constexpr int data_width = params.cols * 32;
 

@@ -48,8 +48,10 @@ struct MacArrayParams {
   constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
   /// Elements of a column in a beat; of a row with `sparse` a half of them is stored.
   constexpr int b_lanes() const { return sparse ? 2 * lanes : lanes; }
-  /// Bytes beside the elements of a block of A: the scale, then the metadata of a sparse one.
-  constexpr int a_block_bytes() const { return sparse ? 5 : 1; }
+  /// Parts of a row of A that have something beside their elements, and bytes of it: the scale, if NVFP4 is in the set,
+  /// then the metadata of a sparse one.
+  constexpr int a_blocks() const { return sparse ? lanes / 16 : blocks(); }
+  constexpr int a_block_bytes() const { return !sparse ? 1 : has_fp4() ? 5 : 4; }
   /// Registers up to the accumulators: of the cuts in the cells, "significand" is the place of one that is there
   /// anyway.
   constexpr int stages() const { return (has_fp4() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
@@ -68,13 +70,13 @@ struct MacArrayParams {
   constexpr bool valid() const {
     return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
            max_beats >= 1 && cell_cuts <= (has_fp4() ? 15U : 1U) && convert_cuts <= 3 &&
-           (!has_fp4() || lanes % 16 == 0) && (!sparse || format_set == narrowgauge::format_set::nvfp4) &&
+           ((!has_fp4() && !sparse) || lanes % 16 == 0) &&
            (!has_luq() || std::has_single_bit(static_cast<unsigned>(lanes)));
   }
 };
 
-/// One beat of operands. The four pointers are images of the ports, lowest byte first; the scales (and with them the
-/// metadata) are read by NVFP4 beats only.
+/// One beat of operands. The four pointers are images of the ports, lowest byte first; scales are read by NVFP4 beats
+/// only.
 struct MacArrayBeat {
   bool first = false, last = false;
   std::uint8_t a_fmt = 0, b_fmt = 0;  ///< OperandFormat::code
@@ -191,8 +193,8 @@ class MacArrayCore {
 
   static constexpr int b_lanes = params.b_lanes();
 
-  /// One side of a beat, decoded. Entries of vectors that are not enabled are stale. What is 2:4 sparse is spread over
-  /// the places that metadata name, zeros between.
+  /// One side of a beat, decoded. Entries of vectors that are not enabled are stale. Numbers of what is 2:4 sparse are
+  /// spread over the places that metadata name, zeros between.
   template <int vectors, bool compressed>
   struct Side {
     static constexpr int length = b_lanes;  // of a vector
@@ -200,72 +202,87 @@ class MacArrayCore {
     bool e5m2 = false;
     alignas(16) std::array<std::int16_t, params.has_fp4() || params.has_luq() ? vectors * length : 0> fp4;
     alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * length : 0> fp8;
-    std::array<std::uint8_t, params.has_fp8() ? vectors * length : 0> codes;  // for special operands
+    std::array<std::uint8_t, params.has_fp8() ? vectors * length : 0>
+        codes;  // for special operands, as they are stored
     std::array<bool, vectors> special;
     std::array<std::uint8_t, vectors * blocks> scales;
+    std::array<std::uint8_t, compressed ? vectors * lanes : 0> places;  // of stored elements in their groups of four
+    std::uint64_t illegal = 0;                                          // vectors with illegal metadata
 
     /// `luq`: LUQ's codes on this side. Returns whether there are illegal metadata.
     bool load(std::uint64_t enable, std::uint8_t fmt, detail::BeatKind kind, const detail::CodePairs& luq,
               const std::uint8_t* image, const std::uint8_t* scale) {
       enabled = enable;
+      illegal = 0;
       // With one FP8 format there is no choice.
       e5m2 = params.has_e5m2() && (!params.has_e4m3() || (fmt & 1));
-      bool illegal = false;
       for (int v = 0; v < vectors; ++v) {
         if (!(enable >> v & 1)) continue;
-        if constexpr (compressed) {
-          illegal |= load_compressed(v, image, scale);
-        } else if (kind == detail::BeatKind::nvfp4) {
+        if constexpr (compressed) load_places(v, scale);
+        if (kind == detail::BeatKind::nvfp4) {
           load_codes(v, detail::e2m1_pairs, image);
-          std::copy_n(scale + v * blocks, blocks, scales.data() + v * blocks);
+          constexpr int pitch = compressed ? params.a_block_bytes() : 1;
+          for (int block = v * blocks; block < (v + 1) * blocks; ++block)
+            scales[static_cast<std::size_t>(block)] = scale[block * pitch];
         } else if (kind == detail::BeatKind::luq) {
           load_codes(v, luq, image);
         } else {
           load_fp8(v, image);
         }
       }
-      return illegal;
+      return illegal != 0;
+    }
+
+    /// Where element `lane` of vector `v` is multiplied.
+    int place(int v, int lane) const {
+      if constexpr (compressed) return lane / 2 * 4 + places[static_cast<std::size_t>(v * lanes + lane)];
+      return lane;
     }
 
    private:
-    /// A row with illegal metadata gets scales that are NaN.
-    bool load_compressed(int v, const std::uint8_t* image, const std::uint8_t* blocks_of_a) {
-      bool illegal = false;
-      for (int block = v * blocks; block < (v + 1) * blocks; ++block) {
-        const std::uint8_t* beside = blocks_of_a + block * params.a_block_bytes();
-        scales[static_cast<std::size_t>(block)] = beside[0];
-        std::int16_t* out = fp4.data() + block * 32;
-        std::fill_n(out, 32, std::int16_t{0});
-        for (int group = 0; group < 8; ++group) {
-          const unsigned nibble = beside[1 + group / 2] >> group % 2 * 4 & 15U;
-          illegal |= !is_metadata(nibble);
-          const auto& pair = detail::e2m1_pairs[image[block * 8 + group]];
-          out[group * 4 + static_cast<int>(nibble & 3)] = pair[0];
-          out[group * 4 + static_cast<int>(nibble >> 2)] = pair[1];
-        }
+    static constexpr int stored = compressed ? lanes : length;  ///< elements of a vector in an image
+
+    void load_places(int v, const std::uint8_t* beside) {
+      for (int group = 0; group < lanes / 2; ++group) {
+        const int block = v * params.a_blocks() + group / 8;
+        const std::uint8_t* metadata = beside + (block + 1) * params.a_block_bytes() - 4;
+        const unsigned nibble = metadata[group % 8 / 2] >> group % 2 * 4 & 15U;
+        illegal |= std::uint64_t{!is_metadata(nibble)} << v;
+        std::uint8_t* at = places.data() + v * lanes + group * 2;
+        at[0] = nibble & 3;
+        at[1] = static_cast<std::uint8_t>(nibble >> 2);
       }
-      if (illegal) std::fill_n(scales.data() + v * blocks, blocks, std::uint8_t{0x7F});
-      return illegal;
     }
     void load_codes(int v, const detail::CodePairs& pairs, const std::uint8_t* image) {
       if constexpr (params.has_fp4() || params.has_luq()) {
         std::int16_t* out = fp4.data() + v * length;
+        if constexpr (compressed) std::fill_n(out, length, std::int16_t{0});
         if constexpr (params.elem_width() == 4) {
-          for (int i = 0; i < length / 2; ++i)
-            std::memcpy(out + 2 * i, pairs[image[v * length / 2 + i]].data(), 2 * sizeof *out);
+          for (int i = 0; i < stored / 2; ++i) {
+            const auto& pair = pairs[image[v * stored / 2 + i]];
+            if constexpr (compressed) {
+              out[place(v, 2 * i)] = pair[0];
+              out[place(v, 2 * i + 1)] = pair[1];
+            } else {
+              std::memcpy(out + 2 * i, pair.data(), 2 * sizeof *out);
+            }
+          }
         } else {
-          for (int i = 0; i < length; ++i) out[i] = pairs[image[v * length + i] & 15][0];
+          for (int i = 0; i < stored; ++i) out[place(v, i)] = pairs[image[v * stored + i] & 15][0];
         }
       }
     }
     void load_fp8(int v, const std::uint8_t* image) {
       if constexpr (params.has_fp8()) {
         const detail::Fp8Values& values = detail::fp8_values[e5m2];
+        Fp8Value* out = fp8.data() + v * length;
+        if constexpr (compressed) std::fill_n(out, length, Fp8Value{0});
         bool any = false;
-        for (int i = v * lanes; i < (v + 1) * lanes; ++i) {
-          codes[static_cast<std::size_t>(i)] = image[i];
-          fp8[static_cast<std::size_t>(i)] = static_cast<Fp8Value>(values.value[image[i]]);
-          any |= values.special[image[i]];
+        for (int i = 0; i < stored; ++i) {
+          const std::uint8_t code = image[v * stored + i];
+          codes[static_cast<std::size_t>(v * stored + i)] = code;
+          out[place(v, i)] = static_cast<Fp8Value>(values.value[code]);
+          any |= values.special[code];
         }
         special[static_cast<std::size_t>(v)] = any;
       }
@@ -309,7 +326,9 @@ class MacArrayCore {
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c, ++acc) {
         const bool active = (slot.a.enabled >> r) & (slot.b.enabled >> c) & 1;
-        const Term term = active ? term_of(slot, r, c) : Term{};
+        const Term term = !active                   ? Term{}
+                          : slot.a.illegal >> r & 1 ? Term{.flags = {.nan = true}}
+                                                    : term_of(slot, r, c);
         acc->step(true, slot.first, term.value, term.flags);
       }
     }
@@ -329,7 +348,8 @@ class MacArrayCore {
 
   static Term luq_term(const Slot& slot, int r, int c) {
     if constexpr (params.has_luq()) {
-      const auto sum = detail::dot<std::int32_t, lanes>(slot.a.fp4.data() + r * lanes, slot.b.fp4.data() + c * lanes);
+      const auto sum =
+          detail::dot<std::int32_t, b_lanes>(slot.a.fp4.data() + r * b_lanes, slot.b.fp4.data() + c * b_lanes);
       return {static_cast<Value>(sum) << -params.lsb_exp(), {}};
     }
     return {};
@@ -353,19 +373,21 @@ class MacArrayCore {
 
   static Term fp8_term(const Slot& slot, int r, int c) {
     if constexpr (params.has_fp8()) {
-      const auto a = static_cast<std::size_t>(r * lanes), b = static_cast<std::size_t>(c * lanes);
       if (slot.a.special[static_cast<std::size_t>(r)] || slot.b.special[static_cast<std::size_t>(c)]) [[unlikely]] {
         const auto format = [](bool e5m2) { return e5m2 ? Format::e5m2 : Format::e4m3; };
-        const Fp8Sum sum = dot_fp8(std::span(slot.a.codes).subspan(a, lanes), std::span(slot.b.codes).subspan(b, lanes),
-                                   format(slot.a.e5m2), format(slot.b.e5m2), params.lsb_exp());
+        std::array<std::uint8_t, lanes> met;  // codes of the column
+        for (int i = 0; i < lanes; ++i)
+          met[static_cast<std::size_t>(i)] = slot.b.codes[static_cast<std::size_t>(c * b_lanes + slot.a.place(r, i))];
+        const Fp8Sum sum = dot_fp8(std::span(slot.a.codes).subspan(static_cast<std::size_t>(r * lanes), lanes),
+                                   std::span(met), format(slot.a.e5m2), format(slot.b.e5m2), params.lsb_exp());
         return {static_cast<Value>(sum.value), sum.flags};
       }
-      const Fp8Value *x = slot.a.fp8.data() + a, *y = slot.b.fp8.data() + b;
+      const Fp8Value *x = slot.a.fp8.data() + r * b_lanes, *y = slot.b.fp8.data() + c * b_lanes;
       const int unit = detail::fp8_values[slot.a.e5m2].lsb_exp + detail::fp8_values[slot.b.e5m2].lsb_exp;
       // Only products of two E5M2 numbers need more than 64 bits.
       const Value sum = params.has_e5m2() && slot.a.e5m2 && slot.b.e5m2
-                            ? detail::dot<Value, lanes>(x, y)
-                            : static_cast<Value>(detail::dot<std::int64_t, lanes>(x, y));
+                            ? detail::dot<Value, b_lanes>(x, y)
+                            : static_cast<Value>(detail::dot<std::int64_t, b_lanes>(x, y));
       return {sum << (unit - params.lsb_exp()), {}};
     }
     return {};

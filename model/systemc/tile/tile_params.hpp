@@ -38,7 +38,8 @@ struct TileParams {
   /// Bytes of the elements in an image; its scales follow them, with the metadata of sparse rows.
   constexpr int element_bytes(bool b) const { return vectors(b) * vector_bytes(b); }
   constexpr int scale_bytes(bool b) const {
-    return array().has_fp4() ? vectors(b) * array().blocks() * (b ? 1 : array().a_block_bytes()) : 0;
+    if (!b && sparse) return rows * array().a_blocks() * array().a_block_bytes();
+    return array().has_fp4() ? vectors(b) * array().blocks() : 0;
   }
   /// Stream words of an image.
   constexpr int image_words(bool b) const {

@@ -30,8 +30,9 @@ constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set &
 constexpr bool has_fp8 = has_e4m3 || has_e5m2, has_luq = format_set & format_set::luq;
 constexpr bool sparse = NG_SPARSE != 0;
 constexpr int b_lanes = sparse ? 2 * lanes : lanes, metadata_a_row = sparse ? lanes / 2 : 0;  // nibbles
-constexpr unsigned a_block_width = sparse ? 40 : 8;
 constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
+// Beside A's elements: of each block its scale, if NVFP4 is in the set, and above it metadata.
+constexpr unsigned a_block_width = !sparse ? 8 : has_fp4 ? 40 : 32, a_blocks = sparse ? lanes / 16 : blocks;
 constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : has_e4m3 ? -18 : 0;
 constexpr int latency = (has_fp4 ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
                         std::popcount(NG_CONVERT_CUTS + 0U);  // last beat accepted to first row offered, in cycles
@@ -304,7 +305,7 @@ class MacArrayBench {
     // What is offered without valid must not matter.
     bench_.rng().fill(dut_->a_i, rows * lanes * elem_width);
     bench_.rng().fill(dut_->b_i, cols * b_lanes * elem_width);
-    bench_.rng().fill(dut_->a_scale_i, unsigned(rows * blocks) * a_block_width);
+    bench_.rng().fill(dut_->a_scale_i, rows * a_blocks * a_block_width);
     bench_.rng().fill(dut_->b_scale_i, cols * blocks * 8);
     dut_->first_i = bench_.rng().bits(1);
     dut_->last_i = bench_.rng().bits(1);
@@ -321,9 +322,10 @@ class MacArrayBench {
     // The upper half of a 4-bit element in an 8-bit array must not matter.
     if (elem_width == 8) bench_.rng().fill(codes, static_cast<unsigned>(side.codes.size()) * elem_width);
     for (unsigned i = 0; i < side.codes.size(); ++i) set_bits(codes, i * elem_width, code_width_, side.codes[i]);
-    for (unsigned i = 0; i < side.scales.size(); ++i) set_bits(scales, i * scale_pitch, 8, side.scales[i]);
+    for (unsigned i = 0; i < side.scales.size() && scale_pitch % 32 != 0; ++i)
+      set_bits(scales, i * scale_pitch, 8, side.scales[i]);
     for (unsigned i = 0; i < side.metadata.size(); ++i)
-      set_bits(scales, i / 8 * scale_pitch + 8 + i % 8 * 4, 4, side.metadata[i]);
+      set_bits(scales, i / 8 * scale_pitch + scale_pitch % 32 + i % 8 * 4, 4, side.metadata[i]);
   }
 
   void drive(const Beat& beat) {

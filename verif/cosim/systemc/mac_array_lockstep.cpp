@@ -21,11 +21,11 @@ constexpr MacArrayParams params{.rows = NG_ROWS,
                                 .sparse = NG_SPARSE != 0};
 constexpr int a_width = params.rows * params.lanes * params.elem_width();
 constexpr int b_width = params.cols * params.b_lanes() * params.elem_width();
-constexpr int a_scale_width = params.rows * params.blocks() * params.a_block_bytes() * 8;
+constexpr int a_scale_width = params.rows * params.a_blocks() * params.a_block_bytes() * 8;
 constexpr int b_scale_width = params.cols * params.blocks() * 8;
 constexpr int data_width = params.cols * 32;
 
-constexpr bool has_specials = params.has_fp4() || params.has_fp8();  // LUQ's sums are finite
+constexpr bool has_specials = params.has_fp4() || params.has_fp8() || params.sparse;  // LUQ's sums are finite
 constexpr const char* faults[] = {"results come one cycle late",
                                   "ready ignores waiting results",
                                   "last is dropped",
@@ -96,7 +96,7 @@ std::uint32_t metadata(Rng& rng, Style style) {
   }
 }
 
-/// `pitch`: bytes of a block: its scale, then its metadata.
+/// `pitch`: bytes of a block: its scale, if there is one, then its metadata.
 template <int width>
 PortWords<width> scales(Rng& rng, Style style, int pitch) {
   PortWords<width> words;
@@ -104,7 +104,7 @@ PortWords<width> scales(Rng& rng, Style style, int pitch) {
   for (auto& word : words) {
     word = 0;
     for (int i = 0; i < 4; ++i) {
-      if (at++ % pitch != 0) {
+      if (at++ % pitch >= pitch % 4) {
         word |= metadata(rng, style) << 8 * i;
         continue;
       }

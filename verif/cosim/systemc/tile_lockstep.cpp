@@ -300,7 +300,8 @@ class Programmer {
           if (w * (width / 8) + at < elements) {
             if (params.array().elem_width() == 8 && !fp4_ && style != 0 && (byte & 0x7C) == 0x7C) byte ^= 0x40;
             if (style == 1 && rng_.chance(0.7)) byte &= 0x88;
-          } else if (!b && (w * (width / 8) + at - elements) % params.array().a_block_bytes() != 0) {
+          } else if (constexpr int pitch = params.array().a_block_bytes();
+                     !b && (w * (width / 8) + at - elements) % pitch >= pitch % 4) {
             byte = metadata(illegal);
           } else if (style != 0 && (byte & 0x7F) == 0x7F) {
             byte ^= 1;  // a scale that is a number

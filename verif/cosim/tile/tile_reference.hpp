@@ -7,6 +7,7 @@
 #include <bit>
 #include <deque>
 #include <iterator>
+#include <limits>
 
 #include "../axi.hpp"
 #include "../bench.hpp"
@@ -21,22 +22,8 @@ using namespace narrowgauge::bench;
 
 // ---------------------------------------------------------------- results
 
-/// One vector's share of a beat in a tile with a sparse A, as a dense operand: blocks of 32 are two of 16 with one
-/// scale. Illegal metadata make it NaN.
-inline void add_sparse(QuantizedMatrix& q, const Image& image, std::size_t row, bool b) {
-  const bool illegal = !b && image.illegal(static_cast<unsigned>(row));
-  std::vector<std::uint8_t> codes(b_lanes);
-  for (unsigned l = 0; l < image.lanes; ++l) {
-    const unsigned nibble = b ? 0 : image.metadata[row * metadata_a_row + l / 2];
-    codes[b ? l : l / 2 * 4 + (l % 2 ? nibble >> 2 : nibble & 3)] = image.elements[row * image.lanes + l];
-  }
-  q.codes.insert(q.codes.end(), codes.begin(), codes.end());
-  for (unsigned s = 0; s < 2 * blocks; ++s)
-    q.scales.push_back(illegal ? 0x7F : image.scales[row * blocks + s / 2] & 0x7F);
-}
-
-/// Vectors of `vectors` rows or columns, over the panels and beats of banks that follow each other along k.
-/// `b`: of B.
+/// Vectors of `vectors` rows or columns, over the panels and beats of banks that follow each other along k; of a sparse
+/// A what is stored. `b`: of B.
 inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned vectors, unsigned panels, unsigned used,
                               bool b) {
   const unsigned fmt = banks.front()->fmt;
@@ -50,12 +37,8 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
       const std::size_t beats = bank->images.size() / panels;
       for (std::size_t k = 0; k < beats; ++k) {
         const Image& image = bank->images[panel * beats + k];
-        if (sparse) {
-          add_sparse(q, image, row, b);
-          continue;
-        }
-        for (unsigned l = 0; l < lanes; ++l)
-          q.codes.push_back(image.elements[row * lanes + l] & (narrow(fmt) ? 0xF : 0xFF));
+        for (unsigned l = 0; l < image.lanes; ++l)
+          q.codes.push_back(image.elements[row * image.lanes + l] & (narrow(fmt) ? 0xF : 0xFF));
         if (fmt == nvfp4) {
           for (unsigned s = 0; s < blocks; ++s) q.scales.push_back(image.scales[row * blocks + s] & 0x7F);
         }
@@ -64,6 +47,48 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
   }
   q.k = q.k_padded = q.codes.size() / q.rows;
   return q;
+}
+
+/// Metadata of a row of a sparse A, over the beats of banks that follow each other along k, a nibble each.
+inline std::vector<std::uint8_t> metadata(const std::vector<const Bank*>& banks, unsigned panels, std::size_t v) {
+  std::vector<std::uint8_t> nibbles;
+  for (const Bank* bank : banks) {
+    const std::size_t beats = bank->images.size() / panels;
+    for (std::size_t k = 0; k < beats; ++k) {
+      const auto first = bank->images[v / rows * beats + k].metadata.begin() + v % rows * metadata_a_row;
+      nibbles.insert(nibbles.end(), first, first + metadata_a_row);
+    }
+  }
+  return nibbles;
+}
+
+/// Exact sums of a sparse A's rows: each is a dense product of what it stores and what stands at its places in B.
+/// Illegal metadata make a row NaN.
+inline std::vector<float> sparse_sums(const QuantizedMatrix& qa, const QuantizedMatrix& qb,
+                                      const std::vector<const Bank*>& a, unsigned a_panels) {
+  std::vector<float> sums;
+  for (std::size_t v = 0; v < qa.rows; ++v) {
+    const std::vector<std::uint8_t> nibbles = metadata(a, a_panels, v);
+    QuantizedMatrix row = qa, met = qb;
+    row.rows = 1;
+    row.codes.assign(qa.codes.begin() + v * qa.k, qa.codes.begin() + (v + 1) * qa.k);
+    row.scales.assign(qa.scales.begin() + v * qa.scales.size() / qa.rows,
+                      qa.scales.begin() + (v + 1) * qa.scales.size() / qa.rows);
+    met.k = met.k_padded = qa.k;
+    met.codes.clear();
+    for (std::size_t n = 0; n < qb.rows; ++n) {
+      for (std::size_t group = 0; group < nibbles.size(); ++group) {
+        const std::uint8_t* dense = qb.codes.data() + n * qb.k + group * 4;
+        met.codes.push_back(dense[nibbles[group] & 3]);
+        met.codes.push_back(dense[nibbles[group] >> 2]);
+      }
+    }
+    std::vector<float> of_row = gemm_sums(row, met, 1);
+    if (!std::ranges::all_of(nibbles, [](unsigned nibble) { return is_metadata(nibble); }))
+      std::ranges::fill(of_row, std::numeric_limits<float>::quiet_NaN());
+    sums.insert(sums.end(), of_row.begin(), of_row.end());
+  }
+  return sums;
 }
 
 /// Results in NVFP4: images of the next operand A. `c`: all numbers, in use or not, row-major. `amax` becomes AMAX.
@@ -96,7 +121,7 @@ inline std::vector<StreamWord> results_of(const Command& c, const std::vector<co
                                           const std::vector<const Bank*>& b, std::uint32_t& amax) {
   const QuantizedMatrix qa = matrix(a, rows, c.a_panels, c.rows_used, false),
                         qb = matrix(b, cols, c.b_panels, c.cols_used, true);
-  const std::vector<float> sums = gemm_sums(qa, qb, 1);
+  const std::vector<float> sums = sparse ? sparse_sums(qa, qb, a, c.a_panels) : gemm_sums(qa, qb, 1);
   const float alpha = std::bit_cast<float>(c.scale);
   const auto number = [&](std::size_t y, std::size_t x) {
     return epilogue(y < qa.rows && x < qb.rows ? sums[y * qb.rows + x] : 0.0F, alpha);

@@ -73,14 +73,15 @@ class Stimulus {
   /// An image as the words of the stream; what the last word has beyond it is noise.
   std::vector<Word> words_of(const Image& image) {
     const unsigned elements = static_cast<unsigned>(image.elements.size()) * elem_width;
-    const unsigned pitch = image.metadata.empty() ? 8 : 40;  // of scales; above each the metadata of its block
-    const unsigned bits = elements + static_cast<unsigned>(image.scales.size()) * pitch;
+    // Of scales, if there are any, and above each the metadata of its block.
+    const unsigned pitch = (has_fp4 ? 8 : 0) + (image.metadata.empty() ? 0 : 32);
+    const unsigned bits = elements + static_cast<unsigned>(image.scales.size() * 8 + image.metadata.size() * 4);
     const unsigned count = (bits + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
     Word flat = noise(count * stream_words);
     for (unsigned i = 0; i < image.elements.size(); ++i) set_bits(flat, i * elem_width, elem_width, image.elements[i]);
     for (unsigned i = 0; i < image.scales.size(); ++i) set_bits(flat, elements + i * pitch, 8, image.scales[i]);
     for (unsigned i = 0; i < image.metadata.size(); ++i)
-      set_bits(flat, elements + i / 8 * pitch + 8 + i % 8 * 4, 4, image.metadata[i]);
+      set_bits(flat, elements + i / 8 * pitch + pitch % 32 + i % 8 * 4, 4, image.metadata[i]);
     std::vector<Word> words;
     for (unsigned i = 0; i < count; ++i)
       words.emplace_back(flat.begin() + i * stream_words, flat.begin() + (i + 1) * stream_words);

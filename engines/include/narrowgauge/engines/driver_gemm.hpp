@@ -48,17 +48,19 @@ inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
           .k_padded = static_cast<std::uint32_t>(q.k_padded),
           .codes = q.codes.data(),
           .scales = q.scales.empty() ? nullptr : q.scales.data(),
+          .sparsity = NG_DENSE,
           .metadata = nullptr};
 }
 
-/// The same of an operand of a product whose A is 2:4 sparse.
-inline ng_matrix_t driver_matrix(const SparseOperandNvfp4& q) {
-  return {.format = NG_NVFP4_2_4,
+/// The same of an operand of a product whose A is sparse.
+inline ng_matrix_t driver_matrix(const SparseOperand& q) {
+  return {.format = driver_format(q.scheme, q.element),
           .rows = static_cast<std::uint32_t>(q.rows),
           .k = static_cast<std::uint32_t>(q.k),
           .k_padded = static_cast<std::uint32_t>(q.k_padded),
           .codes = q.codes.data(),
-          .scales = q.scales.data(),
+          .scales = q.scales.empty() ? nullptr : q.scales.data(),
+          .sparsity = q.pattern.pairs ? NG_4_8_PAIR : NG_2_4,
           .metadata = q.metadata.empty() ? nullptr : q.metadata.data()};
 }
 
@@ -76,13 +78,14 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool
 
 /// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
 /// by step; `config` may be changed before. Where the scales are two factors (epilogue_scales), the tile multiplies by
-/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it; with `sparse` A is 2:4 sparse.
+/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it; with `sparse` A has
+/// that pattern.
 /// Throws Error where the driver cannot pack, the operands of a sparse product are not such (check_sparse_product), and
 /// for results in BF16 or NVFP4 with two factors, which would be rounded in between.
 class DriverGemm {
  public:
   DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false,
-             std::optional<float> tensor_scale = std::nullopt, bool sparse = false)
+             std::optional<float> tensor_scale = std::nullopt, const std::optional<NmPattern>& sparse = std::nullopt)
       : scales_(epilogue_scales(a.tensor_scale, b.tensor_scale)),
         c_(tensor_scale ? image_bytes(tile, a.rows, b.rows) : a.rows * b.rows * (bf16 ? 2 : 4)),
         scratch_(std::size_t{tile.stream_bytes} * 256) {
@@ -93,12 +96,14 @@ class DriverGemm {
           " (as powers of two) is no normal FP32 number, so that results take two factors: ask for FP32 results, "
           "or scale an operand by a power of two");
     }
+    const ng_matrix_t left = driver_matrix(a), right = driver_matrix(b);
     if (sparse) {
-      config.a = pack(tile, driver_matrix(compress_nvfp4(a)), NG_SIDE_A, a_);
-      config.b = pack(tile, driver_matrix(widen_nvfp4(b)), NG_SIDE_B, b_);
+      const SparseOperand stored = compress_operand(a, *sparse), beside = widen_operand(b, *sparse);
+      config.a = pack(tile, driver_matrix(stored), NG_SIDE_A, a_);
+      config.b = pack(tile, driver_matrix(beside), NG_SIDE_B, b_);
     } else {
-      config.a = pack(tile, driver_matrix(a), NG_SIDE_A, a_);
-      config.b = pack(tile, driver_matrix(b), NG_SIDE_B, b_);
+      config.a = pack(tile, left, NG_SIDE_A, a_);
+      config.b = pack(tile, right, NG_SIDE_B, b_);
     }
     config.c = c_.data();
     config.c_bytes = c_.size();
@@ -157,6 +162,7 @@ class DriverGemm {
                              .k_padded = padded,
                              .codes = &some,
                              .scales = &some,
+                             .sparsity = NG_DENSE,
                              .metadata = nullptr};
     std::size_t bytes = 0;
     expect_ok(ng_tile_pack_size(&tile, &matrix, NG_SIDE_A, &bytes), "results in NVFP4");

@@ -11,6 +11,7 @@
 
 #include "narrowgauge/progress.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
+#include "narrowgauge/sparse/prune.hpp"
 
 namespace narrowgauge {
 
@@ -58,13 +59,13 @@ class Engine {
   /// Before any work: throws the Error that gemm throws for operands of these formats and this contraction.
   virtual void check(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
   /// The same for gemm_sparse.
-  virtual void check_sparse(std::size_t k) const = 0;
+  virtual void check_sparse(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
   /// C = A x B. `a`: M vectors of K; `b`: N vectors of K (the columns of B). Throws Error on shapes that do not fit,
   /// mixed schemes, and operands that this engine cannot take.
   virtual EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress = {}) = 0;
-  /// C = A x B of NVFP4 whose A is 2:4 sparse, with no time spent on its zeros; C is gemm's. Throws Error also where
-  /// check_sparse_product() does, and where no tile, or not the named one, can do it.
-  virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b,
+  /// C = A x B whose A has the pattern, with no time spent on its zeros; C is narrowgauge::gemm_sparse's. Throws Error
+  /// also where check_sparse_product() does, and where no tile, or not the named one, can do it.
+  virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
                                    const Progress& progress = {}) = 0;
   /// As gemm, with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
   /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
