@@ -92,6 +92,7 @@ rtl/sparse/ng_transposable_greedy.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_counters.sv
+rtl/tile/ng_tile_decode.sv
 rtl/tile/ng_tile_pkg.sv
 rtl/tile/ng_tile_requantize.sv
 rtl/tile/ng_tile_drain.sv

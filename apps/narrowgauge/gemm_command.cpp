@@ -28,6 +28,7 @@ struct GemmArguments {
   std::string out_prefix;             ///< of the files of a requantized C
   std::optional<float> tensor_scale;  ///< of C, where it is asked for in NVFP4
   std::string sparse;                 ///< pattern of A; empty: dense
+  Compressed compressed{.a = false, .b = false};
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
@@ -115,6 +116,15 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   return NmPattern::of(arguments.sparse);
 }
 
+/// Whether an operand is sent compressed.
+bool compresses(const GemmArguments& arguments) {
+  if (!arguments.compressed.a && !arguments.compressed.b) return false;
+  if (arguments.sparse.empty() && !arguments.tensor_scale) return true;
+  throw Error(
+      "--compress-a and --compress-b are for dense products with results in float32; leave --sparse and "
+      "--requantize out");
+}
+
 /// The dialect that was asked for, if one was and a product can be had of it.
 std::optional<Dialect> dialect_of(const QuantizeFlags& flags, const CLI::App& command) {
   if (flags.dialect.empty()) return std::nullopt;
@@ -138,7 +148,7 @@ double sqnr_of(const Work& work, unsigned threads) {
 
 /// C in float32, or in NVFP4 where a tensor scale says so; compared with the golden model's.
 void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b,
-                std::optional<float> tensor_scale, unsigned threads) {
+                std::optional<float> tensor_scale, const Compressed& compressed, unsigned threads) {
   const bool compared = engine.name() != "model";
   const Stopwatch time;
   {
@@ -150,7 +160,9 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
     } else {
-      work.result = work.sparse ? engine.gemm_sparse(a, b, *work.sparse, told) : engine.gemm(a, b, told);
+      work.result = work.sparse                    ? engine.gemm_sparse(a, b, *work.sparse, told)
+                    : compressed.a || compressed.b ? engine.gemm_compressed(a, b, compressed, told)
+                                                   : engine.gemm(a, b, told);
     }
   }
   work.engine_seconds = time.seconds();
@@ -165,6 +177,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const unsigned threads = arguments.quantize.threads;
   const QuantizeOptions options = arguments.quantize.options();
   const std::optional<NmPattern> sparse = sparse_of(arguments);
+  const bool compressed = compresses(arguments);
   const std::optional<Dialect> dialect = dialect_of(arguments.quantize, command);
   Work work{.format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format),
             .dialect = dialect,
@@ -179,6 +192,8 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
+  } else if (compressed) {
+    engine.check_compressed(format.scheme, format.a, format.b, work.a.cols);
   } else {
     engine.check(format.scheme, format.a, format.b, work.a.cols);
   }
@@ -188,7 +203,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const QuantizedMatrix qb = quantize_operand(work, true, options);
   work.quantize_seconds = quantize_time.seconds();
 
-  run_engine(work, engine, qa, qb, arguments.tensor_scale, threads);
+  run_engine(work, engine, qa, qb, arguments.tensor_scale, arguments.compressed, threads);
   if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, threads);
   return work;
 }
@@ -259,6 +274,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"tile", if_clocked(result.tile)},
             {"agreement", agreement_json(work)},
             {"cycles", if_clocked(result.cycles)},
+            {"operand_bytes", if_clocked(result.operand_bytes)},
             {"products", result.products},
             {"products_possible", if_clocked(result.products_possible)},
             {"utilization", if_clocked(result.utilization())},
@@ -321,6 +337,7 @@ void print_report(const GemmArguments& arguments, const Work& work) {
   }
   if (result.cycles) {
     facts.emplace_back("cycles", std::to_string(result.cycles));
+    facts.emplace_back("operands", counted(result.operand_bytes, "byte") + " sent to the tile");
     facts.emplace_back("utilization", utilization_text(result));
   }
   facts.emplace_back("SQNR", work.sqnr_db
@@ -405,6 +422,9 @@ void add_gemm(CLI::App& app, int& exit_code) {
                   "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
       ->type_name("P")
       ->check(named);
+  command.add_flag("--compress-a", arguments->compressed.a,
+                   "Send A compressed, without loss; the tile decodes it (of tiles, codec can)");
+  command.add_flag("--compress-b", arguments->compressed.b, "Send B compressed");
   command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
       ->type_name("PREFIX")
       ->check(named);
@@ -425,6 +445,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "Reported:\n"
       "  agreement    bit for bit with the golden model, all results (exit code 1 if one differs)\n"
       "  cycles       clock cycles of the driver's call: commands, operand loads and results included\n"
+      "  operands     bytes that the tile was sent, compressed or not, those sent twice twice\n"
       "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array);\n"
       "               while computing: cycles without those in which the tile was idle or waited for operands\n"
       "  SQNR         10 log10(sum R^2 / sum (C - R)^2), R = A x B in float64 from the arrays as given; infinite if "

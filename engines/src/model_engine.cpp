@@ -26,6 +26,11 @@ class ModelEngine final : public Engine {
     result.products = std::uint64_t{a.rows} * b.rows * a.k;
     return result;
   }
+  void check_compressed(Scheme scheme, Format, Format, std::size_t k) const override { check_contraction(scheme, k); }
+  EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed&,
+                               const Progress& progress) override {
+    return gemm(a, b, progress);
+  }
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                const Progress& progress) override {
     RequantizedResult result;

@@ -100,6 +100,20 @@ class TileEngine final : public Engine {
     return run(a, b, choose(a.scheme, a.element, b.element, Product::sparse), nullptr, progress, pattern);
   }
 
+  void check_compressed(Scheme scheme, Format a, Format b, std::size_t k) const override {
+    check_contraction(scheme, k);
+    const TileConfig& config = configs[choose(scheme, a, b, Product::compressed)];
+    check_beats(config, k, config.lanes);
+  }
+
+  EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
+                               const Progress& progress) override {
+    check_product(a, b);
+    check_compressed(a.scheme, a.element, b.element, a.k);
+    return run(a, b, choose(a.scheme, a.element, b.element, Product::compressed), nullptr, progress, std::nullopt,
+               compressed);
+  }
+
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                const Progress& progress) override {
     check_product(a, b);
@@ -120,10 +134,11 @@ class TileEngine final : public Engine {
   }
 
   /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
-  /// is the result's. `sparse`: the pattern of A.
+  /// is the result's. `sparse`: the pattern of A. `compressed`: operands that are sent so.
   EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
                    RequantizedResult* requantized, const Progress& progress,
-                   const std::optional<NmPattern>& sparse = std::nullopt) {
+                   const std::optional<NmPattern>& sparse = std::nullopt,
+                   const Compressed& compressed = {.a = false, .b = false}) {
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
@@ -148,6 +163,7 @@ class TileEngine final : public Engine {
     expect_ok(ng_tile_init(&tile, &at), what);
     DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt,
                        sparse);
+    if (compressed.a || compressed.b) product.compress(tile, compressed.a, compressed.b);
     if (requantized) expect_ok(ng_tile_clear_amax(&tile), what);
     if (tile.counters) expect_ok(ng_tile_clear_counters(&tile), what);
 
@@ -166,6 +182,7 @@ class TileEngine final : public Engine {
 
     EngineResult result;
     result.cycles = pins.cycles() - start;
+    result.operand_bytes = gemm.sent;
     if (requantized) {
       requantized->c = product.requantized(tile);
       expect_ok(ng_tile_amax(&tile, &requantized->amax), what);
@@ -193,7 +210,7 @@ class TileEngine final : public Engine {
   }
 
   /// What a product asks of a tile beside its formats.
-  enum class Product { dense, requantized, sparse };
+  enum class Product { dense, requantized, sparse, compressed };
 
   /// Index of the tile for such operands.
   std::size_t choose(Scheme scheme, Format a, Format b, Product product = Product::dense) const {
@@ -202,16 +219,17 @@ class TileEngine final : public Engine {
     const unsigned needed = a_set | b_set;
     const auto has = [&](const TileConfig& config) {
       return (config.format_set & needed) == needed && (config.requantize || product != Product::requantized) &&
-             (config.sparse || product != Product::sparse);
+             (config.sparse || product != Product::sparse) && (config.codec != 0 || product != Product::compressed);
     };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
     const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
                                 std::string(desc(b).name) +
-                                (product == Product::requantized ? " with results in NVFP4"
-                                 : product == Product::sparse    ? " with a sparse operand"
-                                                                 : "");
+                                (product == Product::requantized  ? " with results in NVFP4"
+                                 : product == Product::sparse     ? " with a sparse operand"
+                                 : product == Product::compressed ? " of compressed operands"
+                                                                  : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;

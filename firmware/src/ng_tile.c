@@ -29,8 +29,8 @@
     if (try_result != NG_OK) return try_result; \
   } while (0)
 
-_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 && NG_NVFP4 == NG_TILE_ELEMENT_NVFP4 &&
-                   NG_LUQ == NG_TILE_ELEMENT_LUQ,
+_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 &&
+                   NG_NVFP4 == NG_TILE_ELEMENT_NVFP4 && NG_LUQ == NG_TILE_ELEMENT_LUQ,
                "ng_format_t has the codes of FORMAT");
 _Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B, "ng_side_t has the codes of LOAD");
 
@@ -39,6 +39,8 @@ enum {
   METADATA_BYTES = 4,   /* of NVFP4_BLOCK stored elements of a sparse operand */
   METADATA_NONE = 0x44, /* two groups that keep their first two elements */
   DEFAULT_COMMAND_BEATS = 64,
+  CODE_BITS = 12,          /* of the longest code of compressed operands */
+  CODE_SYMBOLS = 256,      /* of which it has codes */
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
 };
 
@@ -120,6 +122,8 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
       return NG_ERROR_BANK_MISMATCH;
     case NG_TILE_ERROR_BAD_METADATA:
       return NG_ERROR_BAD_METADATA;
+    case NG_TILE_ERROR_BAD_CODE:
+      return NG_ERROR_BAD_CODE;
     default:
       return NG_ERROR_UNKNOWN;
   }
@@ -182,12 +186,13 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->b_depth = GET(word, DEPTHS_B);
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
-                NG_TILE_STREAM_SPARSE_MASK)) != 0)
+                NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
   tile->requantize = GET(word, STREAM_REQUANTIZE) != 0;
   tile->sparse = GET(word, STREAM_SPARSE) != 0;
+  tile->codec = GET(word, STREAM_CODEC);
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
                     (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
@@ -371,6 +376,7 @@ ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_si
   operand->k = matrix->k;
   operand->data = buffer;
   operand->bytes = needed;
+  operand->segments = NULL;
   return NG_OK;
 }
 
@@ -420,11 +426,18 @@ static bool advance(const ng_gemm_t *gemm, ng_gemm_place_t *at) {
 }
 static bool finished(const ng_gemm_t *gemm, const ng_gemm_place_t *at) { return at->block == gemm->blocks; }
 
+/* The first image of a segment: a part of k of a panel. */
+static size_t segment_image(uint32_t beats, uint32_t passes, size_t segment) {
+  return segment / passes * beats + cut(beats, passes, (uint32_t)(segment % passes));
+}
+
 typedef struct load {
   ng_side_t side;
   size_t image;   /* the first one */
   uint32_t count; /* of images */
   bool more;
+  size_t segment;    /* the first one of a compressed operand */
+  uint32_t segments; /* and how many */
 } load_t;
 
 /* The parts of a place's loads, in order: B, A, a piece of the next block of A. */
@@ -432,7 +445,7 @@ enum { LOAD_B, LOAD_A, LOAD_PIECE, LOAD_PARTS };
 
 /* The load that is this part of this place; count 0: none. */
 static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
-  load_t load = {at->part == LOAD_B ? NG_SIDE_B : NG_SIDE_A, 0, 0, false};
+  load_t load = {at->part == LOAD_B ? NG_SIDE_B : NG_SIDE_A, 0, 0, false, 0, 0};
   const bool start = at->block == 0 && at->chunk == 0;
   uint32_t panel, offset = 0; /* offset within the panels */
   if (at->part == LOAD_PIECE) {
@@ -441,11 +454,20 @@ static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
     /* None in the first chunk, when the tile waits for the second. */
     const uint32_t first = gemm->chunks > 1 ? 1 : 0, pieces = gemm->chunks - first;
     if (at->chunk < first) return load;
-    const uint32_t images = part(gemm->a_panels, gemm->blocks, at->block + 1) * gemm->beats;
+    const uint32_t panels = part(gemm->a_panels, gemm->blocks, at->block + 1), images = panels * gemm->beats;
     panel = cut(gemm->a_panels, gemm->blocks, at->block + 1);
+    load.more = at->chunk + 1 != gemm->chunks;
+    if (gemm->config.a
+            .segments) { /* pieces of whole segments; the last ones are no smaller than others, so none is empty */
+      const uint32_t segments = panels * gemm->passes;
+      load.segment = (size_t)panel * gemm->passes + cut(segments, pieces, at->chunk - first);
+      load.segments = part(segments, pieces, at->chunk - first);
+      load.image = segment_image(gemm->beats, gemm->passes, load.segment);
+      load.count = (uint32_t)(segment_image(gemm->beats, gemm->passes, load.segment + load.segments) - load.image);
+      return load;
+    }
     offset = cut(images, pieces, at->chunk - first);
     load.count = part(images, pieces, at->chunk - first);
-    load.more = at->chunk + 1 != gemm->chunks;
   } else if (!one_pass(gemm)) {
     const uint32_t q = part_of_k(gemm, at);
     const bool there = a_stays(gemm) ? !start : at->pass == 0 && at->chunk != 0;
@@ -453,15 +475,20 @@ static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
     panel = at->part == LOAD_A ? at->block : at->chunk;
     offset = cut(gemm->beats, gemm->passes, q);
     load.count = part(gemm->beats, gemm->passes, q);
+    load.segment = (size_t)panel * gemm->passes + q;
+    load.segments = 1;
     load.more = at->part == LOAD_A && a_stays(gemm) && at->pass + 1 != gemm->passes;
   } else if (at->part == LOAD_B) {
     if (gemm->chunks == 1 && at->block != 0) return load;
     panel = chunk_start(gemm, at->chunk);
-    load.count = chunk_panels(gemm, at->chunk) * gemm->beats;
+    load.segment = panel;
+    load.segments = chunk_panels(gemm, at->chunk);
+    load.count = load.segments * gemm->beats;
   } else {
     if (!start) return load;
     panel = 0;
-    load.count = part(gemm->a_panels, gemm->blocks, 0) * gemm->beats;
+    load.segments = part(gemm->a_panels, gemm->blocks, 0);
+    load.count = load.segments * gemm->beats;
   }
   load.image = (size_t)panel * gemm->beats + offset;
   return load;
@@ -480,11 +507,16 @@ static ng_result_t push_load(ng_gemm_t *gemm) {
   const load_t load = load_at(gemm, &gemm->load);
   const bool is_a = load.side == NG_SIDE_A;
   const uint32_t image = is_a ? gemm->tile->a_image : gemm->tile->b_image;
-  gemm->send_data = (is_a ? gemm->config.a.data : gemm->config.b.data) + load.image * image;
-  gemm->send_bytes = (size_t)load.count * image;
+  const ng_operand_t *operand = is_a ? &gemm->config.a : &gemm->config.b;
+  const size_t *segments = operand->segments;
+  const size_t start = segments ? segments[load.segment] : load.image * image;
+  gemm->send_data = operand->data + start;
+  gemm->send_bytes = segments ? segments[load.segment + load.segments] - start : (size_t)load.count * image;
+  gemm->sent += gemm->send_bytes;
   gemm->unsent = true;
   TRY(put(gemm->tile, NG_TILE_LOAD_OFFSET,
-          PUT(LOAD_PANEL_BEATS, load.count) | PUT(LOAD_MORE, load.more) | PUT(LOAD_OPERAND, load.side)));
+          PUT(LOAD_PANEL_BEATS, load.count) | PUT(LOAD_COMPRESSED, segments != NULL) | PUT(LOAD_MORE, load.more) |
+              PUT(LOAD_OPERAND, load.side)));
   ++gemm->loads;
   ++gemm->load.part;
   if (gemm->load.part == LOAD_PARTS) (void)advance(gemm, &gemm->load);
@@ -645,6 +677,49 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   return gemm->config.nvfp4 ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
 }
 
+/* Of an operand of `rows` vectors of k: beats, and in how many parts of k it is sent. */
+static uint32_t beats_of(const ng_tile_t *tile, const ng_operand_t *operand) {
+  return quotient_up(operand->k, k_a_beat(tile, operand->sparsity));
+}
+static uint32_t passes_of(const ng_tile_t *tile, uint32_t beats) {
+  return quotient_up(beats, least(tile->a_depth, tile->b_depth));
+}
+
+ng_result_t ng_tile_segments(const ng_tile_t *tile, const ng_operand_t *operand, uint32_t *count) {
+  if (!tile || !operand || !count || operand->rows == 0 || operand->k == 0) return NG_ERROR_ARGUMENT;
+  const uint32_t panels = quotient_up(operand->rows, vectors_a_panel(tile, operand->side));
+  size_t product;
+  if (!multiply(panels, passes_of(tile, beats_of(tile, operand)), &product) || product >= UINT32_MAX)
+    return NG_ERROR_MEMORY;
+  *count = (uint32_t)product;
+  return NG_OK;
+}
+
+ng_result_t ng_tile_segment(const ng_tile_t *tile, const ng_operand_t *operand, uint32_t index, size_t *start) {
+  uint32_t count;
+  TRY(ng_tile_segments(tile, operand, &count));
+  if (!start || index > count) return NG_ERROR_ARGUMENT;
+  const uint32_t beats = beats_of(tile, operand);
+  const size_t image = segment_image(beats, passes_of(tile, beats), index);
+  return multiply(image, operand->side == NG_SIDE_A ? tile->a_image : tile->b_image, start) ? NG_OK : NG_ERROR_MEMORY;
+}
+
+/* Of an operand that goes into a product. */
+static ng_result_t check_bytes(const ng_tile_t *tile, const ng_operand_t *operand) {
+  size_t needed;
+  TRY(packed_bytes(tile, operand->sparsity, operand->side, operand->rows, operand->k, &needed));
+  if (!operand->segments) return operand->bytes == needed ? NG_OK : NG_ERROR_MEMORY;
+  if (tile->codec == 0) return NG_ERROR_UNSUPPORTED;
+  uint32_t count;
+  TRY(ng_tile_segments(tile, operand, &count));
+  for (uint32_t i = 0; i < count; ++i) {
+    const size_t start = operand->segments[i], end = operand->segments[i + 1];
+    if (start >= end || start % tile->stream_bytes != 0) return NG_ERROR_ARGUMENT;
+  }
+  return operand->segments[count] == operand->bytes && operand->bytes % tile->stream_bytes == 0 ? NG_OK
+                                                                                                : NG_ERROR_MEMORY;
+}
+
 static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   const ng_operand_t *a = &config->a, *b = &config->b;
   if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
@@ -654,10 +729,8 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   }
   if (!supports(tile, a->format, a->sparsity) || !supports(tile, b->format, b->sparsity)) return NG_ERROR_UNSUPPORTED;
   size_t needed;
-  TRY(packed_bytes(tile, a->sparsity, NG_SIDE_A, a->rows, a->k, &needed));
-  if (a->bytes != needed) return NG_ERROR_MEMORY;
-  TRY(packed_bytes(tile, b->sparsity, NG_SIDE_B, b->rows, b->k, &needed));
-  if (b->bytes != needed) return NG_ERROR_MEMORY;
+  TRY(check_bytes(tile, a));
+  TRY(check_bytes(tile, b));
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
   if (config->nvfp4) {
     if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
@@ -677,11 +750,11 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   gemm->a_panels = quotient_up(gemm->config.a.rows, tile->rows);
   gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
-  gemm->beats = quotient_up(gemm->config.a.k, k_a_beat(tile, gemm->config.a.sparsity));
+  gemm->beats = beats_of(tile, &gemm->config.a);
   if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
   gemm->unit = gemm->config.nvfp4 ? tile->lanes / tile->cols : 1;
   gemm->b_units = quotient_up(gemm->b_panels, gemm->unit);
-  gemm->passes = quotient_up(gemm->beats, least(tile->a_depth, tile->b_depth));
+  gemm->passes = passes_of(tile, gemm->beats);
   /* The tiles of an image come from one command: none that goes on with the sum of another one has several. */
   const uint32_t together = least(gemm->unit, gemm->b_panels);
   if (together > 1 && (!one_pass(gemm) || together > tile->b_depth / gemm->beats)) return NG_ERROR_UNSUPPORTED;
@@ -770,6 +843,7 @@ ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *
   operand->rows = config->a.rows;
   operand->k = config->b.rows;
   operand->data = config->c;
+  operand->segments = NULL;
   return packed_bytes(tile, NG_DENSE, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
 }
 
@@ -783,6 +857,37 @@ ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
   if (!tile) return NG_ERROR_ARGUMENT;
   if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
   return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_AMAX_MASK);
+}
+
+/* ---- compressed operands ---- */
+
+static uint32_t code_length(const uint8_t *lengths, uint32_t symbol) {
+  return symbol % 2 == 0 ? lengths[symbol / 2] >> 4 : lengths[symbol / 2] & 0xFU;
+}
+
+ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128]) {
+  if (!tile || !lengths) return NG_ERROR_ARGUMENT;
+  if (tile->codec == 0) return NG_ERROR_UNSUPPORTED;
+  uint32_t used = 0; /* of all strings of 12 bits, those that begin with a code */
+  for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
+    const uint32_t length = code_length(lengths, symbol);
+    if (length > CODE_BITS) return NG_ERROR_ARGUMENT;
+    if (length != 0) used += 1U << (CODE_BITS - length);
+  }
+  if (used > 1U << CODE_BITS) return NG_ERROR_ARGUMENT;
+  /* Codes count up in order of length, then of symbol; `next`: of 12 bits, the first without one. */
+  uint32_t next = 0, rank = 0;
+  for (uint32_t length = 1; length <= CODE_BITS; ++length) {
+    const uint32_t shift = CODE_BITS - length, base = (rank - (next >> shift)) & 0xFFU;
+    for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
+      if (code_length(lengths, symbol) != length) continue;
+      TRY(put(tile, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, rank) | PUT(CODE_DATA, symbol)));
+      ++rank;
+      next += 1U << shift;
+    }
+    TRY(put(tile, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, CODE_SYMBOLS + length) | PUT(CODE_DATA, next << 8 | base)));
+  }
+  return NG_OK;
 }
 
 /* ---- counters ---- */
@@ -838,9 +943,8 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_CAPABILITIES:
       return "the tile has capabilities that this driver does not know, or none: take the driver of its release";
     case NG_ERROR_UNSUPPORTED:
-      return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, or no results "
-             "in "
-             "NVFP4 (of k so long that 16 columns do not fit its bank of B)";
+      return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, no compressed "
+             "operands, or no results in NVFP4 (of k so long that 16 columns do not fit its bank of B)";
     case NG_ERROR_MISCOUNT:
       return "the tile did other work than it was given, the results are void: reset the tile, and check the "
              "streams for lost words";
@@ -859,6 +963,9 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_BAD_METADATA:
       return "metadata of a sparse operand name no two ascending positions, the results are void: reset the tile, "
              "and compress the operand again";
+    case NG_ERROR_BAD_CODE:
+      return "a compressed operand's packet is broken: reset the tile, and check its code, the operand and the stream "
+             "engine";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
     default:

@@ -118,6 +118,29 @@ class Engine:
         left, right = _matrices(a, b)
         return self._engine.gemm_sparse(left._vectors, right._vectors, pattern, progress=progress)
 
+    def gemm_compressed(
+        self,
+        a: QuantizedMatrix,
+        b: QuantizedMatrix,
+        *,
+        compress: str = "ab",
+        progress: Callable[[int, int], object] | None = None,
+    ) -> EngineResult:
+        """C = A x B with operands sent to the tile compressed, without loss; C is that of gemm(a, b).
+
+        a, b, progress: as for gemm. compress: 'a', 'b' or 'ab', the operands that are. The result's operand_bytes are those
+        that the tile was sent (docs/units/tile.md, Compressed operands).
+
+        Raises Error for another `compress`, for a tile without `codec`, and for what gemm refuses.
+        """
+        call("progress", progress)
+        if compress not in ("a", "b", "ab"):
+            raise Error(f"compress={compress!r} names no operands; expected 'a', 'b' or 'ab'")
+        left, right = _matrices(a, b)
+        return self._engine.gemm_compressed(
+            left._vectors, right._vectors, compress_a="a" in compress, compress_b="b" in compress, progress=progress
+        )
+
     def gemm_nvfp4(
         self,
         a: QuantizedMatrix,

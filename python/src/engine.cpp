@@ -79,6 +79,13 @@ Product engine_gemm_sparse(NamedEngine& self, const QuantizedMatrix& a, const Qu
                     [&](const Progress& told) { return self.engine->gemm_sparse(a, b, named, told); });
 }
 
+Product engine_gemm_compressed(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, bool compress_a,
+                               bool compress_b, const std::optional<py::function>& progress) {
+  return product_of(self, a, b, progress, [&](const Progress& told) {
+    return self.engine->gemm_compressed(a, b, {.a = compress_a, .b = compress_b}, told);
+  });
+}
+
 /// The result as vectors, its largest magnitude, and what it took.
 py::tuple engine_gemm_nvfp4(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                             const std::optional<py::function>& progress) {
@@ -141,6 +148,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("counters", &TileConfig::counters, "True if it counts its activity.")
       .def_readonly("requantize", &TileConfig::requantize, "True if its results can be NVFP4.")
       .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
+      .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
       .def("__repr__", [](const TileConfig& tile) {
         return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
                std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
@@ -172,6 +180,9 @@ void bind_engine(py::module_& module) {
           "cycles", [](const Product& p) { return if_clocked(p, p.counts.cycles); },
           "Clock cycles of the driver's call, loads, commands and results included; None without a clock.")
       .def_property_readonly(
+          "operand_bytes", [](const Product& p) { return if_clocked(p, p.counts.operand_bytes); },
+          "Bytes of operands that the tile was sent, those sent twice twice; None without a tile.")
+      .def_property_readonly(
           "tile", [](const Product& p) { return if_clocked(p, p.counts.tile); },
           "Name of the simulated tile; None without one.")
       .def_property_readonly(
@@ -198,6 +209,8 @@ void bind_engine(py::module_& module) {
            "C = A x B of M vectors of k and N vectors of k.")
       .def("gemm_sparse", &engine_gemm_sparse, py::arg("a"), py::arg("b"), py::arg("pattern"), py::kw_only(),
            py::arg("progress") = py::none(), "The same of an A that has the pattern.")
+      .def("gemm_compressed", &engine_gemm_compressed, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("compress_a"),
+           py::arg("compress_b"), py::arg("progress") = py::none(), "The same with operands sent compressed.")
       .def("gemm_nvfp4", &engine_gemm_nvfp4, py::arg("a"), py::arg("b"), py::arg("tensor_scale"), py::kw_only(),
            py::arg("progress") = py::none(), "The same with C in NVFP4: its M vectors of N, their amax, what it took.");
 }

@@ -32,7 +32,8 @@ module ng_tile #(
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
   parameter int Requantize  = 0,      // 1: results can be NVFP4
   parameter int RequantizeCuts = 0,   // and Cuts of ng_quantize_nvfp4
-  parameter int Sparse      = 0       // 1: A is 2:4 sparse
+  parameter int Sparse      = 0,      // 1: A is 2:4 sparse
+  parameter int Codec       = 0       // decoders of compressed loads; 0: loads are as they are
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -87,17 +88,19 @@ module ng_tile #(
   if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
   if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0", Lanes, Requantize); end
+  if (Codec < 0 || Codec > 4) begin : gen_check_codec $fatal(1, "ng_tile: Codec=%0d; expected 0 to 4", Codec); end
 `endif
 
   // Codes of STATUS.error.
-  localparam logic [2:0] ErrorNone = 3'd0;
-  localparam logic [2:0] ErrorLoad = 3'd1;
-  localparam logic [2:0] ErrorCompute = 3'd2;
-  localparam logic [2:0] ErrorQueueFull = 3'd3;
-  localparam logic [2:0] ErrorShortStream = 3'd4;
-  localparam logic [2:0] ErrorLongStream = 3'd5;
-  localparam logic [2:0] ErrorMismatch = 3'd6;
-  localparam logic [2:0] ErrorMetadata = 3'd7;
+  localparam logic [3:0] ErrorNone = 4'd0;
+  localparam logic [3:0] ErrorLoad = 4'd1;
+  localparam logic [3:0] ErrorCompute = 4'd2;
+  localparam logic [3:0] ErrorQueueFull = 4'd3;
+  localparam logic [3:0] ErrorShortStream = 4'd4;
+  localparam logic [3:0] ErrorLongStream = 4'd5;
+  localparam logic [3:0] ErrorMismatch = 4'd6;
+  localparam logic [3:0] ErrorMetadata = 4'd7;
+  localparam logic [3:0] ErrorCode = 4'd8;
 
   localparam int QueueDepth = 4;
   localparam int SpaceWidth = $clog2(QueueDepth + 1);
@@ -123,13 +126,15 @@ module ng_tile #(
   logic                           busy, done_event, error_event;
   logic                           load_valid, load_ready, compute_valid, compute_ready;
   logic [SpaceWidth-1:0]          load_space, compute_space;
-  logic [2:0]                     error_q, error_d;
+  logic [3:0]                     error_q, error_d;
   logic [31:0]                    done_count, loads_count;
   logic [9*64-1:0]                counters;
   ng_tile_pkg::load_t             load;
   ng_tile_pkg::compute_t          compute;
   ng_tile_pkg::requantize_t       requantize;
-  logic                           clear_amax;
+  logic                           clear_amax, code_valid, load_compressed;
+  logic [8:0]                     code_address;
+  logic [20:0]                    code_data;
   logic [14:0]                    amax;
   ng_tile_regs #(
     .Rows       (Rows),
@@ -142,7 +147,8 @@ module ng_tile #(
     .MaxBeats   (MaxBeats),
     .Counters   (Counters),
     .Requantize (Requantize),
-    .Sparse     (Sparse)
+    .Sparse     (Sparse),
+    .Codec      (Codec)
   ) u_regs (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),
@@ -169,12 +175,13 @@ module ng_tile #(
     .busy_i            (busy),
     .load_space_i      (load_space),
     .compute_space_i   (compute_space),
-    .error_i           ({1'b0, error_q}),
+    .error_i           (error_q),
     .done_event_i      (done_event),
     .error_event_i     (error_event),
     .irq_o             (irq_o),
     .load_valid_o      (load_valid),
     .load_panel_beats_o(load.beats),
+    .load_compressed_o (load_compressed),
     .load_more_o       (load.more),
     .load_operand_o    (load.operand),
     .format_a_o        (compute.a_fmt),
@@ -193,6 +200,9 @@ module ng_tile #(
     .requantize_o      (requantize.nvfp4),
     .tensor_scale_o    (requantize.tensor_scale),
     .amax_i            (amax),
+    .code_valid_o      (code_valid),
+    .code_data_o       (code_data),
+    .code_address_o    (code_address),
     .counters_i        (counters)
   );
 
@@ -203,7 +213,7 @@ module ng_tile #(
   end
 
   // ---- errors
-  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, metadata_error, full_error;
+  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, metadata_error, code_error, full_error;
   assign stop = error_q != ErrorNone;
   assign full_error = (load_valid & ~load_ready) | (compute_valid & ~compute_ready);
   always_comb begin
@@ -216,6 +226,7 @@ module ng_tile #(
       else if (long_error) error_d = ErrorLongStream;
       else if (mismatch_error) error_d = ErrorMismatch;
       else if (metadata_error) error_d = ErrorMetadata;
+      else if (code_error) error_d = ErrorCode;
     end
   end
   assign error_event = ~stop && error_d != ErrorNone;
@@ -225,10 +236,10 @@ module ng_tile #(
   end
 
   // ---- load commands
-  logic               load_cmd_valid, load_cmd_ready;
+  logic               load_cmd_valid, load_cmd_ready, load_cmd_compressed;
   ng_tile_pkg::load_t load_cmd;
   ng_fifo #(
-    .Width($bits(load)),
+    .Width($bits(load) + 1),
     .Depth(QueueDepth)
   ) u_loads (
     .clk_i  (clk_i),
@@ -236,10 +247,10 @@ module ng_tile #(
     .flush_i(stop),
     .valid_i(load_valid),
     .ready_o(load_ready),
-    .data_i (load),
+    .data_i ({load_compressed, load}),
     .valid_o(load_cmd_valid),
     .ready_i(load_cmd_ready),
-    .data_o (load_cmd),
+    .data_o ({load_cmd_compressed, load_cmd}),
     .space_o(load_space)
   );
 
@@ -268,6 +279,45 @@ module ng_tile #(
   logic [AImage-1:0]     a_image;
   logic [BImage-1:0]     b_image;
   logic                  bank_close, load_done, images_read;
+  // What the loader takes: the stream, or what the decoders make of it.
+  logic                   loader_valid, loader_ready, loader_last;
+  logic [StreamWidth-1:0] loader_word;
+  if (Codec != 0) begin : gen_decode
+    logic                   compressed, decode_ready, decode_valid, decode_last;
+    logic [StreamWidth-1:0] decode_word;
+    assign compressed = load_cmd_valid & load_cmd_compressed;
+    ng_tile_decode #(
+      .StreamWidth(StreamWidth),
+      .Decoders   (Codec)
+    ) u_decode (
+      .clk_i       (clk_i),
+      .rst_ni      (core_rst_n),
+      .table_we_i  (code_valid),
+      .table_addr_i(code_address),
+      .table_data_i(code_data),
+      .valid_i     (word_valid & compressed & ~stop),
+      .ready_o     (decode_ready),
+      .data_i      (word),
+      .last_i      (word_last),
+      .valid_o     (decode_valid),
+      .ready_i     (loader_ready & compressed),
+      .data_o      (decode_word),
+      .last_o      (decode_last),
+      .fault_o     (code_error)
+    );
+    assign word_ready = compressed & ~stop ? decode_ready : loader_ready;
+    assign loader_valid = compressed ? decode_valid : word_valid;
+    assign loader_word = compressed ? decode_word : word;
+    assign loader_last = compressed ? decode_last : word_last;
+  end else begin : gen_no_decode
+    logic unused_code;
+    assign unused_code = ^{code_valid, code_address, code_data, load_cmd_compressed};
+    assign code_error = 1'b0;
+    assign word_ready = loader_ready;
+    assign loader_valid = word_valid;
+    assign loader_word = word;
+    assign loader_last = word_last;
+  end
   ng_tile_loader #(
     .ADepth(ADepth),
     .BDepth(BDepth),
@@ -279,9 +329,9 @@ module ng_tile #(
     .cmd_valid_i  (load_cmd_valid),
     .cmd_ready_o  (load_cmd_ready),
     .cmd_i        (load_cmd),
-    .valid_i      (word_valid),
-    .ready_o      (word_ready),
-    .last_i       (word_last),
+    .valid_i      (loader_valid),
+    .ready_o      (loader_ready),
+    .last_i       (loader_last),
     .a_open_i     (a_open),
     .a_filled_i   (a_filled),
     .a_last_word_i(a_last_word),
@@ -307,7 +357,7 @@ module ng_tile #(
     .filled_o   (a_filled),
     .last_word_o(a_last_word),
     .write_i    (a_write),
-    .data_i     (word),
+    .data_i     (loader_word),
     .close_i    (bank_close),
     .complete_o (a_complete),
     .images_o   (a_images),
@@ -327,7 +377,7 @@ module ng_tile #(
     .filled_o   (b_filled),
     .last_word_o(b_last_word),
     .write_i    (b_write),
-    .data_i     (word),
+    .data_i     (loader_word),
     .close_i    (bank_close),
     .complete_o (b_complete),
     .images_o   (b_images),

@@ -20,7 +20,8 @@ module ng_tile_regs #(
   parameter int MaxBeats = 65536,   // longest sum, in panel-beats
   parameter int Counters = 1,       // 1: activity counters
   parameter int Requantize = 0,     // 1: results in NVFP4
-  parameter int Sparse = 0          // 1: A is 2:4 sparse
+  parameter int Sparse = 0,         // 1: A is 2:4 sparse
+  parameter int Codec = 0           // decoders of compressed loads
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -58,6 +59,7 @@ module ng_tile_regs #(
   // LOAD.
   output logic         load_valid_o,
   output logic [15:0]  load_panel_beats_o,
+  output logic         load_compressed_o,
   output logic         load_more_o,
   output logic         load_operand_o,
   // FORMAT.
@@ -86,6 +88,10 @@ module ng_tile_regs #(
   output logic [31:0]  tensor_scale_o,
   // AMAX.
   input  logic [14:0]  amax_i,
+  // CODE.
+  output logic         code_valid_o,
+  output logic [20:0]  code_data_o,
+  output logic [8:0]   code_address_o,
   // CYCLES to FLIPS_B.
   input  logic [575:0] counters_i
 );
@@ -102,6 +108,7 @@ module ng_tile_regs #(
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
   if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile_regs: Requantize=%0d; expected 0 or 1", Requantize); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile_regs: Sparse=%0d; expected 0 or 1", Sparse); end
+  if (Codec < 0 || Codec > 4) begin : gen_check_codec $fatal(1, "ng_tile_regs: Codec=%0d; expected 0 to 4", Codec); end
 `endif
 
   localparam logic [1:0] Okay = 2'b00;
@@ -128,6 +135,7 @@ module ng_tile_regs #(
     endcase
     if ((Requantize != 0) && awaddr_q == 10'h014) write_error = 1'b0;  // REQUANTIZE
     if ((Requantize != 0) && awaddr_q == 10'h015) write_error = 1'b0;  // TENSOR_SCALE
+    if ((Codec != 0) && awaddr_q == 10'h017) write_error = wstrb_q != 4'hF;  // CODE
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -205,10 +213,10 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h3, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h4, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {21'd0, 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {18'd0, 3'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0, busy_i};  // STATUS
@@ -257,6 +265,10 @@ module ng_tile_regs #(
       read_data  = {1'd0, amax_i, 16'd0};
       read_error = 1'b0;
     end
+    if ((Codec != 0) && araddr_q == 10'h017) begin  // CODE
+      read_data  = 32'd0;
+      read_error = 1'b0;
+    end
   end
 
   // Pulses: high in the cycle after the write.
@@ -271,12 +283,14 @@ module ng_tile_regs #(
       control_clear_amax_q <= 1'b0;
       load_valid_o <= 1'b0;
       compute_valid_o <= 1'b0;
+      code_valid_o <= 1'b0;
     end else begin
       control_soft_reset_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[0];
       control_clear_counters_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[1];
       control_clear_amax_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[2];
       load_valid_o <= write & (awaddr_q == 10'h00C) & ~write_error;
       compute_valid_o <= write & (awaddr_q == 10'h011) & ~write_error;
+      code_valid_o <= write & (awaddr_q == 10'h017) & (Codec != 0) & ~write_error;
     end
   end
 
@@ -374,6 +388,7 @@ module ng_tile_regs #(
   assign clear_counters_o = control_clear_counters_q;
   assign clear_amax_o = control_clear_amax_q;
   assign load_panel_beats_o = wdata_q[15:0];
+  assign load_compressed_o = wdata_q[29];
   assign load_more_o = wdata_q[30];
   assign load_operand_o = wdata_q[31];
   assign format_a_o = format_a_q;
@@ -388,6 +403,8 @@ module ng_tile_regs #(
   assign compute_flags_o = {wdata_q[21], wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
   assign requantize_o = requantize_nvfp4_q;
   assign tensor_scale_o = tensor_scale_value_q;
+  assign code_data_o = wdata_q[20:0];
+  assign code_address_o = wdata_q[29:21];
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q & irq_enable_error_q);
 
 endmodule

@@ -256,6 +256,22 @@ class Gemm(Program):
                 if engine != "model":
                     self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), (tile, True))
 
+    def test_compressed(self) -> None:
+        """Operands sent compressed: the same results from fewer bytes."""
+        rng = random.Random(9)
+        a = self.file("a.npy", npy([[max(rng.gauss(0, 1), 0) for _ in range(160)] for _ in range(24)]))
+        b = self.file("b.npy", npy([[max(rng.gauss(0, 1), 0) for _ in range(9)] for _ in range(160)]))
+        both = ("--compress-a", "--compress-b")
+        if RTL:
+            raw = self.json("gemm", a, b, "--engine", "systemc", "--tile", "codec")
+            for flags in (both[:1], both[1:], both):
+                report = self.json("gemm", a, b, "--engine", "systemc", *flags)
+                self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("codec", True))
+                self.assertLess(report["operand_bytes"], raw["operand_bytes"])
+            self.refused(["gemm", a, b, "--engine", "systemc", "--tile", "large", *both], "compressed operands")
+        self.assertIsNone(self.json("gemm", a, b, *both)["operand_bytes"])
+        self.refused(["gemm", a, b, "--sparse", "2:4", *both], "--compress-a and --compress-b are for dense")
+
     def test_requantized(self) -> None:
         """C in NVFP4: every engine's files are those that `quantize` writes of C rounded to BF16."""
         rng = random.Random(8)

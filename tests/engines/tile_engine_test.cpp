@@ -241,6 +241,58 @@ TEST(RtlEngine, RefusesWhatIsNotSparse) {
   EXPECT_THROW(engine->check_sparse(Scheme::nvfp4, Format::e2m1, Format::e2m1, (1 << 20) + 1), Error);
 }
 
+/// Vectors of which every second element is zero, as behind a ReLU.
+QuantizedMatrix half_zero_operand(std::size_t vectors, std::size_t k, unsigned seed) {
+  std::vector<float> x = test::normal_values(vectors * k, seed);
+  for (float& value : x) value = std::max(value, 0.0F);
+  return quantize(x, vectors, k, Axis::rows, {.scheme = Scheme::nvfp4, .element = Format::e2m1});
+}
+
+/// Such operands of a shape, sent compressed, give the model's results on `engine`.
+EngineResult expect_compressed(Engine& engine, const Shape& s, const Compressed& compressed, unsigned seed) {
+  SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
+  const QuantizedMatrix a = half_zero_operand(s.m, s.k, seed), b = half_zero_operand(s.n, s.k, seed + 1);
+  EngineResult got = engine.gemm_compressed(a, b, compressed);
+  expect_equal(got.c, make_model_engine(1)->gemm(a, b).c);
+  return got;
+}
+
+TEST(RtlEngine, MultipliesCompressedOperands) {
+  const auto rtl = make_rtl_engine(), systemc = make_systemc_engine();
+  unsigned seed = 1;
+  for (const Shape& s :
+       {Shape{1, 1, 1}, {4, 4, 16}, {9, 7, 17}, {17, 33, 65}, {40, 33, 250}, {20, 3, 4096}, {5, 9, 9000}}) {
+    for (const Compressed& compressed : {Compressed{}, {.a = true, .b = false}, {.a = false, .b = true}}) {
+      const EngineResult got = expect_compressed(*rtl, s, compressed, seed += 2),
+                         same = expect_compressed(*systemc, s, compressed, seed);
+      EXPECT_EQ(got.tile, "codec");
+      EXPECT_EQ(same.cycles, got.cycles);
+      EXPECT_EQ(same.activity, got.activity);
+      EXPECT_EQ(same.operand_bytes, got.operand_bytes);
+    }
+  }
+}
+
+// Half of the elements zero: what is read is less by a third.
+TEST(RtlEngine, CompressedOperandsTakeFewerBytes) {
+  const auto engine = make_systemc_engine({.tile = "codec"});
+  for (const Shape& s : {Shape{128, 128, 512}, {256, 256, 1024}}) {
+    const EngineResult raw = expect_model(*engine, find_gemm_format("nvfp4"), s, 1);
+    const EngineResult both = expect_compressed(*engine, s, {}, 1);
+    EXPECT_LT(static_cast<double>(both.operand_bytes), 0.75 * static_cast<double>(raw.operand_bytes));
+    EXPECT_LT(static_cast<double>(both.cycles), 1.3 * static_cast<double>(raw.cycles));
+    std::cout << s.m << "x" << s.n << "x" << s.k << " on tile codec: " << raw.operand_bytes << " bytes in "
+              << raw.cycles << " cycles, compressed " << both.operand_bytes << " in " << both.cycles << "\n";
+  }
+}
+
+TEST(RtlEngine, RefusesToCompressWithoutADecoder) {
+  const QuantizedMatrix a = test::normal_operand(3, 64, Scheme::nvfp4, Format::e2m1, 1);
+  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_compressed(a, a, {}), Error);
+  const QuantizedMatrix fp8 = test::normal_operand(3, 64, Scheme::fp8, Format::e4m3, 1);
+  EXPECT_THROW(make_systemc_engine()->gemm_compressed(fp8, fp8, {}), Error);
+}
+
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
   const auto rtl = make_rtl_engine();
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3"), {3, 4, 20}, 1).tile, "large_e4m3");

@@ -99,6 +99,26 @@ def test_sparse_formats_and_patterns(engine: str, pattern: str, format: str, til
 
 
 @pytest.mark.parametrize("engine", ng.engines())
+def test_compressed_operands(engine: str) -> None:
+    rng = np.random.default_rng(4)
+    w, x = (np.maximum(rng.standard_normal(shape, dtype=np.float32), 0) for shape in ((40, 512), (512, 24)))
+    a, b = ng.quantize(w), ng.quantize(x, axis=-2)
+    sent = {c: ng.Engine(engine).gemm_compressed(a, b, compress=c) for c in ("a", "b", "ab")}
+    assert all(result.c.tobytes() == (a @ b).tobytes() for result in sent.values())
+    with pytest.raises(ng.Error, match="expected 'a', 'b' or 'ab'"):
+        ng.Engine(engine).gemm_compressed(a, b, compress="c")
+    if engine == "model":
+        assert sent["ab"].operand_bytes is None
+        return
+    assert ng.tiles()["codec"].codec == 4
+    assert sent["ab"].tile == "codec"
+    raw = ng.Engine(engine, tile="codec").gemm(a, b)
+    assert sent["ab"].operand_bytes < 0.75 * raw.operand_bytes
+    with pytest.raises(ng.Error, match="large"):
+        ng.Engine(engine, tile="large").gemm_compressed(a, b)
+
+
+@pytest.mark.parametrize("engine", ng.engines())
 def test_two_layers_without_the_host(engine: str) -> None:
     a, b = operands("nvfp4", 9, 40, 70)
     c = ng.gemm(a, b)

@@ -42,7 +42,8 @@ typedef enum ng_result {
   NG_ERROR_LONG_STREAM,   /* STATUS.error 5 */
   NG_ERROR_BANK_MISMATCH, /* STATUS.error 6 */
   NG_ERROR_BAD_METADATA,  /* STATUS.error 7 */
-  NG_ERROR_UNKNOWN        /* STATUS.error 8 to 15 */
+  NG_ERROR_BAD_CODE,      /* STATUS.error 8 */
+  NG_ERROR_UNKNOWN        /* STATUS.error 9 to 15 */
 } ng_result_t;
 
 /* What a result means and what to do, as an English sentence; never null. */
@@ -109,6 +110,7 @@ typedef struct ng_tile {
   bool counters;
   bool requantize; /* results can be NVFP4 */
   bool sparse;     /* operand A can be sparse */
+  uint32_t codec;  /* decoders of compressed operands; 0: operands are sent as they are */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -142,6 +144,8 @@ typedef struct ng_operand {
   uint32_t rows, k;
   const uint8_t *data; /* panel-beat images in stream order, panel after panel */
   size_t bytes;
+  const size_t *segments; /* null, or of a compressed operand where each of its segments begins in `data`, and the end:
+                             ng_tile_segments + 1 of them, multiples of a stream word, one after the other */
 } ng_operand_t;
 
 /* Bytes that ng_tile_pack needs. */
@@ -152,6 +156,19 @@ NG_MUST_CHECK ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matr
  * beats. A port whose stream engine wants alignment passes that wish on to the caller. */
 NG_MUST_CHECK ng_result_t ng_tile_pack(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, void *buffer,
                                        size_t bytes, ng_operand_t *operand);
+
+/* A compressed operand has a segment for each panel, or for each part of k of a panel where k is longer than a bank:
+ * what the driver sends without a cut. Each one is a packet (docs/codec.md, Operands of the tile), made by a host. */
+NG_MUST_CHECK ng_result_t ng_tile_segments(const ng_tile_t *tile, const ng_operand_t *operand, uint32_t *count);
+
+/* Where segment `index` begins in the images of an operand that is not compressed; of index `count`: the end. */
+NG_MUST_CHECK ng_result_t ng_tile_segment(const ng_tile_t *tile, const ng_operand_t *operand, uint32_t index,
+                                          size_t *start);
+
+/* Gives the tile the code of the compressed operands to come: bits of each byte's code, 0 to 12, 4 bits a byte, byte 0
+ * in the high half of lengths[0]. Between products only; a reset of the tile's own keeps it. NG_ERROR_ARGUMENT if no
+ * prefix code has such lengths. */
+NG_MUST_CHECK ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128]);
 
 typedef struct ng_gemm_config {
   ng_operand_t a, b;     /* M vectors and N vectors of the same k */
@@ -195,6 +212,7 @@ typedef struct ng_gemm {
     uint32_t block, chunk, a_panel, b_panel, row, col;
   } result;
   uint32_t loads, computes, results;  /* commands given; `results`: those with results */
+  uint64_t sent;                      /* bytes of all loads */
   uint32_t loads_before, done_before; /* the tile's counts at the start */
   uint32_t progress_tick;
   ng_result_t state; /* NG_BUSY until finished */

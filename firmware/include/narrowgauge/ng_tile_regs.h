@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010300u
+#define NG_TILE_VERSION_RESET 0x00010400u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -78,6 +78,10 @@
 #define NG_TILE_STREAM_SPARSE_SHIFT 10u
 #define NG_TILE_STREAM_SPARSE_MASK 0x00000400u
 #define NG_TILE_STREAM_SPARSE_MAX 0x1u
+/* codec: decoders of compressed loads: with one or more, `LOAD.compressed` counts and `CODE` exists */
+#define NG_TILE_STREAM_CODEC_SHIFT 11u
+#define NG_TILE_STREAM_CODEC_MASK 0x00003800u
+#define NG_TILE_STREAM_CODEC_MAX 0x7u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -150,6 +154,10 @@
 #define NG_TILE_LOAD_PANEL_BEATS_SHIFT 0u
 #define NG_TILE_LOAD_PANEL_BEATS_MASK 0x0000FFFFu
 #define NG_TILE_LOAD_PANEL_BEATS_MAX 0xFFFFu
+/* compressed: their packet is compressed, in tiles with `STREAM.codec`; 0 in others */
+#define NG_TILE_LOAD_COMPRESSED_SHIFT 29u
+#define NG_TILE_LOAD_COMPRESSED_MASK 0x20000000u
+#define NG_TILE_LOAD_COMPRESSED_MAX 0x1u
 /* more: 1: the bank stays open for the next load of this operand; 0: it is complete */
 #define NG_TILE_LOAD_MORE_SHIFT 30u
 #define NG_TILE_LOAD_MORE_MASK 0x40000000u
@@ -277,6 +285,18 @@
 #define NG_TILE_AMAX_VALUE_MASK 0x7FFF0000u
 #define NG_TILE_AMAX_VALUE_MAX 0x7FFFu
 
+/* Code of compressed loads, write only. */
+#define NG_TILE_CODE_OFFSET 0x05Cu
+/* data: of address 0 to 255 the symbol of this rank among the codes; of 256 + l the limit (13 bits) and, below
+ * it, the base (8 bits) of codes of l bits */
+#define NG_TILE_CODE_DATA_SHIFT 0u
+#define NG_TILE_CODE_DATA_MASK 0x001FFFFFu
+#define NG_TILE_CODE_DATA_MAX 0x1FFFFFu
+/* address: 0 to 255, 257 to 268 */
+#define NG_TILE_CODE_ADDRESS_SHIFT 21u
+#define NG_TILE_CODE_ADDRESS_MASK 0x3FE00000u
+#define NG_TILE_CODE_ADDRESS_MAX 0x1FFu
+
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u
 #define NG_TILE_CYCLES_HIGH_OFFSET 0x084u
@@ -341,6 +361,8 @@
 #define NG_TILE_ERROR_BANK_MISMATCH 6u
 /* metadata of a 2:4 sparse operand that name no two ascending positions; what leaves of their rows is NaN */
 #define NG_TILE_ERROR_BAD_METADATA 7u
+/* packet of a compressed load that is broken: bits that are no code, or an end within a chunk or stream word */
+#define NG_TILE_ERROR_BAD_CODE 8u
 
 /* Values of tile_operand. */
 /* rows of A */

@@ -15,12 +15,14 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <type_traits>
 
 #include "systemc/mac/mac_array_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 #include "systemc/prim/fifo_core.hpp"
 #include "systemc/tile/operand_buffer_core.hpp"
 #include "systemc/tile/tile_counters_core.hpp"
+#include "systemc/tile/tile_decode_core.hpp"
 #include "systemc/tile/tile_drain_core.hpp"
 #include "systemc/tile/tile_loader_core.hpp"
 #include "systemc/tile/tile_params.hpp"
@@ -97,10 +99,9 @@ class TileCore {
   template <bool b, int depth>
   using Buffer = OperandBufferCore<params.image_words(b), params.stream_width / 8, depth>;
 
-  struct Word {
-    std::array<std::uint32_t, params.stream_words()> data{};
-    bool last = false;
-  };
+  using Decode = TileDecodeCore<params.stream_words(), params.codec == 0 ? 1 : params.codec>;
+  using Word = typename Decode::Word;
+  struct NoDecode {};
 
   static constexpr int queue_depth = 4;
   static constexpr int job_depth = params.rows > 1 && params.cell_cuts == 0 && params.convert_cuts == 0 ? 8 : 16;
@@ -112,6 +113,7 @@ class TileCore {
   FifoCore<TileCompute, queue_depth, true> computes_;
   FifoCore<TileJob, job_depth, true> jobs_;
   Fifo2Core<Word> words_;
+  std::conditional_t<params.codec != 0, Decode, NoDecode> decode_;
   Loader loader_;
   Buffer<false, params.a_depth> a_;
   Buffer<true, params.b_depth> b_;
@@ -127,6 +129,7 @@ class TileCore {
     computes_.reset();
     jobs_.reset();
     words_.reset();
+    if constexpr (params.codec != 0) decode_.reset();
     loader_.reset();
     a_.reset();
     b_.reset();
@@ -154,11 +157,22 @@ class TileCore {
   void step_all(const TileIn& in) {
     const bool stop = error_ != 0;
 
-    // What the units say in this cycle.
+    // What the units say in this cycle. The loader takes the stream, or what the decoders make of it.
+    const bool compressed = params.codec != 0 && loads_.valid() && loads_.data().compressed;
+    const void* word = words_.data().data.data();
+    bool word_valid = words_.valid(), word_last = words_.data().last, code_error = false;
+    if constexpr (params.codec != 0) {
+      code_error = decode_.fault();
+      if (compressed) {
+        word = decode_.data().data();
+        word_valid = decode_.valid();
+        word_last = decode_.last();
+      }
+    }
     const typename Loader::In loader_in{.stop = stop,
                                         .cmd = loads_.valid() ? &loads_.data() : nullptr,
-                                        .valid = words_.valid(),
-                                        .last = words_.data().last,
+                                        .valid = word_valid,
+                                        .last = word_last,
                                         .a_open = a_.open(),
                                         .a_last_word = a_.last_word(),
                                         .a_filled = a_.filled(),
@@ -180,6 +194,8 @@ class TileCore {
     const bool load_push = regs_.load_valid(), compute_push = regs_.compute_valid();
     const TileLoad load = regs_.load();
     const TileCompute compute = compute_push ? regs_.compute() : TileCompute{};
+    const bool code_valid = params.codec != 0 && regs_.code_valid();
+    const std::uint32_t code_address = regs_.code_address(), code_data = regs_.code_data();
     const bool clear_counters = regs_.clear_counters(), clear_amax = regs_.clear_amax();
 
     auto status = this->status();
@@ -195,6 +211,7 @@ class TileCore {
                                           : loader.long_error        ? long_stream
                                           : sequencer.mismatch_error ? bank_mismatch
                                           : array_.error()           ? bad_metadata
+                                          : code_error               ? bad_code
                                                                      : none);
       status.error_event = error_ != 0;
     }
@@ -230,7 +247,6 @@ class TileCore {
                                 .a_scale = a + params.element_bytes(false),
                                 .b_scale = b + params.element_bytes(true)};
     array_.step(beat.valid ? &operands : nullptr, row_ready);
-    const void* word = words_.data().data.data();
     a_.step({.write = loader.a_write ? word : nullptr,
              .close = loader.close,
              .read = sequencer.read,
@@ -245,7 +261,13 @@ class TileCore {
     sequencer_.step(sequencer_in, sequencer);
     loads_.step(load_push ? &load : nullptr, loader.done, stop);
     computes_.step(compute_push ? &compute : nullptr, sequencer.cmd_ready, stop);
-    take_word(in, loader.ready);
+    bool ready = loader.ready;
+    if constexpr (params.codec != 0) {
+      if (compressed && !stop) ready = decode_.ready();
+      decode_.step(words_.valid() && compressed && !stop ? &words_.data() : nullptr, loader.ready && compressed);
+      if (code_valid) decode_.load(code_address, code_data);
+    }
+    take_word(in, ready);
   }
 
   void take_word(const TileIn& in, bool ready) {

@@ -20,6 +20,7 @@ struct TileParams {
   bool requantize = false;
   unsigned requantize_cuts = 0;  ///< a mask
   bool sparse = false;           ///< operand A is 2:4 sparse
+  int codec = 0;                 ///< decoders of compressed loads
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -53,7 +54,7 @@ struct TileParams {
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
            max_beats <= 0x7FFFFFFF && load_cuts <= 1 && command_cuts <= 3 && scale_cuts <= 31 &&
-           requantize_cuts <= 31 && !(requantize && sparse) &&
+           requantize_cuts <= 31 && !(requantize && sparse) && codec >= 0 && codec <= 4 &&
            (!requantize || (array().has_fp4() && lanes == 16 && cols <= 16 && std::has_single_bit(unsigned(cols)) &&
                             stream_width <= 1024 && std::has_single_bit(unsigned(stream_width))));
   }
@@ -63,6 +64,7 @@ struct TileParams {
 struct TileLoad {
   bool operand = false;  ///< false A, true B
   bool more = false;     ///< the bank stays open
+  bool compressed = false;
   std::uint32_t beats = 0;
 };
 

@@ -21,6 +21,7 @@ class TileRegs : public LiteSlave {
   sc_core::sc_out<bool> irq_o{"irq_o"};
   sc_core::sc_out<bool> load_valid_o{"load_valid_o"};
   sc_core::sc_out<Port<16>> load_panel_beats_o{"load_panel_beats_o"};
+  sc_core::sc_out<bool> load_compressed_o{"load_compressed_o"};
   sc_core::sc_out<bool> load_more_o{"load_more_o"}, load_operand_o{"load_operand_o"};
   sc_core::sc_out<Port<2>> format_a_o{"format_a_o"}, format_b_o{"format_b_o"};
   sc_core::sc_out<bool> bf16_o{"bf16_o"};
@@ -34,6 +35,9 @@ class TileRegs : public LiteSlave {
   sc_core::sc_out<bool> requantize_o{"requantize_o"};
   sc_core::sc_out<Port<32>> tensor_scale_o{"tensor_scale_o"};
   sc_core::sc_in<Port<15>> amax_i{"amax_i"};
+  sc_core::sc_out<bool> code_valid_o{"code_valid_o"};
+  sc_core::sc_out<Port<21>> code_data_o{"code_data_o"};
+  sc_core::sc_out<Port<9>> code_address_o{"code_address_o"};
   sc_core::sc_in<Port<9 * 64>> counters_i{"counters_i"};
 
   explicit TileRegs(sc_core::sc_module_name name) : LiteSlave(name) {}
@@ -49,8 +53,12 @@ class TileRegs : public LiteSlave {
     const TileLoad load = core_.load();
     load_valid_o = core_.load_valid();
     load_panel_beats_o = load.beats;
+    load_compressed_o = load.compressed;
     load_more_o = load.more;
     load_operand_o = load.operand;
+    code_valid_o = core_.code_valid();
+    code_data_o = core_.code_data();
+    code_address_o = core_.code_address();
     const TileCompute compute = core_.compute();
     compute_valid_o = core_.compute_valid();
     format_a_o = compute.a_fmt;

@@ -60,8 +60,14 @@ class TileRegsCore {
   bool load_valid() const { return load_valid_; }
   TileLoad load() const {
     using namespace tile_regs::load;
-    return {.operand = operand.get(wdata_) != 0, .more = more.get(wdata_) != 0, .beats = panel_beats.get(wdata_)};
+    return {.operand = operand.get(wdata_) != 0,
+            .more = more.get(wdata_) != 0,
+            .compressed = compressed.get(wdata_) != 0,
+            .beats = panel_beats.get(wdata_)};
   }
+  bool code_valid() const { return code_valid_; }
+  std::uint32_t code_address() const { return tile_regs::code::address.get(wdata_); }
+  std::uint32_t code_data() const { return tile_regs::code::data.get(wdata_); }
   bool compute_valid() const { return compute_valid_; }
   TileCompute compute() const {
     namespace r = tile_regs;
@@ -99,7 +105,8 @@ class TileRegsCore {
         return r::depths::a.put(params.a_depth) | r::depths::b.put(params.b_depth);
       case r::stream::offset:
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
-               r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse);
+               r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
+               r::stream::codec.put(params.codec);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:
@@ -129,6 +136,8 @@ class TileRegsCore {
         return existing(fields_.requantize);
       case r::tensor_scale::offset:
         return existing(fields_.tensor_scale);
+      case r::code::offset:
+        return params.codec != 0 ? std::optional(0U) : std::nullopt;
       case r::amax::offset:
         return existing(r::amax::value.put(status.amax));
       default:
@@ -139,7 +148,7 @@ class TileRegsCore {
   void step(const LiteMasterPins& in, const Status& status) {
     const bool write = aw_held_ && w_held_ && !bvalid_, read = ar_held_ && !rvalid_;
     const bool write_ends = bvalid_ && in.bready, read_ends = rvalid_ && in.rready, clear = soft_reset_;
-    soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = false;
+    soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = code_valid_ = false;
     if (read) this->read(status);
     std::uint32_t acknowledged = 0;
     if (write) bresp_ = this->write(acknowledged) ? 0 : 2;
@@ -241,6 +250,8 @@ class TileRegsCore {
         return put(fields_.edge, r::edge::rows.mask() | r::edge::cols.mask());
       case r::compute::offset:
         return compute_valid_ = whole;
+      case r::code::offset:
+        return code_valid_ = params.codec != 0 && whole;
       case r::requantize::offset:
         return params.requantize && put(fields_.requantize, r::requantize::nvfp4.mask());
       case r::tensor_scale::offset:
@@ -254,6 +265,7 @@ class TileRegsCore {
   std::uint32_t awaddr_ = 0, wdata_ = 0, araddr_ = 0, rdata_ = 0;
   std::uint8_t wstrb_ = 0, bresp_ = 0, rresp_ = 0;
   bool soft_reset_ = false, clear_counters_ = false, clear_amax_ = false, load_valid_ = false, compute_valid_ = false;
+  bool code_valid_ = false;
   Fields fields_;
   High high_{};
 };

@@ -3,11 +3,13 @@
 // stay, banks of A that are taken in parts, and sums over several commands; every error; registers read and written at
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
-// NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE.
+// NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE,
+// NG_CODEC.
 #include <array>
 #include <deque>
 #include <map>
 
+#include "../tile/packet_stimulus.hpp"
 #include "Vdut.h"
 #include "built_tile.hpp"
 #include "lite_pins.hpp"
@@ -37,9 +39,11 @@ constexpr const char* faults[] = {"an operand word is refused once in a hundred"
                                   "the array moves once too often in a hundred cycles",
                                   "results of a job get the scale of another",
                                   params.counters ? "a counter is not cleared" : nullptr,
-                                  params.sparse ? "illegal metadata stop nothing" : nullptr};
-static_assert(params.counters || !params.sparse, "faults of what is not there stand last");
-constexpr std::uint32_t error_codes = params.sparse ? 7 : 6;
+                                  params.sparse  ? "illegal metadata stop nothing"
+                                  : params.codec ? "a broken packet stops nothing"
+                                                 : nullptr};
+static_assert(params.counters || !(params.sparse || params.codec), "faults of what is not there stand last");
+constexpr std::uint32_t error_codes = params.codec ? 8 : params.sparse ? 7 : 6;
 
 struct Core : TileCore<params> {
   using Base = TileCore<params>;
@@ -78,7 +82,7 @@ struct Core : TileCore<params> {
     if (fault == 10 && count_ % 100 == 0) array_.step(nullptr, false);
     if (fault == 11 && count_ % 100 == 0) jobs_.step(nullptr, true);
     if (fault == 12 && (clear || soft_reset)) counters_ = counters;
-    if (fault == 13 && error == 0 && error_ == 7) error_ = 0;
+    if (fault == 13 && error == 0 && error_ == (params.sparse ? 7 : 8)) error_ = 0;
   }
 
  private:
@@ -115,12 +119,19 @@ class Programmer {
     stream.clear();
     a_stays_ = b_stays_ = open_ = part_open_ = false;
     put(regs::irq_enable::offset, static_cast<std::uint32_t>(rng_.bits(2)));
+    // A reset leaves the table of codes, but may have come before all of it was written.
+    if (params.codec == 0 || (code_written_ && rng_.chance(0.9))) return;
+    code_ = narrowgauge::bench::random_code(rng_);
+    for (const auto& [address, data] : table_writes(narrowgauge::decoder_table(code_)))
+      put(regs::code::offset, regs::code::address.put(address) | regs::code::data.put(data));
+    code_written_ = false;
   }
 
   /// A compute command with its loads; `flaw` 1 to error_codes: with what gives that error, if the tile gets so far; 0:
   /// none. Returns whether it has a flaw: sums may become too long.
   bool job(unsigned flaw) {
     ++jobs;
+    code_written_ = true;
     const bool first = !open_;
     if (first && !a_stays_ && !b_stays_ && (flaw == 0 || flaw == 6) && rng_.chance(0.2)) return parts(flaw != 0);
     if (!(a_stays_ || b_stays_ || open_)) choose_formats();
@@ -269,10 +280,13 @@ class Programmer {
       loaded_part_ = cut != images && !loaded_part_;
       if (flaw == 1)
         command = (command & ~regs::load::panel_beats.mask()) | (kind < 2 ? 0 : kind == 2 ? 0xFFFF : 0x4001);
+      const bool compressed = params.codec != 0 && rng_.chance(0.5);
+      command |= regs::load::compressed.put(compressed);
       accesses.push_back({regs::load::offset, command, 0xF, true});
       if (flaw == 3 && kind >= 2)
         for (int i = 0; i < 6; ++i) put(regs::load::offset, command);
       words(b, count, flaw == 7);
+      if (compressed) compress(flaw == 8);
       if (flaw == 4) stream[stream.size() - 1 - rng_.below(static_cast<std::uint32_t>(last_words_))].last = true;
       if (flaw == 5) stream.back().last = false;
     }
@@ -315,6 +329,24 @@ class Programmer {
     last_words_ = static_cast<int>(count) * words;
   }
 
+  /// Makes the words of the last load its packet, `broken` or not.
+  void compress(bool broken) {
+    std::vector<std::uint8_t> values;
+    for (auto at = stream.end() - last_words_; at != stream.end(); ++at)
+      for (int i = 0; i < width / 8; ++i)
+        values.push_back(static_cast<std::uint8_t>(at->data[static_cast<std::size_t>(i / 4)] >> i % 4 * 8));
+    stream.erase(stream.end() - last_words_, stream.end());
+    auto packet = narrowgauge::bench::loose_packet(rng_, values, code_, width / 8);
+    for (std::uint32_t bits = broken ? 1 + rng_.below(4) : 0; bits > 0; --bits)
+      packet[rng_.below(static_cast<std::uint32_t>(packet.size()))] ^= static_cast<std::uint8_t>(1U << rng_.below(8));
+    last_words_ = static_cast<int>(packet.size()) * 8 / width;
+    for (std::size_t at = 0; at < packet.size(); at += width / 8) {
+      stream.push_back({{}, at + width / 8 == packet.size()});
+      for (std::size_t i = 0; i < width / 8; ++i)
+        stream.back().data[i / 4] |= static_cast<std::uint32_t>(packet[at + i]) << i % 4 * 8;
+    }
+  }
+
   Words random_word() {
     Words words;
     for (auto& word : words) word = static_cast<std::uint32_t>(rng_.bits(32));
@@ -326,6 +358,8 @@ class Programmer {
   std::uint32_t a_fmt_ = 0, b_fmt_ = 0, a_panels_ = 1, b_panels_ = 1, beats_ = 1;
   std::int64_t sum_ = 0;
   int last_words_ = 1;
+  narrowgauge::CodeLengths code_{};
+  bool code_written_ = false;
 };
 
 /// Both tiles and their pins.
@@ -525,13 +559,14 @@ int run(int argc, char** argv) {
   both.covered("soft reset", soft, 5);
   both.covered("reset", hard, 2);
   for (std::uint32_t error = 1; error <= error_codes; ++error)
-    both.covered("error " + std::to_string(error) + " was read", errors[error], 2);
+    if (error < 7 || params.sparse == (error == 7))
+      both.covered("error " + std::to_string(error) + " was read", errors[error], 2);
   return bench.finish();
 }
 
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  const auto count = std::size(faults) - (params.counters ? 0 : 1) - (params.sparse ? 0 : 1);
+  const auto count = std::size(faults) - (params.counters ? 0 : 1) - (params.sparse || params.codec ? 0 : 1);
   return lockstep_main(argc, argv, {faults, count}, run);
 }

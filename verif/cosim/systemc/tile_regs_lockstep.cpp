@@ -58,9 +58,13 @@ int run(int argc, char** argv) {
   auto requantize = pin(dut->requantize_o, model.requantize_o);
   auto tensor_scale = pin<32>(dut->tensor_scale_o, model.tensor_scale_o);
   auto amax = pin<15>(dut->amax_i, model.amax_i);
+  auto code_valid = pin(dut->code_valid_o, model.code_valid_o);
+  auto code_data = pin<21>(dut->code_data_o, model.code_data_o);
+  auto code_address = pin<9>(dut->code_address_o, model.code_address_o);
   auto irq = pin(dut->irq_o, model.irq_o);
   auto load_valid = pin(dut->load_valid_o, model.load_valid_o);
   auto load_panel_beats = pin<16>(dut->load_panel_beats_o, model.load_panel_beats_o);
+  auto load_compressed = pin(dut->load_compressed_o, model.load_compressed_o);
   auto load_more = pin(dut->load_more_o, model.load_more_o);
   auto load_operand = pin(dut->load_operand_o, model.load_operand_o);
   auto format_a = pin<2>(dut->format_a_o, model.format_a_o);
@@ -83,8 +87,14 @@ int run(int argc, char** argv) {
     both.same("load_valid_o", load_valid);
     if (dut->load_valid_o) {
       both.same("load_panel_beats_o", load_panel_beats);
+      both.same("load_compressed_o", load_compressed);
       both.same("load_more_o", load_more);
       both.same("load_operand_o", load_operand);
+    }
+    both.same("code_valid_o", code_valid);
+    if (dut->code_valid_o) {
+      both.same("code_data_o", code_data);
+      both.same("code_address_o", code_address);
     }
     both.same("format_a_o", format_a);
     both.same("format_b_o", format_b);

@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   errors.sweep();
   errors.sum_too_long();
   errors.metadata();
+  if (has_codec) errors.codes();
   batch(tile, 4);
   tile.finish();
   return tile.bench.finish();

@@ -246,6 +246,35 @@ class Errors {
     }
   }
 
+  /// Compressed loads that are broken, or that have too few or too many values; in the middle of work or not.
+  void codes() {
+    for (unsigned variant = 0; variant < 60; ++variant) {
+      tile_.describe = "compressed load, variant " + std::to_string(variant);
+      tile_.irq_known = true;
+      tile_.change_code();
+      if (tile_.rng().chance(0.5)) play(tile_, random_program(tile_, 2));
+      tile_.await("queues full", [&] { return regs::status::load_space.get(tile_.status()) == queue_depth; });
+      tile_.irq_known = false;
+      const bool b = tile_.rng().chance(0.5);
+      const unsigned images = random_.upto(std::min(b ? b_depth : a_depth, 4U));
+      const std::size_t bytes = std::size_t{images} * words_per_image(b) * NG_STREAM_WIDTH / 8;
+      // Any packet, or one whose values are a word or more off.
+      std::vector<std::uint8_t> packet = random_packet(tile_.rng(), tile_.code(), NG_STREAM_WIDTH / 8);
+      if (variant % 3 == 0) {
+        std::vector<std::uint8_t> values(bytes + NG_STREAM_WIDTH / 8);
+        if (variant % 2 != 0 && bytes > NG_STREAM_WIDTH / 8) values.resize(bytes - NG_STREAM_WIDTH / 8);
+        packet = encode_packet(values, encoder_table(tile_.code()), NG_STREAM_WIDTH / 8);
+      }
+      const DecodedPacket decoded = decode_packet(packet, decoder_table(tile_.code()), NG_STREAM_WIDTH / 8);
+      const bool full = decoded.bytes.size() > bytes || (decoded.fault && decoded.bytes.size() == bytes);
+      if (!decoded.fault && decoded.bytes.size() == bytes) continue;  // a right one by chance
+      tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = images, .compressed = true});
+      for (Word& word : Harness::words_of_packet(packet)) tile_.feed({std::move(word), false, false});
+      tile_.feed_last();
+      expect_error(full ? TileError::long_stream : decoded.fault ? TileError::bad_code : TileError::short_stream);
+    }
+  }
+
  private:
   /// An error has been provoked: it is found, kept, signalled, and left by a soft reset; then a job runs.
   void expect_error(TileError error) {

@@ -12,6 +12,7 @@
 #include "../axi.hpp"
 #include "../bench.hpp"
 #include "Vdut.h"
+#include "packet_stimulus.hpp"
 #include "tile_reference.hpp"
 #include "tile_stimulus.hpp"
 
@@ -40,9 +41,10 @@ class Harness {
   Stimulus random;
   Activity activity;
   Pace pace;
-  std::string describe;        ///< what is tried now
-  bool irq_known = true;       ///< no error is expected
-  std::uint64_t commands = 0;  ///< of programs
+  double compressed_loads = 0;  ///< share of loads, where they can be
+  std::string describe;         ///< what is tried now
+  bool irq_known = true;        ///< no error is expected
+  std::uint64_t commands = 0;   ///< of programs
 
   Rng& rng() { return bench.rng(); }
   std::uint64_t now() const { return now_; }
@@ -126,6 +128,7 @@ class Harness {
 
   /// Words for the stream of operands, behind those that wait.
   void feed(StreamWord word) { feed_.push_back(std::move(word)); }
+  void feed_last() { feed_.back().last = true; }
   std::size_t words_to_feed() const { return feed_.size(); }
 
   /// The loads of a bank, in `pieces` or fewer; their words are fed.
@@ -135,15 +138,45 @@ class Harness {
     for (unsigned at = 0; at < images;) {
       const unsigned left = images - at, count = pieces <= 1 ? left : random.upto(left);
       --pieces;
-      result.push_back({.b = b, .more = count < left, .beats = count});
-      for (unsigned i = 0; i < count; ++i) {
-        for (Word& word : random.words_of(bank.images[at + i])) feed({std::move(word), false, false});
-      }
+      std::vector<Word> words;
+      for (unsigned i = 0; i < count; ++i)
+        std::ranges::move(random.words_of(bank.images[at + i]), std::back_inserter(words));
+      const bool compressed = has_codec && rng().chance(compressed_loads);
+      result.push_back({.b = b, .more = count < left, .beats = count, .compressed = compressed});
+      for (Word& word : compressed ? compress(words) : words) feed({std::move(word), false, false});
       feed_.back().last = true;
       at += count;
     }
     loads_ += static_cast<std::uint32_t>(result.size());
     return result;
+  }
+
+  /// Stream words as the packet of a compressed load.
+  std::vector<Word> compress(const std::vector<Word>& words) {
+    const std::vector<std::uint8_t> values = bytes_of(words);
+    const auto packet = rng().chance(0.5) ? encode_packet(values, encoder_table(code_), NG_STREAM_WIDTH / 8)
+                                          : loose_packet(rng(), values, code_, NG_STREAM_WIDTH / 8);
+    return words_of_packet(packet);
+  }
+  const CodeLengths& code() const { return code_; }
+  static std::vector<std::uint8_t> bytes_of(const std::vector<Word>& words) {
+    std::vector<std::uint8_t> bytes;
+    for (const Word& word : words)
+      for (const std::uint32_t part : word)
+        for (unsigned i = 0; i < 4; ++i) bytes.push_back(static_cast<std::uint8_t>(part >> 8 * i));
+    return bytes;
+  }
+  static std::vector<Word> words_of_packet(const std::vector<std::uint8_t>& packet) {
+    std::vector<Word> words(packet.size() * 8 / NG_STREAM_WIDTH, Word(stream_words));
+    for (std::size_t i = 0; i < packet.size(); ++i)
+      words[i * 8 / NG_STREAM_WIDTH][i / 4 % stream_words] |= static_cast<std::uint32_t>(packet[i]) << i % 4 * 8;
+    return words;
+  }
+  /// Another code, between loads.
+  void change_code() {
+    code_ = random_code(rng());
+    for (const auto& [address, data] : table_writes(decoder_table(code_)))
+      write(regs::code::offset, regs::code::address.put(address) | regs::code::data.put(data));
   }
 
   /// The results of a command will come.
@@ -176,8 +209,9 @@ class Harness {
   std::uint32_t status() { return read(regs::status::offset); }
 
   void push(const Load& load) {
-    write(regs::load::offset,
-          regs::load::panel_beats.put(load.beats) | regs::load::more.put(load.more) | regs::load::operand.put(load.b));
+    write(regs::load::offset, regs::load::panel_beats.put(load.beats) | regs::load::more.put(load.more) |
+                                  regs::load::compressed.put(load.compressed || (!has_codec && rng().chance(0.1))) |
+                                  regs::load::operand.put(load.b));
   }
   void push(const std::vector<Load>& loads) {
     for (const Load& load : loads) push(load);
@@ -373,6 +407,7 @@ class Harness {
   Registers registers_;
   std::uint64_t now_ = 0, last_in_ = 0, last_out_ = 0, out_words_ = 0, interrupts_ = 0;
   std::deque<StreamWord> feed_, expected_;
+  CodeLengths code_{};
   bool in_valid_ = false;
   std::uint32_t amax_ = 0;                 // of results in NVFP4 since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset

@@ -175,8 +175,11 @@ inline void play(Harness& tile, Program program, std::uint64_t limit = ~0ULL) {
 inline void batch(Harness& tile, unsigned count) {
   tile.describe = "batch at cycle " + std::to_string(tile.now());
   tile.start_counting();
+  if (has_codec) tile.change_code();
+  tile.compressed_loads = 0.5;
   play(tile, random_program(tile, count));
   tile.settle();
+  tile.compressed_loads = 0;
   tile.expect_idle();
   tile.expect_counters();
 }

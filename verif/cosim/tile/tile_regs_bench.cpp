@@ -4,7 +4,7 @@
 // counters, and resets in mid-flight. The bus is also watched by the protocol checker, and probed for combinational
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
-// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE.
+// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC.
 #include <array>
 #include <optional>
 #include <utility>
@@ -18,16 +18,16 @@ namespace {
 using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
-constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0;
+constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0, has_codec = NG_CODEC != 0;
 constexpr std::uint32_t first_counter = 0x080;
 constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
                         scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
-                        tensor_scale = 0x054, amax = 0x058;
-constexpr std::array<std::uint32_t, 22> single_words{0x000, 0x004, 0x008, 0x00C, 0x010, 0x014,        0x020, 0x024,
-                                                     0x028, 0x02C, 0x030, 0x034, 0x038, 0x03C,        0x040, 0x044,
-                                                     0x048, 0x04C, 0x050, 0x054, 0x058, first_counter};
+                        tensor_scale = 0x054, amax = 0x058, code = 0x05C;
+constexpr std::array<std::uint32_t, 23> single_words{0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020,        0x024,
+                                                     0x028, 0x02C, 0x030, 0x034, 0x038, 0x03C, 0x040,        0x044,
+                                                     0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
@@ -51,7 +51,8 @@ class Golden {
   std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000;
   std::array<std::uint32_t, counters> high{};
   // Pulses.
-  bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false;
+  bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false,
+       code_valid = false;
   std::uint32_t command = 0;
 
   void reset() { *this = Golden{}; }
@@ -68,6 +69,7 @@ class Golden {
             static_cast<std::uint32_t>(core.counter[(araddr - first_counter) / 8] >> 32);
     }
     next.soft_reset = next.clear_counters = next.clear_amax = next.load_valid = next.compute_valid = false;
+    next.code_valid = false;
     std::uint32_t cleared = 0;
     if (write) {
       std::uint32_t mask = 0;
@@ -115,6 +117,9 @@ class Golden {
         case compute:
           good = next.compute_valid = whole;
           break;
+        case code:
+          good = next.code_valid = has_codec && whole;
+          break;
         default:
           break;
       }
@@ -157,13 +162,13 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010300;
+        return 0x00010400;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
-        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10;
+        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:
@@ -189,6 +194,9 @@ class Golden {
       case amax:
         if (!requantizes) return std::nullopt;
         return araddr == requantize ? requantize_q : araddr == tensor_scale ? tensor_scale_q : core.amax << 16;
+      case code:
+        if (!has_codec) return std::nullopt;
+        return 0;
       case control:
       case load:
       case compute:
@@ -227,7 +235,7 @@ class Run {
       axi::get_lite(*dut_, bus_);
       checker_.sample_reset(bus_);
       bench_.expect(!dut_->load_valid_o && !dut_->compute_valid_o && !dut_->soft_reset_o && !dut_->clear_counters_o &&
-                        !dut_->clear_amax_o && !dut_->irq_o,
+                        !dut_->clear_amax_o && !dut_->code_valid_o && !dut_->irq_o,
                     [] { return "a pulse or the interrupt is high during reset"; });
       dut_.tick();
     }
@@ -367,8 +375,14 @@ class Run {
     expect("load_valid_o", dut_->load_valid_o, golden_.load_valid);
     if (golden_.load_valid) {
       expect("load_panel_beats_o", dut_->load_panel_beats_o, golden_.command & 0xFFFF);
+      expect("load_compressed_o", dut_->load_compressed_o, golden_.command >> 29 & 1);
       expect("load_more_o", dut_->load_more_o, golden_.command >> 30 & 1);
       expect("load_operand_o", dut_->load_operand_o, golden_.command >> 31);
+    }
+    expect("code_valid_o", dut_->code_valid_o, golden_.code_valid);
+    if (golden_.code_valid) {
+      expect("code_data_o", dut_->code_data_o, golden_.command & 0x1FFFFF);
+      expect("code_address_o", dut_->code_address_o, golden_.command >> 21 & 0x1FF);
     }
     expect("compute_valid_o", dut_->compute_valid_o, golden_.compute_valid);
     if (golden_.compute_valid) {

@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS, NG_SPARSE.
+// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC.
 #pragma once
 
 #include <algorithm>
@@ -47,6 +47,7 @@ inline constexpr unsigned gap_cycles = NG_CONVERT_CUTS == 3 && groups == 2 && ro
 // Results in NVFP4: tiles side by side in an image.
 inline constexpr bool requantizes = NG_REQUANTIZE != 0;
 inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
+inline constexpr bool has_codec = NG_CODEC != 0;  // loads may be compressed
 inline constexpr unsigned queue_depth = 4;
 
 enum Fmt : unsigned {
@@ -93,6 +94,7 @@ struct Bank {
 struct Load {
   bool b = false, more = false;
   unsigned beats = 0;
+  bool compressed = false;
 };
 struct Command {
   unsigned a_fmt = 0, b_fmt = 0, a_panels = 1, b_panels = 1, beats = 1, rows_used = rows, cols_used = cols;

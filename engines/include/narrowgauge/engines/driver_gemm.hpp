@@ -2,14 +2,19 @@
 // A matrix product of the C++ model's operands through the C driver.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "narrowgauge/codec/huffman.hpp"
+#include "narrowgauge/codec/tile_packet.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile.h"
@@ -149,9 +154,45 @@ class DriverGemm {
     return q;
   }
 
+  /// Sends A, B or both compressed, under one code for the bytes of both, which `tile` gets. Throws Error where the
+  /// tile has no decoder, or does not answer.
+  void compress(const ng_tile_t& tile, bool a, bool b) {
+    std::array<std::uint64_t, huffman_symbols> counts{};
+    if (a)
+      for (const std::uint8_t byte : a_) ++counts[byte];
+    if (b)
+      for (const std::uint8_t byte : b_) ++counts[byte];
+    const CodeLengths lengths = make_code(counts);
+    expect_ok(ng_tile_load_code(&tile, pack_code(lengths).data()), "the code of compressed operands");
+    if (a) compress(tile, config.a, a_, a_segments_, lengths);
+    if (b) compress(tile, config.b, b_, b_segments_, lengths);
+  }
+
   ng_gemm_config_t config{};
 
  private:
+  static void compress(const ng_tile_t& tile, ng_operand_t& operand, std::vector<std::uint8_t>& images,
+                       std::vector<std::size_t>& segments, const CodeLengths& lengths) {
+    const auto table = encoder_table(lengths);
+    std::uint32_t count = 0;
+    expect_ok(ng_tile_segments(&tile, &operand, &count), "segments of a compressed operand");
+    std::vector<std::uint8_t> data;
+    std::size_t start = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      segments.push_back(data.size());
+      std::size_t end = 0;
+      expect_ok(ng_tile_segment(&tile, &operand, i + 1, &end), "segments of a compressed operand");
+      const auto packet = encode_packet(std::span(images).subspan(start, end - start), table, tile.stream_bytes);
+      data.insert(data.end(), packet.begin(), packet.end());
+      start = end;
+    }
+    segments.push_back(data.size());
+    images = std::move(data);
+    operand.data = images.data();
+    operand.bytes = images.size();
+    operand.segments = segments.data();
+  }
+
   /// Bytes of an operand A of `rows` vectors of `k` in NVFP4.
   static std::size_t image_bytes(const ng_tile_t& tile, std::size_t rows, std::size_t k) {
     const std::uint8_t some = 0;
@@ -182,6 +223,7 @@ class DriverGemm {
 
   EpilogueScales scales_;
   std::vector<std::uint8_t> a_, b_, c_, scratch_;
+  std::vector<std::size_t> a_segments_, b_segments_;
 };
 
 }  // namespace narrowgauge

@@ -24,9 +24,10 @@ struct TileActivity {
 
 /// What a matrix product gave. Engines that simulate hardware fill in the counters; `cycles` is 0 for the others.
 struct EngineResult {
-  std::vector<float> c;        ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
-  std::uint64_t cycles = 0;    ///< clock cycles of the product: loads, commands and results included
-  std::uint64_t products = 0;  ///< M * N * K, the products that the problem asks for
+  std::vector<float> c;             ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
+  std::uint64_t cycles = 0;         ///< clock cycles of the product: loads, commands and results included
+  std::uint64_t products = 0;       ///< M * N * K, the products that the problem asks for
+  std::uint64_t operand_bytes = 0;  ///< that the tile was sent, those sent twice twice; 0 without a tile
   std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
   std::string tile;                      ///< name of the simulated tile; empty if there is none
   std::optional<TileActivity> activity;  ///< if the tile has counters
@@ -51,6 +52,11 @@ struct RequantizedResult {
   EngineResult run;        ///< of it, with an empty `c`
 };
 
+/// Operands that a tile is sent compressed.
+struct Compressed {
+  bool a = true, b = true;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -67,6 +73,12 @@ class Engine {
   /// also where check_sparse_product() does, and where no tile, or not the named one, can do it.
   virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
                                    const Progress& progress = {}) = 0;
+  /// As gemm, with the chosen operands sent to the tile compressed, which changes what is read and no result. Throws
+  /// Error also where no tile, or not the named one, can do it.
+  virtual EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
+                                       const Progress& progress = {}) = 0;
+  /// Before any work: the same of operands of these formats.
+  virtual void check_compressed(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
   /// As gemm, with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
   /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
   virtual RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,

@@ -19,6 +19,7 @@ struct TileConfig {
   bool requantize;                                                        ///< results can be NVFP4
   unsigned requantize_cuts;                                               ///< a mask
   bool sparse;                                                            ///< operand A is 2:4 sparse
+  unsigned codec;                                                         ///< decoders of compressed loads
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

@@ -52,6 +52,8 @@ enum class TileError : std::uint32_t {
   bank_mismatch = 6,
   /// metadata of a 2:4 sparse operand that name no two ascending positions; what leaves of their rows is NaN
   bad_metadata = 7,
+  /// packet of a compressed load that is broken: bits that are no code, or an end within a chunk or stream word
+  bad_code = 8,
 };
 
 enum class TileOperand : std::uint32_t {
@@ -83,7 +85,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010300;
+inline constexpr std::uint32_t reset = 0x00010400;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -126,6 +128,8 @@ inline constexpr Field requantize{9, 1};
 /// A is 2:4 sparse: a panel-beat of A has metadata, one of B twice the elements, `GEOMETRY.lanes` of which are
 /// multiplied
 inline constexpr Field sparse{10, 1};
+/// decoders of compressed loads: with one or more, `LOAD.compressed` counts and `CODE` exists
+inline constexpr Field codec{11, 3};
 }  // namespace stream
 
 /// Max beats, read only.
@@ -184,6 +188,8 @@ namespace load {
 inline constexpr std::uint32_t offset = 0x030;
 /// how many follow on the stream, 1 or more
 inline constexpr Field panel_beats{0, 16};
+/// their packet is compressed, in tiles with `STREAM.codec`; 0 in others
+inline constexpr Field compressed{29, 1};
 /// 1: the bank stays open for the next load of this operand; 0: it is complete
 inline constexpr Field more{30, 1};
 /// which operand
@@ -287,6 +293,16 @@ inline constexpr std::uint32_t offset = 0x058;
 /// its upper half, without the sign; the lower half is zero
 inline constexpr Field value{16, 15};
 }  // namespace amax
+
+/// Code of compressed loads, write only.
+namespace code {
+inline constexpr std::uint32_t offset = 0x05C;
+/// of address 0 to 255 the symbol of this rank among the codes; of 256 + l the limit (13 bits) and, below it, the
+/// base (8 bits) of codes of l bits
+inline constexpr Field data{0, 21};
+/// 0 to 255, 257 to 268
+inline constexpr Field address{21, 9};
+}  // namespace code
 
 /// Cycles, read only.
 namespace cycles {

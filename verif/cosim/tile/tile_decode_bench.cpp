@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// ng_tile_decode against the golden model: every word of packets that are whole, broken in each way and of any bits,
+// under bubbles and stalls of changing density, with resets and new tables; a fault comes where the golden decoder has
+// one, and then words are taken and none is given until a reset. Long packets at full speed take no more cycles than
+// the decoders need. Build parameters: NG_STREAM_WIDTH, NG_DECODERS.
+#include <cstdio>
+#include <deque>
+
+#include "../codec/codec_stimulus.hpp"
+#include "Vdut.h"
+#include "narrowgauge/codec/tile_packet.hpp"
+#include "packet_stimulus.hpp"
+
+namespace {
+
+using namespace narrowgauge;
+using namespace narrowgauge::bench;
+
+constexpr unsigned width = NG_STREAM_WIDTH, decoders = NG_DECODERS;
+
+class TileDecodeBench {
+ public:
+  TileDecodeBench(int argc, char** argv)
+      : bench_(argc, argv, "tile_decode, " + std::to_string(decoders) + " x " + std::to_string(width)),
+        dut_(bench_),
+        output_(bench_, "output") {}
+
+  int run() {
+    reset();
+    for (int i = 0; i < 3; ++i) full_speed();
+    while (done_ < bench_.budget()) {
+      reset();
+      load();
+      for (unsigned packets = 1 + bench_.rng().below(4); packets > 0 && !fault_; --packets)
+        queue(random_packet(bench_.rng(), lengths_, width / 8));
+      // Of the next packet, which a broken one keeps from being read.
+      if (fault_)
+        for (unsigned i = bench_.rng().below(20); i > 0; --i) words_.push_back({{}, bench_.rng().chance(0.2)});
+      double push = 1, pop = 1;
+      for (unsigned idle = 0; !complete();) {
+        if (bench_.rng().chance(0.01)) {
+          push = (1 + bench_.rng().below(4)) / 4.0;
+          pop = (1 + bench_.rng().below(4)) / 4.0;
+        }
+        if (bench_.rng().chance(0.0001)) break;  // in the middle
+        idle = cycle(bench_.rng().chance(push), bench_.rng().chance(pop)) ? 0 : idle + 1;
+        if (idle > 2000) {
+          bench_.error("nothing moves, or a fault is missing");
+          break;
+        }
+      }
+      if (complete()) after();
+    }
+    bench_.expect(output_.stalls() > 0 && faults_ > 0 && whole_ > 0,
+                  [] { return "no word waited, or a kind of packet was missing"; });
+    std::printf("packets: %llu whole, %llu broken\n", static_cast<unsigned long long>(whole_),
+                static_cast<unsigned long long>(faults_));
+    return bench_.finish();
+  }
+
+ private:
+  struct Word {
+    std::array<std::uint8_t, width / 8> bytes{};
+    bool last = false;
+  };
+
+  bool complete() { return words_.empty() && expected_.empty() && bool(dut_->fault_o) == fault_; }
+
+  void reset() {
+    dut_->valid_i = dut_->ready_i = dut_->last_i = dut_->table_we_i = false;
+    words_.clear();
+    expected_.clear();
+    fault_ = false;
+    output_.clear();
+    dut_.reset(0);  // no clock edge
+    const auto when = [] { return "after a reset without a clock edge"; };
+    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{width == 32}, when);
+    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+    bench_.expect_eq("fault_o", unsigned{dut_->fault_o}, 0U, when);
+    if (bench_.rng().chance(0.5)) dut_.reset();
+  }
+
+  void load() {
+    lengths_ = random_code(bench_.rng());
+    table_ = decoder_table(lengths_);
+    for (const auto& [address, data] : table_writes(table_)) {
+      dut_->table_we_i = true;
+      dut_->table_addr_i = address;
+      dut_->table_data_i = data;
+      dut_.tick();
+      dut_->table_we_i = false;  // nothing is written without it
+      dut_->table_data_i = static_cast<std::uint32_t>(bench_.rng().bits(21));
+      if (bench_.rng().chance(0.05)) dut_.tick();
+    }
+  }
+
+  void queue(const std::vector<std::uint8_t>& packet) {
+    const DecodedPacket decoded = decode_packet(packet, table_, width / 8);
+    append(words_, packet, true);
+    append(expected_, decoded.bytes, !decoded.fault);
+    fault_ = decoded.fault;
+    ++(fault_ ? faults_ : whole_);
+  }
+
+  static void append(std::deque<Word>& words, const std::vector<std::uint8_t>& bytes, bool last) {
+    for (std::size_t at = 0; at < bytes.size(); at += width / 8) {
+      words.emplace_back();
+      std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), width / 8, words.back().bytes.begin());
+    }
+    if (last) words.back().last = true;
+  }
+
+  /// Nothing comes any more, and what is offered is taken if the packet was broken.
+  void after() {
+    for (int i = 0; i < 20; ++i) {
+      if (fault_) {
+        bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, [] { return "behind a broken packet"; });
+        words_.push_back({{}, bench_.rng().chance(0.5)});
+      }
+      cycle(true, true);
+      bench_.expect_eq("fault_o", bool(dut_->fault_o), fault_, [] { return "behind the packets"; });
+    }
+  }
+
+  /// A long packet of about 6 bits a value: all decoders are at work, but for what chunks have beside values.
+  void full_speed() {
+    reset();
+    std::array<std::uint64_t, huffman_symbols> counts{};
+    for (std::size_t i = 0; i < huffman_symbols; ++i) counts[i] = i < 64 ? 100 : 1;
+    lengths_ = make_code(counts);
+    table_ = decoder_table(lengths_);
+    for (const auto& [address, data] : table_writes(table_)) {
+      dut_->table_we_i = true;
+      dut_->table_addr_i = address;
+      dut_->table_data_i = data;
+      dut_.tick();
+    }
+    dut_->table_we_i = false;
+    std::vector<std::uint8_t> values(packet_chunk * decoders * width / 32 * 6);
+    for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().below(64));
+    queue(encode_packet(values, encoder_table(lengths_), width / 8));
+    std::uint64_t cycles = 0;
+    const std::uint64_t most = values.size() * 261 / (decoders * packet_chunk) + 400;
+    for (; cycles <= most && !expected_.empty(); ++cycles) cycle(true, true);
+    bench_.expect(expected_.empty(), [&] {
+      return std::to_string(values.size()) + " values have not all come in " + std::to_string(most) + " cycles";
+    });
+    fastest_ = cycles;
+  }
+
+  /// Whether anything moved.
+  bool cycle(bool valid, bool ready) {
+    valid = valid && !words_.empty();
+    dut_->valid_i = valid;
+    dut_->ready_i = ready;
+    for (unsigned i = 0; i < width / 8; ++i)
+      set_bits(dut_->data_i, 8 * i, 8, valid ? words_.front().bytes[i] : bench_.rng().bits(8));
+    dut_->last_i = valid ? words_.front().last : bench_.rng().chance(0.5);
+    dut_.eval();
+    output_.sample(dut_->valid_o, dut_->ready_i, dut_->data_o, dut_->last_o);
+    bool moved = false;
+    if (dut_->fault_o) bench_.expect(fault_ && expected_.empty(), [] { return "a fault came that nobody expects"; });
+    if (dut_->valid_o) {
+      bench_.expect(!expected_.empty(), [] { return "a word came that nobody expects"; });
+      if (!expected_.empty()) {
+        const Word& word = expected_.front();
+        const auto when = [] { return "of a word"; };
+        for (unsigned i = 0; i < width / 8; ++i)
+          bench_.expect_eq("data_o", get_bits(dut_->data_o, 8 * i, 8), std::uint64_t{word.bytes[i]}, when);
+        bench_.expect_eq("last_o", bool(dut_->last_o), word.last, when);
+        if (ready) expected_.pop_front();
+      }
+      if (ready) {
+        moved = true;
+        bench_.vector();
+        ++done_;
+      }
+    }
+    if (valid && dut_->ready_o) {
+      words_.pop_front();
+      moved = true;
+    }
+    dut_.tick();
+    return moved;
+  }
+
+  Bench bench_;
+  Dut<Vdut> dut_;
+  HandshakeChecker output_;
+  CodeLengths lengths_{};
+  DecoderTable table_;
+  std::deque<Word> words_, expected_;
+  bool fault_ = false;
+  std::uint64_t done_ = 0, faults_ = 0, whole_ = 0, fastest_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return TileDecodeBench(argc, argv).run(); }
