@@ -190,16 +190,16 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
     for (const char* part : {"mac_j", "sram_j", "dram_j", "codec_j", "idle_j"})
       split.append(split.empty() ? "" : "/")
           .append(std::to_string(std::lround(100 * p[part].get<double>() / p["energy_j"].get<double>())));
-    rows.push_back({std::to_string(p["point"].get<std::uint64_t>()),
-                    p["format"].get<std::string>().append(p["sparsity"] == "none" ? "" : " 2:4"),
-                    count("rows") + "x" + count("cols") + "x" + count("lanes"),
-                    count("a_depth") + "/" + count("b_depth"), count("stream_width"), p["technology"], p["result"],
-                    number(p["compression"].get<double>()), shown(p["frequency_hz"], 1e6), shown(p["energy_j"], 1e-6),
-                    split, std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())),
-                    shown(p["time_s"], 1e-3), number(100 * p["utilization"].get<double>()),
-                    p["area_m2"].is_number() ? shown(p["area_m2"], 1e-6) : "-",
-                    p["sqnr_db"].is_number() ? number(p["sqnr_db"].get<double>()) : cell(p["sqnr_db"]),
-                    p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
+    rows.push_back(
+        {std::to_string(p["point"].get<std::uint64_t>()),
+         p["format"].get<std::string>().append(p["sparsity"] == "none" ? "" : " " + p["sparsity"].get<std::string>()),
+         count("rows") + "x" + count("cols") + "x" + count("lanes"), count("a_depth") + "/" + count("b_depth"),
+         count("stream_width"), p["technology"], p["result"], number(p["compression"].get<double>()),
+         shown(p["frequency_hz"], 1e6), shown(p["energy_j"], 1e-6), split,
+         std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())), shown(p["time_s"], 1e-3),
+         number(100 * p["utilization"].get<double>()), p["area_m2"].is_number() ? shown(p["area_m2"], 1e-6) : "-",
+         p["sqnr_db"].is_number() ? number(p["sqnr_db"].get<double>()) : cell(p["sqnr_db"]),
+         p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
   }
   print_table({"point", "format", "array", "depths", "stream", "technology", "result", "compr.", "MHz", "energy uJ",
                "MAC/buffers/DRAM/codec/idle %", "cycles", "ms", "util. %", "area mm2", "SQNR dB", ""},
@@ -361,6 +361,16 @@ std::vector<GemmShape> shapes_for(const TileConfig& tile, unsigned count, double
   return shapes;
 }
 
+/// Two of each four elements of `a` become zero, and blocks of 32 have one scale on either side.
+void make_sparse(QuantizedMatrix& a, QuantizedMatrix& b) {
+  for (std::size_t i = 0; i < a.codes.size(); ++i)
+    if (i % a.k_padded % 4 >= 2) a.codes[i] = 0;
+  for (QuantizedMatrix* q : {&a, &b}) {
+    for (std::size_t i = 0; i < q->scales.size(); ++i)
+      if (i % q->blocks() % 2 == 1) q->scales[i] = q->scales[i - 1];
+  }
+}
+
 /// "MxNxK".
 GemmShape shape_of(const std::string& text) {
   GemmShape s;
@@ -402,11 +412,13 @@ int validate_cycles(const ExploreArguments& arguments) {
     const char* format;
     Scheme scheme;
     Format element;
+    bool sparse;  ///< A is
   };
-  constexpr Case cases[] = {{"nvfp4", Scheme::nvfp4, Format::e2m1},
-                            {"luq", Scheme::luq, Format::e3m0},
-                            {"fp8_e4m3", Scheme::fp8, Format::e4m3},
-                            {"fp8_e5m2", Scheme::fp8, Format::e5m2}};
+  constexpr Case cases[] = {
+      {"nvfp4", Scheme::nvfp4, Format::e2m1, false},     {"luq", Scheme::luq, Format::e3m0, false},
+      {"fp8_e4m3", Scheme::fp8, Format::e4m3, false},    {"fp8_e5m2", Scheme::fp8, Format::e5m2, false},
+      {"nvfp4 2:4", Scheme::nvfp4, Format::e2m1, true},  {"luq 2:4", Scheme::luq, Format::e3m0, true},
+      {"fp8_e4m3 2:4", Scheme::fp8, Format::e4m3, true}, {"fp8_e5m2 2:4", Scheme::fp8, Format::e5m2, true}};
   Json all = Json::array();
   std::vector<std::vector<std::string>> rows, product_rows;
   double worst = 0, sum = 0;
@@ -418,14 +430,16 @@ int validate_cycles(const ExploreArguments& arguments) {
     TileEngineOptions options;
     options.tile = tile.name;
     const auto engine = rtl ? make_rtl_engine(options) : make_systemc_engine(options);
-    const auto shape = power::TileShape::of(
+    const auto dense = power::TileShape::of(
         static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes), tile.format_set,
         static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth), static_cast<int>(tile.b_depth),
         static_cast<std::int64_t>(tile.max_beats),
         {tile.load_cuts, tile.command_cuts, tile.cell_cuts, tile.convert_cuts, tile.scale_cuts}, tile.sparse);
     for (const Case& one : cases) {
       const unsigned bit = format_set::of(one.scheme, one.element);
-      if ((tile.format_set & bit) == 0) continue;
+      if ((tile.format_set & bit) == 0 || (one.sparse && !tile.sparse)) continue;
+      power::TileShape shape = dense;
+      if (one.sparse) shape.lanes *= 2;
       std::mt19937 random(bit * 1000 + tile.rows);
       double tile_worst = 0, tile_sum = 0;
       std::uint64_t equal = 0, cycles = 0;
@@ -438,10 +452,11 @@ int validate_cycles(const ExploreArguments& arguments) {
       for (std::size_t i = 0; i < shapes.size(); ++i) {
         const GemmShape& s = shapes[i];
         const auto k = static_cast<std::size_t>(s.k);
-        const QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k,
-                                                 find_gemm_format(one.format).a_scheme(), one.element, random);
-        const QuantizedMatrix b = random_operand(static_cast<std::size_t>(s.n), k, one.scheme, one.element, random);
-        const auto real = static_cast<double>(engine->gemm(a, b).cycles);
+        const Scheme left = one.scheme == Scheme::luq ? Scheme::int4 : one.scheme;
+        QuantizedMatrix a = random_operand(static_cast<std::size_t>(s.m), k, left, one.element, random);
+        QuantizedMatrix b = random_operand(static_cast<std::size_t>(s.n), k, one.scheme, one.element, random);
+        if (one.sparse) make_sparse(a, b);
+        const auto real = static_cast<double>((one.sparse ? engine->gemm_sparse(a, b, {}) : engine->gemm(a, b)).cycles);
         const auto estimate = static_cast<double>(power::estimate_gemm(shape, s).cycles);
         const double error = std::abs(estimate - real) / real;
         cycles += static_cast<std::uint64_t>(real);
@@ -451,7 +466,7 @@ int validate_cycles(const ExploreArguments& arguments) {
         bar.update(i + 1, shapes.size());
         if (products.empty()) continue;
         const double full = static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k) /
-                            static_cast<double>(tile.products_a_cycle());
+                            static_cast<double>(tile.products_a_cycle() * (one.sparse ? 2 : 1));
         const auto least = static_cast<double>(least_cycles(shape, s));
         each.push_back({{"m", s.m},
                         {"n", s.n},

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -215,7 +216,7 @@ TEST(Spaces, AreRefusedBySentence) {
   EXPECT_SAYS(refused("a_depth", 100), "\"a_depth\" is 100", "powers of two");
   EXPECT_SAYS(refused("stream_width", 48), "\"stream_width\" is 48", "powers of two from 32 to 1024");
   EXPECT_SAYS(refused("format", "fp7"), "\"format\" is \"fp7\"", "nvfp4, fp8_e4m3");
-  EXPECT_SAYS(refused("sparsity", "1:4"), "\"sparsity\" is \"1:4\"", "none, 2:4");
+  EXPECT_SAYS(refused("sparsity", "1:4"), "\"sparsity\" is \"1:4\"", "none, 2:4, 4:8pair");
   EXPECT_SAYS(refused("compression", 0.5), "\"compression\" is 0.5", "from 1 to 1000");
   EXPECT_SAYS(refused("frequency_hz", 0), "\"frequency_hz\" is 0", "or \"cell\"");
   EXPECT_SAYS(refused("result", "fp64"), "\"result\" is \"fp64\"", "fp32, bf16, fp8, nvfp4");
@@ -237,19 +238,25 @@ TEST(Spaces, AreRefusedBySentence) {
 
 // ---- points
 
-/// How much more a cycle of the recorded cell for 2:4 sparse weights takes than one of the dense cell.
-double ratio_of_sparse_cell() {
+/// How much more a cycle of a cell takes with the selection for sparse weights, which the records of `sparse` and
+/// `dense` tell apart.
+double ratio_of_sparse_cell(const char* sparse, const char* dense, const char* cell) {
   const auto cycle = [](const char* unit) {
     std::ifstream file(std::string(NG_SOURCE_DIR "/power/records/osu018/") + unit + ".json");
     return Json::parse(file)["samples"][0]["L3"]["energy_j"].get<double>();
   };
-  return cycle("nvfp4_sparse_mac_32") / cycle("nvfp4_dense_mac_16");
+  return (cycle(cell) + cycle(sparse) - cycle(dense)) / cycle(cell);
 }
 
 TEST(Points, AddUp) {
-  const double selecting = ratio_of_sparse_cell();
-  EXPECT_GT(selecting, 1.05);
-  EXPECT_LT(selecting, 1.15);
+  const std::map<std::string, double> selecting{
+      {"nvfp4", ratio_of_sparse_cell("nvfp4_sparse_mac_32", "nvfp4_dense_mac_16", "nvfp4_dense_mac_16")},
+      {"fp8_e4m3", ratio_of_sparse_cell("fp8_e4m3_sparse_dot_32", "fp8_e4m3_dot_16", "fp8_e4m3_mac_16")},
+      {"int8", 1}};
+  EXPECT_GT(selecting.at("nvfp4"), 1.05);
+  EXPECT_LT(selecting.at("nvfp4"), 1.15);
+  EXPECT_GT(selecting.at("fp8_e4m3"), 1.15);
+  EXPECT_LT(selecting.at("fp8_e4m3"), 1.35);
   Json space = small_space;
   space["lanes"] = 16;
   const Explorer e = explorer(space);
@@ -292,7 +299,7 @@ TEST(Points, AddUp) {
     EXPECT_DOUBLE_EQ(points[i].energy_j(),
                      points[i].mac_j + points[i].sram_j + points[i].dram_j + points[i].codec_j + points[i].idle_j);
     EXPECT_DOUBLE_EQ(points[i].mac_j,
-                     macs * 1e-12 * format.bits * (sparse && format.name == "nvfp4" ? selecting : 1.0));
+                     macs * 1e-12 * format.bits * (sparse ? selecting.at(std::string(format.name)) : 1.0));
     EXPECT_NEAR(points[i].dram_j, 1e-12 * (weights + (maps + 2 * out) / d["compression"].get<double>()),
                 1e-9 * points[i].dram_j);
     EXPECT_EQ(d["energy_j"].get<double>(), points[i].energy_j());
@@ -552,6 +559,25 @@ TEST(Accuracy, GrowsWithTheBits) {
   // Half of a normal weight's energy lies in the larger two of four: 9 dB at most.
   EXPECT_LT(db("fp32", Sparsity::two_four), 10);
   EXPECT_LT(db("nvfp4", Sparsity::two_four), db("fp32", Sparsity::two_four));
+  // Pairs leave less choice; more than half of the energy, 3 dB, stays.
+  EXPECT_LT(db("fp32", Sparsity::four_eight_pair), db("fp32", Sparsity::two_four));
+  EXPECT_GT(db("fp32", Sparsity::four_eight_pair), 4);
+}
+
+// A sparse point with resident weights is the tile of that set with a sparse A, in images and lanes.
+TEST(Points, SparseOnesAreTimedAsTheTile) {
+  const std::pair<const char*, unsigned> sets[] = {{"nvfp4", 1}, {"fp8_e4m3", 2}, {"fp8_e5m2", 4}, {"luq", 8}};
+  for (const auto& [name, set] : sets) {
+    const auto& format = *std::find_if(number_formats().begin(), number_formats().end(),
+                                       [&](const NumberFormat& f) { return f.name == name; });
+    for (const Sparsity how : {Sparsity::two_four, Sparsity::four_eight_pair}) {
+      for (const int lanes : {16, 32}) {
+        TileShape tile = TileShape::of(4, 6, lanes, set, 128, 512, 256, 65536, {}, true);
+        tile.lanes *= 2;
+        EXPECT_EQ(tile_shape(format, how, Resident::weights, 4, 6, lanes, 512, 256, 128), tile) << name;
+      }
+    }
+  }
 }
 
 // ---- fronts

@@ -253,25 +253,40 @@ Cell cell_of(const NumberFormat& numbers, int lanes, const RecordedCells& record
   return cell;
 }
 
-/// A recorded cell for 2:4 sparse weights, as ratios to the dense one of as many multipliers: of a beat's energy, area,
-/// period.
+/// A cell for sparse weights, as ratios to the dense one of as many multipliers: of a beat's energy, area, period.
 struct SparseCell {
   double energy = 1, area = 1, period = 1;
-  bool known = false;
+  std::string source;  ///< which records; empty: not known
 };
 
 /// That of a format in a technology; where this has no record, osu018's.
 SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& technology) {
-  if (numbers.name != "nvfp4") return {};
-  for (const std::string& from : {technology, std::string("osu018")}) {
-    const Json sparse = embedded_json("records/" + from + "/nvfp4_sparse_mac_32.json");
-    const Json dense = embedded_json("records/" + from + "/nvfp4_dense_mac_16.json");
-    if (sparse.is_null() || dense.is_null()) continue;
-    const auto ratio = [&](const char* pointer) {
-      const Json::json_pointer at(pointer);
-      return sparse.at(at).get<double>() / dense.at(at).get<double>();
-    };
-    return {ratio("/samples/0/L3/energy_j"), ratio("/area_m2"), ratio("/period_s"), true};
+  // What a unit with the selection takes more than the one without, beside a cell, all under uniform codes.
+  struct Records {
+    std::string_view format;
+    std::string sparse, dense, cell;
+  };
+  static const Records all[] = {
+      {"nvfp4", "nvfp4_sparse_mac_32", "nvfp4_dense_mac_16", "nvfp4_dense_mac_16"},
+      {"fp8_e4m3", "fp8_e4m3_sparse_dot_32", "fp8_e4m3_dot_16", "fp8_e4m3_mac_16"},
+      {"fp8_e5m2", "fp8_e5m2_sparse_dot_32", "fp8_e5m2_dot_16", "fp8_e5m2_mac_16"},
+      {"luq", "luq_sparse_dot_32", "luq_dot_16", "luq_mac_16"},
+  };
+  for (const Records& of : all) {
+    if (of.format != numbers.name) continue;
+    for (const std::string& from : {technology, std::string("osu018")}) {
+      const auto record = [&](const std::string& unit) {
+        return embedded_json("records/" + from + "/" + unit + ".json");
+      };
+      const Json sparse = record(of.sparse), dense = record(of.dense), cell = record(of.cell);
+      if (sparse.is_null() || dense.is_null() || cell.is_null()) continue;
+      const auto ratio = [&](const char* pointer) {
+        const Json::json_pointer at(pointer);
+        return 1 + (sparse.at(at).get<double>() - dense.at(at).get<double>()) / cell.at(at).get<double>();
+      };
+      return {ratio("/samples/0/L3/energy_j"), ratio("/area_m2"), ratio("/period_s"),
+              of.sparse + " and " + of.dense + (of.cell == of.dense ? "" : ", beside " + of.cell)};
+    }
   }
   return {};
 }
@@ -437,9 +452,9 @@ struct Explorer::Data {
     return (format_at * space.lanes.size() + lanes_at) * space.technology.size() + technology_at;
   }
 
-  /// What 2:4 weights make of a point's cell; nothing where the point has none.
+  /// What sparse weights make of a point's cell; nothing where the point has none.
   SparseCell sparse_cell(const std::array<std::size_t, Space::axes>& at) const {
-    if (space.sparsity[at[sparsity]] != Sparsity::two_four) return {};
+    if (space.sparsity[at[sparsity]] == Sparsity::none) return {};
     return sparse_cells[at[format] * space.technology.size() + at[technology]];
   }
 
@@ -732,16 +747,16 @@ void Explorer::Data::ask_prices(const Progress& progress) {
   }
   std::map<std::pair<std::string_view, std::string>, RecordedCells> recorded;
   const bool pruned =
-      std::find(space.sparsity.begin(), space.sparsity.end(), Sparsity::two_four) != space.sparsity.end();
+      std::any_of(space.sparsity.begin(), space.sparsity.end(), [](Sparsity how) { return how != Sparsity::none; });
   for (const NumberFormat* numbers : space.format) {
     for (const std::string& name : space.technology) {
       sparse_cells.push_back(pruned ? sparse_cell_in(*numbers, name) : SparseCell{});
-      if (const SparseCell& cell = sparse_cells.back(); cell.known)
-        sources.push_back({{"of", std::string(numbers->name) + ", a cell for 2:4 sparse weights beside the dense one"},
+      if (const SparseCell& cell = sparse_cells.back(); !cell.source.empty())
+        sources.push_back({{"of", std::string(numbers->name) + ", a cell for sparse weights beside the dense one"},
                            {"technology", name},
                            {"ratio", cell.energy},
-                           {"source", "records of nvfp4_sparse_mac_32 and nvfp4_dense_mac_16 at L3; area x " +
-                                          Json(cell.area).dump() + ", shortest period x " + Json(cell.period).dump()}});
+                           {"source", "records of " + cell.source + " at L3; area x " + Json(cell.area).dump() +
+                                          ", shortest period x " + Json(cell.period).dump()}});
     }
     for (const int count : space.lanes) {
       for (const std::string& name : space.technology) {
@@ -1056,10 +1071,14 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   if (!numbers.tile)
     assume("format: no tile takes " + std::string(numbers.name) + "; timed as one of " + std::to_string(numbers.bits) +
            "-bit elements");
-  if (how == Sparsity::two_four)
-    assume(std::string("sparsity: no tile skips zeros; half of the beats, weights with two bits of position, ") +
-           (data_->sparse_cell(at).known ? "selection as the recorded sparse cell beside the dense one"
-                                         : "selection free"));
+  if (how != Sparsity::none)
+    assume(std::string("sparsity: ") +
+           (space.resident[at[resident]] == Resident::maps
+                ? "weights are operand B, which no tile has sparse, and are timed as if one had; "
+                : "") +
+           (data_->sparse_cell(at).source.empty() ? "selecting operands is free"
+                                                  : "selecting operands costs what the records of " +
+                                                        data_->sparse_cell(at).source + " say of uniform codes"));
   if (space.compression[at[compression]] != 1)
     assume(std::string("compression: feature maps take that much less of memory, as the space says; ") +
            (codec.known ? "coders as recorded, for each byte of the stream" : "the codec is free and keeps pace"));

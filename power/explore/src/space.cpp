@@ -29,7 +29,7 @@ constexpr NumberFormat formats[] = {
     {"tf32", MacFormat::tf32, 19, 32, 0, 3, 32, 1, false},  // FP32 words in memory
     {"fp32", MacFormat::fp32, 32, 32, 0, 3, 32, 1, false},
 };
-constexpr std::array<std::string_view, 2> sparsities{"none", "2:4"};
+constexpr std::array<std::string_view, 3> sparsities{"none", "2:4", "4:8pair"};
 constexpr std::array<std::string_view, 2> residents{"maps", "weights"};
 constexpr std::array<std::string_view, 4> results{"fp32", "bf16", "fp8", "nvfp4"};
 constexpr std::array<std::string_view, objective_count> objectives{"energy", "cycles", "time",
@@ -311,10 +311,12 @@ std::array<std::size_t, Space::axes> Space::place(std::uint64_t point) const {
 
 TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident resident, int rows, int cols, int lanes,
                      int a_depth, int b_depth, int stream_width) {
-  const bool sparse = sparsity == Sparsity::two_four;
+  const bool sparse = sparsity != Sparsity::none;
   const int elements = sparse ? 2 * lanes : lanes;  // of a contraction in a beat
-  const int scales = format.scale_block ? (elements + format.scale_block - 1) / format.scale_block * 8 : 0;
-  // Of four weights two are kept, each with two bits that say which it is.
+  // A scale of NVFP4 covers twice the elements of a sparse product.
+  const int scaled = format.mac == MacFormat::nvfp4 ? lanes : elements;
+  const int scales = format.scale_block ? (scaled + format.scale_block - 1) / format.scale_block * 8 : 0;
+  // Half of the weights are kept, each with two bits that say which it is.
   const int dense_bits = elements * format.bits + scales;
   const int weight_bits = lanes * (format.bits + (sparse ? 2 : 0)) + scales;
   const bool weights_first = resident == Resident::weights;

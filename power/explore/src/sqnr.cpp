@@ -25,18 +25,23 @@ std::vector<double> product(const Tensors& t, const std::vector<float>& a, const
   return c;
 }
 
-// Of each four successive elements of a column the two smaller ones are dropped; of equal ones the later.
-std::vector<float> pruned(const Tensors& t) {
+// Of each four successive units of a column, elements or pairs, the two smaller ones are dropped; of equal ones the
+// later.
+std::vector<float> pruned(const Tensors& t, Sparsity sparsity) {
+  const std::size_t unit = sparsity == Sparsity::four_eight_pair ? 2 : 1;
   std::vector<float> b = t.b;
   for (std::size_t j = 0; j < t.n; ++j) {
-    for (std::size_t k = 0; k < t.k; k += 4) {
-      const std::size_t count = std::min<std::size_t>(4, t.k - k);
+    for (std::size_t k = 0; k < t.k; k += 4 * unit) {
+      const std::size_t units = (std::min(4 * unit, t.k - k) + unit - 1) / unit;
+      std::array<double, 4> size{};
+      const auto each = [&](std::size_t u, auto act) {
+        for (std::size_t i = k + u * unit; i < std::min(k + (u + 1) * unit, t.k); ++i) act(b[i * t.n + j]);
+      };
+      for (std::size_t u = 0; u < units; ++u) each(u, [&](float v) { size[u] += std::abs(static_cast<double>(v)); });
       std::array<std::size_t, 4> order{0, 1, 2, 3};
-      std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count),
-                       [&](std::size_t x, std::size_t y) {
-                         return std::abs(b[(k + x) * t.n + j]) > std::abs(b[(k + y) * t.n + j]);
-                       });
-      for (std::size_t i = 2; i < count; ++i) b[(k + order[i]) * t.n + j] = 0;
+      std::stable_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(units),
+                       [&](std::size_t x, std::size_t y) { return size[x] > size[y]; });
+      for (std::size_t i = 2; i < units; ++i) each(order[i], [](float& v) { v = 0; });
     }
   }
   return b;
@@ -67,7 +72,7 @@ Tensors normal_tensors(std::size_t m, std::size_t n, std::size_t k, unsigned see
 
 double sqnr_db(const Tensors& t, const NumberFormat& format, Sparsity sparsity) {
   const std::vector<double> reference = product(t, t.a, t.b);
-  std::vector<float> a = t.a, b = sparsity == Sparsity::two_four ? pruned(t) : t.b;
+  std::vector<float> a = t.a, b = sparsity != Sparsity::none ? pruned(t, sparsity) : t.b;
   std::vector<double> c;
   switch (format.mac) {
     case MacFormat::nvfp4:

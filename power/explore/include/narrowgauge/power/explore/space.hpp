@@ -30,8 +30,9 @@ struct NumberFormat {
 };
 std::span<const NumberFormat> number_formats();
 
-/// `two_four`: of any four successive weights of a contraction two are zero, and are neither stored nor multiplied.
-enum class Sparsity : std::uint8_t { none, two_four };
+/// `two_four`: of any four successive weights of a contraction two are zero, and are neither stored nor multiplied;
+/// `four_eight_pair`: of four pairs two.
+enum class Sparsity : std::uint8_t { none, two_four, four_eight_pair };
 std::string_view name(Sparsity sparsity);
 
 /// Which operand of a product with weights is the tile's A, whose panels the driver keeps in a bank while B passes:

@@ -38,13 +38,14 @@ struct TileShape {
   static TileShape of(int rows, int cols, int lanes, unsigned set, int stream_width, int a_depth, int b_depth,
                       std::int64_t max_beats = 65536, const TileCuts& cuts = {}, bool sparse = false) {
     const bool nvfp4 = (set & format_set::nvfp4) != 0;
-    const int bits = lanes * static_cast<int>(format_set::element_bits(set)) + (nvfp4 ? lanes / 16 * 8 : 0);
+    const int elements = lanes * static_cast<int>(format_set::element_bits(set));
+    const int bits = elements + (nvfp4 ? lanes / 16 * 8 : 0);
     // Bit 1 of the cuts in the cells is the place of a stage that is there anyway.
     return {.rows = rows,
             .cols = cols,
             .lanes = lanes,
             .a_row_bits = bits + (sparse ? lanes * 2 : 0),
-            .b_col_bits = bits + (sparse ? lanes * 4 : 0),
+            .b_col_bits = bits + (sparse ? elements : 0),
             .stages = (nvfp4 ? 3 : 2) + std::popcount(cuts.cell & ~2U),
             .stream_width = stream_width,
             .a_depth = a_depth,
