@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <filesystem>
@@ -284,6 +285,67 @@ TEST(RtlEngine, CompressedOperandsTakeFewerBytes) {
     std::cout << s.m << "x" << s.n << "x" << s.k << " on tile codec: " << raw.operand_bytes << " bytes in "
               << raw.cycles << " cycles, compressed " << both.operand_bytes << " in " << both.cycles << "\n";
   }
+}
+
+// A packet with a wrong bit gives other numbers or an error, which a reset ends; the right packet then gives the
+// product.
+TEST(RtlEngine, BrokenPacketsAreErrorsThatAResetEnds) {
+  const auto model = make_tile_pin_model("systemc", "codec");
+  TileBusOnPins pins(*model, 4);
+  TileDriverPort bridge(pins);
+  const ng_port_t port = bridge.port();
+  const ng_tile_config_t at{.port = &port, .base = 0, .timeout_ticks = 100'000};
+  ng_tile_t tile;
+  ASSERT_EQ(ng_tile_init(&tile, &at), NG_OK);
+  const QuantizedMatrix a = half_zero_operand(20, 200, 1), b = half_zero_operand(9, 200, 2);
+  DriverGemm product(tile, a, b);
+  const ng_operand_t raw = product.config.a;
+  product.compress(tile, true, true);
+  const ng_operand_t whole = product.config.a;
+  std::mt19937 generator(3);
+  unsigned errors = 0;
+  for (int i = 0; i < 60; ++i) {
+    std::vector<std::uint8_t> broken(whole.data, whole.data + whole.bytes);
+    broken[generator() % broken.size()] ^= static_cast<std::uint8_t>(1U << generator() % 8);
+    product.config.a.data = broken.data();
+    const ng_result_t result = ng_tile_gemm(&tile, &product.config);
+    EXPECT_TRUE(result == NG_OK || result == NG_ERROR_BAD_CODE || result == NG_ERROR_SHORT_STREAM ||
+                result == NG_ERROR_LONG_STREAM)
+        << ng_result_text(result);
+    if (result != NG_OK) {
+      ASSERT_EQ(ng_tile_reset(&tile), NG_OK);
+    }
+    errors += result != NG_OK;
+    product.config.a.data = whole.data;
+    ASSERT_EQ(ng_tile_gemm(&tile, &product.config), NG_OK);
+    expect_equal(product.result(), make_model_engine(1)->gemm(a, b).c);
+  }
+  EXPECT_GT(errors, 10U);
+  // What the driver refuses by itself.
+  std::vector<std::size_t> wrong(whole.segments, whole.segments + 6);
+  product.config.a.segments = wrong.data();
+  wrong[2] = wrong[1];
+  EXPECT_EQ(ng_tile_gemm(&tile, &product.config), NG_ERROR_ARGUMENT);
+  wrong[2] = whole.segments[2] + 1;
+  EXPECT_EQ(ng_tile_gemm(&tile, &product.config), NG_ERROR_ARGUMENT);
+  wrong[2] = whole.segments[2];
+  product.config.a.bytes += 4;
+  EXPECT_EQ(ng_tile_gemm(&tile, &product.config), NG_ERROR_MEMORY);
+  std::uint32_t count = 0;
+  std::size_t start = 0;
+  EXPECT_EQ(ng_tile_segments(&tile, &raw, &count), NG_OK);
+  EXPECT_EQ(count, 5U);
+  EXPECT_EQ(ng_tile_segment(&tile, &raw, 5, &start), NG_OK);
+  EXPECT_EQ(start, raw.bytes);
+  EXPECT_EQ(ng_tile_segment(&tile, &raw, 6, &start), NG_ERROR_ARGUMENT);
+  std::array<std::uint8_t, 128> lengths{};
+  lengths[0] = 0xD0;
+  EXPECT_EQ(ng_tile_load_code(&tile, lengths.data()), NG_ERROR_ARGUMENT) << "13 bits";
+  lengths.fill(0x11);
+  EXPECT_EQ(ng_tile_load_code(&tile, lengths.data()), NG_ERROR_ARGUMENT) << "no prefix code";
+  tile.codec = 0;
+  EXPECT_EQ(ng_tile_load_code(&tile, lengths.data()), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ng_tile_gemm(&tile, &product.config), NG_ERROR_UNSUPPORTED);
 }
 
 TEST(RtlEngine, RefusesToCompressWithoutADecoder) {

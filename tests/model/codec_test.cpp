@@ -13,6 +13,7 @@
 #include "narrowgauge/codec/baselines.hpp"
 #include "narrowgauge/codec/feature_map.hpp"
 #include "narrowgauge/codec/report.hpp"
+#include "narrowgauge/codec/tile_packet.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
 
@@ -191,6 +192,53 @@ TEST(Codec, FaultsOfTiles) {
   EXPECT_EQ(decode_tile(bytes, decoder, 32, 99).values.size(), 99U);
   const Bytes no_code{0x3F, 0xFF, 0xFF, 0xFF};
   EXPECT_EQ(decode_tile(no_code, decoder).fault, TileFault::broken);
+}
+
+TEST(Codec, PacketsComeBack) {
+  Stream stream(5);
+  for (const std::size_t stream_bytes : {4U, 8U, 12U, 16U}) {
+    for (const std::size_t words : {1U, 7U, 16U, 100U, 1000U}) {
+      Bytes bytes(words * stream_bytes);
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(stream.draw() & stream.draw());
+      const CodeLengths lengths = make_code(counts_of(bytes));
+      const Bytes packet = encode_packet(bytes, encoder_table(lengths), stream_bytes);
+      EXPECT_EQ(packet.size() % stream_bytes, 0U);
+      EXPECT_LE(packet.size(),
+                (bytes.size() + packet_chunk / 2 - 1) / (packet_chunk / 2) * 12 + bytes.size() + stream_bytes);
+      // Packets behind each other are one packet.
+      Bytes twice = packet;
+      twice.insert(twice.end(), packet.begin(), packet.end());
+      const DecodedPacket one = decode_packet(packet, decoder_table(lengths), stream_bytes),
+                          two = decode_packet(twice, decoder_table(lengths), stream_bytes);
+      EXPECT_FALSE(one.fault || two.fault);
+      EXPECT_EQ(one.bytes, bytes);
+      EXPECT_EQ(two.bytes.size(), 2 * bytes.size());
+    }
+  }
+  EXPECT_THROW(encode_packet(Bytes(6), encoder_table(CodeLengths{}), 4), Error);
+  EXPECT_THROW(encode_packet(Bytes{}, encoder_table(CodeLengths{}), 4), Error);
+  EXPECT_THROW(encode_packet(Bytes(6), encoder_table(CodeLengths{}), 6), Error);
+  EXPECT_THROW(decode_packet(Bytes(6), DecoderTable{}, 4), Error);
+}
+
+TEST(Codec, CorruptPacketsAreFaultsOrWords) {
+  Stream stream(6);
+  Bytes bytes(512);
+  for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(stream.draw() & stream.draw());
+  const CodeLengths lengths = make_code(counts_of(bytes));
+  const Bytes packet = encode_packet(bytes, encoder_table(lengths), 8);
+  std::size_t faults = 0;
+  for (std::size_t i = depth("NG_CODEC_STREAMS", 2000); i > 0; --i) {
+    Bytes broken = packet;
+    for (std::uint32_t bits = 1 + stream.draw() % 4; bits > 0; --bits)
+      broken[stream.draw() % broken.size()] ^= static_cast<std::uint8_t>(1U << stream.draw() % 8);
+    if (stream.draw() % 4 == 0) broken.resize(8 * (1 + stream.draw() % (broken.size() / 8)));
+    const DecodedPacket decoded = decode_packet(broken, decoder_table(lengths), 8);
+    EXPECT_EQ(decoded.bytes.size() % 8, 0U);
+    EXPECT_TRUE(decoded.fault || !decoded.bytes.empty());
+    faults += decoded.fault;
+  }
+  EXPECT_GT(faults, 0U);
 }
 
 TEST(Codec, MapsComeBackWholeAndByTiles) {
