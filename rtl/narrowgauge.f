@@ -48,6 +48,7 @@ rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mxfp4_mac.sv
 rtl/mac/ng_nvfp4_mac.sv
+rtl/mac/ng_rsqrt_fp32.sv
 rtl/prim/ng_normalize_limited.sv
 rtl/mac/ng_scale_fp32.sv
 rtl/pann/ng_pann_mac.sv
@@ -58,6 +59,7 @@ rtl/quant/ng_amax.sv
 rtl/quant/ng_delayed_scaling.sv
 rtl/quant/ng_row_product.sv
 rtl/quant/ng_eden_scale.sv
+rtl/quant/ng_fp8_adam.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
 rtl/quant/ng_nvfp4_scale.sv

@@ -68,8 +68,10 @@ from ._sparse import (
     to_sparse,
     transposable_mask,
 )
+from ._training import AdamResult, adam_step, l2_normalize, rsqrt
 
 __all__ = [
+    "AdamResult",
     "Anchor",
     "Answer",
     "ChannelTransform",
@@ -89,6 +91,7 @@ __all__ = [
     "Technology",
     "Tile",
     "__version__",
+    "adam_step",
     "adaprune",
     "calibrate_transform",
     "clip_limit",
@@ -113,6 +116,7 @@ __all__ = [
     "front_stage",
     "gemm",
     "gemm_formats",
+    "l2_normalize",
     "luq",
     "matmul",
     "memory_energy",
@@ -120,6 +124,7 @@ __all__ = [
     "prune",
     "pruning_error",
     "quantize",
+    "rsqrt",
     "soft_entropy",
     "sparse_operand",
     "sparsity_mask",

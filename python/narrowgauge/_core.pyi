@@ -104,6 +104,23 @@ def encode(
     random_bits: int = 8,
 ) -> NDArray[np.unsignedinteger]: ...
 def decode(codes: NDArray[np.unsignedinteger], format: str) -> NDArray[np.float32]: ...
+def rsqrt(x: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+def adam_step(
+    gradient: NDArray[np.uint32],
+    weight: NDArray[np.uint32],
+    m: NDArray[np.uint8],
+    v: NDArray[np.uint8],
+    *,
+    rate: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    weight_decay: float,
+    step: int,
+    m_scales: tuple[float, float],
+    v_scales: tuple[float, float],
+) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]: ...
+def l2_normalize(x: NDArray[np.uint32], *, epsilon: float) -> NDArray[np.uint32]: ...
 def prune(
     x: NDArray[np.float32], pattern: str, *, method: str, seed: int, random_bits: int
 ) -> tuple[NDArray[np.float32], NDArray[np.uint8]]: ...

@@ -103,5 +103,6 @@ void bind_energy(py::module_& module);
 void bind_explore(py::module_& module);
 void bind_luq(py::module_& module);
 void bind_sparse(py::module_& module);
+void bind_training(py::module_& module);
 
 }  // namespace narrowgauge::python

@@ -25,4 +25,5 @@ PYBIND11_MODULE(_core, module) {
   narrowgauge::python::bind_explore(module);
   narrowgauge::python::bind_luq(module);
   narrowgauge::python::bind_sparse(module);
+  narrowgauge::python::bind_training(module);
 }

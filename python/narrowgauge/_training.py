@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of training in FP32, bit for bit as the units have them: reciprocal roots, normalized rows, Adam with moments in FP8."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._arguments import float32, integer, number
+from ._arrays import ArrayLike, code_array, float32_array
+from ._core import Error
+
+
+def rsqrt(x: ArrayLike) -> NDArray[np.float32]:
+    """1 / sqrt(x) in float32, rounded once to nearest even, as `ng_rsqrt_fp32` has it: less than half a unit in the last place
+    from the exact root. A zero gives the infinity of its sign, a number below zero NaN. Of the shape of x."""
+    values = np.asarray(float32_array(x, "x"), order="C")
+    return _core.rsqrt(values.view(np.uint32)).view(np.float32)
+
+
+def l2_normalize(x: ArrayLike, *, epsilon: float = 1e-6) -> NDArray[np.float32]:
+    """Rows over their lengths, y = x rsqrt(epsilon + sum x^2), nGPT's (docs/quantizers.md, Normalized rows):
+    the sum begins with epsilon and takes a square at a time, in the order of the row, each rounded once to float32; the root
+    is `rsqrt`, and each product is rounded once.
+
+    x: one dimension or more, the last being the row. epsilon: positive, rounded to float32.
+    Raises Error for an x without dimensions and an epsilon that is not positive and finite.
+    """
+    values = float32_array(x, "x")
+    if values.ndim == 0:
+        raise Error("x has no dimensions: expected a row, or an array of rows")
+    start = float32("epsilon", epsilon)
+    if not 0 < start < np.inf:
+        raise Error(f"epsilon is {epsilon}: expected a positive finite number")
+    return _core.l2_normalize(np.asarray(values, order="C").view(np.uint32), epsilon=start).view(np.float32)
+
+
+class AdamResult(NamedTuple):
+    """What `adam_step` returns, arrays of one shape: the new weight, float32; codes of the new moments, uint8; and these
+    moments before they were rounded to FP8, float32, whose largest magnitudes make the scales of the next step."""
+
+    weight: NDArray[np.float32]
+    m: NDArray[np.uint8]
+    v: NDArray[np.uint8]
+    m_float32: NDArray[np.float32]
+    v_float32: NDArray[np.float32]
+
+
+def adam_step(
+    gradient: ArrayLike,
+    weight: ArrayLike,
+    m: ArrayLike,
+    v: ArrayLike,
+    *,
+    step: int,
+    rate: float = 1e-3,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-8,
+    weight_decay: float = 0.0,
+    m_scales: tuple[float, float] = (1.0, 1.0),
+    v_scales: tuple[float, float] = (1.0, 1.0),
+) -> AdamResult:
+    """A step of Adam with moments in FP8, bit for bit that of `ng_fp8_adam` (docs/units/fp8_adam.md has the order of roundings).
+
+    gradient, weight: numbers of one shape, as float32. m, v: codes of the moments, E4M3 and E5M2, of that shape. step: t, from 1
+    on. m_scales, v_scales: of the old codes and of the new ones; a code stands for moment times scale. Before the first step
+    codes are zeros.
+
+    >>> result = ng.adam_step(gradient, weight, m, v, step=t, m_scales=(old, m_scaling.scale), v_scales=(..., ...))
+    >>> m_scaling.record(np.abs(result.m_float32).max())  # ng.DelayedScaling("e4m3")
+
+    Raises Error for arrays of several shapes, beta1 and beta2 outside of 0 to below 1, a scale or a rate that is not positive
+    and finite, and an epsilon or a weight decay below zero.
+    """
+    arrays = [float32_array(gradient, "gradient"), float32_array(weight, "weight")]
+    codes = [code_array(m, "m", "e4m3"), code_array(v, "v", "e5m2")]
+    for name, array in zip(("weight", "m", "v"), (arrays[1], *codes), strict=True):
+        if array.shape != arrays[0].shape:
+            raise Error(f"{name} has shape {array.shape}: expected that of gradient, {arrays[0].shape}")
+    for name, array in zip(("m", "v"), codes, strict=True):
+        if array.size and array.max() > 255:
+            raise Error(f"{name} holds {array.max()}: expected codes of 8 bits")
+    for name, beta in (("beta1", beta1), ("beta2", beta2)):
+        if not 0 <= number(name, beta) < 1:
+            raise Error(f"{name} is {beta}: expected 0 to below 1")
+    for name, value in (("epsilon", epsilon), ("weight_decay", weight_decay)):
+        if not 0 <= number(name, value) < np.inf:
+            raise Error(f"{name} is {value}: expected a finite number, 0 or more")
+    if not 0 < number("rate", rate) < np.inf:
+        raise Error(f"rate is {rate}: expected a positive finite number")
+    scales: list[tuple[float, float]] = []
+    for name, pair in (("m_scales", m_scales), ("v_scales", v_scales)):
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise Error(f"{name} is {pair!r}: expected the scale of the old codes and that of the new ones")
+        both = (float32(name, pair[0]), float32(name, pair[1]))
+        if not all(0 < scale < np.inf for scale in both):
+            raise Error(f"{name} is {pair}: expected positive finite numbers")
+        scales.append(both)
+    result = _core.adam_step(
+        np.asarray(arrays[0], order="C").view(np.uint32),
+        np.asarray(arrays[1], order="C").view(np.uint32),
+        np.asarray(codes[0], dtype=np.uint8, order="C"),
+        np.asarray(codes[1], dtype=np.uint8, order="C"),
+        rate=float(rate),
+        beta1=float(beta1),
+        beta2=float(beta2),
+        epsilon=float(epsilon),
+        weight_decay=float(weight_decay),
+        step=integer("step", step, 1, 2**63 - 1),
+        m_scales=scales[0],
+        v_scales=scales[1],
+    )
+    new_weight, new_m, new_v, m_float32, v_float32 = result
+    return AdamResult(new_weight.view(np.float32), new_m, new_v, m_float32.view(np.float32), v_float32.view(np.float32))

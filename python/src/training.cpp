@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <bit>
+#include <cstdint>
+#include <span>
+
+#include "bindings.hpp"
+#include "narrowgauge/mac/rsqrt_fp32.hpp"
+#include "narrowgauge/quant/fp8_adam.hpp"
+#include "narrowgauge/quant/l2_normalize.hpp"
+
+namespace narrowgauge::python {
+namespace {
+
+using Codes32 = py::array_t<std::uint32_t, py::array::c_style>;
+
+using Codes8 = py::array_t<std::uint8_t, py::array::c_style>;
+
+Codes32 like(const py::array& x) { return Codes32(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim())); }
+
+}  // namespace
+
+void bind_training(py::module_& module) {
+  module.def(
+      "rsqrt",
+      [](const Codes32& x) {
+        Codes32 y = like(x);
+        std::uint32_t* const out = y.mutable_data();
+        const std::uint32_t* const in = x.data();
+        const py::ssize_t n = x.size();
+        const py::gil_scoped_release release;
+        for (py::ssize_t i = 0; i < n; ++i) out[i] = rsqrt_fp32(in[i]);
+        return y;
+      },
+      py::arg("x"), "rsqrt of FP32 codes.");
+
+  module.def(
+      "l2_normalize",
+      [](const Codes32& x, float epsilon) {
+        Codes32 y = like(x);
+        const auto length = static_cast<std::size_t>(x.shape(x.ndim() - 1));
+        const std::size_t size = static_cast<std::size_t>(x.size());
+        const std::span<const std::uint32_t> in(x.data(), size);
+        const std::span<std::uint32_t> out(y.mutable_data(), size);
+        const py::gil_scoped_release release;
+        for (std::size_t i = 0; i < size; i += length)
+          l2_normalize(in.subspan(i, length), out.subspan(i, length), std::bit_cast<std::uint32_t>(epsilon));
+        return y;
+      },
+      py::arg("x"), py::kw_only(), py::arg("epsilon"), "l2_normalize of FP32 codes, one dimension or more.");
+
+  module.def(
+      "adam_step",
+      [](const Codes32& gradient, const Codes32& weight, const Codes8& m, const Codes8& v, double rate, double beta1,
+         double beta2, double epsilon, double weight_decay, std::uint64_t step, std::pair<float, float> m_scales,
+         std::pair<float, float> v_scales) {
+        const Fp8AdamConstants constants = fp8_adam_constants({.rate = rate,
+                                                               .beta1 = beta1,
+                                                               .beta2 = beta2,
+                                                               .epsilon = epsilon,
+                                                               .weight_decay = weight_decay,
+                                                               .step = step,
+                                                               .m_scale_old = m_scales.first,
+                                                               .v_scale_old = v_scales.first,
+                                                               .m_scale = m_scales.second,
+                                                               .v_scale = v_scales.second});
+        Codes32 new_weight = like(gradient), m_fp32 = like(gradient), v_fp32 = like(gradient);
+        const std::vector<py::ssize_t> shape(gradient.shape(), gradient.shape() + gradient.ndim());
+        Codes8 new_m(shape), new_v(shape);
+        for (py::ssize_t i = 0; i < gradient.size(); ++i) {
+          const Fp8AdamElement e =
+              fp8_adam(constants, gradient.data()[i], {.weight = weight.data()[i], .m = m.data()[i], .v = v.data()[i]});
+          new_weight.mutable_data()[i] = e.weight;
+          new_m.mutable_data()[i] = e.m;
+          new_v.mutable_data()[i] = e.v;
+          m_fp32.mutable_data()[i] = e.m_fp32;
+          v_fp32.mutable_data()[i] = e.v_fp32;
+        }
+        return py::make_tuple(new_weight, new_m, new_v, m_fp32, v_fp32);
+      },
+      py::arg("gradient"), py::arg("weight"), py::arg("m"), py::arg("v"), py::kw_only(), py::arg("rate"),
+      py::arg("beta1"), py::arg("beta2"), py::arg("epsilon"), py::arg("weight_decay"), py::arg("step"),
+      py::arg("m_scales"), py::arg("v_scales"), "fp8_adam of arrays of one shape; scales: old and new.");
+}
+
+}  // namespace narrowgauge::python

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reciprocal roots and normalized rows against exact fractions, and Adam against its rule in NumPy, rounded where the rules
+round."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+
+
+def rounded(x: Fraction) -> np.float32:
+    """The nearest float32, ties to even: by integers, for numbers in range."""
+    if x == 0:
+        return np.float32(0)
+    size, sign = abs(x), 1 if x > 0 else -1
+    exponent = max(size.numerator.bit_length() - size.denominator.bit_length() - 24, -149)
+    while size >= Fraction(2) ** (exponent + 24):
+        exponent += 1
+    while exponent > -149 and size < Fraction(2) ** (exponent + 23):
+        exponent -= 1
+    scaled = size / Fraction(2) ** exponent
+    units = scaled.numerator // scaled.denominator
+    rest = scaled - units
+    units += rest > Fraction(1, 2) or (rest == Fraction(1, 2) and units % 2)
+    return np.float32(sign * units * 2.0**exponent)
+
+
+def root(x: np.float32) -> np.float32:
+    """1 / sqrt(x), from a square root of integers with 200 bits to spare, which is no tie."""
+    exact = Fraction(float(x))
+    return rounded(Fraction(isqrt((exact.denominator << 400) // exact.numerator), 1 << 200))
+
+
+def same(a: np.ndarray, b: np.ndarray) -> bool:
+    return bool((a.view(np.uint32) == np.asarray(b, np.float32).view(np.uint32)).all())
+
+
+def test_rsqrt() -> None:
+    random = np.random.default_rng(1)
+    x = random.integers(1, 0x7F800000, 500, dtype=np.uint32)
+    x[:100] &= 0x7FFFFF  # subnormal numbers
+    values = np.maximum(x, 1).view(np.float32)
+    assert same(ng.rsqrt(values), np.array([root(value) for value in values]))
+    special = ng.rsqrt([0.0, -0.0, np.inf, -1.0, np.nan, 4.0])
+    assert [hex(code) for code in special.view(np.uint32)] == [
+        *("0x7f800000", "0xff800000", "0x0", "0x7fc00000", "0x7fc00000", "0x3f000000")
+    ]
+    assert ng.rsqrt(4.0).shape == ()
+    assert ng.rsqrt(np.ones((2, 3))).shape == (2, 3)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e-3, 1.0, 1e10])
+def test_l2_normalize(scale: float) -> None:
+    x = (np.random.default_rng(2).standard_normal((6, 37)) * scale).astype(np.float32)
+    x[0, :5] = (0, -0.0, 1e-40, 3, -3)
+    y = ng.l2_normalize(x)
+    for row, normalized in zip(x, y, strict=True):
+        total = np.float32(1e-6)
+        for value in row:
+            total = rounded(Fraction(float(value)) ** 2 + Fraction(float(total)))
+        r = Fraction(float(root(total)))
+        expected = np.array([rounded(Fraction(float(value)) * r) for value in row], np.float32)
+        assert same(np.where(row == 0, 0, normalized), np.where(row == 0, 0, expected))
+    assert np.signbit(y[0, :2]).tolist() == [False, True]  # zeros keep their signs
+    if scale >= 1:
+        assert np.allclose((y.astype(np.float64) ** 2).sum(-1), 1, atol=1e-5)
+    assert same(ng.l2_normalize(x[1]), y[1])
+    assert same(ng.l2_normalize(x.reshape(2, 3, 37)).reshape(6, 37), y)
+
+
+def test_l2_normalize_of_nothing_and_of_too_much() -> None:
+    assert (ng.l2_normalize(np.zeros(4)) == 0).all()
+    assert (ng.l2_normalize([1e30, 1.0]) == 0).all()  # the sum overflows
+    assert np.isnan(ng.l2_normalize([np.nan, 1.0])).all()
+    assert ng.l2_normalize(np.zeros((3, 0))).shape == (3, 0)
+
+
+def test_refused() -> None:
+    with pytest.raises(ng.Error, match="x has no dimensions: expected a row"):
+        ng.l2_normalize(1.0)
+    for epsilon in (0, -1e-6, np.inf, np.nan, 1e-60):
+        with pytest.raises(ng.Error, match="expected a positive finite number"):
+            ng.l2_normalize([1.0], epsilon=epsilon)
+
+
+def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """fl(a b + c) of float32 by float64: the product is exact there, and the sum is rounded to odd, so that rounding it
+    again to float32 rounds once."""
+    with np.errstate(all="ignore"):
+        product, addend = np.float64(a) * np.float64(b), np.float64(c)
+        total = product + addend
+        back = total - product
+        error = (product - (total - back)) + (addend - back)
+        inexact = np.isfinite(total) & (error != 0) & (total.view(np.int64) % 2 == 0)
+        total = np.where(inexact, np.nextafter(total, np.where(error > 0, np.inf, -np.inf)), total)
+        return total.astype(np.float32)
+
+
+def adam(
+    gradient: np.ndarray, weight: np.ndarray, m: np.ndarray, v: np.ndarray, k: dict[str, np.float32]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The rule of docs/units/fp8_adam.md, with types of ml_dtypes."""
+    none = np.float32(-0.0)
+    old_m, old_v = m.view(ml_dtypes.float8_e4m3fn), v.view(ml_dtypes.float8_e5m2)
+    new_m = fma(k["m_decay"], old_m.astype(np.float32), fma(k["m_gain"], gradient, none))
+    square = fma(fma(k["v_gain"], gradient, none), gradient, none)
+    new_v = fma(k["v_decay"], old_v.astype(np.float32), square)
+    roots = np.array([root(x) if 0 < x < np.inf else np.float32(1) for x in new_v])
+    divisor = fma(fma(new_v, roots, none), k["root_scale"], k["epsilon"])
+    with np.errstate(all="ignore"):
+        quotient = fma(k["rate"], new_m, none) / divisor
+    m_code = np.clip(fma(new_m, k["m_scale"], none), -448, 448).astype(ml_dtypes.float8_e4m3fn)
+    v_code = np.clip(fma(new_v, k["v_scale"], none), -57344, 57344).astype(ml_dtypes.float8_e5m2)
+    return fma(weight, k["keep"], -quotient), m_code.view(np.uint8), v_code.view(np.uint8), new_m, new_v
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-4, 1.0, 1e15])
+def test_adam_step(size: float) -> None:
+    random = np.random.default_rng(3)
+    count = 700
+    gradient = (random.standard_normal(count) * size * np.exp2(random.integers(-8, 1, count))).astype(np.float32)
+    gradient[::50] = 0
+    weight = random.standard_normal(count).astype(np.float32)
+    m = random.integers(0, 256, count, dtype=np.uint8)
+    m[m % 128 == 127] = 0
+    v = random.integers(0, 0x7C, count, dtype=np.uint8)
+    m[:60], v[:60] = 0, 0
+    # In the clip's range and beyond it. 1e-20 makes second moments subnormal, and their scales as large as FP32 has them.
+    m_scales, v_scales = (500 / size, 400 / size), (min(3e4 / size**2, 1e38), min(5e4 / size**2, 1e38))
+    t, rate, beta1, beta2, epsilon, decay = 7, 2e-3, 0.9, 0.95, 1e-8, 0.1
+    result = ng.adam_step(
+        gradient,
+        weight,
+        m,
+        v,
+        step=t,
+        rate=rate,
+        beta1=beta1,
+        beta2=beta2,
+        epsilon=epsilon,
+        weight_decay=decay,
+        m_scales=m_scales,
+        v_scales=v_scales,
+    )
+    powers = [1.0, 1.0]
+    for i, beta in enumerate((beta1, beta2)):
+        powers[i] = ((beta * beta) * beta) * (
+            (beta * beta) * (beta * beta)
+        )  # by squaring: beta, then with its square, ...
+    constants = {
+        "m_decay": beta1 / float(np.float32(m_scales[0])),
+        "m_gain": 1 - beta1,
+        "v_decay": beta2 / float(np.float32(v_scales[0])),
+        "v_gain": 1 - beta2,
+        "m_scale": m_scales[1],
+        "v_scale": v_scales[1],
+        "root_scale": 1 / np.sqrt(1 - powers[1]),
+        "epsilon": epsilon,
+        "rate": rate / (1 - powers[0]),
+        "keep": 1 - rate * decay,
+    }
+    expected = adam(gradient, weight, m, v, {name: np.float32(value) for name, value in constants.items()})
+    assert same(result.weight, expected[0])
+    assert (result.m == expected[1]).all()
+    assert (result.v == expected[2]).all()
+    assert same(result.m_float32, expected[3])
+    assert same(result.v_float32, expected[4])
+
+    # Adam in double precision, with the same old moments.
+    old_m = m.view(ml_dtypes.float8_e4m3fn).astype(np.float64) / m_scales[0]
+    old_v = v.view(ml_dtypes.float8_e5m2).astype(np.float64) / v_scales[0]
+    g = gradient.astype(np.float64)
+    new_m, new_v = beta1 * old_m + (1 - beta1) * g, beta2 * old_v + (1 - beta2) * g * g
+    update = rate * (new_m / (1 - powers[0])) / (np.sqrt(new_v / (1 - powers[1])) + epsilon)
+    exact = weight * (1 - rate * decay) - update
+    if size > 1e-20:
+        assert np.abs(result.weight - exact).max() < 1e-6
+
+
+def test_adam_follows_a_gradient() -> None:
+    """Minimizing sum (w - 1)^2 with moments in FP8 and scales of the step before."""
+    weight, m, v = np.zeros(8, np.float32), np.zeros(8, np.uint8), np.zeros(8, np.uint8)
+    scaling = (ng.DelayedScaling("e4m3", history=1), ng.DelayedScaling("e5m2", history=1))
+    old = [each.scale for each in scaling]
+    for t in range(1, 200):
+        new = [each.scale for each in scaling]
+        result = ng.adam_step(
+            2 * (weight - 1), weight, m, v, step=t, rate=0.02, m_scales=(old[0], new[0]), v_scales=(old[1], new[1])
+        )
+        weight, m, v = result.weight, result.m, result.v
+        old = new
+        scaling[0].record(2 * np.abs(result.m_float32).max())
+        scaling[1].record(2 * result.v_float32.max())
+    assert np.abs(weight - 1).max() < 0.05
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"weight": np.zeros(3)}, r"weight has shape \(3,\): expected that of gradient, \(2,\)"),
+        ({"m": np.zeros(2)}, "m have dtype float64"),
+        ({"v": np.array([256, 0], np.uint16)}, "v holds 256: expected codes of 8 bits"),
+        ({"beta1": 1.0}, "beta1 is 1.0: expected 0 to below 1"),
+        ({"rate": 0}, "rate is 0: expected a positive finite number"),
+        ({"epsilon": -1}, "epsilon is -1: expected a finite number, 0 or more"),
+        ({"step": 0}, "step is 0: expected 1 to"),
+        ({"m_scales": 3.0}, "m_scales is 3.0: expected the scale of the old codes and that of the new ones"),
+        ({"v_scales": (1.0, 0.0)}, r"v_scales is \(1.0, 0.0\): expected positive finite numbers"),
+    ],
+)
+def test_adam_refuses(arguments: dict[str, Any], says: str) -> None:
+    zeros = np.zeros(2, np.uint8)
+    given = {"gradient": np.ones(2), "weight": np.ones(2), "m": zeros, "v": zeros, "step": 1} | arguments
+    with pytest.raises(ng.Error, match=says):
+        ng.adam_step(**given)
