@@ -60,6 +60,7 @@ rtl/quant/ng_delayed_scaling.sv
 rtl/quant/ng_row_product.sv
 rtl/quant/ng_eden_scale.sv
 rtl/quant/ng_fp8_adam.sv
+rtl/quant/ng_l2_normalize.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
 rtl/quant/ng_nvfp4_scale.sv

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The L2 normalization of nGPT ("Normalized Architectures are Natively 4-Bit", arXiv
+// Golden model of ng_l2_normalize: the L2 normalization of nGPT ("Normalized Architectures are Natively 4-Bit", arXiv
 // 2605.06067), y = x rsqrt(sum x^2 + eps) in FP32, with the order of its roundings.
 #pragma once
 
