@@ -77,6 +77,7 @@ rtl/quant/ng_quantize_te.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv
+rtl/quant/ng_smooth_channel.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
 rtl/sparse/ng_compress_group.sv

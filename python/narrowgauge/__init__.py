@@ -68,7 +68,7 @@ from ._sparse import (
     to_sparse,
     transposable_mask,
 )
-from ._training import AdamResult, adam_step, l2_normalize, rsqrt
+from ._training import AdamResult, SmoothResult, adam_step, fold_scales, l2_normalize, rsqrt, smooth
 
 __all__ = [
     "AdamResult",
@@ -86,6 +86,7 @@ __all__ = [
     "QuantizedMatrix",
     "RequantizedResult",
     "RungError",
+    "SmoothResult",
     "SparseMatrix",
     "SparseOperand",
     "Technology",
@@ -112,6 +113,7 @@ __all__ = [
     "export_tables",
     "fake_quantize",
     "flips",
+    "fold_scales",
     "formats",
     "front_stage",
     "gemm",
@@ -125,6 +127,7 @@ __all__ = [
     "pruning_error",
     "quantize",
     "rsqrt",
+    "smooth",
     "soft_entropy",
     "sparse_operand",
     "sparsity_mask",

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of training in FP32, bit for bit as the units have them: reciprocal roots, normalized rows, Adam with moments in FP8."""
+"""Steps of training in FP32, bit for bit as the units have them: reciprocal roots, normalized rows, smoothed channels, Adam with
+moments in FP8."""
 
 from __future__ import annotations
 
@@ -36,6 +37,68 @@ def l2_normalize(x: ArrayLike, *, epsilon: float = 1e-6) -> NDArray[np.float32]:
     if not 0 < start < np.inf:
         raise Error(f"epsilon is {epsilon}: expected a positive finite number")
     return _core.l2_normalize(np.asarray(values, order="C").view(np.uint32), epsilon=start).view(np.float32)
+
+
+class SmoothResult(NamedTuple):
+    """What `smooth` returns: the divided numbers, float32 of the shape of x; and the scales, E8M0 codes in uint8, 2^(code - 127)
+    each, of that shape without the axis."""
+
+    values: NDArray[np.float32]
+    scales: NDArray[np.uint8]
+
+
+def _bf16(x: ArrayLike, name: str) -> NDArray[np.uint16]:
+    return np.asarray(_core.encode(float32_array(x, name), "bf16"), dtype=np.uint16)
+
+
+def smooth(x: ArrayLike, *, axis: int = -2) -> SmoothResult:
+    """Activations over powers of two of their largest magnitudes, the scaling of Smooth-SwiGLU (docs/quantizers.md, Smoothed
+    channels), bit for bit as `ng_smooth_channel` and `ng_smooth_token` have it.
+
+    x: rows of tokens, whose numbers are the channels, rounded to bfloat16, nearest even, first; dimensions before these two
+    are blocks with scales of their own. axis: along which a scale is common: -2, by channels, or -1, by tokens.
+    A scale is 2^floor(log2(amax)) of the finite numbers, 1 where there are only zeros and subnormals. Results below 2^-126 are
+    zeros, as subnormals are; infinities and NaNs stay.
+
+    >>> values, scales = ng.smooth(x)
+    >>> y = values @ ng.fold_scales(w, scales)  # x @ w
+
+    Raises Error for an x of less than two dimensions and another axis.
+    """
+    codes = _bf16(x, "x")
+    if codes.ndim < 2:
+        raise Error(f"x has {codes.ndim} dimensions: expected rows of channels, two dimensions or more")
+    if axis not in (-1, -2) or isinstance(axis, bool):
+        raise Error(f"axis is {axis!r}: expected -2, by channels, or -1, by tokens")
+    rows = np.swapaxes(codes, -1, -2) if axis == -1 else codes
+    blocks = int(np.prod(rows.shape[:-2], dtype=np.int64))
+    divided, scales = _core.smooth(np.ascontiguousarray(rows).reshape(blocks, *rows.shape[-2:]))
+    values = _core.decode(divided, "bf16").reshape(rows.shape)
+    return SmoothResult(
+        np.ascontiguousarray(np.swapaxes(values, -1, -2)) if axis == -1 else values,
+        scales.reshape(*rows.shape[:-2], rows.shape[-1]),
+    )
+
+
+def fold_scales(w: ArrayLike, scales: ArrayLike) -> NDArray[np.float32]:
+    """Weights times the scales of `smooth` by channels, bit for bit as `ng_smooth_channel` multiplies: row k of w, of channel k,
+    times 2^(scales[k] - 127).
+
+    w: channels x outputs, the right operand of the next product, rounded to bfloat16, nearest even, first. scales: a code for
+    each channel. Returns float32 of the shape of w. Results below 2^-126 are zeros, as subnormals are, and those from 2^128 on
+    infinities.
+    Raises Error for other shapes and scale codes beyond 1 to 254.
+    """
+    codes = _bf16(w, "w")
+    factors = code_array(scales, "scales", "e8m0")
+    if codes.ndim != 2:
+        raise Error(f"w has {codes.ndim} dimensions: expected two, channels x outputs")
+    if factors.shape != codes.shape[:1]:
+        raise Error(f"scales has shape {factors.shape}: expected a code for each of the {codes.shape[0]} rows of w")
+    if factors.size and not (factors.min() >= 1 and factors.max() <= 254):
+        wrong = factors.min() if factors.min() < 1 else factors.max()
+        raise Error(f"scales holds {wrong}: expected codes of 1 to 254")
+    return _core.decode(_core.fold_scales(np.ascontiguousarray(codes), factors.astype(np.uint8)), "bf16")
 
 
 class AdamResult(NamedTuple):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -7,11 +8,14 @@
 #include "narrowgauge/mac/rsqrt_fp32.hpp"
 #include "narrowgauge/quant/fp8_adam.hpp"
 #include "narrowgauge/quant/l2_normalize.hpp"
+#include "narrowgauge/quant/smooth_channel.hpp"
 
 namespace narrowgauge::python {
 namespace {
 
 using Codes32 = py::array_t<std::uint32_t, py::array::c_style>;
+
+using Codes16 = py::array_t<std::uint16_t, py::array::c_style>;
 
 using Codes8 = py::array_t<std::uint8_t, py::array::c_style>;
 
@@ -47,6 +51,42 @@ void bind_training(py::module_& module) {
         return y;
       },
       py::arg("x"), py::kw_only(), py::arg("epsilon"), "l2_normalize of FP32 codes, one dimension or more.");
+
+  module.def(
+      "smooth",
+      [](const Codes16& x) {
+        const auto blocks = static_cast<std::size_t>(x.shape(0)), rows = static_cast<std::size_t>(x.shape(1)),
+                   channels = static_cast<std::size_t>(x.shape(2));
+        Codes16 y(std::vector<py::ssize_t>(x.shape(), x.shape() + 3));
+        Codes8 scales(std::vector<py::ssize_t>{x.shape(0), x.shape(2)});
+        const std::uint16_t* in = x.data();
+        std::uint16_t* out = y.mutable_data();
+        std::uint8_t* found = scales.mutable_data();
+        {
+          const py::gil_scoped_release release;
+          for (std::size_t block = 0; block < blocks; ++block, found += channels) {
+            std::ranges::copy(smooth_channel_scales({in, rows * channels}, channels), found);
+            for (std::size_t row = 0; row < rows; ++row) {
+              for (std::size_t i = 0; i < channels; ++i) *out++ = smooth_channel_divide(*in++, found[i]);
+            }
+          }
+        }
+        return py::make_tuple(y, scales);
+      },
+      py::arg("x"), "BF16 codes of blocks, rows and channels: divided by their channels' scales, and these, E8M0.");
+
+  module.def(
+      "fold_scales",
+      [](const Codes16& w, const Codes8& scales) {
+        Codes16 y(std::vector<py::ssize_t>(w.shape(), w.shape() + 2));
+        const std::uint16_t* in = w.data();
+        std::uint16_t* out = y.mutable_data();
+        for (py::ssize_t row = 0; row < w.shape(0); ++row) {
+          for (py::ssize_t i = 0; i < w.shape(1); ++i) *out++ = smooth_channel_multiply(*in++, scales.data()[row]);
+        }
+        return y;
+      },
+      py::arg("w"), py::arg("scales"), "BF16 codes, a row for each channel, times the E8M0 scales of the channels.");
 
   module.def(
       "adam_step",

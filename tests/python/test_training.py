@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reciprocal roots and normalized rows against exact fractions, and Adam against its rule in NumPy, rounded where the rules
-round."""
+"""Reciprocal roots and normalized rows against exact fractions, smoothed channels in float64, and Adam against its rule in
+NumPy, rounded where the rules round."""
 
 from __future__ import annotations
 
@@ -88,6 +88,69 @@ def test_refused() -> None:
     for epsilon in (0, -1e-6, np.inf, np.nan, 1e-60):
         with pytest.raises(ng.Error, match="expected a positive finite number"):
             ng.l2_normalize([1.0], epsilon=epsilon)
+
+
+def over_powers(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
+    """Smooth-SwiGLU's rule in float64, where no bfloat16 over a power of two is rounded; NumPy's bfloat16 rounds x."""
+    exact = x.astype(ml_dtypes.bfloat16).astype(np.float64)
+    sizes = np.where(np.isfinite(exact) & (np.abs(exact) >= 2.0**-126), np.abs(exact), 0)
+    amax = sizes.max(axis, keepdims=True)
+    power = np.where(amax > 0, np.frexp(np.where(amax > 0, amax, 1))[1] - 1, 0)
+    y = np.ldexp(exact, -power)
+    gone = (np.abs(exact) < 2.0**-126) | (np.abs(y) < 2.0**-126)
+    return np.where(gone, np.copysign(0.0, exact), y).astype(np.float32), np.squeeze(power + 127, axis)
+
+
+@pytest.mark.parametrize("axis", [-2, -1])
+@pytest.mark.parametrize("spread", [1, 20, 120])
+def test_smooth(axis: int, spread: int) -> None:
+    random = np.random.default_rng(spread)
+    x = random.standard_normal((3, 40, 24)) * np.exp2(random.integers(-spread, spread + 1, (3, 40, 24)))
+    x = x.astype(np.float32)
+    x[0, :, 3], x[1, 5] = 0, 1e-40
+    x[2, ::7, ::5] = (np.inf, -np.inf, np.nan, -0.0, 3e38)
+    values, scales = ng.smooth(x, axis=axis)
+    expected, codes = over_powers(x, axis)
+    assert (scales == codes).all()
+    assert scales.dtype == np.uint8
+    assert (np.isnan(values) == np.isnan(expected)).all()
+    assert same(np.nan_to_num(values, nan=0), np.nan_to_num(expected, nan=0))
+    one = ng.smooth(x[1], axis=axis)
+    assert same(one.values, values[1])
+    assert (one.scales == scales[1]).all()
+    finite = np.where(np.isfinite(values), np.abs(values), 0).max(axis)
+    assert ((finite < 2) & ((finite >= 1) | (finite == 0))).all()
+
+
+def test_smooth_and_fold_cancel() -> None:
+    random = np.random.default_rng(4)
+    x = np.round(random.standard_normal((9, 16)) * 32) * np.exp2(random.integers(-6, 7, 16))
+    w = np.round(random.standard_normal((16, 5)) * 16)
+    values, scales = ng.smooth(x)
+    folded = ng.fold_scales(w, scales)
+    bf16 = [np.asarray(each, ml_dtypes.bfloat16).astype(np.float64) for each in (x, w)]
+    assert (values.astype(np.float64) @ folded.astype(np.float64) == bf16[0] @ bf16[1]).all()
+    ends = ng.fold_scales([[1.5, -1.0, 2e-38, np.inf], [3.0, -3.0, 1e-40, np.nan]], np.array([1, 254], np.uint8))
+    assert ends.view(np.uint32).tolist() == [
+        [0x00C00000, 0x80800000, 0, 0x7F800000],
+        [0x7F800000, 0xFF800000, 0, 0x7FC00000],
+    ]
+    assert ng.smooth(np.zeros((2, 0, 3))).scales.tolist() == [[127] * 3] * 2
+    assert ng.smooth(np.zeros((0, 3)), axis=-1).values.shape == (0, 3)
+
+
+def test_smooth_refuses() -> None:
+    scales = np.full(2, 127, np.uint8)
+    with pytest.raises(ng.Error, match="x has 1 dimensions: expected rows of channels"):
+        ng.smooth([1.0])
+    with pytest.raises(ng.Error, match="axis is 0: expected -2, by channels, or -1, by tokens"):
+        ng.smooth([[1.0]], axis=0)
+    with pytest.raises(ng.Error, match="w has 1 dimensions: expected two, channels x outputs"):
+        ng.fold_scales([1.0, 2.0], scales)
+    with pytest.raises(ng.Error, match=r"scales has shape \(2,\): expected a code for each of the 3 rows of w"):
+        ng.fold_scales(np.ones((3, 1)), scales)
+    with pytest.raises(ng.Error, match="scales holds 255: expected codes of 1 to 254"):
+        ng.fold_scales(np.ones((2, 1)), np.array([127, 255], np.uint8))
 
 
 def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
