@@ -54,7 +54,7 @@ module ng_smooth_channel #(
   // ---- its place in the row; channels of beats from length_q on were not measured in this block
   logic [IndexWidth-1:0] index_q;
   logic [IndexWidth:0]   length_q;
-  logic [1:0]            op_q;  // of the row
+  logic [1:0]            op_q;  // of the row, and of the beat that is worked at
   logic                  first, gives, multiply, close, fresh;
   assign first = index_q == '0;
   assign {gives, multiply} = first ? op : op_q;
@@ -65,7 +65,6 @@ module ng_smooth_channel #(
   logic [Lanes*16-1:0]   data_q;
   logic [IndexWidth-1:0] at_q;
   logic                  measures_q;  // its maxima are written at the next edge
-  logic                  multiply_q;
   logic                  fresh_q;
   logic                  again_q;     // the beat before it wrote its word, which the memory does not have yet: rows of one beat
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -86,13 +85,12 @@ module ng_smooth_channel #(
     end
   end
   always_ff @(posedge clk_i) if (take) begin
-    op_q       <= {gives, multiply};
-    data_q     <= data;
-    at_q       <= index_q;
-    last_o     <= close;
-    multiply_q <= multiply;
-    fresh_q    <= fresh;
-    again_q    <= measures_q & first & (at_q == '0);
+    op_q    <= {gives, multiply};
+    data_q  <= data;
+    at_q    <= index_q;
+    last_o  <= close;
+    fresh_q <= fresh;
+    again_q <= measures_q & first & (at_q == '0);
   end
 
   // ---- exponents of the channels: the largest so far, 0 where there were only zeros and subnormals
@@ -128,8 +126,8 @@ module ng_smooth_channel #(
     logic [7:0] offset;
     logic [9:0] moved;
     logic       zero, beyond;
-    assign offset = {~scale[7], scale[6:0]} ^ {8{~multiply_q}};
-    assign moved = {2'b0, exponent} + {{2{offset[7]}}, offset} + {9'b0, multiply_q};
+    assign offset = {~scale[7], scale[6:0]} ^ {8{~op_q[0]}};
+    assign moved = {2'b0, exponent} + {{2{offset[7]}}, offset} + {9'b0, op_q[0]};
     assign zero = ~(|exponent) | moved[9] | ~(|moved[8:0]);
     assign beyond = moved[8] | (&moved[7:0]);
     assign data_o[i*16 +: 16] = {sign, !finite ? data_q[i*16 +: 15] : zero ? 15'd0 : beyond ? 15'h7F80 : {moved[7:0], mantissa}};
