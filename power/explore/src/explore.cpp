@@ -296,16 +296,15 @@ struct Codec {
   double decode_j = 0, encode_j = 0;  // of a byte, with the accesses of tables and of the encoder's values
   double period_s = 0;                // shortest of all three
   double area = 0, memory_bits = 0;   // of the coders of one byte; in squares of the node
-  bool known = false;
+  std::string decode_source, encode_source;
 };
 
-/// That of a technology; where this has no record, osu018's, with the node.
-Codec codec_in(const std::string& technology, const std::function<std::optional<Price>(const char*)>& price,
-               const std::function<double(double)>& sram_bit) {
+/// That of a technology; where this has no record, osu018's, with the node; nothing where a unit has no price.
+/// `sram`: whose table of SRAM.
+std::optional<Codec> codec_in(const std::string& technology, const std::string& sram, const Prices& prices) {
   Codec codec;
-  constexpr std::array units{"huffman_decoder", "huffman_encoder", "bit_packer"};
-  for (const char* unit : units) {
-    const std::optional<Price> found = price(unit);
+  const auto add = [&](const char* unit, double& energy_j, std::string& source) {
+    const std::optional<Price> price = prices.unit(unit, technology);
     const auto path = [&](const std::string& from) { return "records/" + from + "/" + unit + ".json"; };
     Json record = embedded_json(path(technology));
     double scale = 1;
@@ -313,21 +312,26 @@ Codec codec_in(const std::string& technology, const std::function<std::optional<
       record = embedded_json(path("osu018"));
       scale = node_of(technology).value_or(180e-9) / 180e-9;
     }
-    if (!found || record.is_null()) return {};
+    if (!price || record.is_null()) return false;
     const double node = scale == 1 ? node_of(technology).value_or(180e-9) : 180e-9;
     codec.period_s = std::max(codec.period_s, record.at("period_s").get<double>() * scale);
     codec.area += record.at("area_m2").get<double>() / (node * node);
-    double joules = found->energy_j;
+    energy_j += price->energy_j;
     const Json& sample = record.at("samples").at(0);
     for (const Json& memory : sample.value("memories", Json::array())) {
       const double width = memory.at("width"), bits = width * memory.at("depth").get<double>();
-      joules += (memory.at("reads").get<double>() + memory.at("writes").get<double>()) * width * sram_bit(bits / 8);
+      energy_j += (memory.at("reads").get<double>() + memory.at("writes").get<double>()) * width *
+                  prices.sram_bit(sram, bits / 8, false).energy_j;
       codec.memory_bits += bits;
     }
-    (unit == units[0] ? codec.decode_j : codec.encode_j) += joules;
-  }
-  codec.known = true;
-  return codec;
+    if (source.empty()) source = price->source;
+    return true;
+  };
+  if (add("huffman_decoder", codec.decode_j, codec.decode_source) &&
+      add("huffman_encoder", codec.encode_j, codec.encode_source) &&
+      add("bit_packer", codec.encode_j, codec.encode_source))
+    return codec;
+  return {};
 }
 
 /// Bytes a second of a memory where the space does not say: one channel of 64-bit DDR3-1600, a stack of HBM2, a chip of
@@ -439,7 +443,7 @@ struct Explorer::Data {
     bool sram_assumed = false, dram_assumed = false;
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
     double bandwidth = 0;  // bytes a second
-    Codec codec = {};
+    std::optional<Codec> codec = {};
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;             // format x lanes x technology
@@ -465,9 +469,14 @@ struct Explorer::Data {
     return found;
   }
 
-  /// What feature maps pass on their way; nothing where the point does not compress.
-  Codec codec(const std::array<std::size_t, Space::axes>& at) const {
-    return space.compression[at[compression]] == 1 ? Codec{} : technologies[at[technology]].codec;
+  /// What feature maps pass on their way; null where the point does not compress, or its technology has no price of it.
+  const Codec* codec(const std::array<std::size_t, Space::axes>& at) const {
+    const Technology& tech = technologies[at[technology]];
+    return space.compression[at[compression]] == 1 || !tech.codec ? nullptr : &*tech.codec;
+  }
+  /// Shortest of a point's array and of its coders.
+  static double period_s(const Cell& cell, const Codec* coders) {
+    return coders ? std::max(cell.period_s, coders->period_s) : cell.period_s;
   }
 
   void ask_prices(const Progress& progress);
@@ -516,9 +525,8 @@ struct Explorer::Data {
   }
 
   /// In squares of the node: coders for each byte of the stream.
-  double codec_area(const std::array<std::size_t, Space::axes>& at) const {
-    const Codec found = codec(at);
-    return space.stream_width[at[stream_width]] / 8.0 * (found.area + found.memory_bits * space.area.sram_bit);
+  double codec_area(const std::array<std::size_t, Space::axes>& at, const Codec& coders) const {
+    return space.stream_width[at[stream_width]] / 8.0 * (coders.area + coders.memory_bits * space.area.sram_bit);
   }
 
   // In squares of the node.
@@ -620,21 +628,21 @@ struct Explorer::Data {
         array.sqnr_db = sqnr[at[format] * space.sparsity.size() + at[sparsity]];
         new_technology = false;
       }
-      const Codec coders = codec(at);
-      const double period_s = std::max(cell.period_s, coders.period_s);
-      const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / period_s : asked;
-      if (work.possible && hertz * period_s <= 1 + 1e-9) {
+      const Codec* coders = codec(at);
+      const double shortest_s = period_s(cell, coders);
+      const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / shortest_s : asked;
+      if (work.possible && hertz * shortest_s <= 1 + 1e-9) {
         const double packed = space.compression[at[compression]];
         const double in = work.weights_in + work.maps_in / packed;
         const double out_bits = work.results * result_in_memory(at);
         point = array;
         point.dram_j = in * dram_read_j + out_bits * dram_write_j;
-        if (coders.known) {
+        if (coders) {
           const double node = technologies[at[technology]].node;
-          point.codec_j = (work.maps_in * coders.decode_j +
-                           work.results * result_bits(space.result[at[result]]) * coders.encode_j) /
+          point.codec_j = (work.maps_in * coders->decode_j +
+                           work.results * result_bits(space.result[at[result]]) * coders->encode_j) /
                           8;
-          point.area_m2 += codec_area(at) * node * node;
+          point.area_m2 += codec_area(at, *coders) * node * node;
         }
         point.time_s = work.layers.seconds(seconds(at, hertz));
         point.idle_j = std::max(0.0, point.time_s * hertz * cells_of_array - busy) * clock_j + point.time_s * leakage_w;
@@ -712,17 +720,17 @@ void Explorer::Data::ask_prices(const Progress& progress) {
       }
     }
     if (std::any_of(space.compression.begin(), space.compression.end(), [](double ratio) { return ratio != 1; })) {
-      tech.codec = codec_in(
-          name, [&](const char* unit) { return prices->unit(unit, name); },
-          [&](double bytes) { return prices->sram_bit(tech.sram, bytes, false).energy_j; });
-      if (tech.codec.known)
-        for (const auto& [what, joules] :
-             {std::pair("decoded", tech.codec.decode_j), std::pair("encoded", tech.codec.encode_j)})
-          sources.push_back(
-              {{"of", std::string("a byte of a compressed feature map ") + what + ", with its tables"},
-               {"technology", name},
-               {"energy_j", joules},
-               {"source", prices->unit(what[0] == 'd' ? "huffman_decoder" : "huffman_encoder", name)->source}});
+      tech.codec = codec_in(name, tech.sram, *prices);
+      const auto told = [&](const char* what, double energy_j, const std::string& source) {
+        sources.push_back({{"of", std::string("a byte of a compressed feature map ") + what + ", with its tables"},
+                           {"technology", name},
+                           {"energy_j", energy_j},
+                           {"source", source}});
+      };
+      if (tech.codec) {
+        told("decoded", tech.codec->decode_j, tech.codec->decode_source);
+        told("encoded", tech.codec->encode_j, tech.codec->encode_source);
+      }
     }
     const Price sram = prices->sram_bit(tech.sram, 32768, false);
     const Price read = prices->dram_bit(tech.dram_memory, tech.dram, false);
@@ -1028,9 +1036,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   const Sparsity how = space.sparsity[at[sparsity]];
   const Data::Technology& tech = data_->technologies[at[technology]];
   const Cell cell = data_->cell(at);
-  const Codec codec = data_->codec(at);
+  const Codec* coders = data_->codec(at);
   const double asked = space.frequency_hz[at[frequency]];
-  const double hertz = asked == 0 ? 1 / std::max(cell.period_s, codec.period_s) : asked;
+  const double hertz = asked == 0 ? 1 / Data::period_s(cell, coders) : asked;
   nlohmann::ordered_json json{{"point", index},
                               {"format", numbers.name},
                               {"resident", name(space.resident[at[resident]])},
@@ -1081,7 +1089,7 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
                                                         data_->sparse_cell(at).source + " say of uniform codes"));
   if (space.compression[at[compression]] != 1)
     assume(std::string("compression: feature maps take that much less of memory, as the space says; ") +
-           (codec.known ? "coders as recorded, for each byte of the stream" : "the codec is free and keeps pace"));
+           (coders ? "coders as recorded, for each byte of the stream" : "the codec is free and keeps pace"));
   if (space.result[at[result]] != Result::fp32)
     assume("result: converted to " + std::string(name(space.result[at[result]])) + " behind the tile; that is free");
   if (cell.period_s == 0)

@@ -4,11 +4,10 @@
 // bubbles, stalls and resets; cycle for cycle against the cycle model. Build parameter: NG_SATURATE.
 #include <bit>
 #include <cmath>
-#include <deque>
 #include <utility>
 #include <vector>
 
-#include "../bench.hpp"
+#include "../serial_bench.hpp"
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "systemc/mac/div_fp32_core.hpp"
@@ -20,41 +19,34 @@ using namespace narrowgauge::bench;
 
 constexpr bool saturate = NG_SATURATE != 0;
 
-class DivFp32Bench {
+using Pair = std::pair<std::uint32_t, std::uint32_t>;
+
+class DivFp32Bench : SerialBench<DivFp32Bench, Vdut, systemc::DivFp32Core<saturate>, Pair> {
+  friend SerialBench;
+
  public:
-  DivFp32Bench(int argc, char** argv)
-      : bench_(argc, argv, "div_fp32", 200'000), dut_(bench_), output_(bench_, "output") {}
+  DivFp32Bench(int argc, char** argv) : SerialBench(argc, argv, "div_fp32", 200'000) {}
 
   int run() {
     reset();
     const std::vector<std::uint32_t> values = special_values();
     for (const std::uint32_t a : values) {
-      for (const std::uint32_t b : values) offer(a, b);
+      for (const std::uint32_t b : values) offer({a, b});
     }
     const std::uint64_t exponents = std::uint64_t{1} << 16;
     for (std::uint64_t e = 0, step = bench_.sweep_step("exponents", exponents); e < exponents; e += step) {
-      offer(number(static_cast<std::uint32_t>(e) & 0xFF, mantissa()),
-            number(static_cast<std::uint32_t>(e >> 8), mantissa()));
+      offer({number(static_cast<std::uint32_t>(e) & 0xFF, mantissa()),
+             number(static_cast<std::uint32_t>(e >> 8), mantissa())});
     }
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
-      const double bubble = bench_.rng().below(3) / 4.0, stall = bench_.rng().below(4) / 5.0;
-      for (int n = 0; n < 24; ++n, ++i) random(i % 6);
-      drain(bubble, stall);
-      if (bench_.rng().chance(0.02)) {
-        random(1);
-        for (std::uint32_t cycles = bench_.rng().below(40); cycles > 0; --cycles) cycle(0, 0.5);
-        reset();
-      }
+      for (int n = 0; n < 24; ++n, ++i) offer(random(i % 6));
+      drain_or_reset(0.02, 40, [&] { return random(1); });
     }
-    bench_.expect(output_.beats() > 10 && output_.stalls() > 10,
-                  [] { return "hardly a quotient, or none ever waited"; });
-    return bench_.finish();
+    return finish();
   }
 
  private:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;
-
   /// By the definition: 40 more bits than a significand has, and whether there is more.
   static std::uint32_t expected(const Pair& pair) {
     const auto [a, b] = pair;
@@ -93,110 +85,52 @@ class DivFp32Bench {
   }
 
   std::uint32_t number(std::uint32_t biased, std::uint32_t mantissa) {
-    return static_cast<std::uint32_t>(bench_.rng().bits(1)) << 31 | biased << 23 | (mantissa & 0x7FFFFF);
+    return bits(1) << 31 | biased << 23 | (mantissa & 0x7FFFFF);
   }
-  std::uint32_t mantissa() { return static_cast<std::uint32_t>(bench_.rng().bits(23)); }
-  std::uint32_t below(std::uint32_t bound) { return bench_.rng().below(bound); }
+  std::uint32_t mantissa() { return bits(23); }
 
-  void random(std::uint64_t kind) {
+  Pair random(std::uint64_t kind) {
     switch (kind) {
       case 0:  // any codes
-        return offer(static_cast<std::uint32_t>(bench_.rng().bits(32)),
-                     static_cast<std::uint32_t>(bench_.rng().bits(32)));
+        return noise();
       case 1:  // ordinary numbers
-        return offer(number(64 + below(128), mantissa()), number(64 + below(128), mantissa()));
+        return {number(64 + below(128), mantissa()), number(64 + below(128), mantissa())};
       case 2: {  // subnormal results, and around the smallest normal number
         const std::uint32_t b = 150 + below(105), d = 126 + below(27);
-        return offer(number(b > d ? b - d : 0, mantissa()), number(b, mantissa()));
+        return {number(b > d ? b - d : 0, mantissa()), number(b, mantissa())};
       }
       case 3: {  // subnormal operands
         const std::uint32_t small = number(0, mantissa() >> below(23)), other = number(below(255), mantissa());
-        return below(2) ? offer(small, other) : offer(other, small);
+        return below(2) ? Pair{small, other} : Pair{other, small};
       }
       case 4: {  // quotients that are exact, ties among subnormal ones: a is the product of few bits
-        const std::uint32_t bits = 1 + below(23);
-        const auto b = static_cast<std::uint32_t>(bench_.rng().bits(24 - bits) | 1);
-        const auto q = static_cast<std::uint32_t>(bench_.rng().bits(bits) | 1);
+        const std::uint32_t n = 1 + below(23);
+        const std::uint32_t b = bits(24 - n) | 1, q = bits(n) | 1;
         const int e = static_cast<int>(below(300)) - 250, eb = static_cast<int>(below(120)) - 60;
-        return offer(std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(q * b), std::min(e + eb, 100))),
-                     std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(b), eb)));
+        return {std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(q * b), std::min(e + eb, 100))),
+                std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(b), eb))};
       }
       default: {  // next to a tie: a is what a quotient of 25 bits times b is rounded to
         const double b = static_cast<double>(mantissa() | 0x800000),
                      q = static_cast<double>(mantissa() | 0x800000) + 0.5;
         const auto a = static_cast<float>(q * b);
-        return offer(std::bit_cast<std::uint32_t>(a) + below(3) - 1,
-                     std::bit_cast<std::uint32_t>(static_cast<float>(b)));
+        return {std::bit_cast<std::uint32_t>(a) + below(3) - 1, std::bit_cast<std::uint32_t>(static_cast<float>(b))};
       }
     }
   }
 
-  void offer(std::uint32_t a, std::uint32_t b) {
-    pairs_.push_back({a, b});
-    if (pairs_.size() >= 100) drain(0, 0);
+  Pair noise() { return {bits(32), bits(32)}; }
+  void drive(const Pair& pair) {
+    dut_->a_i = pair.first;
+    dut_->b_i = pair.second;
   }
-
-  void reset() {
-    dut_->valid_i = 0;
-    dut_->ready_i = 0;
-    dut_.reset(0);
-    core_.reset();
-    pairs_.clear();
-    taken_.clear();
-    output_.clear();
-    outputs();
-    dut_.reset();
-  }
-
-  void drain(double bubble, double stall) {
-    while (!pairs_.empty() || !taken_.empty()) cycle(bubble, stall);
-  }
-
-  void outputs() {
-    const auto model = [] { return "the cycle model"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{core_.ready()}, model);
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, unsigned{core_.valid()}, model);
-    if (!dut_->valid_o) return;
-    bench_.expect(!taken_.empty(), [] { return "a quotient without a pair"; });
-    if (taken_.empty()) return;
-    const auto inputs = [&] { return "a " + hex(taken_.front().first) + " b " + hex(taken_.front().second); };
+  void step(bool offered, const Pair& pair, bool ready) { core_.step(offered, pair.first, pair.second, ready); }
+  void sample() { output_.sample(dut_->valid_o, dut_->ready_i, dut_->y_o); }
+  void check(const Pair& pair) {
+    const auto inputs = [&] { return "a " + hex(pair.first) + " b " + hex(pair.second); };
     bench_.expect_eq("quotient", dut_->y_o, core_.y(), inputs);
-    bench_.expect_eq("quotient, by integers", dut_->y_o, expected(taken_.front()), inputs);
+    bench_.expect_eq("quotient, by integers", dut_->y_o, expected(pair), inputs);
   }
-
-  void cycle(double bubble, double stall) {
-    // A pair that was offered stays offered.
-    offered_ = !pairs_.empty() && (offered_ || bubble == 0 || !bench_.rng().chance(bubble));
-    const Pair noise{static_cast<std::uint32_t>(bench_.rng().bits(32)),
-                     static_cast<std::uint32_t>(bench_.rng().bits(32))};
-    const auto [a, b] = offered_ ? pairs_.front() : noise;
-    dut_->valid_i = offered_;
-    dut_->a_i = a;
-    dut_->b_i = b;
-    dut_->ready_i = stall == 0 || !bench_.rng().chance(stall);
-    dut_.eval();
-    outputs();
-    output_.sample(dut_->valid_o, dut_->ready_i, dut_->y_o);
-    output_.probe_independence(dut_, dut_->ready_i, dut_->valid_o);
-    const bool taken = offered_ && dut_->ready_o, given = dut_->valid_o && dut_->ready_i;
-    core_.step(offered_, a, b, dut_->ready_i);
-    dut_.tick();
-    if (given && !taken_.empty()) taken_.pop_front();
-    if (taken) {
-      bench_.vector();
-      taken_.push_back({a, b});
-      pairs_.pop_front();
-      offered_ = false;
-    }
-    outputs();
-  }
-
-  Bench bench_;
-  Dut<Vdut> dut_;
-  HandshakeChecker output_;
-  systemc::DivFp32Core<saturate> core_;
-  std::deque<Pair> pairs_, taken_;
-  bool offered_ = false;
 };
 
 }  // namespace

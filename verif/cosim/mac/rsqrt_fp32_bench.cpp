@@ -4,9 +4,8 @@
 // random numbers of several kinds, under bubbles, stalls and resets; cycle for cycle against the cycle model.
 #include <bit>
 #include <cmath>
-#include <deque>
 
-#include "../bench.hpp"
+#include "../serial_bench.hpp"
 #include "Vdut.h"
 #include "systemc/mac/rsqrt_fp32_core.hpp"
 
@@ -31,10 +30,11 @@ constexpr std::uint32_t hard[] = {
     0x3FFA89BF, 0x3FFAED3F, 0x40012A4F, 0x4011FDC7, 0x4016692D, 0x4017FECE, 0x402B69FD, 0x4034D9E1, 0x40355499,
     0x403A18E3, 0x405C4135, 0x40681651};
 
-class RsqrtFp32Bench {
+class RsqrtFp32Bench : SerialBench<RsqrtFp32Bench, Vdut, systemc::RsqrtFp32Core, std::uint32_t> {
+  friend SerialBench;
+
  public:
-  RsqrtFp32Bench(int argc, char** argv)
-      : bench_(argc, argv, "rsqrt_fp32", 30'000), dut_(bench_), output_(bench_, "output") {}
+  RsqrtFp32Bench(int argc, char** argv) : SerialBench(argc, argv, "rsqrt_fp32", 30'000) {}
 
   int run() {
     reset();
@@ -57,44 +57,31 @@ class RsqrtFp32Bench {
     drain(0, 0);
     // The sweep's budget is not meant for these.
     for (std::uint64_t i = 0, n = std::min<std::uint64_t>(bench_.budget(), 100'000); i < n;) {
-      const double bubble = bench_.rng().below(3) / 4.0, stall = bench_.rng().below(4) / 5.0;
-      for (int k = 0; k < 24; ++k, ++i) random(i % 5);
-      drain(bubble, stall);
-      if (bench_.rng().chance(0.02)) {
-        random(1);
-        for (std::uint32_t cycles = bench_.rng().below(40); cycles > 0; --cycles) cycle(0, 0.5);
-        reset();
-      }
+      for (int k = 0; k < 24; ++k, ++i) offer(random(i % 5));
+      drain_or_reset(0.02, 40, [&] { return random(1); });
     }
-    bench_.expect(output_.beats() > 10 && output_.stalls() > 10, [] { return "hardly a root, or none ever waited"; });
-    return bench_.finish();
+    return finish();
   }
 
  private:
-  std::uint32_t mantissa() { return static_cast<std::uint32_t>(bench_.rng().bits(23)); }
+  std::uint32_t mantissa() { return bits(23); }
 
-  void random(std::uint64_t kind) {
+  std::uint32_t random(std::uint64_t kind) {
     switch (kind) {
       case 0:  // any code
-        return offer(static_cast<std::uint32_t>(bench_.rng().bits(32)));
+        return noise();
       case 1:  // an ordinary number
-        return offer((64 + bench_.rng().below(128)) << 23 | mantissa());
+        return (64 + below(128)) << 23 | mantissa();
       case 2:  // a subnormal one
-        return offer(mantissa() >> bench_.rng().below(23));
+        return mantissa() >> below(23);
       case 3:  // a little more than a power of four
-        return offer((1 + 2 * bench_.rng().below(127)) << 23 | mantissa() >> bench_.rng().below(23));
+        return (1 + 2 * below(127)) << 23 | mantissa() >> below(23);
       default: {  // next to a tie: what is nearest to the inverse square of a root of 25 bits
         const double root = 0.5 + (static_cast<double>(mantissa()) + 0.5) * 0x1p-24;
-        const auto a =
-            static_cast<float>(std::ldexp(1 / (root * root), static_cast<int>(bench_.rng().below(200)) - 100));
-        return offer(std::bit_cast<std::uint32_t>(a) + bench_.rng().below(3) - 1);
+        const auto a = static_cast<float>(std::ldexp(1 / (root * root), static_cast<int>(below(200)) - 100));
+        return std::bit_cast<std::uint32_t>(a) + below(3) - 1;
       }
     }
-  }
-
-  void offer(std::uint32_t a) {
-    numbers_.push_back(a);
-    if (numbers_.size() >= 100) drain(0, 0);
   }
 
   /// Whether y is 1 / sqrt(a) rounded to nearest: (2 s - 1)^2 m < 2^k < (2 s + 1)^2 m, with s the significand of y (24
@@ -115,65 +102,16 @@ class RsqrtFp32Bench {
     return lower * lower * m < one && one < upper * upper * m;
   }
 
-  void reset() {
-    dut_->valid_i = 0;
-    dut_->ready_i = 0;
-    dut_.reset(0);
-    core_.reset();
-    numbers_.clear();
-    taken_.clear();
-    output_.clear();
-    outputs();
-    dut_.reset();
-  }
-
-  void drain(double bubble, double stall) {
-    while (!numbers_.empty() || !taken_.empty()) cycle(bubble, stall);
-  }
-
-  void outputs() {
-    const auto model = [] { return "the cycle model"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{core_.ready()}, model);
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, unsigned{core_.valid()}, model);
-    if (!dut_->valid_o) return;
-    bench_.expect(!taken_.empty(), [] { return "a root without a number"; });
-    if (taken_.empty()) return;
-    const auto inputs = [&] { return "a " + hex(taken_.front()); };
+  std::uint32_t noise() { return bits(32); }
+  void drive(std::uint32_t a) { dut_->a_i = a; }
+  void step(bool offered, std::uint32_t a, bool ready) { core_.step(offered, a, ready); }
+  void sample() { output_.sample(dut_->valid_o, dut_->ready_i, dut_->y_o); }
+  void check(std::uint32_t a) {
+    const auto inputs = [&] { return "a " + hex(a); };
     bench_.expect_eq("root", dut_->y_o, core_.y(), inputs);
-    bench_.expect(rounded(taken_.front(), dut_->y_o),
+    bench_.expect(rounded(a, dut_->y_o),
                   [&] { return "by integers " + hex(dut_->y_o) + " is not the rounded root, " + inputs(); });
   }
-
-  void cycle(double bubble, double stall) {
-    // A number that was offered stays offered.
-    offered_ = !numbers_.empty() && (offered_ || bubble == 0 || !bench_.rng().chance(bubble));
-    const std::uint32_t a = offered_ ? numbers_.front() : static_cast<std::uint32_t>(bench_.rng().bits(32));
-    dut_->valid_i = offered_;
-    dut_->a_i = a;
-    dut_->ready_i = stall == 0 || !bench_.rng().chance(stall);
-    dut_.eval();
-    outputs();
-    output_.sample(dut_->valid_o, dut_->ready_i, dut_->y_o);
-    output_.probe_independence(dut_, dut_->ready_i, dut_->valid_o);
-    const bool taken = offered_ && dut_->ready_o, given = dut_->valid_o && dut_->ready_i;
-    core_.step(offered_, a, dut_->ready_i);
-    dut_.tick();
-    if (given && !taken_.empty()) taken_.pop_front();
-    if (taken) {
-      bench_.vector();
-      taken_.push_back(a);
-      numbers_.pop_front();
-      offered_ = false;
-    }
-    outputs();
-  }
-
-  Bench bench_;
-  Dut<Vdut> dut_;
-  HandshakeChecker output_;
-  systemc::RsqrtFp32Core core_;
-  std::deque<std::uint32_t> numbers_, taken_;
-  bool offered_ = false;
 };
 
 }  // namespace

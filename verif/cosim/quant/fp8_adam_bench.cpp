@@ -3,9 +3,8 @@
 // several kinds, under bubbles, stalls and resets. A vector is an element.
 #include <bit>
 #include <cmath>
-#include <deque>
 
-#include "../bench.hpp"
+#include "../serial_bench.hpp"
 #include "Vdut.h"
 #include "systemc/quant/fp8_adam_core.hpp"
 
@@ -19,10 +18,11 @@ struct Input {
   Fp8AdamElement old;
 };
 
-class Fp8AdamBench {
+class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input> {
+  friend SerialBench;
+
  public:
-  Fp8AdamBench(int argc, char** argv)
-      : bench_(argc, argv, "fp8_adam", 20'000), dut_(bench_), output_(bench_, "output") {}
+  Fp8AdamBench(int argc, char** argv) : SerialBench(argc, argv, "fp8_adam", 20'000) {}
 
   int run() {
     reset();
@@ -32,31 +32,24 @@ class Fp8AdamBench {
     for (unsigned code = 0; code < 256; ++code) {
       Input x = training();
       x.old.m = static_cast<std::uint8_t>(code);
-      inputs_.push_back(x);
+      offer(x);
       x = training();
       x.old.v = static_cast<std::uint8_t>(code);
-      inputs_.push_back(x);
+      offer(x);
     }
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
-      const double bubble = bench_.rng().below(3) / 4.0, stall = bench_.rng().below(4) / 5.0;
       kind_ = bench_.rng().below(6);
       new_constants();
-      for (int n = 0; n < 8; ++n, ++i) inputs_.push_back(element());
-      drain(bubble, stall);
-      if (bench_.rng().chance(0.02)) {
-        inputs_.push_back(element());
-        for (std::uint32_t cycles = bench_.rng().below(80); cycles > 0; --cycles) cycle(0, 0.5);
-        reset();
-      }
+      for (int n = 0; n < 8; ++n, ++i) offer(element());
+      drain_or_reset(0.02, 80, [&] { return element(); });
     }
-    bench_.expect(output_.beats() > 10 && output_.stalls() > 10, [] { return "hardly a result, or none ever waited"; });
-    return bench_.finish();
+    return finish();
   }
 
  private:
   static std::uint32_t code(double x) { return std::bit_cast<std::uint32_t>(static_cast<float>(x)); }
-  std::uint32_t word() { return static_cast<std::uint32_t>(bench_.rng().bits(32)); }
+  std::uint32_t word() { return bits(32); }
   double uniform() { return static_cast<double>(bench_.rng().bits(53)) * 0x1p-53; }
 
   void new_constants() {
@@ -148,52 +141,11 @@ class Fp8AdamBench {
     return x;
   }
 
-  void reset() {
-    dut_->valid_i = 0;
-    dut_->ready_i = 0;
-    dut_.reset(0);
-    core_.reset();
-    inputs_.clear();
-    taken_.clear();
-    output_.clear();
-    outputs();
-    dut_.reset();
+  Input noise() {
+    return {.gradient = word(),
+            .old = {.weight = word(), .m = static_cast<std::uint8_t>(word()), .v = static_cast<std::uint8_t>(word())}};
   }
-
-  void drain(double bubble, double stall) {
-    while (!inputs_.empty() || !taken_.empty()) cycle(bubble, stall);
-  }
-
-  void outputs() {
-    const auto model = [] { return "the cycle model"; };
-    bench_.expect_eq("ready_o", bool(dut_->ready_o), core_.ready(), model);
-    bench_.expect_eq("valid_o", bool(dut_->valid_o), core_.valid(), model);
-    if (!dut_->valid_o) return;
-    bench_.expect(!taken_.empty(), [] { return "a result without an element"; });
-    if (taken_.empty()) return;
-    const Input& x = taken_.front();
-    const auto inputs = [&] {
-      return "kind " + std::to_string(kind_) + ", gradient " + hex(x.gradient) + ", weight " + hex(x.old.weight) +
-             ", m " + hex(x.old.m) + ", v " + hex(x.old.v);
-    };
-    const Fp8AdamElement expected = fp8_adam(constants_, x.gradient, x.old), element = core_.element();
-    bench_.expect_eq("weight_o", dut_->weight_o, expected.weight, inputs);
-    bench_.expect_eq("m_o", unsigned{dut_->m_o}, unsigned{expected.m}, inputs);
-    bench_.expect_eq("v_o", unsigned{dut_->v_o}, unsigned{expected.v}, inputs);
-    bench_.expect_eq("m_fp32_o", dut_->m_fp32_o, expected.m_fp32, inputs);
-    bench_.expect_eq("v_fp32_o", dut_->v_fp32_o, expected.v_fp32, inputs);
-    bench_.expect_eq("weight_o", dut_->weight_o, element.weight, model);
-  }
-
-  void cycle(double bubble, double stall) {
-    // An element that was offered stays offered.
-    offered_ = !inputs_.empty() && (offered_ || bubble == 0 || !bench_.rng().chance(bubble));
-    const Input x = offered_ ? inputs_.front()
-                             : Input{.gradient = word(),
-                                     .old = {.weight = word(),
-                                             .m = static_cast<std::uint8_t>(word()),
-                                             .v = static_cast<std::uint8_t>(word())}};
-    dut_->valid_i = offered_;
+  void drive(const Input& x) {
     dut_->gradient_i = x.gradient;
     dut_->weight_i = x.old.weight;
     dut_->m_i = x.old.m;
@@ -209,34 +161,29 @@ class Fp8AdamBench {
     dut_->epsilon_i = k.epsilon;
     dut_->rate_i = k.rate;
     dut_->keep_i = k.keep;
-    dut_->ready_i = stall == 0 || !bench_.rng().chance(stall);
-    dut_.eval();
-    outputs();
+  }
+  void step(bool offered, const Input& x, bool ready) { core_.step(offered, constants_, x.gradient, x.old, ready); }
+  void sample() {
     output_.sample(dut_->valid_o, dut_->ready_i, dut_->weight_o, dut_->m_o, dut_->v_o, dut_->m_fp32_o, dut_->v_fp32_o);
-    if (dut_->valid_o) output_.probe_independence(dut_, dut_->ready_i, dut_->valid_o);
-    const bool taken = offered_ && dut_->ready_o, given = dut_->valid_o && dut_->ready_i;
-    core_.step(offered_, constants_, x.gradient, x.old, dut_->ready_i);
-    dut_.tick();
-    if (given && !taken_.empty()) taken_.pop_front();
-    if (taken) {
-      bench_.vector();
-      taken_.push_back(x);
-      inputs_.pop_front();
-      offered_ = false;
-    }
-    outputs();
+  }
+  void check(const Input& x) {
+    const auto inputs = [&] {
+      return "kind " + std::to_string(kind_) + ", gradient " + hex(x.gradient) + ", weight " + hex(x.old.weight) +
+             ", m " + hex(x.old.m) + ", v " + hex(x.old.v);
+    };
+    const Fp8AdamElement expected = fp8_adam(constants_, x.gradient, x.old), element = core_.element();
+    bench_.expect_eq("weight_o", dut_->weight_o, expected.weight, inputs);
+    bench_.expect_eq("m_o", unsigned{dut_->m_o}, unsigned{expected.m}, inputs);
+    bench_.expect_eq("v_o", unsigned{dut_->v_o}, unsigned{expected.v}, inputs);
+    bench_.expect_eq("m_fp32_o", dut_->m_fp32_o, expected.m_fp32, inputs);
+    bench_.expect_eq("v_fp32_o", dut_->v_fp32_o, expected.v_fp32, inputs);
+    bench_.expect_eq("weight_o", dut_->weight_o, element.weight, model);
   }
 
-  Bench bench_;
-  Dut<Vdut> dut_;
-  HandshakeChecker output_;
-  systemc::Fp8AdamCore core_;
   Fp8AdamConstants constants_;
-  std::deque<Input> inputs_, taken_;
   std::uint32_t kind_ = 0;
   double size_ = 1;             // of gradients
   std::uint32_t gradient_ = 0;  // where all are the same, but for the sign
-  bool offered_ = false;
 };
 
 }  // namespace
