@@ -48,8 +48,8 @@ class SerialBench {
     dut_.reset();
   }
 
-  /// Drains what has been offered with bubbles and stalls of a random density; now and then `input` is begun after it and
-  /// a reset comes within `cycles`.
+  /// Drains what has been offered with bubbles and stalls of a random density; now and then `input` is begun after it
+  /// and a reset comes within `cycles`.
   template <class Make>
   void drain_or_reset(double chance, std::uint32_t cycles, Make&& input) {
     const double bubble = below(3) / 4.0, stall = below(4) / 5.0;

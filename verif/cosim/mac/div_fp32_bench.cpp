@@ -38,9 +38,17 @@ class DivFp32Bench : SerialBench<DivFp32Bench, Vdut, systemc::DivFp32Core<satura
       offer({number(static_cast<std::uint32_t>(e) & 0xFF, mantissa()),
              number(static_cast<std::uint32_t>(e >> 8), mantissa())});
     }
+    // Subnormal quotients that are cut off at a tie, and at a tie and one bit.
+    for (std::uint32_t cut = 1; cut < 25; ++cut) {
+      const std::uint32_t tie = 0x800000 | 1U << (cut - 1) | 1U << std::min(cut, 23U);
+      for (std::uint32_t bit = 0; bit < cut; ++bit) offer({number(74 - cut, tie | 1U << bit), number(200, 0)});
+    }
+    // Powers of two at each distance below the least normal number.
+    for (std::uint32_t e = 127; e < 255; ++e) offer({0x00800000, number(e, 0)});
+    for (std::uint32_t bit = 0; bit < 23; ++bit) offer({1U << bit, number(254, 0)});
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
-      for (int n = 0; n < 24; ++n, ++i) offer(random(i % 6));
+      for (int n = 0; n < 24; ++n, ++i) offer(random(i % 7));
       drain_or_reset(0.02, 40, [&] { return random(1); });
     }
     return finish();
@@ -109,6 +117,21 @@ class DivFp32Bench : SerialBench<DivFp32Bench, Vdut, systemc::DivFp32Core<satura
         const int e = static_cast<int>(below(300)) - 250, eb = static_cast<int>(below(120)) - 60;
         return {std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(q * b), std::min(e + eb, 100))),
                 std::bit_cast<std::uint32_t>(std::ldexp(static_cast<float>(b), eb))};
+      }
+      case 5: {  // behind a quotient of 25 bits that is a tie, a remainder of a single bit
+        const std::uint32_t bit = below(23);
+        std::uint32_t b = 0, q = 0;
+        while (q >> 24 == 0) {
+          // q b + 1 is a multiple of 2^(25 - bit): q is -1 / b, modulo that.
+          b = 1U << (23 - bit) | bits(24 - bit) % (1U << (23 - bit)) | 3;
+          std::uint32_t inverse = b;
+          for (int step = 0; step < 4; ++step) inverse *= 2 - b * inverse;
+          q = -inverse % (1U << (25 - bit)) | (bit ? 1U << 24 | bits(bit) << (25 - bit) : 0);
+          q %= 1U << 25;
+        }
+        const std::uint64_t dividend = (std::uint64_t{q} * b + 1) << bit;
+        const auto a = static_cast<std::uint32_t>(dividend >> (dividend >> 48 ? 25 : 24));
+        return {number(64 + below(128), a), number(64 + below(128), b << bit)};
       }
       default: {  // next to a tie: a is what a quotient of 25 bits times b is rounded to
         const double b = static_cast<double>(mantissa() | 0x800000),
