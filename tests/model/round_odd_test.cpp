@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rounding to odd is for: FP32 quantized through BF16 in one rounding (docs/units/fp32_to_bf16_odd.md).
+#include "narrowgauge/format/round_odd.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 #include <vector>
 
-#include "narrowgauge/format/round_odd.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/quant/quantize_fp8.hpp"
 #include "narrowgauge/quant/quantize_mx.hpp"
@@ -24,8 +25,8 @@ class Fp32 {
 
   /// With an exponent field up to `spread` below `top`.
   std::uint32_t code(std::uint32_t top, std::uint32_t spread) {
-    const auto field = static_cast<std::uint32_t>(
-        std::max(0, static_cast<int>(top) - static_cast<int>(random_() % (spread + 1))));
+    const auto field =
+        static_cast<std::uint32_t>(std::max(0, static_cast<int>(top) - static_cast<int>(random_() % (spread + 1))));
     std::uint32_t mantissa = random_() & 0x7FFFFF;
     if (random_() % 4 != 0) {  // seven bits or fewer, or next to them
       mantissa &= 0x7FFFFFU << (17 + random_() % 7) & 0x7FFFFF;
@@ -66,13 +67,15 @@ TEST(RoundOdd, Nvfp4UnderPowersOfTwo) {
   for (int n = 0; n < 200'000; ++n) {
     const auto exponent = static_cast<int>(fp32.below(220)) - 111;
     const float scale = std::ldexp(1.0F, exponent);
-    const auto top = static_cast<std::uint32_t>(std::clamp(127 + exponent + 11 - static_cast<int>(fp32.below(24)), 0, 254));
+    const auto top =
+        static_cast<std::uint32_t>(std::clamp(127 + exponent + 11 - static_cast<int>(fp32.below(24)), 0, 254));
     std::array<std::uint32_t, 16> x{};
     std::array<std::uint16_t, 16> odd{}, nearest{};
     for (std::size_t i = 0; i < 16; ++i) {
       x[i] = fp32.code(top, 6);
       odd[i] = fp32_to_bf16_odd(x[i]);
-      nearest[i] = static_cast<std::uint16_t>(encode(desc(Format::bf16), number(x[i]), {.overflow = Overflow::saturate}));
+      nearest[i] =
+          static_cast<std::uint16_t>(encode(desc(Format::bf16), number(x[i]), {.overflow = Overflow::saturate}));
     }
     const Nvfp4Block expected = nvfp4(x, scale);
     ASSERT_EQ(quantize_nvfp4(odd, scale), expected) << "tensor scale 2^" << exponent;
@@ -112,7 +115,8 @@ TEST(RoundOdd, MxByTheFloorRule) {
 
 TEST(RoundOdd, Fp8UnderPowersOfTwo) {
   Fp32 fp32(3);
-  const std::pair<Format, std::uint32_t> formats[] = {{Format::e4m3, 5}, {Format::e5m2, 12}};  // codes of 2^-122, 2^-115
+  const std::pair<Format, std::uint32_t> formats[] = {{Format::e4m3, 5},
+                                                      {Format::e5m2, 12}};  // codes of 2^-122, 2^-115
   for (const auto& [format, least] : formats) {
     for (int n = 0; n < 1'000'000; ++n) {
       const auto scale = static_cast<std::uint8_t>(least + fp32.below(255 - least));

@@ -41,7 +41,8 @@ class Fp32ToBf16OddBench {
     if (std::isnan(exact)) return std::isnan(rounded);
     if (std::isinf(exact) || exact == rounded) return exact == rounded && std::signbit(exact) == std::signbit(rounded);
     const double below = number((y - 1U) << 16), above = number((y + 1U) << 16);
-    return (y & 1) != 0 && std::abs(exact) > std::abs(below) && (std::abs(exact) < std::abs(above) || std::isnan(above));
+    return (y & 1) != 0 && std::abs(exact) > std::abs(below) &&
+           (std::abs(exact) < std::abs(above) || std::isnan(above));
   }
 
   void check(std::uint32_t x) {

@@ -50,6 +50,7 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
 
  private:
   static std::uint32_t code(double x) { return std::bit_cast<std::uint32_t>(static_cast<float>(x)); }
+  static double number(std::uint32_t code) { return std::bit_cast<float>(code); }
   std::uint32_t word() { return bits(32); }
   double uniform() { return static_cast<double>(bench_.rng().bits(53)) * 0x1p-53; }
 
@@ -71,15 +72,16 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     step.v_scale = static_cast<float>((4096 + 100'000 * uniform()) / (size_ * size_));
     step.v_scale_old = static_cast<float>((4096 + 100'000 * uniform()) / (size_ * size_));
     constants_ = fp8_adam_constants(step);
-    if (kind_ == 5) {  // the moments are those of a gradient alone, and their codes next to ties
+    if (kind_ == 5) {  // the moments are as good as those of a gradient alone, and their codes next to ties
       gradient_ = code((1 + uniform()) * size_);
-      const auto g = static_cast<double>(std::bit_cast<float>(gradient_));
-      constants_.m_decay = constants_.v_decay = 0;
-      constants_.m_gain = constants_.v_gain = code(1);
-      constants_.m_scale =
-          code(std::ldexp(17 + 2 * bench_.rng().below(8), static_cast<int>(bench_.rng().below(12)) - 8) / g);
-      constants_.v_scale =
-          code(std::ldexp(9 + 2 * bench_.rng().below(4), static_cast<int>(bench_.rng().below(24)) - 14) / (g * g));
+      const double g = number(gradient_), m_gain = 1 + uniform(), v_gain = 1 + uniform();
+      constants_.m_decay = code(0x1p-100 * (1 + uniform()));
+      constants_.v_decay = code(0x1p-100 * (1 + uniform()));
+      constants_.m_gain = code(m_gain);
+      constants_.v_gain = code(v_gain);
+      constants_.m_scale = code(std::ldexp(17 + 2 * below(8), static_cast<int>(below(12)) - 8) / (g * m_gain));
+      for (std::uint32_t* each : {&constants_.epsilon, &constants_.rate, &constants_.keep}) *each ^= bits(1) << 31;
+      constants_.v_scale = code(std::ldexp(9 + 2 * below(4), static_cast<int>(below(24)) - 14) / (g * g * v_gain));
     }
   }
   std::array<std::uint32_t*, 10> words() {

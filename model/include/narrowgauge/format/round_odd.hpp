@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Golden model of ng_fp32_to_bf16_odd: rounding to odd (S. Boldo and G. Melquiond, "When double rounding is odd", 2005).
+// Golden model of ng_fp32_to_bf16_odd: rounding to odd (S. Boldo and G. Melquiond, "When double rounding is odd",
+// 2005).
 #pragma once
 
 #include <cstdint>
