@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <random>
 
 #include "narrowgauge/codec/huffman.hpp"
@@ -138,23 +140,34 @@ Ports decoder(const Map& map, std::size_t cycles) {
   return ports;
 }
 
-/// Groups of four channels that have something in common, through a cosine transform at half its size.
-Ports transform(std::size_t cycles, std::uint64_t seed) {
-  constexpr std::uint32_t size = 4, shift = 8, limit = 127;
-  constexpr std::array<std::array<int, size>, size> matrix{
-      {{64, 64, 64, 64}, {84, 35, -35, -84}, {64, -64, -64, 64}, {35, -84, 84, -35}}};
+/// Entry of the cosine transform of `size` values, at half its size where eight bits are shifted out.
+int cosine(std::size_t size, std::size_t row, std::size_t column) {
+  const double n = static_cast<double>(size),
+               angle = (2.0 * static_cast<double>(column) + 1) * static_cast<double>(row);
+  return static_cast<int>(
+      std::lround(128 * std::sqrt((row == 0 ? 1 : 2) / n) * std::cos(std::numbers::pi * angle / (2 * n))));
+}
+
+/// Groups of `size` channels, 16 at the most, that have something in common, through a cosine transform at half its
+/// size.
+Ports transform(std::size_t size, std::size_t cycles, std::uint64_t seed) {
+  constexpr std::uint32_t shift = 8, limit = 127;
+  const auto index_bits = static_cast<unsigned>(std::bit_width(size - 1));
+  const unsigned sum_bits = 8 + 8 + index_bits;
+  const std::size_t entries = size * size, settings = entries + size;
+  const std::size_t start = std::max(codec_table_cycles, settings + 1);
   Ports ports;
   auto& enable = port(ports, "table_we", 1, cycles);
   auto& kind = port(ports, "table_kind", 2, cycles);
-  auto& row = port(ports, "table_row", 2, cycles);
-  auto& column = port(ports, "table_column", 2, cycles);
-  auto& entry = port(ports, "table_data", 18, cycles);
-  for (std::size_t i = 0; i < size * size + size + 1 && i < cycles; ++i) {
+  auto& row = port(ports, "table_row", index_bits, cycles);
+  auto& column = port(ports, "table_column", index_bits, cycles);
+  auto& entry = port(ports, "table_data", sum_bits, cycles);
+  for (std::size_t i = 0; i <= settings && i < cycles; ++i) {
     enable[i] = 1;
-    kind[i] = i < size * size ? 0 : i < size * size + size ? 1 : 2;
+    kind[i] = i < entries ? 0 : i < settings ? 1 : 2;
     row[i] = kind[i] == 0 ? i / size : i % size;
     column[i] = kind[i] == 0 ? i % size : 0;
-    entry[i] = kind[i] == 0   ? static_cast<std::uint64_t>(matrix[row[i]][column[i]]) & 0x3FFFF
+    entry[i] = kind[i] == 0   ? static_cast<std::uint64_t>(cosine(size, row[i], column[i])) & ((1U << sum_bits) - 1)
                : kind[i] == 1 ? std::uint64_t{1} << (shift - 1)
                               : limit << 6 | shift;
   }
@@ -163,8 +176,8 @@ Ports transform(std::size_t cycles, std::uint64_t seed) {
   port(ports, "last", 1, cycles);
   std::mt19937_64 engine(seed);
   double common = 0;
-  for (std::size_t i = codec_table_cycles; i < cycles; ++i) {
-    if ((i - codec_table_cycles) % size == 0) common = 30 * normal(engine);
+  for (std::size_t i = start; i < cycles; ++i) {
+    if ((i - start) % size == 0) common = 30 * normal(engine);
     valid[i] = 1;
     data[i] = static_cast<std::uint64_t>(
                   static_cast<std::int64_t>(std::clamp(std::nearbyint(common + 8 * normal(engine)), -127.0, 127.0))) &
@@ -178,17 +191,19 @@ Ports transform(std::size_t cycles, std::uint64_t seed) {
 CodecPort codec_port(const std::string& name, std::size_t cycles, std::uint64_t seed) {
   const std::size_t dot = name.find('.');
   const std::string unit = name.substr(0, dot);
+  const bool transforms = unit == "transform4" || unit == "transform8" || unit == "transform16";
   // A block more than is offered, so that no tile ends.
-  const Map map = unit == "transform" ? Map{} : feature_map(cycles + codec_block, seed);
+  const Map map = transforms ? Map{} : feature_map(cycles + codec_block, seed);
   Ports ports;
-  if (unit == "transform") ports = transform(cycles, seed);
+  if (transforms) ports = transform(std::stoul(unit.substr(9)), cycles, seed);
   if (unit == "encoder") ports = encoder(map, cycles);
   if (unit == "decoder") ports = decoder(map, cycles);
   if (unit == "packer") ports = packer(map, cycles);
   const auto found = dot == std::string::npos ? ports.end() : ports.find(name.substr(dot + 1));
   if (found == ports.end())
     throw Error("'codec' is '" + name +
-                "'; expected transform, encoder, decoder or packer, a dot, and a port without its _i");
+                "'; expected transform4, transform8, transform16, encoder, decoder or packer, a dot, and a port "
+                "without its _i");
   return found->second;
 }
 

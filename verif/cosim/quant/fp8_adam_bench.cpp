@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fp8_adam against its golden function and cycle for cycle against the cycle model: elements and constants of
 // several kinds, under bubbles, stalls and resets. A vector is an element.
-#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -40,7 +40,8 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     }
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
-      kind_ = std::min(below(8), 5U);
+      constexpr std::array kinds{0U, 1U, 2U, 3U, 4U, 5U, 5U, 5U, 6U};
+      kind_ = kinds[below(kinds.size())];
       new_constants();
       for (int n = 0; n < 8; ++n, ++i) offer(element());
       drain_or_reset(0.02, 80, [&] { return element(); });
@@ -63,7 +64,7 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     step.rate = std::exp2(-4.0 - bench_.rng().below(16));
     step.beta1 = 1 - std::exp2(-1.0 - bench_.rng().below(6));
     step.beta2 = 1 - std::exp2(-3.0 - bench_.rng().below(9));
-    step.epsilon = kind_ == 3 ? 0 : std::exp2(-10.0 - bench_.rng().below(30));
+    step.epsilon = kind_ == 3 || kind_ == 6 ? 0 : std::exp2(-10.0 - bench_.rng().below(30));
     step.weight_decay = bench_.rng().below(2) * uniform();
     step.step = 1 + bench_.rng().below(bench_.rng().below(2) ? 10 : 100'000);
     size_ = std::exp2(static_cast<double>(bench_.rng().below(30)) - 20);  // of the gradients
@@ -72,6 +73,7 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     step.v_scale = static_cast<float>((4096 + 100'000 * uniform()) / (size_ * size_));
     step.v_scale_old = static_cast<float>((4096 + 100'000 * uniform()) / (size_ * size_));
     constants_ = fp8_adam_constants(step);
+    if (kind_ == 6) constants_.v_decay = code(std::ldexp(1, -115 - static_cast<int>(below(35))));
     if (kind_ == 5) {  // the moments are as good as those of a gradient alone, and their codes next to ties
       gradient_ = code((1 + uniform()) * size_);
       const double g = number(gradient_), m_gain = 1 + uniform(), v_gain = 1 + uniform();
@@ -99,6 +101,8 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
         return word() & 0x807FFFFF;
       case 2:
         return word() & 0x80000000;
+      case 3:  // a NaN by a single bit
+        return (word() & 0x80000000) | 0x7F800000 | 1U << below(23);
       default:
         return (word() & 0x807FFFFF) | (97 + bench_.rng().below(60)) << 23;
     }
@@ -131,6 +135,10 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
       case 5:
         x.gradient = gradient_ | static_cast<std::uint32_t>(bench_.rng().bits(1)) << 31;
         x.old.m &= 0xF7;  // no NaN
+        break;
+      case 6:  // no gradient, and a second moment of one bit that becomes subnormal
+        x.gradient &= 0x80000000;
+        x.old.v &= 0x7C;
         break;
       case 4:
         x = {.gradient = any(),
