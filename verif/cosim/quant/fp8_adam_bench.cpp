@@ -82,7 +82,8 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
       constants_.m_gain = code(m_gain);
       constants_.v_gain = code(v_gain);
       constants_.m_scale = code(std::ldexp(17 + 2 * below(8), static_cast<int>(below(12)) - 8) / (g * m_gain));
-      for (std::uint32_t* each : {&constants_.epsilon, &constants_.rate, &constants_.keep}) *each ^= bits(1) << 31;
+      for (std::uint32_t* each : {&constants_.root_scale, &constants_.epsilon, &constants_.rate, &constants_.keep})
+        *each ^= bits(1) << 31;
       constants_.v_scale = code(std::ldexp(9 + 2 * below(4), static_cast<int>(below(24)) - 14) / (g * g * v_gain));
     }
   }
