@@ -2,13 +2,15 @@
 // ng_tile_decode against the golden model: every word of packets that are whole, broken in each way and of any bits,
 // under bubbles and stalls of changing density, with resets and new tables; a fault comes where the golden decoder has
 // one, and then words are taken and none is given until a reset. Long packets at full speed take no more cycles than
-// the decoders need. Build parameters: NG_STREAM_WIDTH, NG_DECODERS.
+// the decoders need. A chunk of more than 2^15 words, and as many chunks as the queues hold. Build parameters:
+// NG_STREAM_WIDTH, NG_DECODERS.
 #include <cstdio>
 #include <deque>
 
 #include "../codec/codec_stimulus.hpp"
 #include "Vdut.h"
 #include "narrowgauge/codec/tile_packet.hpp"
+#include "narrowgauge/codec/tile_stream.hpp"
 #include "packet_stimulus.hpp"
 
 namespace {
@@ -28,9 +30,11 @@ class TileDecodeBench {
   int run() {
     reset();
     for (int i = 0; i < 3; ++i) full_speed();
+    for (int i = 0; i < 3; ++i) short_chunks();
+    done_ = 0;  // the budget is for what follows
     while (done_ < bench_.budget()) {
       reset();
-      load();
+      load(random_code(bench_.rng()));
       for (unsigned packets = 1 + bench_.rng().below(4); packets > 0 && !fault_; --packets)
         queue(random_packet(bench_.rng(), lengths_, width / 8));
       // Of the next packet, which a broken one keeps from being read.
@@ -51,6 +55,7 @@ class TileDecodeBench {
       }
       if (complete()) after();
     }
+    long_chunk();
     bench_.expect(output_.stalls() > 0 && faults_ > 0 && whole_ > 0,
                   [] { return "no word waited, or a kind of packet was missing"; });
     std::printf("packets: %llu whole, %llu broken\n", static_cast<unsigned long long>(whole_),
@@ -80,8 +85,8 @@ class TileDecodeBench {
     if (bench_.rng().chance(0.5)) dut_.reset();
   }
 
-  void load() {
-    lengths_ = random_code(bench_.rng());
+  void load(const CodeLengths& lengths) {
+    lengths_ = lengths;
     table_ = decoder_table(lengths_);
     for (const auto& [address, data] : table_writes(table_)) {
       dut_->table_we_i = true;
@@ -127,15 +132,7 @@ class TileDecodeBench {
     reset();
     std::array<std::uint64_t, huffman_symbols> counts{};
     for (std::size_t i = 0; i < huffman_symbols; ++i) counts[i] = i < 64 ? 100 : 1;
-    lengths_ = make_code(counts);
-    table_ = decoder_table(lengths_);
-    for (const auto& [address, data] : table_writes(table_)) {
-      dut_->table_we_i = true;
-      dut_->table_addr_i = address;
-      dut_->table_data_i = data;
-      dut_.tick();
-    }
-    dut_->table_we_i = false;
+    load(make_code(counts));
     std::vector<std::uint8_t> values(packet_chunk * decoders * width / 32 * 6);
     for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().below(64));
     queue(encode_packet(values, encoder_table(lengths_), width / 8));
@@ -145,7 +142,56 @@ class TileDecodeBench {
     bench_.expect(expected_.empty(), [&] {
       return std::to_string(values.size()) + " values have not all come in " + std::to_string(most) + " cycles";
     });
-    fastest_ = cycles;
+  }
+
+  /// `values` as a packet of chunks of `size`, all of which are in the unit, or waiting before it, when a word is taken
+  /// for the first time. `rough`: then words come and are taken for a while each.
+  void stalled(const std::vector<std::uint8_t>& values, std::size_t size, bool rough) {
+    reset();
+    CodeLengths lengths{};
+    lengths[0] = lengths[1] = 1;
+    load(lengths);
+    std::vector<std::uint8_t> packet;
+    for (std::size_t at = 0; at < values.size(); at += size) {
+      const auto chunk = encode_tile(std::span(values).subspan(at, size), encoder_table(lengths));
+      const std::size_t words = chunk.size() / 4;
+      packet.insert(packet.end(), {static_cast<std::uint8_t>(words), static_cast<std::uint8_t>(words >> 8), 0, 0});
+      packet.insert(packet.end(), chunk.begin(), chunk.end());
+    }
+    while (packet.size() % (width / 8) != 0) packet.push_back(0);
+    queue(packet);
+    for (std::size_t idle = 0; idle < 1000 && !words_.empty(); ++idle)
+      if (cycle(true, false)) idle = 0;
+    // What waits is taken, 32 bits a cycle.
+    if (rough) {
+      const std::size_t left = expected_.size() - 32 * decoders / (width / 32);
+      for (unsigned i = 0; i < 32 * decoders + 4; ++i) cycle(true, true);
+      bench_.expect(expected_.size() <= left, [] { return "words that wait are not taken at full speed"; });
+    }
+    bool push = true, pop = true;
+    for (std::size_t i = 0; i < 2 * values.size() + 2000 && !expected_.empty(); ++i) {
+      if (rough && bench_.rng().chance(0.01)) {
+        push = bench_.rng().chance(0.7);
+        pop = !push || bench_.rng().chance(0.7);
+      }
+      cycle(push, pop);
+    }
+    bench_.expect(expected_.empty(), [&] { return "chunks of " + std::to_string(size) + " values have not all come"; });
+    after();
+  }
+
+  /// A raw chunk of more than 2^15 words, so that every bit of the count of those that are to come is at work.
+  void long_chunk() {
+    std::vector<std::uint8_t> values((131072 + width / 8 - 1) / (width / 8) * (width / 8));
+    for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().bits(8));
+    stalled(values, values.size(), false);
+  }
+
+  /// More chunks than queues and decoders hold, coming and going, for every bit of their count.
+  void short_chunks() {
+    std::vector<std::uint8_t> values(decoders * 480 * 4);
+    for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().bits(1));
+    stalled(values, 4, true);
   }
 
   /// Whether anything moved.
@@ -191,7 +237,7 @@ class TileDecodeBench {
   DecoderTable table_;
   std::deque<Word> words_, expected_;
   bool fault_ = false;
-  std::uint64_t done_ = 0, faults_ = 0, whole_ = 0, fastest_ = 0;
+  std::uint64_t done_ = 0, faults_ = 0, whole_ = 0;
 };
 
 }  // namespace
