@@ -106,3 +106,4 @@ rtl/tile/ng_tile_regs.sv
 rtl/tile/ng_tile_sequencer.sv
 rtl/tile/ng_tile_tally.sv
 rtl/tile/ng_tile.sv
+rtl/tile/ng_tile_encode.sv

@@ -13,6 +13,7 @@
 #include "narrowgauge/codec/baselines.hpp"
 #include "narrowgauge/codec/feature_map.hpp"
 #include "narrowgauge/codec/report.hpp"
+#include "narrowgauge/codec/tile_encode.hpp"
 #include "narrowgauge/codec/tile_packet.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
@@ -219,6 +220,44 @@ TEST(Codec, PacketsComeBack) {
   EXPECT_THROW(encode_packet(Bytes{}, encoder_table(CodeLengths{}), 4), Error);
   EXPECT_THROW(encode_packet(Bytes(6), encoder_table(CodeLengths{}), 6), Error);
   EXPECT_THROW(decode_packet(Bytes(6), DecoderTable{}, 4), Error);
+}
+
+TEST(Codec, StreamedPacketsComeBack) {
+  Stream stream(7);
+  for (const std::size_t stream_bytes : {4U, 8U, 12U, 64U, 252U}) {
+    const std::size_t chunk = stream_bytes == 12 || stream_bytes == 252 ? 252 : 256;  // the docs' rule, by hand
+    EXPECT_EQ(streamed_chunk(stream_bytes), chunk);
+    for (const std::size_t words : {1U, 4U, 21U, 64U, 300U}) {
+      Bytes bytes(words * stream_bytes);
+      for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(stream.draw() & stream.draw());
+      CodeLengths lengths = make_code(counts_of(bytes));
+      if (words == 4) lengths = {};  // all raw
+      const Bytes packet = encode_streamed_packet(bytes, encoder_table(lengths), stream_bytes);
+      EXPECT_EQ(packet.size() % stream_bytes, 0U);
+      const DecodedPacket decoded = decode_packet(packet, decoder_table(lengths), stream_bytes);
+      EXPECT_FALSE(decoded.fault);
+      EXPECT_EQ(decoded.bytes, bytes);
+      // Its chunks are where their heads say, and end where the values do.
+      std::size_t at = 0, chunks = 0;
+      for (; chunks * chunk < bytes.size(); ++chunks) {
+        ASSERT_LT(at + 4, packet.size());
+        const std::size_t size = packet[at] * std::size_t{4};
+        EXPECT_EQ(packet[at + 1] | packet[at + 2] | packet[at + 3], 0);
+        ASSERT_LE(at + 4 + size, packet.size());
+        const DecodedTile tile = decode_tile(std::span(packet).subspan(at + 4, size), decoder_table(lengths));
+        EXPECT_EQ(tile.fault, TileFault::none);
+        EXPECT_EQ(tile.values.size(), std::min(chunk, bytes.size() - chunks * chunk));
+        at += 4 + size;
+      }
+      EXPECT_LT(packet.size() - at, stream_bytes);
+      EXPECT_TRUE(std::all_of(packet.begin() + static_cast<std::ptrdiff_t>(at), packet.end(),
+                              [](std::uint8_t byte) { return byte == 0; }));
+    }
+  }
+  EXPECT_THROW(encode_streamed_packet(Bytes(6), encoder_table(CodeLengths{}), 4), Error);
+  EXPECT_THROW(encode_streamed_packet(Bytes{}, encoder_table(CodeLengths{}), 4), Error);
+  EXPECT_THROW(encode_streamed_packet(Bytes(6), encoder_table(CodeLengths{}), 6), Error);
+  EXPECT_THROW(encode_streamed_packet(Bytes(260), encoder_table(CodeLengths{}), 260), Error);
 }
 
 TEST(Codec, CorruptPacketsAreFaultsOrWords) {
