@@ -14,6 +14,7 @@
 #include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize_4over6.hpp"
+#include "narrowgauge/quant/quantize_eden.hpp"
 #include "narrowgauge/quant/quantize_fp8.hpp"
 #include "narrowgauge/quant/quantize_mx.hpp"
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
@@ -604,6 +605,49 @@ TEST(Quantizer, EdenScalesOfTheUnitAreThoseOfTheDialect) {
     }
   }
   EXPECT_GT(up, 500U);
+}
+
+// The golden function of ng_quantize_eden, group by group, the last one short; with numbers that are refused, zeros,
+// and tensors whose scale is subnormal or vanishes; and with another ElementMax and fewer random bits.
+TEST(Quantizer, EdenGroupsOfTheUnitAreThoseOfTheDialect) {
+  std::mt19937_64 rng(5);
+  std::size_t up = 0, refused = 0, ones = 0;
+  for (const bool usual : {true, false}) {
+    const Dialect dialect = parse_dialect(usual ? "quartet2:nonfinite=nan_scale"
+                                                : "quartet2:nonfinite=nan_scale,element_max=6,bound=448,random_bits=8");
+    for (const int size : {0, -100, -140, -149, 100}) {
+      constexpr std::size_t count = 40 * 128 + 48;
+      std::vector<float> x(count);
+      std::vector<std::uint32_t> words(count / 16);
+      for (std::size_t i = 0; i < count; ++i) {
+        const int shift = static_cast<int>(i / 16 % 19) + (rng() % 8 == 0 ? 3 : 0) + (i / 128 == 7 ? 40 : 0);
+        const auto integer = static_cast<float>(static_cast<std::int64_t>(rng() % 1024) - 512);
+        x[i] = i / 128 == 9 ? 0.0F : std::ldexp(integer, size - shift);
+        if (rng() % 1000 == 0 || i / 128 == 11)
+          x[i] = rng() % 2 ? std::numeric_limits<float>::infinity() : std::nanf("");
+      }
+      for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(rng() >> (64 - dialect.random_bits));
+      const QuantizedMatrix q = quantize(x, 1, count, Axis::rows, dialect, {.random = words});
+      for (std::size_t b = 0; b < words.size(); b += 8) {
+        const std::size_t blocks = std::min<std::size_t>(8, words.size() - b);
+        const std::span<const float> group(x.data() + 16 * b, 16 * blocks);
+        const std::vector<EdenBlock> made = quantize_eden(group, q.tensor_scale, std::span(words).subspan(b, blocks),
+                                                          dialect.element_max, dialect.random_bits);
+        for (std::size_t i = 0; i < blocks; ++i) {
+          ASSERT_EQ(made[i].scale, q.scales[b + i]) << "block " << b + i << " of size " << size;
+          for (std::size_t j = 0; j < 16; ++j)
+            ASSERT_EQ(made[i].codes[j], q.codes[16 * (b + i) + j]) << "element " << j << " of block " << b + i;
+          const EdenBlock nearest = eden_block(group.subspan(16 * i, 16), q.tensor_scale, dialect.element_max);
+          refused += nearest.refused;
+          up += made[i].scale > nearest.scale;
+          ones += nearest.scale == 0x38;
+        }
+      }
+    }
+  }
+  EXPECT_GT(up, 100U);
+  EXPECT_GT(refused, 100U);
+  EXPECT_GT(ones, 100U);
 }
 
 // The same, stochastic, with the random bits of the seed.

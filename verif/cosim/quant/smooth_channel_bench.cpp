@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_smooth_channel against its golden model and, cycle for cycle, its cycle model: blocks of rows of equal and of
 // different lengths, measured, divided and multiplied in any order, under bubbles and stalls of changing density, with
-// rows that are too long and with resets; then undisturbed rows, to the cycle. Build parameters: NG_LANES, NG_MAX_BEATS.
+// rows that are too long and with resets; then undisturbed rows, to the cycle. Build parameters: NG_LANES,
+// NG_MAX_BEATS.
 #include <array>
 #include <deque>
 #include <vector>
@@ -71,15 +72,18 @@ class SmoothChannelBench {
   /// A row to come: what is done with it, and its length.
   void row() {
     const unsigned choice = bench_.rng().below(16);
-    op_ = choice == 0 ? SmoothOp::begin : choice < 8 ? SmoothOp::measure : choice < 13 ? SmoothOp::divide
-                                                                                      : SmoothOp::multiply;
+    op_ = choice == 0   ? SmoothOp::begin
+          : choice < 8  ? SmoothOp::measure
+          : choice < 13 ? SmoothOp::divide
+                        : SmoothOp::multiply;
     if (op_ == SmoothOp::begin || bench_.rng().chance(0.1)) {
       const unsigned some[] = {1, 2, max_beats, 1 + bench_.rng().below(max_beats)};
       usual_ = some[bench_.rng().below(4)];
     }
     const unsigned choices = bench_.rng().below(10);
-    length_ = choices == 0 ? 1 + bench_.rng().below(max_beats) : choices == 1 ? max_beats + 1 + bench_.rng().below(2)
-                                                                             : usual_;
+    length_ = choices == 0   ? 1 + bench_.rng().below(max_beats)
+              : choices == 1 ? max_beats + 1 + bench_.rng().below(2)
+                             : usual_;
     longer_ += op_ == SmoothOp::divide && length_ > usual_;
     shorter_ += op_ == SmoothOp::divide && length_ < usual_;
     const unsigned end = bench_.rng().below(16);
@@ -132,8 +136,8 @@ class SmoothChannelBench {
         const std::size_t channel = at_ % max_beats * lanes + lane;
         const int scale = measured_[channel].empty() ? 127 : smooth_scale(measured_[channel]);
         const int power = op_ == SmoothOp::multiply ? scale - 127 : 127 - scale;
-        const int ends[] = {static_cast<int>(bench_.rng().below(4)) - 1,
-                            253 + static_cast<int>(bench_.rng().below(4)), 1 << bench_.rng().below(8)};
+        const int ends[] = {static_cast<int>(bench_.rng().below(4)) - 1, 253 + static_cast<int>(bench_.rng().below(4)),
+                            1 << bench_.rng().below(8)};
         return with_exponent(clamped(ends[bench_.rng().below(3)] - power));
       }
       case 7:
@@ -211,7 +215,7 @@ class SmoothChannelBench {
         channel.push_back(word_.data[i]);
       } else {
         beat.data[i] = taken_ == SmoothOp::divide ? smooth_channel_divide(word_.data[i], beat.scales[i])
-                                                    : smooth_channel_multiply(word_.data[i], beat.scales[i]);
+                                                  : smooth_channel_multiply(word_.data[i], beat.scales[i]);
       }
     }
     beat.last = word_.last || at_ + 1 == max_beats;
@@ -225,13 +229,13 @@ class SmoothChannelBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   Core core_;
-  Core::Word word_{};             // that is offered
+  Core::Word word_{};  // that is offered
   bool offered_ = false;
-  std::deque<Beat> expected_;     // that are to leave
+  std::deque<Beat> expected_;                                           // that are to leave
   std::array<std::vector<std::uint16_t>, lanes * max_beats> measured_;  // numbers of each channel of the block
   SmoothOp op_ = SmoothOp::begin, taken_ = SmoothOp::begin;  // of the row that comes, of its beats that were taken
   unsigned at_ = 0, length_ = 1, usual_ = 1;  // the beat of the row that comes, its length, that of most rows
-  unsigned centre_ = 0;           // no measured or multiplied number of a plain row has an exponent above it
+  unsigned centre_ = 0;  // no measured or multiplied number of a plain row has an exponent above it
   bool plain_ = false;
   std::uint64_t cut_ = 0, whole_ = 0, longer_ = 0, shorter_ = 0;
 };

@@ -25,8 +25,8 @@ inline std::vector<std::uint8_t> smooth_channel_scales(std::span<const std::uint
   return scales;
 }
 
-/// BF16 code of x 2^power, power -254 to 254: exact, but for results below 2^-126, which are zeros with the sign of x, as
-/// subnormal x are, and results from 2^128 on, which are infinities. Infinities and NaNs stay as they are.
+/// BF16 code of x 2^power, power -254 to 254: exact, but for results below 2^-126, which are zeros with the sign of x,
+/// as subnormal x are, and results from 2^128 on, which are infinities. Infinities and NaNs stay as they are.
 constexpr std::uint16_t smooth_shift(std::uint16_t x, int power) {
   const int exponent = x >> 7 & 0xFF;
   if (exponent == 255) return x;
