@@ -338,8 +338,7 @@ module ng_quantize_eden #(
       Correct: y_q <= none ? One : quotient;
       default: y_q <= y_q;
     endcase
-    if (state_q == Square | state_q == Product) u_q <= result;
-    if (state_q == SumB) u_q <= sum;
+    u_q <= state_q == SumB ? sum : result;  // used in the next state alone
   end
 
   logic unused;

@@ -59,6 +59,8 @@ class QuantizeEdenBench {
         alone(1);
       }
     }
+    x_.fill(0);
+    for (unsigned bit = 0; bit < 31; ++bit) alone(std::bit_cast<float>(1U << bit));  // a tensor scale of one bit
     double push = 1, pop = 1;
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       if (bench_.rng().chance(0.001)) {
