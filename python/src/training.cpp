@@ -67,7 +67,7 @@ void bind_training(py::module_& module) {
           for (std::size_t block = 0; block < blocks; ++block, found += channels) {
             std::ranges::copy(smooth_channel_scales({in, rows * channels}, channels), found);
             for (std::size_t row = 0; row < rows; ++row) {
-              for (std::size_t i = 0; i < channels; ++i) *out++ = smooth_channel_divide(*in++, found[i]);
+              for (std::size_t i = 0; i < channels; ++i) *out++ = smooth_divide(*in++, found[i]);
             }
           }
         }
@@ -82,7 +82,7 @@ void bind_training(py::module_& module) {
         const std::uint16_t* in = w.data();
         std::uint16_t* out = y.mutable_data();
         for (py::ssize_t row = 0; row < w.shape(0); ++row) {
-          for (py::ssize_t i = 0; i < w.shape(1); ++i) *out++ = smooth_channel_multiply(*in++, scales.data()[row]);
+          for (py::ssize_t i = 0; i < w.shape(1); ++i) *out++ = smooth_multiply(*in++, scales.data()[row]);
         }
         return y;
       },

@@ -26,7 +26,7 @@ class SerialBench {
   std::uint32_t below(std::uint32_t bound) { return bench_.rng().below(bound); }
   std::uint32_t bits(unsigned n) { return static_cast<std::uint32_t>(bench_.rng().bits(n)); }
 
-  /// Soon, and long queues at once.
+  /// An input to come; when many wait, all are driven at once, without bubbles and stalls.
   void offer(const Input& input) {
     inputs_.push_back(input);
     if (inputs_.size() >= 100) drain(0, 0);

@@ -69,8 +69,8 @@ class SmoothChannelCore {
     } else {
       for (std::size_t i = 0; i < lanes; ++i) {
         scales_[i] = fresh || largest[i] == 0 ? 127 : largest[i];
-        beat_[i] = op_ == SmoothOp::divide ? smooth_channel_divide(word.data[i], scales_[i])
-                                           : smooth_channel_multiply(word.data[i], scales_[i]);
+        beat_[i] = op_ == SmoothOp::divide ? smooth_divide(word.data[i], scales_[i])
+                                           : smooth_multiply(word.data[i], scales_[i]);
       }
       valid_ = true;
     }

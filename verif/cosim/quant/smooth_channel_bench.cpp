@@ -214,8 +214,8 @@ class SmoothChannelBench {
       if (taken_ == SmoothOp::begin || taken_ == SmoothOp::measure) {
         channel.push_back(word_.data[i]);
       } else {
-        beat.data[i] = taken_ == SmoothOp::divide ? smooth_channel_divide(word_.data[i], beat.scales[i])
-                                                  : smooth_channel_multiply(word_.data[i], beat.scales[i]);
+        beat.data[i] = taken_ == SmoothOp::divide ? smooth_divide(word_.data[i], beat.scales[i])
+                                                  : smooth_multiply(word_.data[i], beat.scales[i]);
       }
     }
     beat.last = word_.last || at_ + 1 == max_beats;

@@ -21,14 +21,21 @@ constexpr std::uint8_t smooth_scale(std::span<const std::uint16_t> x) {
   return static_cast<std::uint8_t>(largest == 0 ? 127 : largest);
 }
 
-/// BF16 code of x / 2^(scale - 127), for a scale that is not below the exponent of x: exact, but for results below
-/// 2^-126, which are zeros with the sign of x.
-constexpr std::uint16_t smooth_divide(std::uint16_t x, std::uint8_t scale) {
+/// BF16 code of x 2^power, power -254 to 254: exact, but for results below 2^-126, which are zeros with the sign of x,
+/// as subnormal x are, and results from 2^128 on, which are infinities. Infinities and NaNs stay as they are.
+constexpr std::uint16_t smooth_shift(std::uint16_t x, int power) {
   const int exponent = x >> 7 & 0xFF;
   if (exponent == 255) return x;
-  const int divided = exponent + 127 - scale;
-  if (exponent == 0 || divided <= 0) return x & 0x8000;
-  return static_cast<std::uint16_t>((x & 0x807F) | divided << 7);
+  const int moved = exponent + power;
+  if (exponent == 0 || moved <= 0) return x & 0x8000;
+  if (moved >= 255) return static_cast<std::uint16_t>((x & 0x8000) | 0x7F80);
+  return static_cast<std::uint16_t>((x & 0x807F) | moved << 7);
 }
+
+/// x / 2^(scale - 127); under the scale of x itself, or a larger one, no result is beyond the largest number.
+constexpr std::uint16_t smooth_divide(std::uint16_t x, std::uint8_t scale) { return smooth_shift(x, 127 - scale); }
+
+/// x 2^(scale - 127), of a weight in the row of a channel that was divided.
+constexpr std::uint16_t smooth_multiply(std::uint16_t x, std::uint8_t scale) { return smooth_shift(x, scale - 127); }
 
 }  // namespace narrowgauge
