@@ -105,32 +105,41 @@ module ng_mac_array #(
   localparam int DotStage = 2 + (CellCuts & 1);
   localparam int Stages = HasFp4 ? DotStage + 1 + ((CellCuts >> 2) & 1) + ((CellCuts >> 3) & 1) : DotStage;
   localparam int ScaleStage = (CellCuts & 2) != 0 ? DotStage - 1 : DotStage;  // where cells want block scales
-  logic              move, take;
+  // What enables the whole array is known a cycle ahead, in registers: that it moves, and that a finished job does, to the shadow
+  // registers. The array stands still while a beat would overwrite a job that has to wait for these.
+  logic              move_q, shadow_en_q, take;
   logic [Stages:1]   valid_q, first_q, last_q, advance;
   logic              done_q;                // the accumulators hold a finished job
   logic              drain_q;               // the shadow registers hold rows that have not left
-  logic              shadow_en;             // a finished job moves to the shadow registers
-  logic              queue_ready, row_last;
+  logic              queue_ready, row_last_q;
+  logic              move_d, shadow_en_d, done_d, drain_d, queue_ready_d, row_last_d;
+  logic [Stages:1]   valid_d;
 
-  assign shadow_en = done_q & (~drain_q | (queue_ready & row_last));
-  assign move = ~(valid_q[Stages] & done_q) | shadow_en;
-  assign ready_o = move;
-  assign take = valid_i & move;
-  assign advance = move ? valid_q : '0;
+  assign ready_o = move_q;
+  assign take = valid_i & move_q;
+  assign advance = move_q ? valid_q : '0;
+  assign valid_d = move_q ? {valid_q[Stages-1:1], valid_i} : valid_q;
+  assign done_d = (advance[Stages] & last_q[Stages]) | (done_q & ~shadow_en_q);
+  assign shadow_en_d = done_d & (~drain_d | (queue_ready_d & row_last_d));
+  assign move_d = ~(valid_d[Stages] & done_d) | shadow_en_d;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q <= '0;
-      first_q <= '0;
-      last_q  <= '0;
-      done_q  <= 1'b0;
+      valid_q     <= '0;
+      first_q     <= '0;
+      last_q      <= '0;
+      done_q      <= 1'b0;
+      shadow_en_q <= 1'b0;
+      move_q      <= 1'b1;
     end else begin
-      if (move) begin
-        valid_q <= {valid_q[Stages-1:1], valid_i};
+      if (move_q) begin
         first_q <= {first_q[Stages-1:1], first_i};
         last_q  <= {last_q[Stages-1:1], last_i};
       end
-      done_q <= (advance[Stages] & last_q[Stages]) | (done_q & ~shadow_en);
+      valid_q     <= valid_d;
+      done_q      <= done_d;
+      shadow_en_q <= shadow_en_d;
+      move_q      <= move_d;
     end
   end
 
@@ -248,15 +257,19 @@ module ng_mac_array #(
 
   // ---- which row of the shadow registers leaves next
   localparam int RowWidth = Rows > 1 ? $clog2(Rows) : 1;
-  logic [RowWidth-1:0] row_q;
-  assign row_last = row_q == RowWidth'(Rows - 1);
+  logic [RowWidth-1:0] row_q, row_d;
+  assign row_d = ~(drain_q & queue_ready) ? row_q : row_last_q ? '0 : row_q + 1'b1;
+  assign row_last_d = row_d == RowWidth'(Rows - 1);
+  assign drain_d = shadow_en_q | (drain_q & ~(queue_ready & row_last_q));
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      drain_q <= 1'b0;
-      row_q   <= '0;
+      drain_q    <= 1'b0;
+      row_q      <= '0;
+      row_last_q <= Rows == 1;
     end else begin
-      drain_q <= shadow_en | (drain_q & ~(queue_ready & row_last));
-      if (drain_q & queue_ready) row_q <= row_last ? '0 : row_q + 1'b1;
+      drain_q    <= drain_d;
+      row_q      <= row_d;
+      row_last_q <= row_last_d;
     end
   end
 
@@ -265,7 +278,7 @@ module ng_mac_array #(
   logic [ConvertStages:0] convert_valid, convert_last;  // rows in conversion: [0] goes in, the highest comes out
   logic [Cols*32-1:0]     row_data;
   assign convert_valid[0] = drain_q;
-  assign convert_last[0] = row_last;
+  assign convert_last[0] = row_last_q;
   for (genvar s = 0; s < ConvertStages; s++) begin : gen_stage
     logic row_valid_q;
     assign convert_valid[s+1] = row_valid_q;
@@ -310,7 +323,7 @@ module ng_mac_array #(
         .b_fp8_i    (b_fp8[c*BLanes*8 +: BLanes*8]),
         .a_e5m2_i   (a_e5m2_q),
         .b_e5m2_i   (b_e5m2_q),
-        .move_i     (move),
+        .move_i     (move_q),
         .dot_en_i   (advance[DotStage-1]),
         .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
         .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
@@ -318,7 +331,7 @@ module ng_mac_array #(
         .active_i   (active),
         .acc_first_i(first_q[Stages]),
         .acc_en_i   (advance[Stages]),
-        .shadow_en_i(shadow_en),
+        .shadow_en_i(shadow_en_q),
         .sum_o      (sum[r*AccWidth +: AccWidth]),
         .nan_o      (nan[r]),
         .pinf_o     (pinf[r]),
@@ -340,6 +353,7 @@ module ng_mac_array #(
     );
   end
 
+  assign queue_ready_d = ~((~queue_ready | convert_valid[ConvertStages]) & valid_o & ~ready_i);
   ng_fifo2 #(
     .Width(Cols * 32 + 1)
   ) u_queue (

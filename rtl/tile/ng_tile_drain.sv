@@ -85,7 +85,7 @@ module ng_tile_drain #(
   logic [ScaleStages:0]     product_valid;        // what is being scaled: [0] goes in, the highest comes out
   logic [ScaleStages*5+4:0] product_flags;
   logic                     product_odd, product_row_end, product_bf16, product_last, product_irq;
-  logic                     scaled_q, scaled_odd_q, scaled_row_end_q, scaled_bf16_q, scaled_last_q, scaled_irq_q;
+  logic                     scaled_q, scaled_odd_q, scaled_word_end_q, scaled_bf16_q, scaled_last_q, scaled_irq_q;
   logic [StreamWidth-1:0]   scaled_d, scaled_data_q;
   logic                     pack_ready;
   assign scale_ready = ~scaled_q | pack_ready;
@@ -135,26 +135,25 @@ module ng_tile_drain #(
   end
   always_ff @(posedge clk_i) begin
     if (scale_ready & product_valid[ScaleStages]) begin
-      scaled_data_q    <= scaled_d;
-      scaled_odd_q     <= product_odd;
-      scaled_row_end_q <= product_row_end;
-      scaled_bf16_q    <= product_bf16;
-      scaled_last_q    <= product_last;
-      scaled_irq_q     <= product_irq;
+      scaled_data_q     <= scaled_d;
+      scaled_odd_q      <= product_odd;
+      scaled_word_end_q <= ~product_bf16 | product_odd | product_row_end;
+      scaled_bf16_q     <= product_bf16;
+      scaled_last_q     <= product_last;
+      scaled_irq_q      <= product_irq;
     end
   end
 
   // ---- pack: a BF16 word is two groups, or the odd last one of a row
   logic [StreamWidth/2-1:0] half, low_q;
   logic [StreamWidth-1:0]   word;
-  logic                     word_end, push, queue_ready;
+  logic                     push, queue_ready;
   for (genvar u = 0; u < Units; u++) begin : gen_bf16
     ng_fp32_to_bf16 u_bf16 (
       .fp32_i(scaled_data_q[u*32 +: 32]),
       .bf16_o(half[u*16 +: 16])
     );
   end
-  assign word_end = ~scaled_bf16_q | scaled_odd_q | scaled_row_end_q;
   assign word = ~scaled_bf16_q ? scaled_data_q : scaled_odd_q ? {half, low_q} : StreamWidth'(half);
   always_ff @(posedge clk_i) begin
     if (scaled_q & ~scaled_odd_q) low_q <= half;
@@ -210,8 +209,8 @@ module ng_tile_drain #(
       .clear_amax_i  (clear_amax_i),
       .amax_o        (amax_o)
     );
-    assign pack_ready = scaled_requantize_q.nvfp4 ? beat_ready : ~word_end | (queue_ready & ~requantizing);
-    assign push = image_valid | (scaled_q & word_end & ~scaled_requantize_q.nvfp4 & ~requantizing);
+    assign pack_ready = scaled_requantize_q.nvfp4 ? beat_ready : ~scaled_word_end_q | (queue_ready & ~requantizing);
+    assign push = image_valid | (scaled_q & scaled_word_end_q & ~scaled_requantize_q.nvfp4 & ~requantizing);
     assign queued = image_valid ? {image_irq, image_last, image_word} : {scaled_irq_q, scaled_last_q, word};
   end else begin : gen_no_requantize
     logic unused_requantize;
@@ -219,8 +218,8 @@ module ng_tile_drain #(
     assign scaled_requantize_q = '0;
     assign requantizing = 1'b0;
     assign amax_o = '0;
-    assign pack_ready = ~word_end | queue_ready;
-    assign push = scaled_q & word_end;
+    assign pack_ready = ~scaled_word_end_q | queue_ready;
+    assign push = scaled_q & scaled_word_end_q;
     assign queued = {scaled_irq_q, scaled_last_q, word};
   end
 
