@@ -179,18 +179,9 @@ def routable(targets: dict[str, dict]) -> dict[str, dict]:
     return {name: target for name, target in targets.items() if "place_and_route" in target}
 
 
-def routes(entry: dict, targets: dict[str, dict]) -> dict[str, int]:
-    """On which of the targets a configuration asks to be placed and routed, and with how many seeds."""
-    every = dict.fromkeys(routable(targets), len(SEEDS))
-    if not entry.get("place_and_route"):
-        return {}
-    return {name: seeds for name, seeds in entry.get("seeds", every).items() if name in every}
-
-
-def routed(record: dict, targets: dict[str, dict], seeds: dict[str, int], jobs: int) -> dict:
-    """The record with place and route on the targets with seeds, those without their program left out by name."""
-    for name, number in seeds.items():
-        target = targets[name]
+def routed(record: dict, targets: dict[str, dict], seeds: list[int], jobs: int) -> dict:
+    """The record with place and route on these targets, those without their program left out by name."""
+    for name, target in routable(targets).items():
         command = target["place_and_route"]["command"]
         if not route.available(command):
             print(f"{record['top']}: {command.split()[0]} was not found, so {name} is left out (make setup-area)")
@@ -199,7 +190,7 @@ def routed(record: dict, targets: dict[str, dict], seeds: dict[str, int], jobs: 
             if name not in record["targets"]:
                 record["targets"][name] = synthesize(record["top"], record["parameters"], target, Path(folder))
             record["targets"][name]["place_and_route"] = place_and_route(
-                record["top"], record["parameters"], target, Path(folder), list(range(1, number + 1)), jobs
+                record["top"], record["parameters"], target, Path(folder), seeds, jobs
             )
     return record
 
@@ -381,7 +372,7 @@ def area_page() -> str:
 One table a target. Counts are of the unit alone, from Yosys' mapper;
 the frequency is of the unit between an input shift register and an output register, placed and routed.
 
-Fmax is the median of {len(SEEDS)} seeds, or of the number that stands there, with the slowest and the fastest in parentheses:
+Fmax is the median of {len(SEEDS)} seeds, with the slowest and the fastest in parentheses:
 it belongs to the longest path between registers over all clocks that the report has, paths of pins left out.
 "Not run" is just that; after "no" stands why there is no result.
 
@@ -417,7 +408,7 @@ def parse_arguments() -> argparse.Namespace:
         "--params", help="for --unit, for example 'Lanes=16'; default: the unit's first recorded configuration"
     )
     parser.add_argument("--target", help="comma-separated, or all; default ice40, for --route and --check-route all")
-    parser.add_argument("--seeds", type=int, help="how many, for --pnr and --route; default 5, or what the record says")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many, for --pnr and --route; default 5")
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
     parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these, and docs/area.md")
@@ -472,7 +463,7 @@ def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
         unit, entry = pick(name, known, "record")
         # Targets of whole designs, with their block RAM and DSP, where asked for, and where the unit is routed.
         plain = [target for target in targets if not targets[target].get("whole")]
-        wanted = [*entry.get("targets", plain), *routes(entry, targets)]
+        wanted = [*entry.get("targets", plain), *(routable(targets) if entry.get("place_and_route") else [])]
         record = measure(unit, entry["params"], {target: targets[target] for target in targets if target in wanted})
         before = load_record(name)
         same = before is not None and all(
@@ -502,7 +493,7 @@ def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
     return 1 if problems else 0
 
 
-def redo_routes(names: list[str], targets: dict[str, dict], seeds: int | None, jobs: int) -> int:
+def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jobs: int) -> int:
     """Place and route of records that are there, small units first; docs/area.md after each."""
     known = configurations()
     for name in names:
@@ -515,8 +506,7 @@ def redo_routes(names: list[str], targets: dict[str, dict], seeds: int | None, j
         else:
             due.append((sum(result.get("lut4", 0) for result in record["targets"].values()), name, record))
     for _, name, record in sorted(due, key=lambda item: item[:2]):
-        asked = routes(known[name][1], targets) or dict.fromkeys(routable(targets), len(SEEDS))
-        write_record(name, routed(record, targets, {on: seeds or number for on, number in asked.items()}, jobs))
+        write_record(name, routed(record, targets, seeds, jobs))
         AREA_PAGE.write_text(area_page())
         problems += budget_problems(name, known[name][1], record)
     for problem in problems:
@@ -527,6 +517,7 @@ def redo_routes(names: list[str], targets: dict[str, dict], seeds: int | None, j
 def main() -> int:
     args = parse_arguments()
     targets = load_targets()
+    seeds = list(range(1, args.seeds + 1))
     units = {unit["name"]: unit for unit in load_units()}
     if args.list:
         for name, unit in units.items():
@@ -552,7 +543,7 @@ def main() -> int:
         chosen = chosen_targets(args.target or "ice40", targets)
         record = measure(unit, params, chosen)
         if args.pnr:
-            routed(record, chosen, dict.fromkeys(routable(chosen), args.seeds or len(SEEDS)), args.jobs)
+            routed(record, chosen, seeds, args.jobs)
         if args.json:
             print(json.dumps(record, indent=2))
         else:
@@ -561,7 +552,7 @@ def main() -> int:
     if args.record is not None:
         return redo_records(args.record, targets, args.jobs)
     if args.route is not None:
-        return redo_routes(args.route, chosen_targets(args.target or "all", targets), args.seeds, args.jobs)
+        return redo_routes(args.route, chosen_targets(args.target or "all", targets), seeds, args.jobs)
     if args.doc:
         AREA_PAGE.write_text(area_page())
         return 0
