@@ -7,17 +7,19 @@
 // word whose lower half is zero is skipped. Chunks go to the decoders in turn and their values are taken in the same turn, so
 // nothing waits for a chunk that has not been dealt: the unit cannot block itself, whatever the queues' depths are. They are as
 // deep as a chunk of 256 values, so that all decoders work at the same time.
+// More than four decoders of a stream of 64 bits or more have two words of 32 bits a cycle dealt, both of one chunk since a head
+// stands before the next, and two taken. Where an odd number of words makes a stream word or a chunk, one has its own cycle.
 // A stream word of values leaves when it is known whether another one follows; words of the next packet are taken after last_o.
 //
 // fault_o: the packet is broken: bits that are no code, a chunk that ends early or late or is no multiple of 4 values, a packet
 // that ends with a head or within a stream word, or has no values. From then on until reset, words are taken and none is given.
 // ready_o, valid_o, last_o and fault_o follow registers only.
 //
-// Width argument: chunks_q counts the chunks that were dealt to their ends and not taken to theirs. Each has at least a word in
-// its decoder's queues and registers, below 2 * QueueDepth + 16 words: ChunksWidth bits hold Decoders times as many.
+// Width argument: chunks_q counts the chunks that were dealt to their ends and not taken to theirs. Each has at least an entry in
+// its decoder's queues and registers, below 2 * QueueDepth + 16 of them: ChunksWidth bits hold Decoders times as many.
 module ng_tile_decode #(
   parameter int StreamWidth = 32,  // bits of a stream word, multiple of 32
-  parameter int Decoders = 4       // bytes a cycle; beyond 4 there are not enough bits for them
+  parameter int Decoders = 4       // bytes a cycle
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -36,43 +38,64 @@ module ng_tile_decode #(
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
   if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_decode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
-  if (Decoders < 1 || Decoders > 4) begin : gen_check_decoders $fatal(1, "ng_tile_decode: Decoders=%0d; expected 1 to 4", Decoders); end
+  if (Decoders < 1 || Decoders > 8) begin : gen_check_decoders $fatal(1, "ng_tile_decode: Decoders=%0d; expected 1 to 8", Decoders); end
 `endif
 
-  localparam int QueueDepth = 64;  // words of 32 bits: a chunk of 256 values
-  localparam int ChunksWidth = 10;
   localparam int Parts = StreamWidth / 32;
+  localparam int Take = Decoders > 4 && Parts > 1 ? 2 : 1;         // words of 32 bits a cycle, and of a queue's entry
+  localparam int QueueDepth = Parts % Take == 0 ? 64 / Take : 64;  // a chunk of 256 values, odd words included
+  localparam int InWidth = Take == 2 ? 67 : 33;
+  localparam int OutWidth = Take == 2 ? 67 : 34;
+  localparam int ChunksWidth = Decoders > 0 ? $clog2(Decoders * (2 * QueueDepth + 16)) : 1;  // 1: so that a wrong Decoders gets as far as the message
   localparam int PartWidth = Parts > 1 ? $clog2(Parts) : 1;
+  localparam int Steps = (Parts + Take - 1) / Take;                // in which a stream word is dealt
+  localparam int StepWidth = Steps > 1 ? $clog2(Steps) : 1;
   localparam int LaneWidth = Decoders > 1 ? $clog2(Decoders) : 1;
 
   // ---- words of 32 bits are dealt
-  logic [PartWidth-1:0]    part_q;       // of the stream word
-  logic [LaneWidth-1:0]    deal_q;       // whose turn it is
-  logic [15:0]             left_q;       // words of the chunk that are to come
-  logic                    head_q, ended_q, broken_q;
-  logic [31:0]             word;
-  logic                    go, part_last, packet_last, chunk_last, push;
-  logic [Decoders-1:0]     lane_ready;
-  assign word = data_i[part_q*32 +: 32];
-  assign part_last = part_q == PartWidth'(Parts - 1);
-  assign go = ~ended_q & (head_q | lane_ready[deal_q]);
-  assign ready_o = fault_o | (go & part_last);
-  assign packet_last = last_i & part_last;
-  assign push = valid_i & go & ~head_q;
-  assign chunk_last = left_q == 16'd1 || packet_last;
+  logic [StepWidth-1:0]     step_q;            // of the stream word
+  logic [LaneWidth-1:0]     deal_q;            // whose turn it is
+  logic [15:0]              left_q, left;      // words of the chunk that are to come
+  logic                     head_q, ended_q, broken_q;
+  logic [Steps*Take*32-1:0] padded;
+  logic [Take*32-1:0]       words;
+  logic [15:0]              count, next_count; // what the first and the last of the words say if they are heads
+  logic                     go, step_last, packet_last, chunk_last, push, two, goes_on, both, more;
+  logic [Decoders-1:0]      lane_ready;
+  assign padded = (Steps*Take*32)'(data_i);
+  assign words = padded[step_q*Take*32 +: Take*32];
+  assign step_last = step_q == StepWidth'(Steps - 1);
+  assign go = ~ended_q & ((Take == 1 && head_q) | lane_ready[deal_q]);
+  assign ready_o = fault_o | (go & step_last);
+  assign packet_last = last_i & step_last;
+  // goes_on: words of the chunk follow the first one; more: of it, or of one whose head is the second, follow the last one.
+  assign two = Take == 2 && (Parts % Take == 0 || !step_last);
+  assign count = words[15:0];
+  assign next_count = words[(Take-1)*32 +: 16];
+  assign goes_on = head_q ? count != 16'd0 : left_q != 16'd1;
+  assign both = two & goes_on;
+  assign more = !two ? goes_on : goes_on ? (head_q ? count != 16'd1 : left_q != 16'd2) : next_count != 16'd0;
+  assign left = two & ~goes_on ? next_count : head_q ? count - 16'(two) : left_q - (two ? 16'd2 : 16'd1);
+  assign push = valid_i & go & (~head_q | both);
+  assign chunk_last = ~goes_on | ~more | packet_last;
 
   // ---- decoders
-  logic [Decoders-1:0]     out_valid, out_ready, out_last, out_bad;
-  logic [Decoders*32-1:0]  out_word;
+  logic [InWidth-1:0]          in_data;
+  logic [Decoders-1:0]         out_valid, out_ready, out_last, out_bad, out_pair;
+  logic [Decoders*Take*32-1:0] out_words;
+  assign in_data = InWidth'({head_q, both, chunk_last, words});  // one word has no need of the first two
   for (genvar d = 0; d < Decoders; d++) begin : gen_decoder
-    logic        code_valid, code_ready, code_last, value_valid, value_ready, value_last, value_fault, whole, unused_void;
-    logic [31:0] code;
-    logic [7:0]  value;
-    logic [23:0] values_q;  // the first one lowest
-    logic [1:0]  count_q;
-    logic [6:0]  unused_in_space, unused_out_space;
+    logic                code_valid, code_ready, code_last, word_ready;
+    logic                value_valid, value_ready, value_last, value_fault, whole, unused_void;
+    logic [InWidth-1:0]  in_entry;
+    logic [OutWidth-1:0] out_data, out_entry;
+    logic [31:0]         code, word;
+    logic [7:0]          value;
+    logic [23:0]         values_q;  // the first one lowest
+    logic [Take:0]       count_q;
+    logic [$clog2(QueueDepth):0] unused_in_space, unused_out_space;
     ng_fifo #(
-      .Width(33),
+      .Width(InWidth),
       .Depth(QueueDepth),
       .BlockRam(1)
     ) u_in (
@@ -81,12 +104,27 @@ module ng_tile_decode #(
       .flush_i(1'b0),
       .valid_i(push && deal_q == LaneWidth'(d)),
       .ready_o(lane_ready[d]),
-      .data_i ({chunk_last, word}),
+      .data_i (in_data),
       .valid_o(code_valid),
-      .ready_i(code_ready),
-      .data_o ({code_last, code}),
+      .ready_i(word_ready),
+      .data_o (in_entry),
       .space_o(unused_in_space)
     );
+    if (Take == 2) begin : gen_in_pair
+      logic second_q, second, end_of_entry;
+      assign second = second_q | in_entry[66];  // the first word was a head
+      assign end_of_entry = second | ~in_entry[65];
+      assign code = second ? in_entry[63:32] : in_entry[31:0];
+      assign code_last = in_entry[64] & end_of_entry;
+      assign word_ready = code_ready & end_of_entry;
+      always_ff @(posedge clk_i or negedge rst_ni) begin
+        if (!rst_ni) second_q <= 1'b0;
+        else if (code_valid & code_ready) second_q <= ~end_of_entry;
+      end
+    end else begin : gen_in_word
+      assign {code_last, code} = in_entry;
+      assign word_ready = code_ready;
+    end
     ng_huffman_decode #(
       .Width(32)
     ) u_decode (
@@ -106,41 +144,66 @@ module ng_tile_decode #(
       .fault_o     (value_fault),
       .void_o      (unused_void)
     );
-    assign whole = &count_q;
+    assign word = {value, values_q};
+    assign whole = &count_q[1:0];
+    // A chunk ends with a whole word, though maybe with the first of two; or with a fault.
     always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) count_q <= '0;
-      else if (value_valid & value_ready) count_q <= value_last ? '0 : count_q + 2'd1;
+      if (!rst_ni) begin
+        count_q <= '0;
+      end else if (value_valid & value_ready) begin
+        count_q <= count_q + 1'b1;
+        if (Take == 2 && value_last) count_q[Take] <= 1'b0;
+      end
     end
-    always_ff @(posedge clk_i) if (value_valid & value_ready) values_q <= {value, values_q[23:8]};
+    always_ff @(posedge clk_i) if (value_valid & value_ready) values_q <= word[31:8];
+    if (Take == 2) begin : gen_out_pair
+      logic [31:0] low_q;  // the first word of two, and of no meaning where there is one
+      always_ff @(posedge clk_i) if (value_valid & value_ready & whole) low_q <= word;
+      assign out_data = {value_fault | ~whole, value_last, count_q[2], word, low_q};
+    end else begin : gen_out_word
+      assign out_data = {value_fault | ~whole, value_last, word};
+    end
     ng_fifo #(
-      .Width(34),
+      .Width(OutWidth),
       .Depth(QueueDepth),
       .BlockRam(1)
     ) u_out (
       .clk_i  (clk_i),
       .rst_ni (rst_ni),
       .flush_i(1'b0),
-      .valid_i(value_valid & (whole | value_last)),
+      .valid_i(value_valid & (&count_q | value_last)),
       .ready_o(value_ready),
-      .data_i ({value_fault | ~whole, value_last, value, values_q}),
+      .data_i (out_data),
       .valid_o(out_valid[d]),
       .ready_i(out_ready[d]),
-      .data_o ({out_bad[d], out_last[d], out_word[d*32 +: 32]}),
+      .data_o (out_entry),
       .space_o(unused_out_space)
     );
+    assign {out_bad[d], out_last[d]} = out_entry[OutWidth-1 -: 2];
+    assign out_pair[d] = Take == 2 && out_entry[OutWidth-3];
+    assign out_words[d*Take*32 +: Take*32] = out_entry[Take*32-1:0];
   end
 
   // ---- their words are taken
-  logic [PartWidth-1:0]   fill_q;
+  logic [PartWidth-1:0]   fill_q;          // where the next one goes
   logic [LaneWidth-1:0]   take_q;
   logic [ChunksWidth-1:0] chunks_q;
-  logic                   full_q, next, take, finish, sent, dealt, taken;
+  logic [32:0]            beyond_q;        // the word behind a full stream word, and whether its entry is bad
+  logic [31:0]            first, second;
+  logic                   full_q, next, take, pair, bad, over, spill, fills, finish, sent, dealt, taken;
   assign next = out_valid[take_q];
   assign finish = ended_q & ~|chunks_q;
-  assign valid_o = full_q & ~fault_o & (next | (finish & ~broken_q));
-  assign last_o = finish;
+  assign over = Take == 2 && full_q && fill_q[0];
+  assign valid_o = full_q & ~fault_o & (next | over | (finish & ~broken_q));
+  assign last_o = finish & ~over;
   assign sent = valid_o & ready_i;
   assign take = next & (~full_q | sent) & ~fault_o;
+  assign pair = out_pair[take_q];
+  assign bad = out_bad[take_q];            // the one word, or the second of two
+  assign second = out_words[(take_q*Take+Take-1)*32 +: 32];
+  assign first = pair ? out_words[take_q*Take*32 +: 32] : second;
+  assign spill = pair && fill_q == PartWidth'(Parts - 1);
+  assign fills = fill_q == PartWidth'(Parts - 1) || (pair && fill_q == PartWidth'(Parts - 2));
   assign dealt = push & chunk_last;
   assign taken = take & out_last[take_q];
   for (genvar d = 0; d < Decoders; d++) begin : gen_take
@@ -149,7 +212,7 @@ module ng_tile_decode #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      part_q   <= '0;
+      step_q   <= '0;
       deal_q   <= '0;
       head_q   <= 1'b1;
       ended_q  <= 1'b0;
@@ -161,23 +224,28 @@ module ng_tile_decode #(
       fault_o  <= 1'b0;
     end else begin
       if (valid_i & go) begin
-        part_q <= part_last ? '0 : part_q + 1'b1;
-        head_q <= head_q ? word[15:0] == '0 || packet_last : chunk_last;
-        if (head_q & packet_last & |word[15:0]) broken_q <= 1'b1;
+        step_q <= step_last ? '0 : step_q + 1'b1;
+        head_q <= ~more | packet_last;
+        if (packet_last & more & (two ? ~goes_on : head_q)) broken_q <= 1'b1;
         if (packet_last) ended_q <= 1'b1;
       end
       if (dealt) deal_q <= deal_q == LaneWidth'(Decoders - 1) ? '0 : deal_q + 1'b1;
       if (taken) take_q <= take_q == LaneWidth'(Decoders - 1) ? '0 : take_q + 1'b1;
       chunks_q <= chunks_q + ChunksWidth'(dealt) - ChunksWidth'(taken);
-      if (take) fill_q <= fill_q == PartWidth'(Parts - 1) ? '0 : fill_q + 1'b1;
-      full_q <= (full_q & ~sent) | (take && fill_q == PartWidth'(Parts - 1));
-      if (sent & finish) ended_q <= 1'b0;
-      if ((take & out_bad[take_q]) | (finish & (broken_q | ~full_q))) fault_o <= 1'b1;
+      if (take) fill_q <= fills ? PartWidth'(spill) : fill_q + 1'b1 + PartWidth'(pair);
+      full_q <= (full_q & ~sent) | (take & fills);
+      if (sent & finish & ~over) ended_q <= 1'b0;
+      // A word before the bad one is given first where it fills a stream word.
+      if ((take & bad & ~spill) | (sent & over & beyond_q[32]) | (finish & ~over & (broken_q | ~full_q))) fault_o <= 1'b1;
     end
   end
-  always_ff @(posedge clk_i) if (valid_i & go) left_q <= head_q ? word[15:0] : left_q - 16'd1;
+  always_ff @(posedge clk_i) if (valid_i & go) left_q <= left;
+  always_ff @(posedge clk_i) if (take) beyond_q <= {bad, second};
   for (genvar p = 0; p < Parts; p++) begin : gen_part
-    always_ff @(posedge clk_i) if (take && fill_q == PartWidth'(p)) data_o[p*32 +: 32] <= out_word[take_q*32 +: 32];
+    always_ff @(posedge clk_i) begin
+      if (take && fill_q == PartWidth'(p)) data_o[p*32 +: 32] <= first;
+      else if (p > 0 ? pair & take && fill_q == PartWidth'(p - 1) : over & sent) data_o[p*32 +: 32] <= p > 0 ? second : beyond_q[31:0];
+    end
   end
 
 endmodule

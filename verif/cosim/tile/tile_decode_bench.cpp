@@ -2,8 +2,9 @@
 // ng_tile_decode against the golden model: every word of packets that are whole, broken in each way and of any bits,
 // under bubbles and stalls of changing density, with resets and new tables; a fault comes where the golden decoder has
 // one, and then words are taken and none is given until a reset. Long packets at full speed take no more cycles than
-// the decoders need. A chunk of more than 2^15 words, and as many chunks as the queues hold. Build parameters:
-// NG_STREAM_WIDTH, NG_DECODERS.
+// decoders or streams need; their rates are printed. A chunk of more than 2^15 words, and as many chunks as the queues
+// hold. Build parameters: NG_STREAM_WIDTH, NG_DECODERS.
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 
@@ -19,6 +20,9 @@ using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
 constexpr unsigned width = NG_STREAM_WIDTH, decoders = NG_DECODERS;
+constexpr std::size_t parts = width / 32, taken = decoders > 4 && parts >= 2 ? 2 : 1;  // words of 32 bits: of a stream
+                                                                                       // word, a cycle
+constexpr std::size_t steps = (parts + taken - 1) / taken;  // cycles in which a stream word is dealt
 
 class TileDecodeBench {
  public:
@@ -28,8 +32,9 @@ class TileDecodeBench {
         output_(bench_, "output") {}
 
   int run() {
-    reset();
-    for (int i = 0; i < 3; ++i) full_speed();
+    full_speed("short codes", [](unsigned i) { return i == 0 ? 250 : i < 64 ? 1 + 40 / (1 + i) : 0; });
+    full_speed("codes of 6 bits and more", [](unsigned i) { return i < 64 ? 100 : 1; });
+    full_speed("raw", [](unsigned i) { return i == 0 ? 1 : 0; });
     for (int i = 0; i < 3; ++i) short_chunks();
     done_ = 0;  // the budget is for what follows
     while (done_ < bench_.budget()) {
@@ -79,7 +84,7 @@ class TileDecodeBench {
     output_.clear();
     dut_.reset(0);  // no clock edge
     const auto when = [] { return "after a reset without a clock edge"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{width == 32}, when);
+    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{steps == 1}, when);
     bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
     bench_.expect_eq("fault_o", unsigned{dut_->fault_o}, 0U, when);
     if (bench_.rng().chance(0.5)) dut_.reset();
@@ -127,21 +132,41 @@ class TileDecodeBench {
     }
   }
 
-  /// A long packet of about 6 bits a value: all decoders are at work, but for what chunks have beside values.
-  void full_speed() {
+  /// A long packet of values of a code that has these counts.
+  void full_speed(const char* kind, auto count) {
     reset();
     std::array<std::uint64_t, huffman_symbols> counts{};
-    for (std::size_t i = 0; i < huffman_symbols; ++i) counts[i] = i < 64 ? 100 : 1;
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < huffman_symbols; ++i) all += counts[i] = static_cast<std::uint64_t>(count(i));
     load(make_code(counts));
-    std::vector<std::uint8_t> values(packet_chunk * decoders * width / 32 * 6);
-    for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().below(64));
+    constexpr std::size_t rounds = 32;
+    std::vector<std::uint8_t> values(packet_chunk * decoders * rounds / (width / 8) * (width / 8));
+    for (std::uint8_t& value : values) {
+      value = static_cast<std::uint8_t>(bench_.rng().bits(8));
+      if (all == 1) continue;
+      std::uint64_t at = bench_.rng().below(static_cast<std::uint32_t>(all));
+      for (value = 0; at >= counts[value]; ++value) at -= counts[value];
+    }
     queue(encode_packet(values, encoder_table(lengths_), width / 8));
-    std::uint64_t cycles = 0;
-    const std::uint64_t most = values.size() * 261 / (decoders * packet_chunk) + 400;
-    for (; cycles <= most && !expected_.empty(); ++cycles) cycle(true, true);
+    // What a chunk for each decoder takes at most: in a decoder, three cycles for what is no value; as words that are
+    // dealt; as values that are taken. Before, one for each is dealt, or behind, one is decoded.
+    const std::size_t packet = words_.size(), total = expected_.size(), dealt = packet * steps / rounds + 1;
+    const std::size_t most = rounds * std::max({packet_chunk + 3, dealt, decoders * packet_chunk / 4 / taken}) +
+                             std::max(dealt, packet_chunk) + 32;
+    std::size_t cycles = 0, from = 0, to = 0, first = 0;
+    for (; cycles <= most && !expected_.empty(); ++cycles) {
+      if (expected_.size() == total) first = cycles;
+      if (expected_.size() > total * 3 / 4) from = cycles;
+      if (expected_.size() > total / 4) to = cycles;
+      cycle(true, true);
+    }
     bench_.expect(expected_.empty(), [&] {
-      return std::to_string(values.size()) + " values have not all come in " + std::to_string(most) + " cycles";
+      return std::to_string(values.size()) + " values, " + kind + ", have not all come in " + std::to_string(most) +
+             " cycles";
     });
+    std::printf("%s, %.2f bits a value: %.2f values a cycle, %zu cycles from the first word in to the first out\n",
+                kind, static_cast<double>(packet * width) / static_cast<double>(values.size()),
+                static_cast<double>(values.size()) / 2 / static_cast<double>(to - from), first);
   }
 
   /// `values` as a packet of chunks of `size`, all of which are in the unit, or waiting before it, when a word is taken
@@ -162,9 +187,9 @@ class TileDecodeBench {
     queue(packet);
     for (std::size_t idle = 0; idle < 1000 && !words_.empty(); ++idle)
       if (cycle(true, false)) idle = 0;
-    // What waits is taken, 32 bits a cycle.
+    // What waits is taken, as many words of 32 bits a cycle as can be.
     if (rough) {
-      const std::size_t left = expected_.size() - 32 * decoders / (width / 32);
+      const std::size_t left = expected_.size() - 32 * decoders * taken / parts;
       for (unsigned i = 0; i < 32 * decoders + 4; ++i) cycle(true, true);
       bench_.expect(expected_.size() <= left, [] { return "words that wait are not taken at full speed"; });
     }
@@ -191,7 +216,7 @@ class TileDecodeBench {
   void short_chunks() {
     std::vector<std::uint8_t> values(decoders * 480 * 4);
     for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().bits(1));
-    stalled(values, 4, true);
+    stalled(values, 4 * taken, true);
   }
 
   /// Whether anything moved.
