@@ -104,7 +104,8 @@ rtl/tile/ng_tile_requantize.sv
 rtl/tile/ng_tile_drain.sv
 rtl/tile/ng_tile_loader.sv
 rtl/tile/ng_tile_regs.sv
+rtl/tile/ng_tile_encode.sv
+rtl/tile/ng_tile_results.sv
 rtl/tile/ng_tile_sequencer.sv
 rtl/tile/ng_tile_tally.sv
 rtl/tile/ng_tile.sv
-rtl/tile/ng_tile_encode.sv

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -28,7 +29,8 @@ struct GemmArguments {
   std::string out_prefix;             ///< of the files of a requantized C
   std::optional<float> tensor_scale;  ///< of C, where it is asked for in NVFP4
   std::string sparse;                 ///< pattern of A; empty: dense
-  Compressed compressed{.a = false, .b = false};
+  bool relu = false;                  ///< before C becomes NVFP4
+  Compressed compressed;
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
@@ -116,13 +118,12 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   return NmPattern::of(arguments.sparse);
 }
 
-/// Whether an operand is sent compressed.
-bool compresses(const GemmArguments& arguments) {
-  if (!arguments.compressed.a && !arguments.compressed.b) return false;
-  if (arguments.sparse.empty() && !arguments.tensor_scale) return true;
-  throw Error(
-      "--compress-a and --compress-b are for dense products with results in float32; leave --sparse and "
-      "--requantize out");
+/// What results become, and what is compressed, goes with the rest.
+void check_options(const GemmArguments& arguments) {
+  if (arguments.compressed.any() && !arguments.sparse.empty())
+    throw Error("--compress-a, --compress-b and --compress-c are for dense products; leave --sparse out");
+  if ((arguments.compressed.c || arguments.relu) && !arguments.tensor_scale)
+    throw Error("--compress-c and --relu are for results in NVFP4, which --requantize asks for; add it");
 }
 
 /// The dialect that was asked for, if one was and a product can be had of it.
@@ -137,38 +138,40 @@ std::optional<Dialect> dialect_of(const QuantizeFlags& flags, const CLI::App& co
   return d;
 }
 
-double sqnr_of(const Work& work, unsigned threads) {
+double sqnr_of(const Work& work, bool relu, unsigned threads) {
   ProgressBar bar("float64 product for the SQNR");
-  const std::vector<double> reference =
+  std::vector<double> reference =
       product_float64(work.a.values, work.b.values, work.a.rows, work.a.cols, work.b.cols, threads,
                       [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+  if (relu)
+    for (double& x : reference) x = std::max(x, 0.0);
   return sqnr_db(reference, work.narrow ? dequantize(*work.narrow)
                                         : std::vector<double>(work.result.c.begin(), work.result.c.end()));
 }
 
 /// C in float32, or in NVFP4 where a tensor scale says so; compared with the golden model's.
 void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b,
-                std::optional<float> tensor_scale, const Compressed& compressed, unsigned threads) {
+                std::optional<float> tensor_scale, const RequantizeOptions& options, unsigned threads) {
   const bool compared = engine.name() != "model";
   const Stopwatch time;
   {
     ProgressBar bar("gemm on " + std::string(engine.name()));
     const Progress told = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
     if (tensor_scale) {
-      RequantizedResult got = engine.gemm_nvfp4(a, b, *tensor_scale, told);
+      RequantizedResult got = engine.gemm_nvfp4(a, b, *tensor_scale, options, told);
       work.result = std::move(got.run);
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
     } else {
-      work.result = work.sparse                    ? engine.gemm_sparse(a, b, *work.sparse, told)
-                    : compressed.a || compressed.b ? engine.gemm_compressed(a, b, compressed, told)
-                                                   : engine.gemm(a, b, told);
+      work.result = work.sparse                ? engine.gemm_sparse(a, b, *work.sparse, told)
+                    : options.compressed.any() ? engine.gemm_compressed(a, b, options.compressed, told)
+                                               : engine.gemm(a, b, told);
     }
   }
   work.engine_seconds = time.seconds();
   if (!compared) return;
   const auto golden = make_model_engine(threads);
-  work.difference = tensor_scale  ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale).c)
+  work.difference = tensor_scale  ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale, options).c)
                     : work.sparse ? compare(work.result.c, golden->gemm_sparse(a, b, *work.sparse).c)
                                   : compare(work.result.c, golden->gemm(a, b).c);
 }
@@ -177,7 +180,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const unsigned threads = arguments.quantize.threads;
   const QuantizeOptions options = arguments.quantize.options();
   const std::optional<NmPattern> sparse = sparse_of(arguments);
-  const bool compressed = compresses(arguments);
+  check_options(arguments);
   const std::optional<Dialect> dialect = dialect_of(arguments.quantize, command);
   Work work{.format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format),
             .dialect = dialect,
@@ -192,7 +195,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
-  } else if (compressed) {
+  } else if (arguments.compressed.a || arguments.compressed.b) {
     engine.check_compressed(format.scheme, format.a, format.b, work.a.cols);
   } else {
     engine.check(format.scheme, format.a, format.b, work.a.cols);
@@ -203,8 +206,9 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const QuantizedMatrix qb = quantize_operand(work, true, options);
   work.quantize_seconds = quantize_time.seconds();
 
-  run_engine(work, engine, qa, qb, arguments.tensor_scale, arguments.compressed, threads);
-  if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, threads);
+  run_engine(work, engine, qa, qb, arguments.tensor_scale, {.relu = arguments.relu, .compressed = arguments.compressed},
+             threads);
+  if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, arguments.relu, threads);
   return work;
 }
 
@@ -249,6 +253,7 @@ Json requantized_json(const GemmArguments& arguments, const Work& work) {
   };
   return {{"format", "nvfp4"},
           {"tensor_scale", work.narrow->tensor_scale},
+          {"relu", arguments.relu},
           {"amax", json_number(work.amax)},
           {"k_padded", work.narrow->k_padded},
           {"codes_path", path(codes_path(arguments))},
@@ -275,6 +280,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"agreement", agreement_json(work)},
             {"cycles", if_clocked(result.cycles)},
             {"operand_bytes", if_clocked(result.operand_bytes)},
+            {"result_bytes", if_clocked(result.result_bytes)},
             {"products", result.products},
             {"products_possible", if_clocked(result.products_possible)},
             {"utilization", if_clocked(result.utilization())},
@@ -314,7 +320,10 @@ std::string utilization_text(const EngineResult& result) {
 std::string result_text(const GemmArguments& arguments, const Work& work) {
   const std::string size = size_text(work.a.rows, work.b.cols);
   const std::string& written = work.narrow ? arguments.out_prefix : arguments.out;
-  return size + (work.narrow ? " nvfp4 under the tensor scale " + number(work.narrow->tensor_scale) : " float32") +
+  return size +
+         (work.narrow ? " nvfp4 under the tensor scale " + number(work.narrow->tensor_scale) +
+                            (arguments.relu ? ", negative ones zero" : "")
+                      : " float32") +
          (written.empty() ? "" : "  (" + io::shown(work.narrow ? written + ".*" : written) + ")");
 }
 
@@ -338,10 +347,12 @@ void print_report(const GemmArguments& arguments, const Work& work) {
   if (result.cycles) {
     facts.emplace_back("cycles", std::to_string(result.cycles));
     facts.emplace_back("operands", counted(result.operand_bytes, "byte") + " sent to the tile");
+    facts.emplace_back("results", counted(result.result_bytes, "byte") + " sent by it");
     facts.emplace_back("utilization", utilization_text(result));
   }
   facts.emplace_back("SQNR", work.sqnr_db
-                                 ? sqnr_text(*work.sqnr_db) + " against the float64 product of the arrays as given"
+                                 ? sqnr_text(*work.sqnr_db) + " against the float64 product of the arrays as given" +
+                                       (arguments.relu ? ", negative ones zero" : "")
                                  : "not asked for (--no-sqnr)");
   facts.emplace_back("time", number(work.engine_seconds) + " s for " + std::to_string(result.products) +
                                  " multiply-accumulates, " + number(work.macs_per_second()) +
@@ -415,16 +426,19 @@ void add_gemm(CLI::App& app, int& exit_code) {
   command
       .add_option_function<std::string>(
           "--requantize", [arguments](const std::string& text) { arguments->tensor_scale = tensor_scale(text); },
-          "C in NVFP4 under this tensor scale, made by the tile's drain (of tiles, chain can)")
+          "C in NVFP4 under this tensor scale, made by the tile's drain (of tiles, chain and codec can)")
       ->type_name("SCALE");
   command
       .add_option("--sparse", arguments->sparse,
                   "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
       ->type_name("P")
       ->check(named);
+  command.add_flag("--relu", arguments->relu, "With --requantize: negative results become +0 first");
   command.add_flag("--compress-a", arguments->compressed.a,
                    "Send A compressed, without loss; the tile decodes it (of tiles, codec can)");
   command.add_flag("--compress-b", arguments->compressed.b, "Send B compressed");
+  command.add_flag("--compress-c", arguments->compressed.c,
+                   "With --requantize: C comes compressed, without loss, as a next product's A would be sent");
   command.add_option("--out-prefix", arguments->out_prefix, "With --requantize: write codes, scales and report of C")
       ->type_name("PREFIX")
       ->check(named);
@@ -446,6 +460,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  agreement    bit for bit with the golden model, all results (exit code 1 if one differs)\n"
       "  cycles       clock cycles of the driver's call: commands, operand loads and results included\n"
       "  operands     bytes that the tile was sent, compressed or not, those sent twice twice\n"
+      "  results      bytes that it sent, compressed or not, with what pads its stream words\n"
       "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array);\n"
       "               while computing: cycles without those in which the tile was idle or waited for operands\n"
       "  SQNR         10 log10(sum R^2 / sum (C - R)^2), R = A x B in float64 from the arrays as given; infinite if "
@@ -485,7 +500,8 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
-      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C");
+      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c");
   command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/engines/engine.hpp"
+#include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/requantize.hpp"
 #include "narrowgauge/sparse/sparse_product.hpp"
@@ -27,16 +28,17 @@ class ModelEngine final : public Engine {
     return result;
   }
   void check_compressed(Scheme scheme, Format, Format, std::size_t k) const override { check_contraction(scheme, k); }
-  EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed&,
+  EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
                                const Progress& progress) override {
+    check_operands_only(compressed);
     return gemm(a, b, progress);
   }
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                               const Progress& progress) override {
+                               const RequantizeOptions& options, const Progress& progress) override {
     RequantizedResult result;
     result.run = gemm(a, b, progress);
-    result.c = requantize_nvfp4(result.run.c, a.rows, b.rows, tensor_scale);
-    result.amax = requantize_amax(result.run.c);
+    result.c = requantize_nvfp4(result.run.c, a.rows, b.rows, tensor_scale, options.relu);
+    result.amax = requantize_amax(result.run.c, options.relu);
     result.run.c.clear();
     return result;
   }
@@ -46,6 +48,10 @@ class ModelEngine final : public Engine {
 };
 
 }  // namespace
+
+void check_operands_only(const Compressed& compressed) {
+  if (compressed.c) throw Error("results in float32 do not come compressed; ask for them in NVFP4 (gemm_nvfp4)");
+}
 
 std::unique_ptr<Engine> make_model_engine(unsigned threads) { return std::make_unique<ModelEngine>(threads); }
 

@@ -67,6 +67,11 @@ std::size_t index_of(std::string_view name) {
               " (rtl/tile/configurations.json)");
 }
 
+/// What a product asks of a tile beside its formats.
+struct Needs {
+  bool requantize = false, sparse = false, decoders = false, encoders = false;
+};
+
 class TileEngine final : public Engine {
  public:
   TileEngine(std::string_view name, Simulator simulator, TileEngineOptions options)
@@ -83,7 +88,7 @@ class TileEngine final : public Engine {
 
   void check_sparse(Scheme scheme, Format a, Format b, std::size_t k) const override {
     check_contraction(scheme, k);
-    const TileConfig& config = configs[choose(scheme, a, b, Product::sparse)];
+    const TileConfig& config = configs[choose(scheme, a, b, {.sparse = true})];
     check_beats(config, k, 2 * config.lanes);
   }
 
@@ -97,30 +102,33 @@ class TileEngine final : public Engine {
                            const Progress& progress) override {
     check_sparse_product(a, b, pattern);
     check_sparse(a.scheme, a.element, b.element, a.k);
-    return run(a, b, choose(a.scheme, a.element, b.element, Product::sparse), nullptr, progress, pattern);
+    return run(a, b, choose(a.scheme, a.element, b.element, {.sparse = true}), nullptr, progress, pattern);
   }
 
   void check_compressed(Scheme scheme, Format a, Format b, std::size_t k) const override {
     check_contraction(scheme, k);
-    const TileConfig& config = configs[choose(scheme, a, b, Product::compressed)];
+    const TileConfig& config = configs[choose(scheme, a, b, {.decoders = true})];
     check_beats(config, k, config.lanes);
   }
 
   EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
                                const Progress& progress) override {
+    check_operands_only(compressed);
     check_product(a, b);
     check_compressed(a.scheme, a.element, b.element, a.k);
-    return run(a, b, choose(a.scheme, a.element, b.element, Product::compressed), nullptr, progress, std::nullopt,
-               compressed);
+    return run(a, b, choose(a.scheme, a.element, b.element, {.decoders = true}), nullptr, progress, std::nullopt,
+               {.compressed = compressed});
   }
 
   RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                               const Progress& progress) override {
+                               const RequantizeOptions& options, const Progress& progress) override {
     check_product(a, b);
     check(a.scheme, a.element, b.element, a.k);
     RequantizedResult result;
     result.c.tensor_scale = tensor_scale;
-    result.run = run(a, b, choose(a.scheme, a.element, b.element, Product::requantized), &result, progress);
+    const Compressed& compressed = options.compressed;
+    const Needs needs{.requantize = true, .decoders = compressed.a || compressed.b, .encoders = compressed.c};
+    result.run = run(a, b, choose(a.scheme, a.element, b.element, needs), &result, progress, std::nullopt, options);
     return result;
   }
 
@@ -134,11 +142,11 @@ class TileEngine final : public Engine {
   }
 
   /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
-  /// is the result's. `sparse`: the pattern of A. `compressed`: operands that are sent so.
+  /// is the result's. `sparse`: the pattern of A. `options`: of a requantized C, and what is compressed of
+  /// any product.
   EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
                    RequantizedResult* requantized, const Progress& progress,
-                   const std::optional<NmPattern>& sparse = std::nullopt,
-                   const Compressed& compressed = {.a = false, .b = false}) {
+                   const std::optional<NmPattern>& sparse = std::nullopt, const RequantizeOptions& options = {}) {
     const TileConfig& config = configs[index];
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
@@ -163,7 +171,8 @@ class TileEngine final : public Engine {
     expect_ok(ng_tile_init(&tile, &at), what);
     DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt,
                        sparse);
-    if (compressed.a || compressed.b) product.compress(tile, compressed.a, compressed.b);
+    product.config.relu = options.relu;
+    if (options.compressed.any()) product.compress(tile, options.compressed);
     if (requantized) expect_ok(ng_tile_clear_amax(&tile), what);
     if (tile.counters) expect_ok(ng_tile_clear_counters(&tile), what);
 
@@ -183,6 +192,7 @@ class TileEngine final : public Engine {
     EngineResult result;
     result.cycles = pins.cycles() - start;
     result.operand_bytes = gemm.sent;
+    result.result_bytes = gemm.received;
     if (requantized) {
       requantized->c = product.requantized(tile);
       expect_ok(ng_tile_amax(&tile, &requantized->amax), what);
@@ -209,27 +219,24 @@ class TileEngine final : public Engine {
     return result;
   }
 
-  /// What a product asks of a tile beside its formats.
-  enum class Product { dense, requantized, sparse, compressed };
-
   /// Index of the tile for such operands.
-  std::size_t choose(Scheme scheme, Format a, Format b, Product product = Product::dense) const {
+  std::size_t choose(Scheme scheme, Format a, Format b, const Needs& needs = {}) const {
     const unsigned a_set = format_set::of(scheme, a), b_set = format_set::of(scheme, b);
     if (a_set == 0 || b_set == 0) driver_format(scheme, a_set == 0 ? a : b);  // says why no tile has it
     const unsigned needed = a_set | b_set;
     const auto has = [&](const TileConfig& config) {
-      return (config.format_set & needed) == needed && (config.requantize || product != Product::requantized) &&
-             (config.sparse || product != Product::sparse) && (config.codec != 0 || product != Product::compressed);
+      return (config.format_set & needed) == needed && (config.requantize || !needs.requantize) &&
+             (config.sparse || !needs.sparse) && (config.codec != 0 || !needs.decoders) &&
+             (config.encoders != 0 || !needs.encoders);
     };
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
     const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
-                                std::string(desc(b).name) +
-                                (product == Product::requantized  ? " with results in NVFP4"
-                                 : product == Product::sparse     ? " with a sparse operand"
-                                 : product == Product::compressed ? " of compressed operands"
-                                                                  : "");
+                                std::string(desc(b).name) + (needs.sparse ? " with a sparse operand" : "") +
+                                (needs.decoders ? " of compressed operands" : "") +
+                                (needs.requantize ? " with results in NVFP4" : "") +
+                                (needs.encoders ? " that are compressed" : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;

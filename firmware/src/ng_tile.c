@@ -41,6 +41,8 @@ enum {
   DEFAULT_COMMAND_BEATS = 64,
   CODE_BITS = 12,          /* of the longest code of compressed operands */
   CODE_SYMBOLS = 256,      /* of which it has codes */
+  CHUNK_BYTES = 256,       /* of results in a chunk of a packet: as many stream words as this has room for */
+  CHUNK_MORE = 8,          /* bytes by which a chunk may be longer, its head included */
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
 };
 
@@ -186,13 +188,14 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->b_depth = GET(word, DEPTHS_B);
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
-                NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK)) != 0)
+                NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
   tile->requantize = GET(word, STREAM_REQUANTIZE) != 0;
   tile->sparse = GET(word, STREAM_SPARSE) != 0;
   tile->codec = GET(word, STREAM_CODEC);
+  tile->encoders = GET(word, STREAM_ENCODERS);
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
                     (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
@@ -535,7 +538,8 @@ static ng_result_t put_settings(const ng_gemm_t *gemm) {
   TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
   if (!config->nvfp4) return NG_OK;
   /* Between products it is off: step, or a reset. */
-  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1)));
+  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1) | PUT(REQUANTIZE_RELU, config->relu)));
+  if (config->c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, PUT(COMPRESS_RESULTS, 1)));
   return put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
 }
 
@@ -590,6 +594,36 @@ static void place_word(ng_gemm_t *gemm, const uint8_t *word) {
     next_result(gemm, chunk_unit(gemm, gemm->result.chunk + 1) - first);
 }
 
+/* Chunks of the packets that bring `images` images, of a stream word or more each. */
+static uint32_t chunks_of(const ng_tile_t *tile, uint32_t images) {
+  return quotient_up(images * (tile->a_image / tile->stream_bytes), CHUNK_BYTES / tile->stream_bytes);
+}
+
+/* Puts one word of a packet behind those that have come, and finds the packet's end by the heads of its chunks. A panel's
+ * packets, one for each chunk of B, are its segment. */
+static ng_result_t pack_word(ng_gemm_t *gemm, const uint8_t *word) {
+  const ng_tile_t *tile = gemm->tile;
+  if (gemm->config.c_bytes - gemm->packet.bytes < tile->stream_bytes) return NG_ERROR_STREAM;
+  if (gemm->packet.chunks == 0) {
+    const uint32_t units = chunk_unit(gemm, gemm->result.chunk + 1) - chunk_unit(gemm, gemm->result.chunk);
+    gemm->packet.chunks = chunks_of(tile, units);
+    if (gemm->result.chunk == 0) gemm->config.c_segments[gemm->result.block] = gemm->packet.bytes;
+  }
+  fill((uint8_t *)gemm->config.c + gemm->packet.bytes, word, tile->stream_bytes);
+  gemm->packet.bytes += tile->stream_bytes;
+  for (uint32_t at = 0; at < tile->stream_bytes && gemm->packet.chunks != 0; at += (uint32_t)sizeof(uint32_t)) {
+    if (gemm->packet.words == 0) {
+      gemm->packet.words = word[at] | (uint32_t)word[at + 1] << 8;
+      if (gemm->packet.words == 0) return NG_ERROR_STREAM;
+    } else if (--gemm->packet.words == 0) {
+      --gemm->packet.chunks;
+    }
+  }
+  if (gemm->packet.chunks == 0) next_result(gemm, 1);
+  if (gemm->result.block == gemm->blocks) gemm->config.c_segments[gemm->blocks] = gemm->packet.bytes;
+  return NG_OK;
+}
+
 /* Puts the elements of one result word in place, except for padding. */
 static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   const ng_tile_t *tile = gemm->tile;
@@ -623,7 +657,10 @@ static ng_result_t receive(ng_gemm_t *gemm, bool *moved) {
     const uint8_t *words = gemm->config.scratch;
     for (size_t at = 0; at < arrived; at += tile->stream_bytes) {
       if (results_complete(gemm)) return NG_ERROR_MISCOUNT;
-      if (gemm->config.nvfp4) {
+      gemm->received += tile->stream_bytes;
+      if (gemm->config.c_segments) {
+        TRY(pack_word(gemm, words + at));
+      } else if (gemm->config.nvfp4) {
         place_word(gemm, words + at);
       } else {
         unpack_word(gemm, words + at);
@@ -674,6 +711,7 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   const bool agree = finished(gemm, &gemm->load) && finished(gemm, &gemm->compute) &&
                      loads - gemm->loads_before == gemm->loads && done - gemm->done_before == gemm->results;
   if (!agree) return NG_ERROR_MISCOUNT;
+  if (gemm->config.c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, 0));
   return gemm->config.nvfp4 ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
 }
 
@@ -735,9 +773,16 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   if (config->nvfp4) {
     if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
     if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
-    TRY(packed_bytes(tile, NG_DENSE, NG_SIDE_A, a->rows, b->rows, &needed));
+    if (config->c_segments) {
+      uint32_t segments;
+      TRY(ng_tile_compressed_size(tile, a->rows, b->rows, &needed, &segments));
+      if (segments != quotient_up(a->rows, tile->rows)) return NG_ERROR_UNSUPPORTED;
+    } else {
+      TRY(packed_bytes(tile, NG_DENSE, NG_SIDE_A, a->rows, b->rows, &needed));
+    }
     return config->c_bytes < needed ? NG_ERROR_MEMORY : NG_OK;
   }
+  if (config->c_segments || config->relu) return NG_ERROR_ARGUMENT;
   if (config->c_stride == 0) config->c_stride = b->rows;
   if (config->c_stride < b->rows) return NG_ERROR_ARGUMENT;
   const size_t size = config->bf16 ? 2 : 4; /* the last row need not be of the full stride */
@@ -764,18 +809,22 @@ static ng_result_t plan(ng_gemm_t *gemm) {
     gemm->first_chunk = 1;
     return NG_OK;
   }
-  gemm->blocks = quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
+  gemm->blocks =
+      gemm->config.c_segments ? gemm->a_panels : quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
   const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
   const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
   const uint32_t fit = tile->b_depth / gemm->beats; /* panels; all of them may be fewer than a unit */
   const uint32_t most = fit >= gemm->b_panels ? gemm->b_units : fit / gemm->unit;
-  const uint32_t size = least(quotient_up(quotient_up(wanted, beats_a_panel), gemm->unit), most);
+  /* Each panel of A with compressed results wants all of B, which therefore stays if it can. */
+  const uint32_t size = gemm->config.c_segments
+                            ? most
+                            : least(quotient_up(quotient_up(wanted, beats_a_panel), gemm->unit), most);
   /* While the first block of A arrives, a panel of it gives as much work as its own words take if the first chunk has
    * as many panels as an image has words. Where a panel of B gives less work than its words take, the stream is what
    * all waits for, and a large chunk would keep its bank from it. */
   const uint32_t words = quotient_up(tile->a_image / tile->stream_bytes, gemm->unit); /* in units */
   const bool slow = quotient_up(gemm->a_panels, gemm->blocks) <= tile->b_image / tile->stream_bytes;
-  gemm->first_chunk = slow || size > words ? size : least(words, most);
+  gemm->first_chunk = slow || gemm->config.c_segments || size > words ? size : least(words, most);
   gemm->chunks = 1 + quotient_up(gemm->b_units - gemm->first_chunk, size);
   return NG_OK;
 }
@@ -843,8 +892,10 @@ ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *
   operand->rows = config->a.rows;
   operand->k = config->b.rows;
   operand->data = config->c;
-  operand->segments = NULL;
-  return packed_bytes(tile, NG_DENSE, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
+  operand->segments = config->c_segments;
+  if (!config->c_segments) return packed_bytes(tile, NG_DENSE, NG_SIDE_A, operand->rows, operand->k, &operand->bytes);
+  operand->bytes = config->c_segments[quotient_up(operand->rows, tile->rows)];
+  return NG_OK;
 }
 
 ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax) {
@@ -859,22 +910,38 @@ ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
   return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_AMAX_MASK);
 }
 
-/* ---- compressed operands ---- */
+/* ---- compressed operands and results ---- */
+
+ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_t m, uint32_t n, size_t *bytes, uint32_t *segments) {
+  if (!tile || m == 0 || n == 0 || !bytes || !segments) return NG_ERROR_ARGUMENT;
+  if (tile->encoders == 0) return NG_ERROR_UNSUPPORTED;
+  const ng_operand_t operand = {
+      .side = NG_SIDE_A, .format = NG_NVFP4, .sparsity = NG_DENSE, .rows = m, .k = n, .data = NULL};
+  TRY(ng_tile_segments(tile, &operand, segments));
+  /* Each image as if it were a packet of its own: its chunks, and a stream word that is not full. */
+  const uint32_t panels = quotient_up(m, tile->rows), images = quotient_up(n, NVFP4_BLOCK);
+  const size_t longest = tile->a_image + (size_t)CHUNK_MORE * chunks_of(tile, 1) + tile->stream_bytes;
+  return multiply(panels, images, bytes) && multiply(*bytes, longest, bytes) ? NG_OK : NG_ERROR_MEMORY;
+}
 
 static uint32_t code_length(const uint8_t *lengths, uint32_t symbol) {
   return symbol % 2 == 0 ? lengths[symbol / 2] >> 4 : lengths[symbol / 2] & 0xFU;
 }
 
-ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128]) {
-  if (!tile || !lengths) return NG_ERROR_ARGUMENT;
-  if (tile->codec == 0) return NG_ERROR_UNSUPPORTED;
+static ng_result_t check_code(const uint8_t *lengths) {
   uint32_t used = 0; /* of all strings of 12 bits, those that begin with a code */
   for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
     const uint32_t length = code_length(lengths, symbol);
     if (length > CODE_BITS) return NG_ERROR_ARGUMENT;
     if (length != 0) used += 1U << (CODE_BITS - length);
   }
-  if (used > 1U << CODE_BITS) return NG_ERROR_ARGUMENT;
+  return used > 1U << CODE_BITS ? NG_ERROR_ARGUMENT : NG_OK;
+}
+
+ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128]) {
+  if (!tile || !lengths) return NG_ERROR_ARGUMENT;
+  if (tile->codec == 0) return NG_ERROR_UNSUPPORTED;
+  TRY(check_code(lengths));
   /* Codes count up in order of length, then of symbol; `next`: of 12 bits, the first without one. */
   uint32_t next = 0, rank = 0;
   for (uint32_t length = 1; length <= CODE_BITS; ++length) {
@@ -886,6 +953,22 @@ ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128])
       next += 1U << shift;
     }
     TRY(put(tile, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, CODE_SYMBOLS + length) | PUT(CODE_DATA, next << 8 | base)));
+  }
+  return NG_OK;
+}
+
+ng_result_t ng_tile_load_result_code(const ng_tile_t *tile, const uint8_t lengths[128]) {
+  if (!tile || !lengths) return NG_ERROR_ARGUMENT;
+  if (tile->encoders == 0) return NG_ERROR_UNSUPPORTED;
+  TRY(check_code(lengths));
+  uint32_t next = 0;
+  for (uint32_t length = 0; length <= CODE_BITS; ++length) {
+    for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
+      if (code_length(lengths, symbol) != length) continue;
+      const uint32_t entry = length == 0 ? 0 : length << CODE_BITS | next;
+      TRY(put(tile, NG_TILE_RESULT_CODE_OFFSET, PUT(RESULT_CODE_ADDRESS, symbol) | PUT(RESULT_CODE_DATA, entry)));
+      if (length != 0) next += 1U << (CODE_BITS - length);
+    }
   }
   return NG_OK;
 }
@@ -943,8 +1026,8 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_CAPABILITIES:
       return "the tile has capabilities that this driver does not know, or none: take the driver of its release";
     case NG_ERROR_UNSUPPORTED:
-      return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, no compressed "
-             "operands, or no results in NVFP4 (of k so long that 16 columns do not fit its bank of B)";
+      return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, nothing "
+             "compressed, or no results in NVFP4 (of k so long that 16 columns do not fit its bank of B)";
     case NG_ERROR_MISCOUNT:
       return "the tile did other work than it was given, the results are void: reset the tile, and check the "
              "streams for lost words";

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from . import _core
-from ._arguments import call, float32, path, text
+from ._arguments import call, flag, float32, path, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -147,25 +147,44 @@ class Engine:
         b: QuantizedMatrix,
         tensor_scale: float,
         *,
+        relu: bool = False,
+        compress: str = "",
         progress: Callable[[int, int], object] | None = None,
     ) -> RequantizedResult:
         """C = A x B in NVFP4, ready to be the next product's left operand, with nothing computed outside of the tile.
 
         a, b, progress: as for gemm. tensor_scale: of C, a float32 that is known before C is, as delayed scaling has it:
         results beyond 2688 times it saturate. Each result is rounded to BF16 and quantized in the dialect 'narrowgauge', to
-        nearest (docs/units/tile.md, Results in NVFP4).
+        nearest (docs/units/tile.md, Results in NVFP4). relu: negative results become +0 first, NaN stay, and amax is that of what is left.
+        compress: of 'a', 'b' and 'c' those that travel compressed, without
+        loss; the run's operand_bytes and result_bytes are what was sent and what came (Compressed results).
 
-        Raises Error for a tensor scale that is not finite or below 2^-111, for a tile without `requantize`, for an n of
-        which 16 columns of k do not fit a bank of B, and for what gemm refuses.
+        Raises Error for a tensor scale that is not finite or below 2^-111, for a tile without `requantize`, or without `codec`
+        or `encoders` where something is compressed, for an n of which 16 columns of k do not fit a bank of B, for another
+        `compress`, and for what gemm refuses.
         """
         call("progress", progress)
+        text("compress", compress)
+        if sorted(set(compress)) != sorted(compress) or not set(compress) <= set("abc"):
+            raise Error(
+                f"compress={compress!r} names other than operands and result; expected letters of 'abc', once each"
+            )
         left, right = _matrices(a, b)
         scale = float32("tensor_scale", tensor_scale)
         if not 2.0**-111 <= scale < float("inf"):
             raise Error(
                 f"tensor_scale is {tensor_scale}: expected a float32 of 2^-111 or more; amax / 2688 of an earlier C"
             )
-        c, amax, run = self._engine.gemm_nvfp4(left._vectors, right._vectors, scale, progress=progress)
+        c, amax, run = self._engine.gemm_nvfp4(
+            left._vectors,
+            right._vectors,
+            scale,
+            relu=flag("relu", relu),
+            compress_a="a" in compress,
+            compress_b="b" in compress,
+            compress_c="c" in compress,
+            progress=progress,
+        )
         return RequantizedResult(QuantizedMatrix._of(c, (a.shape[0], b.shape[1]), -1), amax, run)
 
     def __repr__(self) -> str:

@@ -82,12 +82,13 @@ Product engine_gemm_sparse(NamedEngine& self, const QuantizedMatrix& a, const Qu
 Product engine_gemm_compressed(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, bool compress_a,
                                bool compress_b, const std::optional<py::function>& progress) {
   return product_of(self, a, b, progress, [&](const Progress& told) {
-    return self.engine->gemm_compressed(a, b, {.a = compress_a, .b = compress_b}, told);
+    return self.engine->gemm_compressed(a, b, {.a = compress_a, .b = compress_b, .c = false}, told);
   });
 }
 
 /// The result as vectors, its largest magnitude, and what it took.
 py::tuple engine_gemm_nvfp4(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                            bool relu, bool compress_a, bool compress_b, bool compress_c,
                             const std::optional<py::function>& progress) {
   RequantizedResult result;
   {
@@ -95,6 +96,7 @@ py::tuple engine_gemm_nvfp4(NamedEngine& self, const QuantizedMatrix& a, const Q
     const py::gil_scoped_release release;
     const std::scoped_lock lock(self.busy);
     result = self.engine->gemm_nvfp4(a, b, tensor_scale,
+                                     {.relu = relu, .compressed = {.a = compress_a, .b = compress_b, .c = compress_c}},
                                      [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }
   return py::make_tuple(std::move(result.c), std::bit_cast<float>(result.amax),
@@ -149,6 +151,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("requantize", &TileConfig::requantize, "True if its results can be NVFP4.")
       .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
       .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
+      .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
       .def("__repr__", [](const TileConfig& tile) {
         return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
                std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
@@ -183,6 +186,9 @@ void bind_engine(py::module_& module) {
           "operand_bytes", [](const Product& p) { return if_clocked(p, p.counts.operand_bytes); },
           "Bytes of operands that the tile was sent, those sent twice twice; None without a tile.")
       .def_property_readonly(
+          "result_bytes", [](const Product& p) { return if_clocked(p, p.counts.result_bytes); },
+          "Bytes of results that the tile sent, with padding; None without a tile.")
+      .def_property_readonly(
           "tile", [](const Product& p) { return if_clocked(p, p.counts.tile); },
           "Name of the simulated tile; None without one.")
       .def_property_readonly(
@@ -212,6 +218,7 @@ void bind_engine(py::module_& module) {
       .def("gemm_compressed", &engine_gemm_compressed, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("compress_a"),
            py::arg("compress_b"), py::arg("progress") = py::none(), "The same with operands sent compressed.")
       .def("gemm_nvfp4", &engine_gemm_nvfp4, py::arg("a"), py::arg("b"), py::arg("tensor_scale"), py::kw_only(),
+           py::arg("relu"), py::arg("compress_a"), py::arg("compress_b"), py::arg("compress_c"),
            py::arg("progress") = py::none(), "The same with C in NVFP4: its M vectors of N, their amax, what it took.");
 }
 

@@ -3,8 +3,8 @@
 // results out on AXI4-Stream. docs/units/tile.md has commands, images, counters and errors, docs/registers.md the registers.
 //
 //   s_axis -> queue -> loader -> buffer A, buffer B -> array -> drain -> m_axis
-//                        ^           ^ sequencer ----^    scale, BF16 or NVFP4
-//                 load commands      ^ compute commands
+//             decoders   ^           ^ sequencer ----^    |       encoders
+//                 load commands      ^ compute commands   scale, BF16 or NVFP4
 //
 // Loading, computing and draining go on at the same time: a word in, a beat, a word out every cycle.
 // All handshake outputs come from registers: no combinational path from a ready or valid input to a ready or valid output.
@@ -33,7 +33,8 @@ module ng_tile #(
   parameter int Requantize  = 0,      // 1: results can be NVFP4
   parameter int RequantizeCuts = 0,   // and Cuts of ng_quantize_nvfp4
   parameter int Sparse      = 0,      // 1: A is 2:4 sparse
-  parameter int Codec       = 0       // decoders of compressed loads; 0: loads are as they are
+  parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
+  parameter int Encoders    = 0       // encoders of compressed results; 0: results are as they are
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -88,7 +89,8 @@ module ng_tile #(
   if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
   if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0", Lanes, Requantize); end
-  if (Codec < 0 || Codec > 4) begin : gen_check_codec $fatal(1, "ng_tile: Codec=%0d; expected 0 to 4", Codec); end
+  if (Codec < 0 || Codec > 8) begin : gen_check_codec $fatal(1, "ng_tile: Codec=%0d; expected 0 to 8", Codec); end
+  if (Encoders < 0 || Encoders > 8) begin : gen_check_encoders $fatal(1, "ng_tile: Encoders=%0d; expected 0 to 8", Encoders); end
 `endif
 
   // Codes of STATUS.error.
@@ -136,6 +138,9 @@ module ng_tile #(
   logic [8:0]                     code_address;
   logic [20:0]                    code_data;
   logic [14:0]                    amax;
+  logic                           compress, result_code_valid;
+  logic [7:0]                     result_code_address;
+  logic [15:0]                    result_code_data;
   ng_tile_regs #(
     .Rows       (Rows),
     .Cols       (Cols),
@@ -148,7 +153,8 @@ module ng_tile #(
     .Counters   (Counters),
     .Requantize (Requantize),
     .Sparse     (Sparse),
-    .Codec      (Codec)
+    .Codec      (Codec),
+    .Encoders   (Encoders)
   ) u_regs (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),
@@ -198,11 +204,16 @@ module ng_tile #(
     .done_count_i      (done_count),
     .loads_count_i     (loads_count),
     .requantize_o      (requantize.nvfp4),
+    .relu_o            (requantize.relu),
     .tensor_scale_o    (requantize.tensor_scale),
     .amax_i            (amax),
     .code_valid_o      (code_valid),
     .code_data_o       (code_data),
     .code_address_o    (code_address),
+    .compress_o        (compress),
+    .result_code_valid_o  (result_code_valid),
+    .result_code_data_o   (result_code_data),
+    .result_code_address_o(result_code_address),
     .counters_i        (counters)
   );
 
@@ -518,7 +529,7 @@ module ng_tile #(
   );
 
   // ---- draining
-  logic                              job_valid, job_pop, draining, done_irq, left;
+  logic                              job_valid, job_pop, draining;
   logic                              unused_job_ready;
   logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
   localparam int JobWidth = $bits(job_in) + (Requantize != 0 ? $bits(requantize_in) : 0);
@@ -551,6 +562,8 @@ module ng_tile #(
     .data_o (job_out),
     .space_o(unused_job_space)
   );
+  logic                   result_valid, result_ready, result_last, result_irq;
+  logic [StreamWidth-1:0] result;
   ng_tile_drain #(
     .Rows       (Rows),
     .Cols       (Cols),
@@ -569,21 +582,57 @@ module ng_tile #(
     .job_i      (job),
     .requantize_i(requantize_job),
     .job_ready_o(job_pop),
-    .valid_o    (m_axis_tvalid_o),
-    .ready_i    (m_axis_tready_i),
-    .data_o     (m_axis_tdata_o),
-    .last_o     (m_axis_tlast_o),
-    .irq_o      (done_irq),
+    .valid_o    (result_valid),
+    .ready_i    (result_ready),
+    .data_o     (result),
+    .last_o     (result_last),
+    .irq_o      (result_irq),
     .busy_o     (draining),
     .clear_amax_i(clear_amax),
     .amax_o     (amax)
   );
+
+  // ---- results leave
+  logic left, done_irq, encoding;
+  if (Encoders != 0) begin : gen_results
+    ng_tile_results #(
+      .StreamWidth(StreamWidth),
+      .Encoders   (Encoders)
+    ) u_results (
+      .clk_i       (clk_i),
+      .rst_ni      (core_rst_n),
+      .compress_i  (compress),
+      .table_we_i  (result_code_valid),
+      .table_addr_i(result_code_address),
+      .table_data_i(result_code_data),
+      .valid_i     (result_valid),
+      .ready_o     (result_ready),
+      .data_i      (result),
+      .last_i      (result_last),
+      .irq_i       (result_irq),
+      .valid_o     (m_axis_tvalid_o),
+      .ready_i     (m_axis_tready_i),
+      .data_o      (m_axis_tdata_o),
+      .last_o      (m_axis_tlast_o),
+      .irq_o       (done_irq),
+      .busy_o      (encoding)
+    );
+  end else begin : gen_no_results
+    logic unused_compress;
+    assign unused_compress = ^{compress, result_code_valid, result_code_data, result_code_address};
+    assign result_ready = m_axis_tready_i;
+    assign m_axis_tvalid_o = result_valid;
+    assign m_axis_tdata_o = result;
+    assign m_axis_tlast_o = result_last;
+    assign done_irq = result_irq;
+    assign encoding = 1'b0;
+  end
   assign left = m_axis_tvalid_o & m_axis_tready_i & m_axis_tlast_o;
   assign done_event = left & done_irq;
 
   // ---- status and counters
   logic computing;
-  assign computing = ~compute_space[SpaceWidth-1] | executing | job_valid | draining;  // an empty queue alone has that bit
+  assign computing = ~compute_space[SpaceWidth-1] | executing | job_valid | draining | (encoding & ~stop);  // an empty queue alone has that bit
   assign busy = load_cmd_valid | computing;
   ng_tile_tally u_done (
     .clk_i  (clk_i),

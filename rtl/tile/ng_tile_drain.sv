@@ -8,7 +8,7 @@
 // Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
 // ScaleCuts: as many stages more in scaling; they stand still together, when a word waits for the queue.
 //
-// Requantize: BF16 numbers of jobs in NVFP4 go through ng_tile_requantize, in the time that FP32 takes, and its images to the
+// Requantize: BF16 numbers of jobs in NVFP4, the negative ones as +0 where the job says so, go through ng_tile_requantize, in the time that FP32 takes, and its images to the
 // queue; numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
   parameter int Rows        = 8,    // this and ElemWidth: with Requantize
@@ -169,6 +169,13 @@ module ng_tile_drain #(
     logic [(ScaleStages+1)*Width-1:0] product_requantize;
     logic                             beat_ready, image_valid, image_last, image_irq;
     logic [StreamWidth-1:0]           image_word;
+    logic [Numbers*16-1:0]            numbers;
+    // A BF16 NaN has the exponent and the highest bit of the fraction.
+    for (genvar u = 0; u < Numbers; u++) begin : gen_relu
+      logic [15:0] number;
+      assign number = half[u*16 +: 16];
+      assign numbers[u*16 +: 16] = scaled_requantize_q.relu & number[15] & ~(&number[14:6]) ? '0 : number;
+    end
     assign product_requantize[Width-1:0] = requantize_i;
     for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
       ng_cut #(
@@ -195,7 +202,7 @@ module ng_tile_drain #(
       .rst_ni        (rst_ni),
       .valid_i       (scaled_q & scaled_requantize_q.nvfp4),
       .ready_o       (beat_ready),
-      .data_i        (half[Numbers*16-1:0]),
+      .data_i        (numbers),
       .tensor_scale_i(scaled_requantize_q.tensor_scale),
       .end_i         (scaled_requantize_q.row_end),
       .last_i        (scaled_last_q),

@@ -29,6 +29,7 @@ package ng_tile_pkg;
   // What a command has beside compute_t in tiles that requantize.
   typedef struct packed {
     logic [31:0] tensor_scale;
+    logic        relu;         // and before, what is negative becomes +0
     logic        nvfp4;        // results in NVFP4, instead of FP32 or BF16
   } requantize_t;
 
@@ -43,6 +44,7 @@ package ng_tile_pkg;
   // What a job has beside job_t in tiles that requantize.
   typedef struct packed {
     logic [31:0] tensor_scale;
+    logic        relu;
     logic        nvfp4;
     logic        row_end;      // no tile of the command stands beside it on the right
   } requantize_job_t;

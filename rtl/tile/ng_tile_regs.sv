@@ -21,7 +21,8 @@ module ng_tile_regs #(
   parameter int Counters = 1,       // 1: activity counters
   parameter int Requantize = 0,     // 1: results in NVFP4
   parameter int Sparse = 0,         // 1: A is 2:4 sparse
-  parameter int Codec = 0           // decoders of compressed loads
+  parameter int Codec = 0,          // decoders of compressed loads
+  parameter int Encoders = 0        // encoders of compressed results
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -84,6 +85,7 @@ module ng_tile_regs #(
   input  logic [31:0]  loads_count_i,
   // REQUANTIZE.
   output logic         requantize_o,
+  output logic         relu_o,
   // TENSOR_SCALE.
   output logic [31:0]  tensor_scale_o,
   // AMAX.
@@ -92,6 +94,12 @@ module ng_tile_regs #(
   output logic         code_valid_o,
   output logic [20:0]  code_data_o,
   output logic [8:0]   code_address_o,
+  // COMPRESS.
+  output logic         compress_o,
+  // RESULT_CODE.
+  output logic         result_code_valid_o,
+  output logic [15:0]  result_code_data_o,
+  output logic [7:0]   result_code_address_o,
   // CYCLES to FLIPS_B.
   input  logic [575:0] counters_i
 );
@@ -108,7 +116,8 @@ module ng_tile_regs #(
   if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
   if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile_regs: Requantize=%0d; expected 0 or 1", Requantize); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile_regs: Sparse=%0d; expected 0 or 1", Sparse); end
-  if (Codec < 0 || Codec > 4) begin : gen_check_codec $fatal(1, "ng_tile_regs: Codec=%0d; expected 0 to 4", Codec); end
+  if (Codec < 0 || Codec > 8) begin : gen_check_codec $fatal(1, "ng_tile_regs: Codec=%0d; expected 0 to 8", Codec); end
+  if (Encoders < 0 || Encoders > 8) begin : gen_check_encoders $fatal(1, "ng_tile_regs: Encoders=%0d; expected 0 to 8", Encoders); end
 `endif
 
   localparam logic [1:0] Okay = 2'b00;
@@ -136,6 +145,8 @@ module ng_tile_regs #(
     if ((Requantize != 0) && awaddr_q == 10'h014) write_error = 1'b0;  // REQUANTIZE
     if ((Requantize != 0) && awaddr_q == 10'h015) write_error = 1'b0;  // TENSOR_SCALE
     if ((Codec != 0) && awaddr_q == 10'h017) write_error = wstrb_q != 4'hF;  // CODE
+    if ((Encoders != 0) && awaddr_q == 10'h018) write_error = 1'b0;  // COMPRESS
+    if ((Encoders != 0) && awaddr_q == 10'h019) write_error = wstrb_q != 4'hF;  // RESULT_CODE
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -198,7 +209,9 @@ module ng_tile_regs #(
   logic [7:0] edge_rows_q;
   logic [7:0] edge_cols_q;
   logic requantize_nvfp4_q;
+  logic requantize_relu_q;
   logic [31:0] tensor_scale_value_q;
+  logic compress_results_q;
   logic [31:0] cycles_high_q;
   logic [31:0] busy_high_q;
   logic [31:0] stall_in_high_q;
@@ -213,10 +226,10 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h4, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h5, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {18'd0, 3'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {13'd0, 4'(Encoders), 4'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0, busy_i};  // STATUS
@@ -254,7 +267,7 @@ module ng_tile_regs #(
       end
     endcase
     if ((Requantize != 0) && araddr_q == 10'h014) begin  // REQUANTIZE
-      read_data  = {31'd0, requantize_nvfp4_q};
+      read_data  = {30'd0, requantize_relu_q, requantize_nvfp4_q};
       read_error = 1'b0;
     end
     if ((Requantize != 0) && araddr_q == 10'h015) begin  // TENSOR_SCALE
@@ -266,6 +279,14 @@ module ng_tile_regs #(
       read_error = 1'b0;
     end
     if ((Codec != 0) && araddr_q == 10'h017) begin  // CODE
+      read_data  = 32'd0;
+      read_error = 1'b0;
+    end
+    if ((Encoders != 0) && araddr_q == 10'h018) begin  // COMPRESS
+      read_data  = {31'd0, compress_results_q};
+      read_error = 1'b0;
+    end
+    if ((Encoders != 0) && araddr_q == 10'h019) begin  // RESULT_CODE
       read_data  = 32'd0;
       read_error = 1'b0;
     end
@@ -284,6 +305,7 @@ module ng_tile_regs #(
       load_valid_o <= 1'b0;
       compute_valid_o <= 1'b0;
       code_valid_o <= 1'b0;
+      result_code_valid_o <= 1'b0;
     end else begin
       control_soft_reset_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[0];
       control_clear_counters_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[1];
@@ -291,6 +313,7 @@ module ng_tile_regs #(
       load_valid_o <= write & (awaddr_q == 10'h00C) & ~write_error;
       compute_valid_o <= write & (awaddr_q == 10'h011) & ~write_error;
       code_valid_o <= write & (awaddr_q == 10'h017) & (Codec != 0) & ~write_error;
+      result_code_valid_o <= write & (awaddr_q == 10'h019) & (Encoders != 0) & ~write_error;
     end
   end
 
@@ -309,7 +332,9 @@ module ng_tile_regs #(
       edge_rows_q <= 8'h0;
       edge_cols_q <= 8'h0;
       requantize_nvfp4_q <= 1'h0;
+      requantize_relu_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
+      compress_results_q <= 1'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -333,7 +358,9 @@ module ng_tile_regs #(
       edge_rows_q <= 8'h0;
       edge_cols_q <= 8'h0;
       requantize_nvfp4_q <= 1'h0;
+      requantize_relu_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
+      compress_results_q <= 1'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -368,9 +395,13 @@ module ng_tile_regs #(
       end
       if (write & (awaddr_q == 10'h014) & (Requantize != 0)) begin
         requantize_nvfp4_q <= (requantize_nvfp4_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
+        requantize_relu_q <= (requantize_relu_q & ~wmask[1]) | (wdata_q[1] & wmask[1]);
       end
       if (write & (awaddr_q == 10'h015) & (Requantize != 0)) begin
         tensor_scale_value_q <= (tensor_scale_value_q & ~wmask) | (wdata_q & wmask);
+      end
+      if (write & (awaddr_q == 10'h018) & (Encoders != 0)) begin
+        compress_results_q <= (compress_results_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
       end
       if (read & (araddr_q == 10'h020)) cycles_high_q <= counters_i[63:32];
       if (read & (araddr_q == 10'h022)) busy_high_q <= counters_i[127:96];
@@ -402,9 +433,13 @@ module ng_tile_regs #(
   assign compute_beats_o = wdata_q[15:0];
   assign compute_flags_o = {wdata_q[21], wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
   assign requantize_o = requantize_nvfp4_q;
+  assign relu_o = requantize_relu_q;
   assign tensor_scale_o = tensor_scale_value_q;
   assign code_data_o = wdata_q[20:0];
   assign code_address_o = wdata_q[29:21];
+  assign compress_o = compress_results_q;
+  assign result_code_data_o = wdata_q[15:0];
+  assign result_code_address_o = wdata_q[23:16];
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q & irq_enable_error_q);
 
 endmodule

@@ -280,7 +280,7 @@ module ng_tile_sequencer #(
     assign unused_requantize = ^cmd_requantize_i;
     assign requantize_q = '0;
   end
-  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.nvfp4, j_last};
+  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu, requantize_q.nvfp4, j_last};
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

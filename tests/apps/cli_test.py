@@ -270,7 +270,14 @@ class Gemm(Program):
                 self.assertLess(report["operand_bytes"], raw["operand_bytes"])
             self.refused(["gemm", a, b, "--engine", "systemc", "--tile", "large", *both], "compressed operands")
         self.assertIsNone(self.json("gemm", a, b, *both)["operand_bytes"])
-        self.refused(["gemm", a, b, "--sparse", "2:4", *both], "--compress-a and --compress-b are for dense")
+        self.refused(["gemm", a, b, "--sparse", "2:4", *both], "are for dense products")
+        self.refused(["gemm", a, b, "--compress-c"], "--requantize asks for")
+        if RTL:
+            narrow = ["gemm", a, b, "--engine", "systemc", "--tile", "codec", "--requantize", "0.01"]
+            raw, packed = self.json(*narrow), self.json(*narrow, "--compress-b", "--compress-c")
+            self.assertTrue(packed["agreement"]["bit_exact"])
+            self.assertLess(packed["operand_bytes"], raw["operand_bytes"])
+            self.assertNotEqual(packed["result_bytes"], raw["result_bytes"])
 
     def test_requantized(self) -> None:
         """C in NVFP4: every engine's files are those that `quantize` writes of C rounded to BF16."""

@@ -4,11 +4,15 @@
 // AMAX; special values; cycles; refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
+#include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "narrowgauge/engines/driver_gemm.hpp"
@@ -39,11 +43,12 @@ struct Shape {
   std::size_t m, n, k;
 };
 
-/// Both clock engines give the model's codes and scales, in the same cycles.
-RequantizedResult expect_model(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale) {
-  const RequantizedResult expected = make_model_engine(1)->gemm_nvfp4(a, b, tensor_scale);
-  const RequantizedResult rtl = make_rtl_engine({.tile = tile_name})->gemm_nvfp4(a, b, tensor_scale);
-  const RequantizedResult systemc = make_systemc_engine({.tile = tile_name})->gemm_nvfp4(a, b, tensor_scale);
+/// Both clock engines give the model's codes and scales, in the same cycles and bytes.
+RequantizedResult expect_model(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                               const char* tile = tile_name, const RequantizeOptions& options = {}) {
+  const RequantizedResult expected = make_model_engine(1)->gemm_nvfp4(a, b, tensor_scale, options);
+  const RequantizedResult rtl = make_rtl_engine({.tile = tile})->gemm_nvfp4(a, b, tensor_scale, options);
+  const RequantizedResult systemc = make_systemc_engine({.tile = tile})->gemm_nvfp4(a, b, tensor_scale, options);
   for (const RequantizedResult* got : {&rtl, &systemc}) {
     expect_same(got->c, expected.c);
     EXPECT_EQ(got->amax, expected.amax);
@@ -52,6 +57,7 @@ RequantizedResult expect_model(const QuantizedMatrix& a, const QuantizedMatrix& 
   EXPECT_GT(rtl.run.cycles, 0U);
   EXPECT_EQ(rtl.run.cycles, systemc.run.cycles);
   EXPECT_EQ(rtl.run.activity, systemc.run.activity);
+  EXPECT_EQ(rtl.run.result_bytes, systemc.run.result_bytes);
   return rtl;
 }
 
@@ -84,12 +90,59 @@ TEST(Requantize, SpecialValuesEqualTheModel) {
   expect_model(a, b, 0.01F);
 }
 
+// Rectified results, and compressed ones, are the model's, whatever else is compressed, and whether B stays in its bank
+// or passes for each panel of A.
+TEST(Requantize, RectifiedAndCompressedResultsEqualTheModel) {
+  unsigned seed = 1;
+  for (const Shape& s :
+       {Shape{1, 1, 1}, {4, 16, 16}, {5, 17, 33}, {9, 40, 100}, {33, 100, 64}, {3, 200, 48}, {21, 64, 500}}) {
+    SCOPED_TRACE(std::to_string(s.m) + " x " + std::to_string(s.n) + " x " + std::to_string(s.k));
+    seed += 2;
+    const QuantizedMatrix a = operand(s.m, s.k, seed), b = operand(s.n, s.k, seed + 1);
+    for (const RequantizeOptions& options : {RequantizeOptions{.relu = true},
+                                             {.compressed = {.c = true}},
+                                             {.relu = true, .compressed = {.a = true, .c = true}},
+                                             {.relu = true, .compressed = {.b = true, .c = true}},
+                                             {.compressed = {.a = true, .b = true}}})
+      expect_model(a, b, std::sqrt(static_cast<float>(s.k)) / 700, "codec", options);
+  }
+  QuantizedMatrix a = operand(9, 40, 3), b = operand(35, 40, 4);
+  a.scales[4] = 0x7F;  // NaN stay
+  expect_model(a, b, 0.01F, "chain", {.relu = true});
+  a.scales[4] = 0;
+  a.tensor_scale = 0x1p120F;  // infinities, of which the negative ones do not
+  expect_model(a, b, 0x1p100F, "chain", {.relu = true});
+}
+
+// What compression saves: little where results are rectified and one in two is zero, nothing where they are not, and of
+// these a chunk never has more than its head and its blocks' two bits beside its bytes.
+TEST(Requantize, CompressedResultsTakeFewerBytes) {
+  const auto engine = make_systemc_engine({.tile = "codec"});
+  const QuantizedMatrix a = operand(64, 128, 1), b = operand(64, 128, 2);
+  for (const bool relu : {true, false}) {
+    const QuantizedMatrix& left =
+        relu ? engine->gemm_nvfp4(operand(64, 128, 3), operand(128, 128, 4), 0.01F, {.relu = true}).c : a;
+    const EngineResult raw = engine->gemm_nvfp4(left, b, 0.01F, {.relu = relu}).run;
+    const EngineResult packed = engine->gemm_nvfp4(left, b, 0.01F, {.relu = relu, .compressed = {.c = true}}).run;
+    EXPECT_EQ(raw.result_bytes, 64U / 4 * (64 / 16) * 36);
+    EXPECT_LT(static_cast<double>(packed.result_bytes), (relu ? 0.8 : 1.12) * static_cast<double>(raw.result_bytes));
+    EXPECT_LT(static_cast<double>(packed.cycles), 1.1 * static_cast<double>(raw.cycles));
+    std::cout << "64x64x128 on tile codec" << (relu ? ", rectified" : "") << ": results of " << raw.result_bytes
+              << " bytes in " << raw.cycles << " cycles, compressed " << packed.result_bytes << " in " << packed.cycles
+              << "\n";
+  }
+}
+
 /// One simulated tile under the driver.
 struct Tile {
-  explicit Tile(const char* engine) : model(make_tile_pin_model(engine, tile_name)), pins(*model, 8), bridge(pins) {
+  explicit Tile(const char* engine, const char* name = tile_name)
+      : model(make_tile_pin_model(engine, name)), pins(*model, stream_bytes(name)), bridge(pins) {
     port = bridge.port();
     const ng_tile_config_t at{.port = &port, .base = 0, .timeout_ticks = 100'000};
     expect_ok(ng_tile_init(&tile, &at), engine);
+  }
+  static unsigned stream_bytes(std::string_view name) {
+    return std::ranges::find(tile_configs(), name, &TileConfig::name)->stream_width / 8;
   }
   std::unique_ptr<TilePinModel> model;
   TileBusOnPins pins;
@@ -98,10 +151,12 @@ struct Tile {
   ng_tile_t tile{};
 };
 
+// The same with compressed results, which are sent back as they came.
 // x W1 W2, x quantized before, W1 and W2 too. What the tile sends as the results of the first product is sent to it as
 // the second one's operand A, from the same memory: nothing looks at it or changes it. Its tensor scale follows from
 // the largest result of the batch before.
-TEST(Requantize, TwoLayersWithoutTheHost) {
+void two_layers(const char* name, bool relu, bool compressed) {
+  SCOPED_TRACE(name);
   constexpr std::size_t batch = 37, inputs = 200, hidden = 100, outputs = 30;
   const QuantizedMatrix before = operand(batch, inputs, 1), x = operand(batch, inputs, 2);
   const QuantizedMatrix w1 = operand(hidden, inputs, 3), w2 = operand(outputs, hidden, 4);
@@ -109,7 +164,7 @@ TEST(Requantize, TwoLayersWithoutTheHost) {
   std::uint64_t cycles = 0;
   for (const char* engine : {"rtl", "systemc"}) {
     SCOPED_TRACE(engine);
-    Tile on(engine);
+    Tile on(engine, name);
     ng_tile_t& tile = on.tile;
     ASSERT_EQ(ng_tile_clear_amax(&tile), NG_OK);
     DriverGemm earlier(tile, before, w1, false, 1.0F);
@@ -120,14 +175,19 @@ TEST(Requantize, TwoLayersWithoutTheHost) {
     const float g = std::bit_cast<float>(amax) / 2688;
 
     DriverGemm first(tile, x, w1, false, g);
+    first.config.relu = relu;
+    if (compressed) {
+      first.compress(tile, {.c = true});
+      ASSERT_EQ(ng_tile_load_code(&tile, pack_code(first.result_lengths()).data()), NG_OK);
+    }
     ASSERT_EQ(ng_tile_gemm(&tile, &first.config), NG_OK);
-    QuantizedMatrix h = golden->gemm_nvfp4(x, w1, g).c;
+    QuantizedMatrix h = golden->gemm_nvfp4(x, w1, g, {.relu = relu}).c;
     DriverGemm second(tile, h, w2);  // packs the golden h, whose place the tile's takes
     const ng_operand_t packed = second.config.a;
     ASSERT_EQ(ng_tile_gemm_operand(&tile, &first.config, &second.config.a), NG_OK);
     EXPECT_EQ(second.config.a.rows, packed.rows);
     EXPECT_EQ(second.config.a.k, packed.k);
-    ASSERT_EQ(second.config.a.bytes, packed.bytes);
+    EXPECT_EQ(second.config.a.bytes == packed.bytes, !compressed);
     EXPECT_EQ(second.config.a.data, first.config.c);
     ASSERT_EQ(ng_tile_gemm(&tile, &second.config), NG_OK);
     const std::vector<float> got = second.result(), expected = golden->gemm(h, w2).c;
@@ -141,6 +201,11 @@ TEST(Requantize, TwoLayersWithoutTheHost) {
     if (cycles == 0) cycles = on.pins.cycles();
     EXPECT_EQ(on.pins.cycles(), cycles);
   }
+}
+
+TEST(Requantize, TwoLayersWithoutTheHost) {
+  for (const bool relu : {false, true}) two_layers(tile_name, relu, false);
+  for (const bool compressed : {false, true}) two_layers("codec", true, compressed);
 }
 
 // The array waits for results in NVFP4 no more than for those in FP32: never. What differs is that the first chunk of B
@@ -193,6 +258,42 @@ TEST(Requantize, RefusesWhatItCannotDo) {
   EXPECT_EQ(ng_tile_amax(&without, &amax), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(ng_tile_clear_amax(&without), NG_ERROR_UNSUPPORTED);
   EXPECT_EQ(ng_tile_gemm(&without, &product.config), NG_ERROR_UNSUPPORTED);
+}
+
+TEST(Requantize, RefusesToCompressWhatItCannot) {
+  const QuantizedMatrix a = operand(9, 64, 1), b = operand(40, 64, 2);
+  EXPECT_THROW(make_systemc_engine({.tile = tile_name})->gemm_nvfp4(a, b, 1, {.compressed = {.c = true}}), Error);
+  // The next product's k is longer than a bank: its operand A would have two segments a panel.
+  EXPECT_THROW(make_systemc_engine({.tile = "codec"})
+                   ->gemm_nvfp4(operand(4, 16, 3), operand(2064, 16, 4), 1, {.compressed = {.c = true}}),
+               Error);
+  Tile on("systemc", "codec");
+  DriverGemm product(on.tile, a, b, false, 1.0F);
+  product.compress(on.tile, {.c = true});
+  ng_gemm_config_t config = product.config;
+  --config.c_bytes;
+  EXPECT_EQ(ng_tile_gemm(&on.tile, &config), NG_ERROR_MEMORY);
+  config = product.config;
+  config.nvfp4 = false;
+  EXPECT_EQ(ng_tile_gemm(&on.tile, &config), NG_ERROR_ARGUMENT);
+  config.c_segments = nullptr;
+  config.relu = true;
+  EXPECT_EQ(ng_tile_gemm(&on.tile, &config), NG_ERROR_ARGUMENT);
+  EXPECT_THROW(DriverGemm(on.tile, a, b).compress(on.tile, {.c = true}), Error);
+  std::size_t bytes = 0;
+  std::uint32_t segments = 0;
+  EXPECT_EQ(ng_tile_compressed_size(&on.tile, 9, 0, &bytes, &segments), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_compressed_size(&on.tile, 9, 2064, &bytes, &segments), NG_OK);
+  EXPECT_EQ(segments, 6U);
+  std::array<std::uint8_t, 128> lengths{};
+  lengths.fill(0x11);
+  EXPECT_EQ(ng_tile_load_result_code(&on.tile, lengths.data()), NG_ERROR_ARGUMENT) << "no prefix code";
+  ng_tile_t without = on.tile;
+  without.encoders = 0;
+  EXPECT_EQ(ng_tile_load_result_code(&without, lengths.data()), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ng_tile_compressed_size(&without, 9, 40, &bytes, &segments), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ng_tile_gemm(&without, &product.config), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ng_tile_gemm(&on.tile, &product.config), NG_OK);
 }
 
 }  // namespace

@@ -263,7 +263,7 @@ TEST(RtlEngine, MultipliesCompressedOperands) {
   unsigned seed = 1;
   for (const Shape& s :
        {Shape{1, 1, 1}, {4, 4, 16}, {9, 7, 17}, {17, 33, 65}, {40, 33, 250}, {20, 3, 4096}, {5, 9, 9000}}) {
-    for (const Compressed& compressed : {Compressed{}, {.a = true, .b = false}, {.a = false, .b = true}}) {
+    for (const Compressed& compressed : {Compressed{.a = true, .b = true}, {.a = true}, {.b = true}}) {
       const EngineResult got = expect_compressed(*rtl, s, compressed, seed += 2),
                          same = expect_compressed(*systemc, s, compressed, seed);
       EXPECT_EQ(got.tile, "codec");
@@ -279,7 +279,7 @@ TEST(RtlEngine, CompressedOperandsTakeFewerBytes) {
   const auto engine = make_systemc_engine({.tile = "codec"});
   for (const Shape& s : {Shape{128, 128, 512}, {256, 256, 1024}}) {
     const EngineResult raw = expect_model(*engine, find_gemm_format("nvfp4"), s, 1);
-    const EngineResult both = expect_compressed(*engine, s, {}, 1);
+    const EngineResult both = expect_compressed(*engine, s, {.a = true, .b = true}, 1);
     EXPECT_LT(static_cast<double>(both.operand_bytes), 0.75 * static_cast<double>(raw.operand_bytes));
     EXPECT_LT(static_cast<double>(both.cycles), 1.3 * static_cast<double>(raw.cycles));
     std::cout << s.m << "x" << s.n << "x" << s.k << " on tile codec: " << raw.operand_bytes << " bytes in "
@@ -300,7 +300,7 @@ TEST(RtlEngine, BrokenPacketsAreErrorsThatAResetEnds) {
   const QuantizedMatrix a = half_zero_operand(20, 200, 1), b = half_zero_operand(9, 200, 2);
   DriverGemm product(tile, a, b);
   const ng_operand_t raw = product.config.a;
-  product.compress(tile, true, true);
+  product.compress(tile, {.a = true, .b = true});
   const ng_operand_t whole = product.config.a;
   std::mt19937 generator(3);
   unsigned errors = 0;
@@ -350,9 +350,11 @@ TEST(RtlEngine, BrokenPacketsAreErrorsThatAResetEnds) {
 
 TEST(RtlEngine, RefusesToCompressWithoutADecoder) {
   const QuantizedMatrix a = test::normal_operand(3, 64, Scheme::nvfp4, Format::e2m1, 1);
-  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_compressed(a, a, {}), Error);
+  EXPECT_THROW(make_systemc_engine({.tile = "large"})->gemm_compressed(a, a, {.a = true}), Error);
+  EXPECT_THROW(make_systemc_engine()->gemm_compressed(a, a, {.c = true}), Error) << "float32";
+  EXPECT_THROW(make_model_engine()->gemm_compressed(a, a, {.c = true}), Error) << "float32";
   const QuantizedMatrix fp8 = test::normal_operand(3, 64, Scheme::fp8, Format::e4m3, 1);
-  EXPECT_THROW(make_systemc_engine()->gemm_compressed(fp8, fp8, {}), Error);
+  EXPECT_THROW(make_systemc_engine()->gemm_compressed(fp8, fp8, {.b = true}), Error);
 }
 
 TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {

@@ -87,35 +87,28 @@ def test_sparse_operand(engine: str) -> None:
     [("nvfp4", "sparse"), ("fp8_e4m3", "sparse_fp8"), ("fp8_e5m2_e4m3", "sparse_fp8"), ("luq", "sparse_luq")],
 )
 def test_sparse_formats_and_patterns(engine: str, pattern: str, format: str, tile: str) -> None:
-    rng = np.random.default_rng(5)
-    w, x = rng.standard_normal((5, 80), dtype=np.float32), rng.standard_normal((80, 6), dtype=np.float32)
-    a = ng.quantize(ng.prune(w, pattern), format, wide_blocks=format == "nvfp4")
-    b = ng.quantize(x, format, axis=-2, wide_blocks=format == "nvfp4")
-    result = ng.Engine(engine).gemm_sparse(a, b, pattern)
-    assert result.c.tobytes() == (a @ b).tobytes()
-    assert result.tile == (None if engine == "model" else tile)
-    with pytest.raises(ng.Error, match="no pattern of a product"):
-        ng.Engine(engine).gemm_sparse(a, b, "4:8")
-
-
-@pytest.mark.parametrize("engine", ng.engines())
-def test_compressed_operands(engine: str) -> None:
-    rng = np.random.default_rng(4)
-    w, x = (np.maximum(rng.standard_normal(shape, dtype=np.float32), 0) for shape in ((40, 512), (512, 24)))
-    a, b = ng.quantize(w), ng.quantize(x, axis=-2)
-    sent = {c: ng.Engine(engine).gemm_compressed(a, b, compress=c) for c in ("a", "b", "ab")}
-    assert all(result.c.tobytes() == (a @ b).tobytes() for result in sent.values())
-    with pytest.raises(ng.Error, match="expected 'a', 'b' or 'ab'"):
-        ng.Engine(engine).gemm_compressed(a, b, compress="c")
+    a, b = operands("nvfp4", 40, 256, 64)
+    multiplier = ng.Engine(engine)
+    plain = multiplier.gemm_nvfp4(a, b, 0.01, relu=True)
+    rectified = np.maximum(ng.gemm(a, b), 0).astype(ml_dtypes.bfloat16).astype(np.float32)
+    assert plain.c == ng.quantize(rectified, "nvfp4", tensor_scale=0.01)
+    assert plain.amax == rectified.max()
+    assert all(multiplier.gemm_nvfp4(a, b, 0.01, relu=True, compress=c).c == plain.c for c in ("c", "ac", "cab"))
     if engine == "model":
-        assert sent["ab"].operand_bytes is None
+        assert plain.run.result_bytes is None
         return
-    assert ng.tiles()["codec"].codec == 4
-    assert sent["ab"].tile == "codec"
-    raw = ng.Engine(engine, tile="codec").gemm(a, b)
-    assert sent["ab"].operand_bytes < 0.75 * raw.operand_bytes
-    with pytest.raises(ng.Error, match="large"):
-        ng.Engine(engine, tile="large").gemm_compressed(a, b)
+    assert ng.tiles()["codec"].encoders == 4
+    # The code of the results is that of a's bytes: of one that is rectified, too.
+    on_codec = ng.Engine(engine, tile="codec")
+    second = ng.quantize(np.random.default_rng(4).standard_normal((256, 64)), "nvfp4", axis="columns")
+    raw = on_codec.gemm_nvfp4(plain.c, second, 0.01, relu=True)
+    packed = multiplier.gemm_nvfp4(plain.c, second, 0.01, relu=True, compress="c")
+    assert packed.run.tile == "codec"
+    assert packed.c == raw.c
+    assert packed.run.result_bytes < 0.9 * raw.run.result_bytes
+    assert raw.run.result_bytes == 40 * 64 // 16 * 9
+    with pytest.raises(ng.Error, match="chain"):
+        ng.Engine(engine, tile="chain").gemm_nvfp4(a, b, 0.01, compress="c")
 
 
 @pytest.mark.parametrize("engine", ng.engines())
@@ -145,7 +138,10 @@ def test_results_in_nvfp4_are_refused() -> None:
     for scale in (0.0, -1.0, np.inf, np.nan, 2.0**-112, 1e39):
         with pytest.raises(ng.Error, match=r"tensor_scale is .*expected a float32 of 2\^-111"):
             ng.Engine().gemm_nvfp4(a, b, scale)
-    assert [name for name, tile in ng.tiles().items() if tile.requantize] == ["chain"]
+    assert [name for name, tile in ng.tiles().items() if tile.requantize] == ["chain", "codec"]
+    for compress in ("d", "aa", "a c"):
+        with pytest.raises(ng.Error, match="expected letters of 'abc'"):
+            ng.Engine().gemm_nvfp4(a, b, 1.0, compress=compress)
     with pytest.raises(ng.Error, match="large"):
         ng.Engine("systemc", tile="large").gemm_nvfp4(a, b, 1.0)
 

@@ -33,7 +33,7 @@ typedef enum ng_result {
   NG_ERROR_VERSION,       /* a tile with another register map */
   NG_ERROR_CAPABILITIES,  /* the tile describes itself in a way that this driver does not know */
   NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters, no results in
-                             NVFP4 or none of this shape */
+                             NVFP4 or none of this shape, nothing compressed */
   NG_ERROR_MISCOUNT,      /* the tile's counts of finished work are not what it was given, or results came unasked */
   NG_ERROR_BAD_LOAD,      /* STATUS.error 1 */
   NG_ERROR_BAD_COMPUTE,   /* STATUS.error 2 */
@@ -108,9 +108,10 @@ typedef struct ng_tile {
   uint32_t max_beats;         /* longest sum, in beats of `lanes` products */
   uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
   bool counters;
-  bool requantize; /* results can be NVFP4 */
-  bool sparse;     /* operand A can be sparse */
-  uint32_t codec;  /* decoders of compressed operands; 0: operands are sent as they are */
+  bool requantize;   /* results can be NVFP4 */
+  bool sparse;       /* operand A can be sparse */
+  uint32_t codec;    /* decoders of compressed operands; 0: operands are sent as they are */
+  uint32_t encoders; /* encoders of compressed results; 0: results come as they are */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -170,6 +171,14 @@ NG_MUST_CHECK ng_result_t ng_tile_segment(const ng_tile_t *tile, const ng_operan
  * prefix code has such lengths. */
 NG_MUST_CHECK ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128]);
 
+/* The same for the compressed results to come. Blocks of 64 bytes that have one without a code come as they are. */
+NG_MUST_CHECK ng_result_t ng_tile_load_result_code(const ng_tile_t *tile, const uint8_t lengths[128]);
+
+/* Bytes that compressed results of M x N take at most, which are the next product's operand A of M vectors of N;
+ * *segments: how many they are. */
+NG_MUST_CHECK ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_t m, uint32_t n, size_t *bytes,
+                                                  uint32_t *segments);
+
 typedef struct ng_gemm_config {
   ng_operand_t a, b;     /* M vectors and N vectors of the same k */
   void *c;               /* M x N, row-major: FP32 or BF16 codes */
@@ -183,8 +192,14 @@ typedef struct ng_gemm_config {
                             says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, and
                             where its bank of B does not hold 16 columns of k */
   uint32_t tensor_scale; /* with nvfp4: FP32 code of the factor of C; finite and at least 2^-111, else C is NaN */
-  bool interrupts;       /* the tile interrupts after each compute command and on errors */
-  void *scratch;         /* where results arrive before they are put in place: one stream word or more */
+  bool relu;             /* with nvfp4: and before, negative results become +0; NaN stay */
+  size_t *c_segments; /* null, or with nvfp4: results come compressed under the code of ng_tile_load_result_code, as a
+                         compressed operand A, and this takes where its segments begin, and the end: one more than
+                         ng_tile_compressed_size says. c_bytes: what that says. NG_ERROR_UNSUPPORTED by a tile without
+                         encoders, and where an operand of this k has several segments a panel. A is taken panel by
+                         panel, with all of B for each: once in its bank if it fits there, else sent for each panel */
+  bool interrupts;    /* the tile interrupts after each compute command and on errors */
+  void *scratch;      /* where results arrive before they are put in place: one stream word or more */
   size_t scratch_bytes;
   uint32_t command_beats; /* aim at compute commands of at least so many beats; 0: 64. More means fewer commands for
                              slow processors, and a later start. */
@@ -211,8 +226,13 @@ typedef struct ng_gemm {
   struct {               /* next result word; in NVFP4: image in the chunk, word in the image, 0 */
     uint32_t block, chunk, a_panel, b_panel, row, col;
   } result;
+  struct {           /* compressed results that have come */
+    size_t bytes;    /* of them */
+    uint32_t words;  /* of 32 bits, to come in a chunk; 0: a head is next */
+    uint32_t chunks; /* to come in a packet; 0: one begins */
+  } packet;
   uint32_t loads, computes, results;  /* commands given; `results`: those with results */
-  uint64_t sent;                      /* bytes of all loads */
+  uint64_t sent, received;            /* bytes of all loads, and of all results */
   uint32_t loads_before, done_before; /* the tile's counts at the start */
   uint32_t progress_tick;
   ng_result_t state; /* NG_BUSY until finished */

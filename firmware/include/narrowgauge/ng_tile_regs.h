@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010400u
+#define NG_TILE_VERSION_RESET 0x00010500u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -80,8 +80,12 @@
 #define NG_TILE_STREAM_SPARSE_MAX 0x1u
 /* codec: decoders of compressed loads: with one or more, `LOAD.compressed` counts and `CODE` exists */
 #define NG_TILE_STREAM_CODEC_SHIFT 11u
-#define NG_TILE_STREAM_CODEC_MASK 0x00003800u
-#define NG_TILE_STREAM_CODEC_MAX 0x7u
+#define NG_TILE_STREAM_CODEC_MASK 0x00007800u
+#define NG_TILE_STREAM_CODEC_MAX 0xFu
+/* encoders: encoders of compressed results: with one or more, `COMPRESS` and `RESULT_CODE` exist */
+#define NG_TILE_STREAM_ENCODERS_SHIFT 15u
+#define NG_TILE_STREAM_ENCODERS_MASK 0x00078000u
+#define NG_TILE_STREAM_ENCODERS_MAX 0xFu
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -268,6 +272,10 @@
 #define NG_TILE_REQUANTIZE_NVFP4_SHIFT 0u
 #define NG_TILE_REQUANTIZE_NVFP4_MASK 0x00000001u
 #define NG_TILE_REQUANTIZE_NVFP4_MAX 0x1u
+/* relu: and before, negative ones become +0; NaN stay */
+#define NG_TILE_REQUANTIZE_RELU_SHIFT 1u
+#define NG_TILE_REQUANTIZE_RELU_MASK 0x00000002u
+#define NG_TILE_REQUANTIZE_RELU_MAX 0x1u
 
 /* Tensor scale, read, write. */
 #define NG_TILE_TENSOR_SCALE_OFFSET 0x054u
@@ -296,6 +304,26 @@
 #define NG_TILE_CODE_ADDRESS_SHIFT 21u
 #define NG_TILE_CODE_ADDRESS_MASK 0x3FE00000u
 #define NG_TILE_CODE_ADDRESS_MAX 0x1FFu
+
+/* Compression of results, read, write. */
+#define NG_TILE_COMPRESS_OFFSET 0x060u
+#define NG_TILE_COMPRESS_RESET 0x00000000u
+/* results: results leave as packets of compressed loads, one for each compute command with last */
+#define NG_TILE_COMPRESS_RESULTS_SHIFT 0u
+#define NG_TILE_COMPRESS_RESULTS_MASK 0x00000001u
+#define NG_TILE_COMPRESS_RESULTS_MAX 0x1u
+
+/* Code of compressed results, write only. */
+#define NG_TILE_RESULT_CODE_OFFSET 0x064u
+/* data: the length of its code (4 bits; 0: none) and below it the code (12 bits, its first one highest, zeros
+ * behind the last) */
+#define NG_TILE_RESULT_CODE_DATA_SHIFT 0u
+#define NG_TILE_RESULT_CODE_DATA_MASK 0x0000FFFFu
+#define NG_TILE_RESULT_CODE_DATA_MAX 0xFFFFu
+/* address: a value, 0 to 255 */
+#define NG_TILE_RESULT_CODE_ADDRESS_SHIFT 16u
+#define NG_TILE_RESULT_CODE_ADDRESS_MASK 0x00FF0000u
+#define NG_TILE_RESULT_CODE_ADDRESS_MAX 0xFFu
 
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u

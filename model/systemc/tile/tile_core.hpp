@@ -27,6 +27,7 @@
 #include "systemc/tile/tile_loader_core.hpp"
 #include "systemc/tile/tile_params.hpp"
 #include "systemc/tile/tile_regs_core.hpp"
+#include "systemc/tile/tile_results_core.hpp"
 #include "systemc/tile/tile_sequencer_core.hpp"
 
 namespace narrowgauge::systemc {
@@ -64,8 +65,8 @@ class TileCore {
   TileOut out() const {
     return {.lite = regs_.pins(),
             .operand_ready = words_.ready(),
-            .result = drain_.valid() ? drain_.data().data() : nullptr,
-            .result_last = drain_.last(),
+            .result = result_valid() ? result() : nullptr,
+            .result_last = result_last(),
             .irq = regs_.irq()};
   }
 
@@ -101,7 +102,8 @@ class TileCore {
 
   using Decode = TileDecodeCore<params.stream_words(), params.codec == 0 ? 1 : params.codec>;
   using Word = typename Decode::Word;
-  struct NoDecode {};
+  using Results = TileResultsCore<params.stream_words(), params.encoders == 0 ? 1 : params.encoders>;
+  struct None {};
 
   static constexpr int queue_depth = 4;
   static constexpr int job_depth = params.rows > 1 && params.cell_cuts == 0 && params.convert_cuts == 0 ? 8 : 16;
@@ -113,13 +115,14 @@ class TileCore {
   FifoCore<TileCompute, queue_depth, true> computes_;
   FifoCore<TileJob, job_depth, true> jobs_;
   Fifo2Core<Word> words_;
-  std::conditional_t<params.codec != 0, Decode, NoDecode> decode_;
+  std::conditional_t<params.codec != 0, Decode, None> decode_;
   Loader loader_;
   Buffer<false, params.a_depth> a_;
   Buffer<true, params.b_depth> b_;
   Sequencer sequencer_;
   Array array_;
   TileDrainCore<params> drain_;
+  std::conditional_t<params.encoders != 0, Results, None> results_;
   TileCountersCore<params> counters_;
 
  private:
@@ -136,11 +139,41 @@ class TileCore {
     sequencer_.reset();
     array_.reset();
     drain_.reset();
+    if constexpr (params.encoders != 0) results_.reset();
     counters_.reset();
   }
 
+  // What leaves: the drain's words, or what the encoders make of them.
+  typename Results::In drained() const {
+    return {.valid = drain_.valid(), .data = drain_.data().data(), .last = drain_.last(), .irq = drain_.irq()};
+  }
+  bool result_valid() const {
+    if constexpr (params.encoders != 0) return results_.valid(drained());
+    return drain_.valid();
+  }
+  const std::uint32_t* result() const {
+    if constexpr (params.encoders != 0) return results_.data(drained());
+    return drain_.data().data();
+  }
+  bool result_last() const {
+    if constexpr (params.encoders != 0) return results_.last(drained());
+    return drain_.last();
+  }
+  bool result_irq() const {
+    if constexpr (params.encoders != 0) return results_.irq(drained());
+    return drain_.irq();
+  }
+  bool result_taken(bool out_ready) const {
+    if constexpr (params.encoders != 0) return results_.ready(out_ready);
+    return out_ready;
+  }
+  bool encoding() const {
+    if constexpr (params.encoders != 0) return results_.busy() && error_ == 0;
+    return false;
+  }
+
   bool computing() const {
-    return computes_.space() != queue_depth || sequencer_.busy() || jobs_.valid() || drain_.busy();
+    return computes_.space() != queue_depth || sequencer_.busy() || jobs_.valid() || drain_.busy() || encoding();
   }
 
   typename Regs::Status status() const {
@@ -190,17 +223,19 @@ class TileCore {
     const auto sequencer = sequencer_.look(sequencer_in);
     const auto& beat = sequencer_.beat();
     const bool row_ready = drain_.ready(), job_pop = drain_.job_ready();
-    const bool left = drain_.valid() && in.result_ready && drain_.last();
+    const bool left = result_valid() && in.result_ready && result_last();
     const bool load_push = regs_.load_valid(), compute_push = regs_.compute_valid();
     const TileLoad load = regs_.load();
     const TileCompute compute = compute_push ? regs_.compute() : TileCompute{};
     const bool code_valid = params.codec != 0 && regs_.code_valid();
     const std::uint32_t code_address = regs_.code_address(), code_data = regs_.code_data();
+    const bool result_code_valid = params.encoders != 0 && regs_.result_code_valid(), compress = regs_.compress();
+    const std::uint32_t result_code_address = regs_.result_code_address(), result_code_data = regs_.result_code_data();
     const bool clear_counters = regs_.clear_counters(), clear_amax = regs_.clear_amax();
 
     auto status = this->status();
     const bool busy = computing();
-    status.done_event = left && drain_.irq();
+    status.done_event = left && result_irq();
     const bool full_error = (load_push && !loads_.ready()) || (compute_push && !computes_.ready());
     if (!stop) {
       using enum tile_regs::TileError;
@@ -233,8 +268,14 @@ class TileCore {
                       .a = a,
                       .b = b});
     }
-    drain_.step(array_.valid() ? &array_.data() : nullptr, array_.valid() && array_.last(), jobs_.data(),
-                in.result_ready, clear_amax);
+    const bool result_taken = this->result_taken(in.result_ready);
+    if constexpr (params.encoders != 0) {
+      results_.step(drained(), compress, in.result_ready);
+      if (result_code_valid)
+        results_.load(static_cast<std::uint8_t>(result_code_address), static_cast<std::uint16_t>(result_code_data));
+    }
+    drain_.step(array_.valid() ? &array_.data() : nullptr, array_.valid() && array_.last(), jobs_.data(), result_taken,
+                clear_amax);
     jobs_.step(sequencer.job_valid ? &sequencer.job : nullptr, job_pop);
     const MacArrayBeat operands{.first = beat.first,
                                 .last = beat.last,

@@ -12,6 +12,7 @@
 
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/requantize.hpp"
 #include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
 #include "systemc/tile/tile_params.hpp"
@@ -92,7 +93,7 @@ class TileDrainCore {
   };
   struct Scaled {
     bool valid = false, odd = false, row_end = false, bf16 = false, last = false, irq = false;
-    bool nvfp4 = false, images_end = false;
+    bool nvfp4 = false, relu = false, images_end = false;
     std::uint32_t tensor_scale = 0;
     Word data{};
   };
@@ -121,6 +122,7 @@ class TileDrainCore {
                   .last = chosen_.job_end && job.final_tile,
                   .irq = job.irq,
                   .nvfp4 = job.nvfp4,
+                  .relu = job.relu,
                   .images_end = job.row_end,
                   .tensor_scale = job.tensor_scale};
     const int numbers = chosen_.row_end ? last_units : units;
@@ -149,7 +151,8 @@ class TileDrainCore {
       }
       typename Requantize::Beat beat{
           .tensor_scale = scaled_.tensor_scale, .end = scaled_.images_end, .last = scaled_.last, .irq = scaled_.irq};
-      for (std::size_t u = 0; u < beat.data.size(); ++u) beat.data[u] = static_cast<std::uint16_t>(bf16(u));
+      for (std::size_t u = 0; u < beat.data.size(); ++u)
+        beat.data[u] = requantize_input(std::bit_cast<float>(scaled_.data[u]), scaled_.relu);
       requantize_.step(scaled_.valid && scaled_.nvfp4 ? &beat : nullptr, queue_.ready(), clear_amax);
     }
     queue_.step(push ? &result : nullptr, ready);

@@ -39,7 +39,9 @@ class TileEncode : public Clocked {
   void drive() override {
     ready_o = core_.ready();
     valid_o = core_.valid();
-    data_o = port_of<stream_width>(core_.data());
+    PortWords<stream_width> words;
+    std::ranges::copy(core_.data(), words.begin());
+    data_o = port_of<stream_width>(words);
     last_o = core_.last();
   }
 

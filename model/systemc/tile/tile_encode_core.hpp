@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "narrowgauge/codec/tile_encode.hpp"
 #include "systemc/codec/bit_pack_core.hpp"
@@ -46,11 +47,7 @@ class TileEncodeCore {
 
   bool ready() const { return lanes_[deal_].in.ready() && finals_.ready(); }
   bool valid() const { return final_ || fill_ >= parts; }
-  std::array<std::uint32_t, parts> data() const {
-    std::array<std::uint32_t, parts> data{};
-    std::copy_n(held_.begin(), parts, data.begin());
-    return data;
-  }
+  std::span<const std::uint32_t, parts> data() const { return std::span(held_).template first<parts>(); }
   bool last() const { return final_ && fill_ <= parts; }
 
   /// An access of the table's port.

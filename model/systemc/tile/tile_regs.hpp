@@ -33,11 +33,16 @@ class TileRegs : public LiteSlave {
   sc_core::sc_out<Port<6>> compute_flags_o{"compute_flags_o"};
   sc_core::sc_in<Port<32>> done_count_i{"done_count_i"}, loads_count_i{"loads_count_i"};
   sc_core::sc_out<bool> requantize_o{"requantize_o"};
+  sc_core::sc_out<bool> relu_o{"relu_o"};
   sc_core::sc_out<Port<32>> tensor_scale_o{"tensor_scale_o"};
   sc_core::sc_in<Port<15>> amax_i{"amax_i"};
   sc_core::sc_out<bool> code_valid_o{"code_valid_o"};
   sc_core::sc_out<Port<21>> code_data_o{"code_data_o"};
   sc_core::sc_out<Port<9>> code_address_o{"code_address_o"};
+  sc_core::sc_out<bool> compress_o{"compress_o"};
+  sc_core::sc_out<bool> result_code_valid_o{"result_code_valid_o"};
+  sc_core::sc_out<Port<16>> result_code_data_o{"result_code_data_o"};
+  sc_core::sc_out<Port<8>> result_code_address_o{"result_code_address_o"};
   sc_core::sc_in<Port<9 * 64>> counters_i{"counters_i"};
 
   explicit TileRegs(sc_core::sc_module_name name) : LiteSlave(name) {}
@@ -59,6 +64,10 @@ class TileRegs : public LiteSlave {
     code_valid_o = core_.code_valid();
     code_data_o = core_.code_data();
     code_address_o = core_.code_address();
+    compress_o = core_.compress();
+    result_code_valid_o = core_.result_code_valid();
+    result_code_data_o = core_.result_code_data();
+    result_code_address_o = core_.result_code_address();
     const TileCompute compute = core_.compute();
     compute_valid_o = core_.compute_valid();
     format_a_o = compute.a_fmt;
@@ -66,6 +75,7 @@ class TileRegs : public LiteSlave {
     bf16_o = compute.bf16;
     scale_o = compute.scale;
     requantize_o = compute.nvfp4;
+    relu_o = compute.relu;
     tensor_scale_o = compute.tensor_scale;
     panels_a_o = compute.a_panels;
     panels_b_o = compute.b_panels;

@@ -68,12 +68,17 @@ class TileRegsCore {
   bool code_valid() const { return code_valid_; }
   std::uint32_t code_address() const { return tile_regs::code::address.get(wdata_); }
   std::uint32_t code_data() const { return tile_regs::code::data.get(wdata_); }
+  bool result_code_valid() const { return result_code_valid_; }
+  std::uint32_t result_code_address() const { return tile_regs::result_code::address.get(wdata_); }
+  std::uint32_t result_code_data() const { return tile_regs::result_code::data.get(wdata_); }
+  bool compress() const { return tile_regs::compress::results.get(fields_.compress) != 0; }
   bool compute_valid() const { return compute_valid_; }
   TileCompute compute() const {
     namespace r = tile_regs;
     return {.scale = fields_.scale,
             .bf16 = r::format::bf16.get(fields_.format) != 0,
             .nvfp4 = r::requantize::nvfp4.get(fields_.requantize) != 0,
+            .relu = r::requantize::relu.get(fields_.requantize) != 0,
             .tensor_scale = fields_.tensor_scale,
             .a_fmt = static_cast<std::uint8_t>(r::format::a.get(fields_.format)),
             .b_fmt = static_cast<std::uint8_t>(r::format::b.get(fields_.format)),
@@ -106,7 +111,7 @@ class TileRegsCore {
       case r::stream::offset:
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
                r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
-               r::stream::codec.put(params.codec);
+               r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:
@@ -133,13 +138,17 @@ class TileRegsCore {
       case r::loads::offset:
         return status.loads_count;
       case r::requantize::offset:
-        return existing(fields_.requantize);
+        return existing(params.requantize, fields_.requantize);
       case r::tensor_scale::offset:
-        return existing(fields_.tensor_scale);
-      case r::code::offset:
-        return params.codec != 0 ? std::optional(0U) : std::nullopt;
+        return existing(params.requantize, fields_.tensor_scale);
       case r::amax::offset:
-        return existing(r::amax::value.put(status.amax));
+        return existing(params.requantize, r::amax::value.put(status.amax));
+      case r::code::offset:
+        return existing(params.codec != 0, 0);
+      case r::compress::offset:
+        return existing(params.encoders != 0, fields_.compress);
+      case r::result_code::offset:
+        return existing(params.encoders != 0, 0);
       default:
         return peek_counter(address, status);
     }
@@ -148,7 +157,8 @@ class TileRegsCore {
   void step(const LiteMasterPins& in, const Status& status) {
     const bool write = aw_held_ && w_held_ && !bvalid_, read = ar_held_ && !rvalid_;
     const bool write_ends = bvalid_ && in.bready, read_ends = rvalid_ && in.rready, clear = soft_reset_;
-    soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = code_valid_ = false;
+    soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = false;
+    code_valid_ = result_code_valid_ = false;
     if (read) this->read(status);
     std::uint32_t acknowledged = 0;
     if (write) bresp_ = this->write(acknowledged) ? 0 : 2;
@@ -179,12 +189,13 @@ class TileRegsCore {
     std::uint32_t format = tile_regs::format::reset, scale = tile_regs::scale::reset;
     std::uint32_t panels = tile_regs::panels::reset, edge = tile_regs::edge::reset;
     std::uint32_t requantize = tile_regs::requantize::reset, tensor_scale = tile_regs::tensor_scale::reset;
+    std::uint32_t compress = tile_regs::compress::reset;
   };
   using High = std::array<std::uint32_t, 9>;  // upper words of the counters, kept when the lower ones are read
 
-  /// What a register of requantization reads; nothing if the tile has none.
-  static std::optional<std::uint32_t> existing(std::uint32_t word) {
-    return params.requantize ? std::optional(word) : std::nullopt;
+  /// What a register reads that some tiles have; nothing if this one does not.
+  static std::optional<std::uint32_t> existing(bool has, std::uint32_t word) {
+    return has ? std::optional(word) : std::nullopt;
   }
 
   /// The counter of a low word's address, or of the high word's after it; past the last one, and before the first: 9.
@@ -252,8 +263,12 @@ class TileRegsCore {
         return compute_valid_ = whole;
       case r::code::offset:
         return code_valid_ = params.codec != 0 && whole;
+      case r::result_code::offset:
+        return result_code_valid_ = params.encoders != 0 && whole;
+      case r::compress::offset:
+        return params.encoders != 0 && put(fields_.compress, r::compress::results.mask());
       case r::requantize::offset:
-        return params.requantize && put(fields_.requantize, r::requantize::nvfp4.mask());
+        return params.requantize && put(fields_.requantize, r::requantize::nvfp4.mask() | r::requantize::relu.mask());
       case r::tensor_scale::offset:
         return params.requantize && put(fields_.tensor_scale, r::tensor_scale::value.mask());
       default:
@@ -265,7 +280,7 @@ class TileRegsCore {
   std::uint32_t awaddr_ = 0, wdata_ = 0, araddr_ = 0, rdata_ = 0;
   std::uint8_t wstrb_ = 0, bresp_ = 0, rresp_ = 0;
   bool soft_reset_ = false, clear_counters_ = false, clear_amax_ = false, load_valid_ = false, compute_valid_ = false;
-  bool code_valid_ = false;
+  bool code_valid_ = false, result_code_valid_ = false;
   Fields fields_;
   High high_{};
 };

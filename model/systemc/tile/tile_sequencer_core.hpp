@@ -65,6 +65,7 @@ class TileSequencerCore {
                .irq = cmd_.irq,
                .final_tile = i_last() && j_last(),
                .nvfp4 = cmd_.nvfp4,
+               .relu = cmd_.relu,
                .tensor_scale = cmd_.tensor_scale,
                .row_end = j_last()};
     out.cmd_ready = checked() && last_beat;

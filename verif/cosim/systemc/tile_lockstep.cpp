@@ -4,7 +4,7 @@
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
 // NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE,
-// NG_CODEC.
+// NG_CODEC, NG_ENCODERS.
 #include <array>
 #include <deque>
 #include <map>
@@ -41,8 +41,10 @@ constexpr const char* faults[] = {"an operand word is refused once in a hundred"
                                   params.counters ? "a counter is not cleared" : nullptr,
                                   params.sparse  ? "illegal metadata stop nothing"
                                   : params.codec ? "a broken packet stops nothing"
-                                                 : nullptr};
-static_assert(params.counters || !(params.sparse || params.codec), "faults of what is not there stand last");
+                                                 : nullptr,
+                                  params.encoders ? "a value of results gets another code" : nullptr};
+static_assert((params.counters || !(params.sparse || params.codec)) && (params.codec || !params.encoders),
+              "faults of what is not there stand last");
 constexpr std::uint32_t error_codes = params.codec ? 8 : params.sparse ? 7 : 6;
 
 struct Core : TileCore<params> {
@@ -64,9 +66,9 @@ struct Core : TileCore<params> {
 
   void step(const TileIn& in) {
     ++count_;
-    words_out_ += drain_.valid() && in.result_ready;
+    words_out_ += Base::out().result && in.result_ready;
     lasts_out_ += Base::out().result_last && in.result_ready;
-    shown_ = drain_.valid();
+    shown_ = Base::out().result != nullptr;
     irq_ = Base::out().irq;
     const std::uint32_t loads = loads_count_, error = error_;
     const auto a = a_;
@@ -83,9 +85,14 @@ struct Core : TileCore<params> {
     if (fault == 11 && count_ % 100 == 0) jobs_.step(nullptr, true);
     if (fault == 12 && (clear || soft_reset)) counters_ = counters;
     if (fault == 13 && error == 0 && error_ == (params.sparse ? 7 : 8)) error_ = 0;
+    if (fault == 14 && count_ % 100 == 0) change_code(results_);
   }
 
  private:
+  static void change_code(auto& results) {
+    if constexpr (params.encoders != 0) results.load(0, 0x1000);
+  }
+
   std::uint64_t count_ = 0, words_out_ = 0, lasts_out_ = 0;
   bool shown_ = false, irq_ = false;
   decltype(loads_) kept_;
@@ -119,11 +126,16 @@ class Programmer {
     stream.clear();
     a_stays_ = b_stays_ = open_ = part_open_ = false;
     put(regs::irq_enable::offset, static_cast<std::uint32_t>(rng_.bits(2)));
-    // A reset leaves the table of codes, but may have come before all of it was written.
-    if (params.codec == 0 || (code_written_ && rng_.chance(0.9))) return;
+    // A reset leaves the tables of codes, but may have come before all of them were written.
+    if (params.codec + params.encoders == 0 || (code_written_ && rng_.chance(0.9))) return;
     code_ = narrowgauge::bench::random_code(rng_);
-    for (const auto& [address, data] : table_writes(narrowgauge::decoder_table(code_)))
-      put(regs::code::offset, regs::code::address.put(address) | regs::code::data.put(data));
+    if (params.codec != 0)
+      for (const auto& [address, data] : table_writes(narrowgauge::decoder_table(code_)))
+        put(regs::code::offset, regs::code::address.put(address) | regs::code::data.put(data));
+    if (params.encoders != 0)
+      for (std::uint32_t value = 0; const narrowgauge::EncoderEntry& entry : narrowgauge::encoder_table(code_))
+        put(regs::result_code::offset,
+            regs::result_code::address.put(value++) | regs::result_code::data.put(entry.word()));
     code_written_ = false;
   }
 
@@ -256,8 +268,9 @@ class Programmer {
       put(regs::scale::offset, rng_.chance(0.4) ? special[rng_.below(std::size(special))]
                                                 : 0x30000000 + static_cast<std::uint32_t>(rng_.bits(29)));
     }
+    if (params.encoders != 0 && rng_.chance(0.3)) put(regs::compress::offset, static_cast<std::uint32_t>(rng_.bits(1)));
     if (params.requantize && rng_.chance(0.7)) {
-      put(regs::requantize::offset, static_cast<std::uint32_t>(rng_.bits(1)));
+      put(regs::requantize::offset, static_cast<std::uint32_t>(rng_.bits(2)));
       put(regs::tensor_scale::offset, rng_.chance(0.1) ? 0 : 0x38000000 + static_cast<std::uint32_t>(rng_.bits(27)));
     }
     put(regs::panels::offset, regs::panels::a.put(a_panels) | regs::panels::b.put(b_panels));
@@ -567,6 +580,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int sc_main(int argc, char** argv) {
-  const auto count = std::size(faults) - (params.counters ? 0 : 1) - (params.sparse || params.codec ? 0 : 1);
+  const auto count = std::size(faults) - (params.counters ? 0 : 1) - (params.sparse || params.codec ? 0 : 1) -
+                     (params.encoders ? 0 : 1);
   return lockstep_main(argc, argv, {faults, count}, run);
 }

@@ -56,11 +56,16 @@ int run(int argc, char** argv) {
   auto clear_counters = pin(dut->clear_counters_o, model.clear_counters_o);
   auto clear_amax = pin(dut->clear_amax_o, model.clear_amax_o);
   auto requantize = pin(dut->requantize_o, model.requantize_o);
+  auto relu = pin(dut->relu_o, model.relu_o);
   auto tensor_scale = pin<32>(dut->tensor_scale_o, model.tensor_scale_o);
   auto amax = pin<15>(dut->amax_i, model.amax_i);
   auto code_valid = pin(dut->code_valid_o, model.code_valid_o);
   auto code_data = pin<21>(dut->code_data_o, model.code_data_o);
   auto code_address = pin<9>(dut->code_address_o, model.code_address_o);
+  auto compress = pin(dut->compress_o, model.compress_o);
+  auto result_code_valid = pin(dut->result_code_valid_o, model.result_code_valid_o);
+  auto result_code_data = pin<16>(dut->result_code_data_o, model.result_code_data_o);
+  auto result_code_address = pin<8>(dut->result_code_address_o, model.result_code_address_o);
   auto irq = pin(dut->irq_o, model.irq_o);
   auto load_valid = pin(dut->load_valid_o, model.load_valid_o);
   auto load_panel_beats = pin<16>(dut->load_panel_beats_o, model.load_panel_beats_o);
@@ -102,6 +107,13 @@ int run(int argc, char** argv) {
     both.same("scale_o", scale);
     both.same("clear_amax_o", clear_amax);
     both.same("requantize_o", requantize);
+    both.same("relu_o", relu);
+    both.same("compress_o", compress);
+    both.same("result_code_valid_o", result_code_valid);
+    if (dut->result_code_valid_o) {
+      both.same("result_code_data_o", result_code_data);
+      both.same("result_code_address_o", result_code_address);
+    }
     both.same("tensor_scale_o", tensor_scale);
     both.same("panels_a_o", panels_a);
     both.same("panels_b_o", panels_b);

@@ -297,7 +297,8 @@ class Errors {
     for (unsigned i = 0; i < 20; ++i) tile_.feed({Word(stream_words), tile_.rng().chance(0.5), false});
     tile_.await("stream not dropped after an error", [&] { return tile_.words_to_feed() == 0; });
     tile_.pace.out = out;
-    bench_.expect_eq("STATUS after an error", tile_.status() & ~regs::status::busy.mask(),
+    tile_.await("busy after an error", [&] { return regs::status::busy.get(tile_.status()) == 0; });
+    bench_.expect_eq("STATUS after an error", tile_.status(),
                      regs::status::error.put(code) | regs::status::load_space.put(queue_depth) |
                          regs::status::compute_space.put(queue_depth),
                      [&] { return tile_.describe; });

@@ -12,6 +12,7 @@
 #include "../axi.hpp"
 #include "../bench.hpp"
 #include "Vdut.h"
+#include "narrowgauge/codec/tile_encode.hpp"
 #include "packet_stimulus.hpp"
 #include "tile_reference.hpp"
 #include "tile_stimulus.hpp"
@@ -179,15 +180,38 @@ class Harness {
       write(regs::code::offset, regs::code::address.put(address) | regs::code::data.put(data));
   }
 
-  /// The results of a command will come.
+  /// Another code of results, while none are on their way.
+  void change_result_code() {
+    result_code_ = encoder_table(random_code(rng()));
+    for (std::uint32_t value = 0; const EncoderEntry& entry : result_code_)
+      write(regs::result_code::offset,
+            regs::result_code::address.put(value++) | regs::result_code::data.put(entry.word()));
+  }
+  /// Results of commands to come leave as packets, or as they are.
+  void compress_results(bool compressed) {
+    write(regs::compress::offset, regs::compress::results.put(compressed));
+    results_compressed_ = compressed;
+  }
+
   /// Of the results of a command, only the first `words` come.
   void expect_results_up_to(std::size_t words, const Command& c, const Bank& a, const Bank& b) {
     std::vector<StreamWord> results = results_of(c, {&a}, {&b}, amax_);
     results.resize(words);
     std::ranges::move(results, std::back_inserter(expected_));
   }
+  /// The results of a command will come.
   void expect_results(const Command& c, const std::vector<const Bank*>& a, const std::vector<const Bank*>& b) {
-    std::ranges::move(results_of(c, a, b, amax_), std::back_inserter(expected_));
+    std::vector<StreamWord> results = results_of(c, a, b, amax_);
+    if (results_compressed_) {
+      std::vector<Word> words;
+      for (StreamWord& result : results) words.push_back(std::move(result.data));
+      results.clear();
+      for (Word& word : words_of_packet(encode_streamed_packet(bytes_of(words), result_code_, NG_STREAM_WIDTH / 8)))
+        results.push_back({std::move(word), false, false});
+      results.back().last = true;
+      results.back().irq = c.irq;
+    }
+    std::ranges::move(results, std::back_inserter(expected_));
   }
   std::size_t words_expected() const { return expected_.size(); }
 
@@ -224,7 +248,7 @@ class Harness {
         {regs::scale::offset, c.scale},
         {regs::panels::offset, regs::panels::a.put(c.a_panels) | regs::panels::b.put(c.b_panels)},
         {regs::edge::offset, regs::edge::rows.put(c.rows_used) | regs::edge::cols.put(c.cols_used)},
-        {regs::requantize::offset, regs::requantize::nvfp4.put(c.nvfp4)},
+        {regs::requantize::offset, regs::requantize::nvfp4.put(c.nvfp4) | regs::requantize::relu.put(c.relu)},
         {regs::tensor_scale::offset, c.tensor_scale},
     }};
     for (std::size_t i = 0; i < words.size() - (requantizes ? 0 : 2); ++i) {
@@ -315,6 +339,7 @@ class Harness {
     expect_register("FORMAT", regs::format::offset, 0);
     expect_register("IRQ_PENDING", regs::irq_pending::offset, 0);
     if (has_counters) expect_register("PRODUCTS", regs::products::offset, 0);
+    if (has_encoders) expect_register("COMPRESS", regs::compress::offset, 0);
     if (!requantizes) return;
     expect_register("REQUANTIZE", regs::requantize::offset, 0);
     expect_register("TENSOR_SCALE", regs::tensor_scale::offset, regs::tensor_scale::reset);
@@ -383,6 +408,7 @@ class Harness {
     registers_.forget();
     done_ = loads_ = amax_ = 0;
     activity.forget();
+    results_compressed_ = false;
     shadow_.fill(~0ULL);
   }
 
@@ -408,6 +434,8 @@ class Harness {
   std::uint64_t now_ = 0, last_in_ = 0, last_out_ = 0, out_words_ = 0, interrupts_ = 0;
   std::deque<StreamWord> feed_, expected_;
   CodeLengths code_{};
+  std::array<EncoderEntry, huffman_symbols> result_code_{};
+  bool results_compressed_ = false;
   bool in_valid_ = false;
   std::uint32_t amax_ = 0;                 // of results in NVFP4 since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset

@@ -176,6 +176,10 @@ inline void batch(Harness& tile, unsigned count) {
   tile.describe = "batch at cycle " + std::to_string(tile.now());
   tile.start_counting();
   if (has_codec) tile.change_code();
+  if (has_encoders) {
+    tile.change_result_code();
+    tile.compress_results(tile.rng().chance(0.5));
+  }
   tile.compressed_loads = 0.5;
   play(tile, random_program(tile, count));
   tile.settle();

@@ -94,8 +94,9 @@ inline std::vector<float> sparse_sums(const QuantizedMatrix& qa, const Quantized
 /// Results in NVFP4: images of the next operand A. `c`: all numbers, in use or not, row-major. `amax` becomes AMAX.
 inline std::vector<StreamWord> images_of(const Command& c, const std::vector<float>& numbers, std::uint32_t& amax) {
   const unsigned width = c.b_panels * cols, images = (c.b_panels + image_tiles - 1) / image_tiles;
-  const QuantizedMatrix q = requantize_nvfp4(numbers, c.a_panels * rows, width, std::bit_cast<float>(c.tensor_scale));
-  amax = std::max(amax, requantize_amax(numbers));
+  const QuantizedMatrix q =
+      requantize_nvfp4(numbers, c.a_panels * rows, width, std::bit_cast<float>(c.tensor_scale), c.relu);
+  amax = std::max(amax, requantize_amax(numbers, c.relu));
   std::vector<StreamWord> results;
   for (unsigned i = 0; i < c.a_panels; ++i) {
     for (unsigned image = 0; image < images; ++image) {

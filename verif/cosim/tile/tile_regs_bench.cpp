@@ -4,7 +4,7 @@
 // counters, and resets in mid-flight. The bus is also watched by the protocol checker, and probed for combinational
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
-// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC.
+// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS.
 #include <array>
 #include <optional>
 #include <utility>
@@ -18,16 +18,17 @@ namespace {
 using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
-constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0, has_codec = NG_CODEC != 0;
+constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0, has_codec = NG_CODEC != 0,
+               has_encoders = NG_ENCODERS != 0;
 constexpr std::uint32_t first_counter = 0x080;
 constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
                         scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
-                        tensor_scale = 0x054, amax = 0x058, code = 0x05C;
-constexpr std::array<std::uint32_t, 23> single_words{0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020,        0x024,
-                                                     0x028, 0x02C, 0x030, 0x034, 0x038, 0x03C, 0x040,        0x044,
-                                                     0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, first_counter};
+                        tensor_scale = 0x054, amax = 0x058, code = 0x05C, compress = 0x060, result_code = 0x064;
+constexpr std::array<std::uint32_t, 25> single_words{
+    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030, 0x034,        0x038,
+    0x03C, 0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
@@ -48,11 +49,11 @@ class Golden {
   std::uint32_t rdata = 0;
   // Registers.
   std::uint32_t irq_enable_q = 0, irq_pending_q = 0, format_q = 0, scale_q = 0x3F800000, panels_q = 0, edge_q = 0;
-  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000;
+  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000, compress_q = 0;
   std::array<std::uint32_t, counters> high{};
   // Pulses.
   bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false,
-       code_valid = false;
+       code_valid = false, result_code_valid = false;
   std::uint32_t command = 0;
 
   void reset() { *this = Golden{}; }
@@ -69,7 +70,7 @@ class Golden {
             static_cast<std::uint32_t>(core.counter[(araddr - first_counter) / 8] >> 32);
     }
     next.soft_reset = next.clear_counters = next.clear_amax = next.load_valid = next.compute_valid = false;
-    next.code_valid = false;
+    next.code_valid = next.result_code_valid = false;
     std::uint32_t cleared = 0;
     if (write) {
       std::uint32_t mask = 0;
@@ -100,7 +101,7 @@ class Golden {
           good = merge(next.edge_q, 0xFFFF);
           break;
         case requantize:
-          good = requantizes && merge(next.requantize_q, 0x1);
+          good = requantizes && merge(next.requantize_q, 0x3);
           break;
         case tensor_scale:
           good = requantizes && merge(next.tensor_scale_q, ~0U);
@@ -120,6 +121,12 @@ class Golden {
         case code:
           good = next.code_valid = has_codec && whole;
           break;
+        case compress:
+          good = has_encoders && merge(next.compress_q, 0x1);
+          break;
+        case result_code:
+          good = next.result_code_valid = has_encoders && whole;
+          break;
         default:
           break;
       }
@@ -133,6 +140,7 @@ class Golden {
       next.format_q = fresh.format_q, next.scale_q = fresh.scale_q;
       next.panels_q = fresh.panels_q, next.edge_q = fresh.edge_q;
       next.requantize_q = fresh.requantize_q, next.tensor_scale_q = fresh.tensor_scale_q;
+      next.compress_q = fresh.compress_q;
       next.high = fresh.high;
     }
     // The bus.
@@ -162,13 +170,14 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010400;
+        return 0x00010500;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
-        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11;
+        return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
+               NG_ENCODERS << 15;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:
@@ -197,6 +206,10 @@ class Golden {
       case code:
         if (!has_codec) return std::nullopt;
         return 0;
+      case compress:
+      case result_code:
+        if (!has_encoders) return std::nullopt;
+        return araddr == compress ? compress_q : 0;
       case control:
       case load:
       case compute:
@@ -235,7 +248,7 @@ class Run {
       axi::get_lite(*dut_, bus_);
       checker_.sample_reset(bus_);
       bench_.expect(!dut_->load_valid_o && !dut_->compute_valid_o && !dut_->soft_reset_o && !dut_->clear_counters_o &&
-                        !dut_->clear_amax_o && !dut_->code_valid_o && !dut_->irq_o,
+                        !dut_->clear_amax_o && !dut_->code_valid_o && !dut_->result_code_valid_o && !dut_->irq_o,
                     [] { return "a pulse or the interrupt is high during reset"; });
       dut_.tick();
     }
@@ -370,7 +383,9 @@ class Run {
     expect("soft_reset_o", dut_->soft_reset_o, golden_.soft_reset);
     expect("clear_counters_o", dut_->clear_counters_o, golden_.clear_counters);
     expect("clear_amax_o", dut_->clear_amax_o, golden_.clear_amax);
-    expect("requantize_o", dut_->requantize_o, golden_.requantize_q);
+    expect("requantize_o", dut_->requantize_o, golden_.requantize_q & 1);
+    expect("relu_o", dut_->relu_o, golden_.requantize_q >> 1);
+    expect("compress_o", dut_->compress_o, golden_.compress_q);
     expect("tensor_scale_o", dut_->tensor_scale_o, golden_.tensor_scale_q);
     expect("load_valid_o", dut_->load_valid_o, golden_.load_valid);
     if (golden_.load_valid) {
@@ -383,6 +398,11 @@ class Run {
     if (golden_.code_valid) {
       expect("code_data_o", dut_->code_data_o, golden_.command & 0x1FFFFF);
       expect("code_address_o", dut_->code_address_o, golden_.command >> 21 & 0x1FF);
+    }
+    expect("result_code_valid_o", dut_->result_code_valid_o, golden_.result_code_valid);
+    if (golden_.result_code_valid) {
+      expect("result_code_data_o", dut_->result_code_data_o, golden_.command & 0xFFFF);
+      expect("result_code_address_o", dut_->result_code_address_o, golden_.command >> 16 & 0xFF);
     }
     expect("compute_valid_o", dut_->compute_valid_o, golden_.compute_valid);
     if (golden_.compute_valid) {

@@ -57,6 +57,7 @@ class Stimulus {
   void choose_output(Command& c) {
     c.bf16 = rng_.chance(0.4);
     c.nvfp4 = requantizes && rng_.chance(0.5);
+    c.relu = requantizes && rng_.chance(0.5);
     const std::uint32_t exponent = (c.scale >> 23 & 0xFF) + rng_.below(24);
     c.tensor_scale =
         rng_.chance(0.1) ? scale() : std::min(exponent, 254U) << 23 | static_cast<std::uint32_t>(rng_.bits(23));

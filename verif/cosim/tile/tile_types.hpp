@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC.
+// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +47,8 @@ inline constexpr unsigned gap_cycles = NG_CONVERT_CUTS == 3 && groups == 2 && ro
 // Results in NVFP4: tiles side by side in an image.
 inline constexpr bool requantizes = NG_REQUANTIZE != 0;
 inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
-inline constexpr bool has_codec = NG_CODEC != 0;  // loads may be compressed
+inline constexpr bool has_codec = NG_CODEC != 0;        // loads may be compressed
+inline constexpr bool has_encoders = NG_ENCODERS != 0;  // and results
 inline constexpr unsigned queue_depth = 4;
 
 enum Fmt : unsigned {
@@ -99,7 +100,7 @@ struct Load {
 struct Command {
   unsigned a_fmt = 0, b_fmt = 0, a_panels = 1, b_panels = 1, beats = 1, rows_used = rows, cols_used = cols;
   bool bf16 = false, first = true, last = true, release_a = true, release_b = true, irq = false;
-  bool part_a = false, nvfp4 = false;
+  bool part_a = false, nvfp4 = false, relu = false;
   std::uint32_t scale = 0x3F800000, tensor_scale = 0x3F800000;
 
   std::uint32_t word() const {

@@ -15,6 +15,7 @@
 
 #include "narrowgauge/codec/huffman.hpp"
 #include "narrowgauge/codec/tile_packet.hpp"
+#include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile.h"
@@ -130,8 +131,9 @@ class DriverGemm {
     return c;
   }
 
-  /// C in NVFP4, from the images that the tile has sent.
+  /// C in NVFP4, from the images that the tile has sent, compressed or not.
   QuantizedMatrix requantized(const ng_tile_t& tile) const {
+    const std::vector<std::uint8_t> sent = c_segments_.empty() ? c_ : decoded(tile);
     QuantizedMatrix q;
     q.rows = config.a.rows;
     q.k = config.b.rows;
@@ -142,7 +144,7 @@ class DriverGemm {
     for (std::size_t row = 0; row < q.rows; ++row) {
       const std::size_t in_panel = row % tile.rows;
       for (std::size_t block = 0; block < images; ++block) {
-        const std::uint8_t* image = c_.data() + (row / tile.rows * images + block) * bytes;
+        const std::uint8_t* image = sent.data() + (row / tile.rows * images + block) * bytes;
         for (std::size_t i = 0; i < 16; ++i) {
           const std::size_t at = in_panel * 16 + i;
           const unsigned code = wide ? image[at] : image[at / 2] >> at % 2 * 4 & 0xF;
@@ -154,23 +156,51 @@ class DriverGemm {
     return q;
   }
 
-  /// Sends A, B or both compressed, under one code for the bytes of both, which `tile` gets. Throws Error where the
-  /// tile has no decoder, or does not answer.
-  void compress(const ng_tile_t& tile, bool a, bool b) {
-    std::array<std::uint64_t, huffman_symbols> counts{};
-    if (a)
-      for (const std::uint8_t byte : a_) ++counts[byte];
-    if (b)
-      for (const std::uint8_t byte : b_) ++counts[byte];
-    const CodeLengths lengths = make_code(counts);
-    expect_ok(ng_tile_load_code(&tile, pack_code(lengths).data()), "the code of compressed operands");
-    if (a) compress(tile, config.a, a_, a_segments_, lengths);
-    if (b) compress(tile, config.b, b_, b_segments_, lengths);
+  /// What is chosen travels compressed. Throws Error where the tile has no decoder or encoder, or does not answer, and
+  /// for a C that is not NVFP4.
+  void compress(const ng_tile_t& tile, const Compressed& chosen) {
+    if (chosen.c) compress_results(tile);
+    if (chosen.a || chosen.b) compress_operands(tile, chosen);
   }
+
+  /// The code of compressed results.
+  const CodeLengths& result_lengths() const { return result_lengths_; }
 
   ng_gemm_config_t config{};
 
  private:
+  /// Under a code for the bytes of A, each counted once more than it is there: of results no more is known yet than
+  /// that they are like what is multiplied.
+  void compress_results(const ng_tile_t& tile) {
+    if (!config.nvfp4) throw Error("results in FP32 or BF16 do not come compressed: ask for NVFP4");
+    std::array<std::uint64_t, huffman_symbols> counts{};
+    counts.fill(1);
+    for (const std::uint8_t byte : a_) ++counts[byte];
+    result_lengths_ = make_code(counts);
+    expect_ok(ng_tile_load_result_code(&tile, pack_code(result_lengths_).data()), "the code of compressed results");
+    std::size_t bytes = 0;
+    std::uint32_t segments = 0;
+    expect_ok(ng_tile_compressed_size(&tile, config.a.rows, config.b.rows, &bytes, &segments), "compressed results");
+    c_.resize(bytes);
+    c_segments_.resize(segments + std::size_t{1});
+    config.c = c_.data();
+    config.c_bytes = bytes;
+    config.c_segments = c_segments_.data();
+  }
+
+  /// Under one code for the bytes of both.
+  void compress_operands(const ng_tile_t& tile, const Compressed& chosen) {
+    std::array<std::uint64_t, huffman_symbols> counts{};
+    if (chosen.a)
+      for (const std::uint8_t byte : a_) ++counts[byte];
+    if (chosen.b)
+      for (const std::uint8_t byte : b_) ++counts[byte];
+    const CodeLengths lengths = make_code(counts);
+    expect_ok(ng_tile_load_code(&tile, pack_code(lengths).data()), "the code of compressed operands");
+    if (chosen.a) compress(tile, config.a, a_, a_segments_, lengths);
+    if (chosen.b) compress(tile, config.b, b_, b_segments_, lengths);
+  }
+
   static void compress(const ng_tile_t& tile, ng_operand_t& operand, std::vector<std::uint8_t>& images,
                        std::vector<std::size_t>& segments, const CodeLengths& lengths) {
     const auto table = encoder_table(lengths);
@@ -191,6 +221,19 @@ class DriverGemm {
     operand.data = images.data();
     operand.bytes = images.size();
     operand.segments = segments.data();
+  }
+
+  /// The images of a C that came compressed.
+  std::vector<std::uint8_t> decoded(const ng_tile_t& tile) const {
+    const DecoderTable table = decoder_table(result_lengths_);
+    std::vector<std::uint8_t> images;
+    for (std::size_t i = 0; i + 1 < c_segments_.size(); ++i) {
+      const auto segment = std::span(c_).subspan(c_segments_[i], c_segments_[i + 1] - c_segments_[i]);
+      const DecodedPacket packet = decode_packet(segment, table, tile.stream_bytes);
+      if (packet.fault) throw Error("segment " + std::to_string(i) + " of the compressed results is broken");
+      images.insert(images.end(), packet.bytes.begin(), packet.bytes.end());
+    }
+    return images;
   }
 
   /// Bytes of an operand A of `rows` vectors of `k` in NVFP4.
@@ -223,7 +266,8 @@ class DriverGemm {
 
   EpilogueScales scales_;
   std::vector<std::uint8_t> a_, b_, c_, scratch_;
-  std::vector<std::size_t> a_segments_, b_segments_;
+  std::vector<std::size_t> a_segments_, b_segments_, c_segments_;
+  CodeLengths result_lengths_{};
 };
 
 }  // namespace narrowgauge

@@ -28,6 +28,7 @@ struct EngineResult {
   std::uint64_t cycles = 0;         ///< clock cycles of the product: loads, commands and results included
   std::uint64_t products = 0;       ///< M * N * K, the products that the problem asks for
   std::uint64_t operand_bytes = 0;  ///< that the tile was sent, those sent twice twice; 0 without a tile
+  std::uint64_t result_bytes = 0;   ///< that the tile sent, with padding; 0 without a tile
   std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
   std::string tile;                      ///< name of the simulated tile; empty if there is none
   std::optional<TileActivity> activity;  ///< if the tile has counters
@@ -52,10 +53,22 @@ struct RequantizedResult {
   EngineResult run;        ///< of it, with an empty `c`
 };
 
-/// Operands that a tile is sent compressed.
+/// What a tile is sent compressed, and sends.
 struct Compressed {
-  bool a = true, b = true;
+  bool a = false, b = false;
+  bool c = false;  ///< of a C in NVFP4
+
+  bool any() const { return a || b || c; }
 };
+
+/// How results become NVFP4.
+struct RequantizeOptions {
+  bool relu = false;           ///< negative results become +0 first; NaN stay
+  Compressed compressed = {};  ///< on the way to a tile, and from it: changes no result
+};
+
+/// Of a product in float32: throws Error if C shall be compressed.
+void check_operands_only(const Compressed& compressed);
 
 class Engine {
  public:
@@ -74,7 +87,7 @@ class Engine {
   virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
                                    const Progress& progress = {}) = 0;
   /// As gemm, with the chosen operands sent to the tile compressed, which changes what is read and no result. Throws
-  /// Error also where no tile, or not the named one, can do it.
+  /// Error also for a compressed C, which gemm_nvfp4 has, and where no tile, or not the named one, can do it.
   virtual EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
                                        const Progress& progress = {}) = 0;
   /// Before any work: the same of operands of these formats.
@@ -82,7 +95,7 @@ class Engine {
   /// As gemm, with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
   /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
   virtual RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                                       const Progress& progress = {}) = 0;
+                                       const RequantizeOptions& options = {}, const Progress& progress = {}) = 0;
 };
 
 /// The golden model, on `threads` threads (0: one per core).

@@ -20,6 +20,7 @@ struct TileConfig {
   unsigned requantize_cuts;                                               ///< a mask
   bool sparse;                                                            ///< operand A is 2:4 sparse
   unsigned codec;                                                         ///< decoders of compressed loads
+  unsigned encoders;                                                      ///< encoders of compressed results
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

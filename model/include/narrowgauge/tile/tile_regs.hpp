@@ -85,7 +85,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010400;
+inline constexpr std::uint32_t reset = 0x00010500;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -129,7 +129,9 @@ inline constexpr Field requantize{9, 1};
 /// multiplied
 inline constexpr Field sparse{10, 1};
 /// decoders of compressed loads: with one or more, `LOAD.compressed` counts and `CODE` exists
-inline constexpr Field codec{11, 3};
+inline constexpr Field codec{11, 4};
+/// encoders of compressed results: with one or more, `COMPRESS` and `RESULT_CODE` exist
+inline constexpr Field encoders{15, 4};
 }  // namespace stream
 
 /// Max beats, read only.
@@ -276,6 +278,8 @@ inline constexpr std::uint32_t offset = 0x050;
 inline constexpr std::uint32_t reset = 0x00000000;
 /// results in NVFP4 under `TENSOR_SCALE`, as images of operand A; `FORMAT.bf16` does not matter
 inline constexpr Field nvfp4{0, 1};
+/// and before, negative ones become +0; NaN stay
+inline constexpr Field relu{1, 1};
 }  // namespace requantize
 
 /// Tensor scale, read, write.
@@ -303,6 +307,24 @@ inline constexpr Field data{0, 21};
 /// 0 to 255, 257 to 268
 inline constexpr Field address{21, 9};
 }  // namespace code
+
+/// Compression of results, read, write.
+namespace compress {
+inline constexpr std::uint32_t offset = 0x060;
+inline constexpr std::uint32_t reset = 0x00000000;
+/// results leave as packets of compressed loads, one for each compute command with last
+inline constexpr Field results{0, 1};
+}  // namespace compress
+
+/// Code of compressed results, write only.
+namespace result_code {
+inline constexpr std::uint32_t offset = 0x064;
+/// the length of its code (4 bits; 0: none) and below it the code (12 bits, its first one highest, zeros behind the
+/// last)
+inline constexpr Field data{0, 16};
+/// a value, 0 to 255
+inline constexpr Field address{16, 8};
+}  // namespace result_code
 
 /// Cycles, read only.
 namespace cycles {
