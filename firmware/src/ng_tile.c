@@ -915,11 +915,11 @@ ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
 ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_t m, uint32_t n, size_t *bytes, uint32_t *segments) {
   if (!tile || m == 0 || n == 0 || !bytes || !segments) return NG_ERROR_ARGUMENT;
   if (tile->encoders == 0) return NG_ERROR_UNSUPPORTED;
-  const ng_operand_t operand = {
-      .side = NG_SIDE_A, .format = NG_NVFP4, .sparsity = NG_DENSE, .rows = m, .k = n, .data = NULL};
-  TRY(ng_tile_segments(tile, &operand, segments));
-  /* Each image as if it were a packet of its own: its chunks, and a stream word that is not full. */
   const uint32_t panels = quotient_up(m, tile->rows), images = quotient_up(n, NVFP4_BLOCK);
+  size_t count;
+  if (!multiply(panels, passes_of(tile, images), &count) || count >= UINT32_MAX) return NG_ERROR_MEMORY;
+  *segments = (uint32_t)count;
+  /* Each image as if it were a packet of its own: its chunks, and a stream word that is not full. */
   const size_t longest = tile->a_image + (size_t)CHUNK_MORE * chunks_of(tile, 1) + tile->stream_bytes;
   return multiply(panels, images, bytes) && multiply(*bytes, longest, bytes) ? NG_OK : NG_ERROR_MEMORY;
 }

@@ -6,8 +6,8 @@
 
 namespace narrowgauge::tile_bench {
 
-/// COMPRESS is written while a packet, compressed or not, is stuck on its way out: that one stays what it is, the one behind
-/// it is the other, and does not pass it.
+/// COMPRESS is written while a packet, compressed or not, is stuck on its way out: that one stays what it is, the one
+/// behind it is the other, and does not pass it.
 inline void compressed_results(Harness& tile) {
   if (!has_encoders) return;
   tile.describe = "results that change between packets and words";
