@@ -2,8 +2,8 @@
 // ng_tile_decode against the golden model: every word of packets that are whole, broken in each way and of any bits,
 // under bubbles and stalls of changing density, with resets and new tables; a fault comes where the golden decoder has
 // one, and then words are taken and none is given until a reset. Long packets at full speed take no more cycles than
-// decoders or streams need; their rates are printed. A chunk of more than 2^15 words, and as many chunks as the queues
-// hold. Build parameters: NG_STREAM_WIDTH, NG_DECODERS.
+// decoders or streams need; their rates are printed. Chunks of up to more than 2^15 words, and as many chunks as the
+// queues hold. Build parameters: NG_STREAM_WIDTH, NG_DECODERS.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -60,7 +60,7 @@ class TileDecodeBench {
       }
       if (complete()) after();
     }
-    long_chunk();
+    for (unsigned bits = 8; bits < 16; ++bits) long_chunk(bits);
     bench_.expect(output_.stalls() > 0 && faults_ > 0 && whole_ > 0,
                   [] { return "no word waited, or a kind of packet was missing"; });
     std::printf("packets: %llu whole, %llu broken\n", static_cast<unsigned long long>(whole_),
@@ -176,7 +176,7 @@ class TileDecodeBench {
     CodeLengths lengths{};
     lengths[0] = lengths[1] = 1;
     load(lengths);
-    std::vector<std::uint8_t> packet;
+    std::vector<std::uint8_t> packet(bench_.rng().chance(0.5) ? 4 : 0);  // a word to skip
     for (std::size_t at = 0; at < values.size(); at += size) {
       const auto chunk = encode_tile(std::span(values).subspan(at, size), encoder_table(lengths));
       const std::size_t words = chunk.size() / 4;
@@ -205,9 +205,10 @@ class TileDecodeBench {
     after();
   }
 
-  /// A raw chunk of more than 2^15 words, so that every bit of the count of those that are to come is at work.
-  void long_chunk() {
-    std::vector<std::uint8_t> values((131072 + width / 8 - 1) / (width / 8) * (width / 8));
+  /// A raw chunk of more than 2^`bits` words, so that every bit of the count of those that are to come is at work.
+  void long_chunk(unsigned bits) {
+    const std::uint32_t words = (1U << bits) + (bits < 15 ? bench_.rng().below(1U << bits) : 0);
+    std::vector<std::uint8_t> values((words + parts - 1) / parts * (width / 8));
     for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().bits(8));
     stalled(values, values.size(), false);
   }
