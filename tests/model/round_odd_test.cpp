@@ -84,32 +84,54 @@ TEST(RoundOdd, Nvfp4UnderPowersOfTwo) {
   EXPECT_GT(twice, 1000);  // that rounding to nearest first is no substitute
 }
 
-TEST(RoundOdd, MxByTheFloorRule) {
+/// The block scale of an FP32 amax: OCP's floor rule, or fl(amax fl(1/V)) rounded up to a power of two.
+std::uint8_t mx_scale(const FormatDesc& f, float amax, bool rceil) {
+  if (!rceil) return mx_block_scale(f, amax);
+  const float quotient = amax * (1.0F / static_cast<float>(decode(f, f.max_code())));
+  int exponent = 0;  // quotient is significand times 2^exponent, the significand from 0.5 on and below 1
+  const float significand = std::frexp(quotient, &exponent);
+  return static_cast<std::uint8_t>(std::max(0, exponent - (significand == 0.5F ? 1 : 0) + 127));
+}
+
+TEST(RoundOdd, MxByFloorAndCeil) {
   Fp32 fp32(2);
   const std::array<std::uint8_t, 32> unused{};
   const std::pair<Format, int> formats[] = {{Format::e2m1, -127}, {Format::e4m3, -122}, {Format::e5m2, -115}};
-  for (const auto& [format, least] : formats) {
-    const FormatDesc& f = desc(format);
-    int compared = 0;
-    for (int n = 0; n < 60'000; ++n) {
-      const std::uint32_t top = fp32.below(255);
-      std::array<std::uint32_t, 32> x{};
-      std::array<std::uint16_t, 32> odd{};
-      float amax = 0;
-      for (std::size_t i = 0; i < 32; ++i) {
-        x[i] = fp32.code(top, 20);
-        odd[i] = fp32_to_bf16_odd(x[i]);
-        amax = std::max(amax, std::abs(number(x[i])));
+  for (const bool rceil : {false, true}) {
+    for (const auto& [format, least] : formats) {
+      const FormatDesc& f = desc(format);
+      int compared = 0;
+      for (int n = 0; n < 60'000; ++n) {
+        const std::uint32_t top = fp32.below(255);
+        std::array<std::uint32_t, 32> x{};
+        std::array<std::uint16_t, 32> odd{};
+        float amax = 0;
+        for (std::size_t i = 0; i < 32; ++i) {
+          x[i] = fp32.code(top, 20);
+          odd[i] = fp32_to_bf16_odd(x[i]);
+          amax = std::max(amax, std::abs(number(x[i])));
+        }
+        const std::uint8_t scale = mx_scale(f, amax, rceil);
+        if (scale < 127 + least) continue;
+        ++compared;
+        const MxBlock block = quantize_mx(odd, format, rceil, false, unused);
+        ASSERT_EQ(block.scale, scale) << amax << (rceil ? " rounded up" : "");
+        for (std::size_t i = 0; i < 32; ++i)
+          ASSERT_EQ(block.codes[i], encode(f, number(x[i]) / decode(Format::e8m0, scale))) << std::hex << x[i];
       }
-      const std::uint8_t scale = mx_block_scale(f, amax);
-      if (scale < 127 + least) continue;
-      ++compared;
-      const MxBlock block = quantize_mx(odd, format, false, false, unused);
-      ASSERT_EQ(block.scale, scale);
-      for (std::size_t i = 0; i < 32; ++i)
-        ASSERT_EQ(block.codes[i], encode(f, number(x[i]) / decode(Format::e8m0, scale))) << std::hex << x[i];
+      EXPECT_GT(compared, 20'000);
     }
-    EXPECT_GT(compared, 20'000);
+  }
+}
+
+/// Whether a product in FP32 is above a power of two is seen behind rounding to odd: all significands of a binade.
+TEST(RoundOdd, MxScalesOfAllSignificands) {
+  for (const Format format : {Format::e2m1, Format::e4m3, Format::e5m2}) {
+    const FormatDesc& f = desc(format);
+    for (std::uint32_t code = 0x3F80'0000; code < 0x4000'0000; ++code) {
+      const float odd = number(std::uint32_t{fp32_to_bf16_odd(code)} << 16);
+      ASSERT_EQ(mx_scale(f, odd, true), mx_scale(f, number(code), true)) << std::hex << code;
+    }
   }
 }
 
