@@ -79,6 +79,8 @@ rtl/quant/ng_quantize_te.sv
 rtl/quant/ng_rht16_align.sv
 rtl/quant/ng_rht16_normalize.sv
 rtl/quant/ng_rht16.sv
+rtl/quant/ng_rht16_level.sv
+rtl/quant/ng_rht16_folded.sv
 rtl/quant/ng_smooth_channel.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
