@@ -64,6 +64,7 @@ rtl/quant/ng_fp8_adam.sv
 rtl/quant/ng_l2_normalize.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
+rtl/quant/ng_nvfp4_block.sv
 rtl/quant/ng_nvfp4_scale.sv
 rtl/quant/ng_quantize_4over6_lane.sv
 rtl/quant/ng_quantize_4over6.sv
@@ -73,6 +74,8 @@ rtl/quant/ng_quantize_lane.sv
 rtl/quant/ng_quantize_fp8.sv
 rtl/quant/ng_quantize_mx.sv
 rtl/quant/ng_quantize_nvfp4.sv
+rtl/quant/ng_quantize_nvfp4_folded_lane.sv
+rtl/quant/ng_quantize_nvfp4_folded.sv
 rtl/quant/ng_quantize_nvfp4_sr.sv
 rtl/quant/ng_te_table.sv
 rtl/quant/ng_quantize_te.sv
