@@ -40,7 +40,8 @@ Difference compare(const QuantizedMatrix& got, const QuantizedMatrix& expected) 
   const auto bits = [](const QuantizedMatrix& of) {
     return [&of](std::size_t i) {
       const std::size_t at = i / of.k * of.k_padded + i % of.k;
-      return std::uint32_t{of.scales[at / block_size(of.scheme)]} << 4 | of.codes[at];
+      return of.scales.empty() ? std::uint32_t{of.codes[at]}
+                               : std::uint32_t{of.scales[at / block_size(of.scheme)]} << 4 | of.codes[at];
     };
   };
   return compare_bits(got.rows * got.k, expected.rows * expected.k, bits(got), bits(expected));

@@ -22,7 +22,7 @@ struct Difference {
 
 /// Bit for bit: +0 and -0 differ, equal NaNs do not. Throws Error on results of different size.
 Difference compare(std::span<const float> got, std::span<const float> expected);
-/// Codes and block scales of NVFP4, vectors of k; the bits of an element are its block's scale above its code.
+/// Codes, and block scales of NVFP4, vectors of k; the bits of an element are its block's scale above its code.
 Difference compare(const QuantizedMatrix& got, const QuantizedMatrix& expected);
 
 /// C = A x B in float64: A is m x k, B is k x n, all row-major; each sum in the order of k, every product and sum

@@ -26,26 +26,39 @@ struct GemmArguments {
   std::string b;
   EngineFlags engine;
   std::string out;
-  std::string out_prefix;             ///< of the files of a requantized C
-  std::optional<float> tensor_scale;  ///< of C, where it is asked for in NVFP4
-  std::string sparse;                 ///< pattern of A; empty: dense
-  bool relu = false;                  ///< before C becomes NVFP4
+  std::string out_prefix;                 ///< of the files of a requantized C
+  std::optional<std::string> requantize;  ///< the tensor scale of C, where it is asked for requantized
+  std::string result_format;              ///< of C then; empty: A's, or nvfp4
+  std::string sparse;                     ///< pattern of A; empty: dense
+  bool relu = false;                      ///< before C is requantized
   Compressed compressed;
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
 };
 
-/// Of a C in NVFP4: a float32 that the quantizer takes.
-float tensor_scale(const std::string& text) {
+/// What C becomes, and under which factor.
+struct Results {
+  ResultFormat format;
+  float tensor_scale;
+};
+
+/// Of a requantized C: a format, that of A if none is named and results can have it, and a float32 that it takes.
+std::optional<Results> results_of(const GemmArguments& arguments, const GemmFormat& product) {
+  if (!arguments.requantize) return std::nullopt;
+  ResultFormat format = ResultFormat::nvfp4;
+  for (const ResultFormatDesc& d : result_formats)
+    if (d.scheme == product.a_scheme() && d.element == product.a) format = d.format;
+  if (!arguments.result_format.empty()) format = find_result_format(arguments.result_format).format;
+  const std::string& text = *arguments.requantize;
   float value = 0;
   const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (fault == std::errc() && end == text.data() + text.size() && std::isfinite(value) && value >= 0x1p-111F)
-    return value;
-  throw Error("--requantize \"" + text +
-              "\" is no tensor scale: expected a number from 2^-111 (3.85186e-34) to the largest of float32; the "
-              "largest "
-              "magnitude of an earlier C, over 2688");
+  if (fault == std::errc() && end == text.data() + text.size() && is_result_scale(format, value))
+    return Results{format, value};
+  const bool fp8 = desc(format).scheme == Scheme::fp8;
+  throw Error("--requantize \"" + text + "\" is no tensor scale of results in " + std::string(desc(format).name) +
+              ": expected " + result_scales_text(format) + "; " + (fp8 ? "the next one from " : "") +
+              "the largest magnitude of an earlier C, over " + number(desc(format).largest) + (fp8 ? ", on" : ""));
 }
 
 /// What was multiplied, and what came of it.
@@ -56,9 +69,10 @@ struct Work {
   std::optional<NmPattern> sparse = {};  ///< of A
   double pruning_error = 0;              ///< of A, of its energy
   EngineResult result;
-  std::optional<QuantizedMatrix> narrow;  ///< C in NVFP4, in place of result.c
-  float amax = 0;                         ///< the largest magnitude of C before, in BF16
-  std::optional<Difference> difference;   ///< from the golden model, of other engines
+  std::optional<Results> requantized = {};  ///< what C becomes
+  std::optional<QuantizedMatrix> narrow;    ///< C then, in place of result.c
+  float amax = 0;                           ///< the largest magnitude of C before, in BF16
+  std::optional<Difference> difference;     ///< from the golden model, of other engines
   std::optional<double> sqnr_db;
   double quantize_seconds = 0, engine_seconds = 0;
 
@@ -108,7 +122,7 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   if (arguments.sparse != "2:4" && arguments.sparse != "1:2" && arguments.sparse != "4:8pair") {
     throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product: expected 2:4, 1:2 or 4:8pair");
   }
-  if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.tensor_scale ||
+  if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.requantize ||
       is_mx(find_gemm_format(arguments.quantize.format).scheme)) {
     throw Error(
         "--sparse is for nvfp4, fp8 and luq by the exact rule with results in float32; take another --format, and "
@@ -122,8 +136,11 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
 void check_options(const GemmArguments& arguments) {
   if (arguments.compressed.any() && !arguments.sparse.empty())
     throw Error("--compress-a, --compress-b and --compress-c are for dense products; leave --sparse out");
-  if ((arguments.compressed.c || arguments.relu) && !arguments.tensor_scale)
-    throw Error("--compress-c and --relu are for results in NVFP4, which --requantize asks for; add it");
+  if ((arguments.compressed.c || arguments.relu || !arguments.result_format.empty()) && !arguments.requantize) {
+    throw Error(
+        "--compress-c, --relu and --requantize-format are for requantized results, which --requantize asks for; add "
+        "it");
+  }
 }
 
 /// The dialect that was asked for, if one was and a product can be had of it.
@@ -149,16 +166,16 @@ double sqnr_of(const Work& work, bool relu, unsigned threads) {
                                         : std::vector<double>(work.result.c.begin(), work.result.c.end()));
 }
 
-/// C in float32, or in NVFP4 where a tensor scale says so; compared with the golden model's.
+/// C in float32, or requantized; compared with the golden model's.
 void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b,
-                std::optional<float> tensor_scale, const RequantizeOptions& options, unsigned threads) {
+                const RequantizeOptions& options, unsigned threads) {
   const bool compared = engine.name() != "model";
   const Stopwatch time;
   {
     ProgressBar bar("gemm on " + std::string(engine.name()));
     const Progress told = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
-    if (tensor_scale) {
-      RequantizedResult got = engine.gemm_nvfp4(a, b, *tensor_scale, options, told);
+    if (work.requantized) {
+      RequantizedResult got = engine.gemm_requantized(a, b, work.requantized->tensor_scale, options, told);
       work.result = std::move(got.run);
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
@@ -171,9 +188,11 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
   work.engine_seconds = time.seconds();
   if (!compared) return;
   const auto golden = make_model_engine(threads);
-  work.difference = tensor_scale  ? compare(*work.narrow, golden->gemm_nvfp4(a, b, *tensor_scale, options).c)
-                    : work.sparse ? compare(work.result.c, golden->gemm_sparse(a, b, *work.sparse).c)
-                                  : compare(work.result.c, golden->gemm(a, b).c);
+  work.difference =
+      work.requantized
+          ? compare(*work.narrow, golden->gemm_requantized(a, b, work.requantized->tensor_scale, options).c)
+      : work.sparse ? compare(work.result.c, golden->gemm_sparse(a, b, *work.sparse).c)
+                    : compare(work.result.c, golden->gemm(a, b).c);
 }
 
 Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
@@ -192,6 +211,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
             .difference = {},
             .sqnr_db = {}};
   const GemmFormat& format = work.format;
+  work.requantized = results_of(arguments, format);
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
@@ -206,7 +226,8 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   const QuantizedMatrix qb = quantize_operand(work, true, options);
   work.quantize_seconds = quantize_time.seconds();
 
-  run_engine(work, engine, qa, qb, arguments.tensor_scale, {.relu = arguments.relu, .compressed = arguments.compressed},
+  const ResultFormat results = work.requantized ? work.requantized->format : ResultFormat::nvfp4;
+  run_engine(work, engine, qa, qb, {.format = results, .relu = arguments.relu, .compressed = arguments.compressed},
              threads);
   if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, arguments.relu, threads);
   return work;
@@ -251,13 +272,13 @@ Json requantized_json(const GemmArguments& arguments, const Work& work) {
   const auto path = [&](const std::string& name) {
     return arguments.out_prefix.empty() ? Json() : Json(io::utf8(name));
   };
-  return {{"format", "nvfp4"},
+  return {{"format", desc(work.requantized->format).name},
           {"tensor_scale", work.narrow->tensor_scale},
           {"relu", arguments.relu},
           {"amax", json_number(work.amax)},
           {"k_padded", work.narrow->k_padded},
           {"codes_path", path(codes_path(arguments))},
-          {"scales_path", path(scales_path(arguments))}};
+          {"scales_path", work.narrow->scales.empty() ? Json() : path(scales_path(arguments))}};
 }
 
 Json report_json(const GemmArguments& arguments, const Work& work) {
@@ -321,8 +342,8 @@ std::string result_text(const GemmArguments& arguments, const Work& work) {
   const std::string size = size_text(work.a.rows, work.b.cols);
   const std::string& written = work.narrow ? arguments.out_prefix : arguments.out;
   return size +
-         (work.narrow ? " nvfp4 under the tensor scale " + number(work.narrow->tensor_scale) +
-                            (arguments.relu ? ", negative ones zero" : "")
+         (work.narrow ? " " + std::string(desc(work.requantized->format).name) + " under the tensor scale " +
+                            number(work.narrow->tensor_scale) + (arguments.relu ? ", negative ones zero" : "")
                       : " float32") +
          (written.empty() ? "" : "  (" + io::shown(work.narrow ? written + ".*" : written) + ")");
 }
@@ -341,7 +362,8 @@ void print_report(const GemmArguments& arguments, const Work& work) {
                                      " % of its energy, which the SQNR counts");
   }
   if (work.narrow) {
-    facts.emplace_back("largest of C", number(work.amax) + ", for which the tensor scale " + number(work.amax / 2688) +
+    facts.emplace_back("largest of C", number(work.amax) + ", for which the tensor scale " +
+                                           number(result_scale(work.requantized->format, work.amax)) +
                                            " leaves nothing clipped");
   }
   if (result.cycles) {
@@ -361,17 +383,25 @@ void print_report(const GemmArguments& arguments, const Work& work) {
   print_facts(facts);
 }
 
-/// --out is for results in float32, --out-prefix for those in NVFP4.
+/// --out is for results in float32, --out-prefix for requantized ones.
 void check_outputs(const GemmArguments& arguments) {
-  if (arguments.tensor_scale && !arguments.out.empty()) {
+  if (arguments.requantize && !arguments.out.empty()) {
     throw Error("--out " + io::shown(arguments.out) +
                 " is for results in float32, but --requantize makes codes and scales; name their files with "
                 "--out-prefix");
   }
-  if (!arguments.tensor_scale && !arguments.out_prefix.empty()) {
+  if (!arguments.requantize && !arguments.out_prefix.empty()) {
     throw Error("--out-prefix " + io::shown(arguments.out_prefix) +
-                " is for results in NVFP4, which --requantize asks for; add it, or write float32 with --out");
+                " is for requantized results, which --requantize asks for; add it, or write float32 with --out");
   }
+}
+
+/// C comes with block scales.
+bool has_scales(const GemmArguments& arguments, const CLI::App& command) {
+  const std::optional<Dialect> dialect = dialect_of(arguments.quantize, command);
+  const GemmFormat product = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format);
+  const std::optional<Results> results = results_of(arguments, product);
+  return results && results->format == ResultFormat::nvfp4;
 }
 
 int run(const GemmArguments& arguments, const CLI::App& command) {
@@ -383,7 +413,8 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
   io::OutputFile* const out = arguments.out.empty() ? nullptr : &outputs.add("--out", arguments.out);
   const bool files = !arguments.out_prefix.empty();
   io::OutputFile* const codes = files ? &outputs.add("--out-prefix", codes_path(arguments)) : nullptr;
-  io::OutputFile* const scales = files ? &outputs.add("--out-prefix", scales_path(arguments)) : nullptr;
+  io::OutputFile* const scales =
+      files && has_scales(arguments, command) ? &outputs.add("--out-prefix", scales_path(arguments)) : nullptr;
   io::OutputFile* const facts = files ? &outputs.add("--out-prefix", arguments.out_prefix + ".json") : nullptr;
   if (!arguments.engine.trace.empty()) outputs.reserve("--trace", arguments.engine.trace);
 
@@ -394,9 +425,10 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
   }
   if (files) {
     io::write_npy(*codes, work.narrow->codes, {work.narrow->rows, work.narrow->k_padded});
-    io::write_npy(*scales, work.narrow->scales, {work.narrow->rows, work.narrow->blocks()});
+    if (scales) io::write_npy(*scales, work.narrow->scales, {work.narrow->rows, work.narrow->blocks()});
     facts->write(report_json(arguments, work).dump(2) + "\n");
-    for (io::OutputFile* file : {codes, scales, facts}) file->close();
+    for (io::OutputFile* file : {codes, scales, facts})
+      if (file) file->close();
   }
   if (arguments.json) {
     print_json(report_json(arguments, work));
@@ -425,9 +457,16 @@ void add_gemm(CLI::App& app, int& exit_code) {
   command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy")->check(named);
   command
       .add_option_function<std::string>(
-          "--requantize", [arguments](const std::string& text) { arguments->tensor_scale = tensor_scale(text); },
-          "C in NVFP4 under this tensor scale, made by the tile's drain (of tiles, chain and codec can)")
+          "--requantize", [arguments](const std::string& text) { arguments->requantize = text; },
+          "C as the next product's A under this tensor scale, made by the tile's drain (of tiles, chain*, codec and "
+          "luq "
+          "can)")
       ->type_name("SCALE");
+  command
+      .add_option("--requantize-format", arguments->result_format,
+                  "Of C then: nvfp4, fp8_e4m3, fp8_e5m2 or int4 (default: as A, and nvfp4 where A is MXFP4 or MXFP8)")
+      ->type_name("F")
+      ->check(named);
   command
       .add_option("--sparse", arguments->sparse,
                   "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
@@ -468,14 +507,18 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "               is no error, even for R = 0\n"
       "  MAC/s        M N K / time of the engine alone\n"
       "\n"
-      "With --requantize, C is the next product's operand A: each result rounded to BF16, each 16 of a row a block of\n"
-      "NVFP4 in the dialect narrowgauge, to nearest, under the tensor scale that is given, 2^-111 or more; what is "
-      "beyond\n"
-      "2688 times it is clipped. The report has the largest magnitude of C, of which 1/2688 is a tensor scale for a "
-      "product\n"
-      "like it. PREFIX.codes.npy has M x N codes of E2M1, a byte each, N padded to blocks, PREFIX.scales.npy a byte "
-      "of\n"
-      "E4M3 for each block, PREFIX.json the report. An element differs if its code or its block's scale does.\n"
+      "With --requantize, C is the next product's operand A: each result rounded to BF16 and quantized to nearest "
+      "under\n"
+      "the tensor scale that is given. Formats, scales that they take, and what they clip:\n"
+      "  nvfp4               each 16 of a row a block in the dialect narrowgauge; 2^-111 or more; beyond 2688 times "
+      "it\n"
+      "  fp8_e4m3, fp8_e5m2  a power of two from 2^-111 on (0.03125, for instance); beyond 448, 57344 times it\n"
+      "  int4                operand A of luq; any above 0; outside of -8 to 7 times it\n"
+      "The report has the largest magnitude of C, and a tensor scale that suits products like it. PREFIX.codes.npy "
+      "has\n"
+      "M x N codes, a byte each, in nvfp4 with N padded to blocks and PREFIX.scales.npy a byte of E4M3 for each "
+      "block,\n"
+      "PREFIX.json the report. An element differs if its code or its block's scale does.\n"
       "\n"
       "With --sparse, the largest magnitudes of A stay: of four neighbours of a row two, of two one, with 4:8pair of "
       "four\n"
@@ -501,7 +544,8 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"
-      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c");
+      "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --format fp8_e4m3 --requantize 0.125 --requantize-format fp8_e5m2");
   command.callback([arguments, &command, &exit_code] { exit_code = run(*arguments, command); });
 }
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sstream>
+#include <string>
+
 #include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
@@ -33,11 +36,12 @@ class ModelEngine final : public Engine {
     check_operands_only(compressed);
     return gemm(a, b, progress);
   }
-  RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                               const RequantizeOptions& options, const Progress& progress) override {
+  RequantizedResult gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                                     const RequantizeOptions& options, const Progress& progress) override {
+    check_result_scale(options.format, tensor_scale);
     RequantizedResult result;
     result.run = gemm(a, b, progress);
-    result.c = requantize_nvfp4(result.run.c, a.rows, b.rows, tensor_scale, options.relu);
+    result.c = requantize(result.run.c, a.rows, b.rows, options.format, tensor_scale, options.relu);
     result.amax = requantize_amax(result.run.c, options.relu);
     result.run.c.clear();
     return result;
@@ -49,8 +53,16 @@ class ModelEngine final : public Engine {
 
 }  // namespace
 
+void check_result_scale(ResultFormat format, float tensor_scale) {
+  if (is_result_scale(format, tensor_scale)) return;
+  std::ostringstream shown;
+  shown << tensor_scale;
+  throw Error("results in " + std::string(desc(format).name) + " cannot have the tensor scale " + shown.str() +
+              "; expected " + result_scales_text(format));
+}
+
 void check_operands_only(const Compressed& compressed) {
-  if (compressed.c) throw Error("results in float32 do not come compressed; ask for them in NVFP4 (gemm_nvfp4)");
+  if (compressed.c) throw Error("results in float32 do not come compressed; requantize them (gemm_requantized)");
 }
 
 std::unique_ptr<Engine> make_model_engine(unsigned threads) { return std::make_unique<ModelEngine>(threads); }

@@ -69,7 +69,8 @@ std::size_t index_of(std::string_view name) {
 
 /// What a product asks of a tile beside its formats.
 struct Needs {
-  bool requantize = false, sparse = false, decoders = false, encoders = false;
+  std::optional<ResultFormat> results = std::nullopt;  ///< requantized
+  bool sparse = false, decoders = false, encoders = false;
 };
 
 class TileEngine final : public Engine {
@@ -120,14 +121,15 @@ class TileEngine final : public Engine {
                {.compressed = compressed});
   }
 
-  RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                               const RequantizeOptions& options, const Progress& progress) override {
+  RequantizedResult gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                                     const RequantizeOptions& options, const Progress& progress) override {
     check_product(a, b);
+    check_result_scale(options.format, tensor_scale);
     check(a.scheme, a.element, b.element, a.k);
     RequantizedResult result;
     result.c.tensor_scale = tensor_scale;
     const Compressed& compressed = options.compressed;
-    const Needs needs{.requantize = true, .decoders = compressed.a || compressed.b, .encoders = compressed.c};
+    const Needs needs{.results = options.format, .decoders = compressed.a || compressed.b, .encoders = compressed.c};
     result.run = run(a, b, choose(a.scheme, a.element, b.element, needs), &result, progress, std::nullopt, options);
     return result;
   }
@@ -141,8 +143,8 @@ class TileEngine final : public Engine {
     }
   }
 
-  /// The product on a tile. `requantized`: what takes C in NVFP4, under the tensor scale that stands there; nullptr: C
-  /// is the result's. `sparse`: the pattern of A. `options`: of a requantized C, and what is compressed of
+  /// The product on a tile. `requantized`: what takes C as an operand A, under the tensor scale that stands there;
+  /// nullptr: C is the result's. `sparse`: the pattern of A. `options`: of a requantized C, and what is compressed of
   /// any product.
   EngineResult run(const QuantizedMatrix& a, const QuantizedMatrix& b, std::size_t index,
                    RequantizedResult* requantized, const Progress& progress,
@@ -169,8 +171,9 @@ class TileEngine final : public Engine {
     const std::string what = "tile " + std::string(config.name) + " of engine " + std::string(name_);
     ng_tile_t tile;
     expect_ok(ng_tile_init(&tile, &at), what);
-    DriverGemm product(tile, a, b, false, requantized ? std::optional(requantized->c.tensor_scale) : std::nullopt,
-                       sparse);
+    DriverGemm product(
+        tile, a, b, false,
+        requantized ? std::optional(Requantized{options.format, requantized->c.tensor_scale}) : std::nullopt, sparse);
     product.config.relu = options.relu;
     if (options.compressed.any()) product.compress(tile, options.compressed);
     if (requantized) expect_ok(ng_tile_clear_amax(&tile), what);
@@ -223,9 +226,10 @@ class TileEngine final : public Engine {
   std::size_t choose(Scheme scheme, Format a, Format b, const Needs& needs = {}) const {
     const unsigned a_set = format_set::of(scheme, a), b_set = format_set::of(scheme, b);
     if (a_set == 0 || b_set == 0) driver_format(scheme, a_set == 0 ? a : b);  // says why no tile has it
-    const unsigned needed = a_set | b_set;
+    const unsigned results = needs.results ? static_cast<unsigned>(*needs.results) : 0,
+                   needed = a_set | b_set | results;
     const auto has = [&](const TileConfig& config) {
-      return (config.format_set & needed) == needed && (config.requantize || !needs.requantize) &&
+      return (config.format_set & needed) == needed && (config.requantize || !needs.results) &&
              (config.sparse || !needs.sparse) && (config.codec != 0 || !needs.decoders) &&
              (config.encoders != 0 || !needs.encoders);
     };
@@ -235,7 +239,7 @@ class TileEngine final : public Engine {
     const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
                                 std::string(desc(b).name) + (needs.sparse ? " with a sparse operand" : "") +
                                 (needs.decoders ? " of compressed operands" : "") +
-                                (needs.requantize ? " with results in NVFP4" : "") +
+                                (needs.results ? " with results in " + std::string(desc(*needs.results).name) : "") +
                                 (needs.encoders ? " that are compressed" : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);

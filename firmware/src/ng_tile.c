@@ -151,8 +151,8 @@ static uint32_t elements_a_vector(const ng_tile_t *tile, ng_side_t side) {
   return tile->sparse && side == NG_SIDE_B ? 2 * tile->lanes : tile->lanes;
 }
 
-/* What stands in an image beside a block of elements, so many as NVFP4_BLOCK lanes multiply: its scale, if NVFP4 is in the
- * set, and the metadata of a sparse A, in bytes. */
+/* What stands in an image beside a block of elements, so many as NVFP4_BLOCK lanes multiply: its scale, if NVFP4 is in
+ * the set, and the metadata of a sparse A, in bytes. */
 static uint32_t scale_bytes(const ng_tile_t *tile) { return has_nvfp4(tile) ? 1 : 0; }
 static uint32_t bytes_a_block(const ng_tile_t *tile, ng_side_t side) {
   return scale_bytes(tile) + (tile->sparse && side == NG_SIDE_A ? METADATA_BYTES : 0);
@@ -201,7 +201,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
                     (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
                     tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
                     tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
-                    (!tile->requantize || (has_nvfp4(tile) && tile->lanes % tile->cols == 0)) &&
+                    (!tile->requantize || tile->lanes % tile->cols == 0) &&
                     (!tile->sparse || (tile->lanes % NVFP4_BLOCK == 0 && !tile->requantize));
   if (!sane) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
@@ -301,8 +301,8 @@ ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, 
 }
 
 /* Where element `lane` of a vector's share stands. A dense product on a tile whose A is sparse is one whose metadata
- * say 0 and 1 of each group: B's elements stand there, and the places between are empty. 4:8 by pairs is 2:4 of the first
- * elements of four pairs, and of their second ones: A's pairs are told apart, and so are B's. */
+ * say 0 and 1 of each group: B's elements stand there, and the places between are empty. 4:8 by pairs is 2:4 of the
+ * first elements of four pairs, and of their second ones: A's pairs are told apart, and so are B's. */
 static uint32_t place(const ng_tile_t *tile, ng_sparsity_t sparsity, ng_side_t side, uint32_t lane) {
   const uint32_t pairs = side == NG_SIDE_A ? 2 : 4; /* that are stored of eight elements */
   switch (sparsity) {
@@ -533,12 +533,15 @@ static ng_result_t put_settings(const ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   const ng_gemm_config_t *config = &gemm->config;
   TRY(put(tile, NG_TILE_FORMAT_OFFSET,
-          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) |
-              PUT(FORMAT_BF16, config->bf16)));
+          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
   TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
-  if (!config->nvfp4) return NG_OK;
+  if (!config->requantize) return NG_OK;
   /* Between products it is off: step, or a reset. */
-  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET, PUT(REQUANTIZE_NVFP4, 1) | PUT(REQUANTIZE_RELU, config->relu)));
+  const ng_format_t format = config->c_format;
+  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET,
+          PUT(REQUANTIZE_NVFP4, format == NG_NVFP4) | PUT(REQUANTIZE_E4M3, format == NG_E4M3) |
+              PUT(REQUANTIZE_E5M2, format == NG_E5M2) | PUT(REQUANTIZE_INT4, format == NG_LUQ) |
+              PUT(REQUANTIZE_RELU, config->relu)));
   if (config->c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, PUT(COMPRESS_RESULTS, 1)));
   return put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
 }
@@ -599,8 +602,8 @@ static uint32_t chunks_of(const ng_tile_t *tile, uint32_t images) {
   return quotient_up(images * (tile->a_image / tile->stream_bytes), CHUNK_BYTES / tile->stream_bytes);
 }
 
-/* Puts one word of a packet behind those that have come, and finds the packet's end by the heads of its chunks. A panel's
- * packets, one for each chunk of B, are its segment. */
+/* Puts one word of a packet behind those that have come, and finds the packet's end by the heads of its chunks. A
+ * panel's packets, one for each chunk of B, are its segment. */
 static ng_result_t pack_word(ng_gemm_t *gemm, const uint8_t *word) {
   const ng_tile_t *tile = gemm->tile;
   if (gemm->config.c_bytes - gemm->packet.bytes < tile->stream_bytes) return NG_ERROR_STREAM;
@@ -660,7 +663,7 @@ static ng_result_t receive(ng_gemm_t *gemm, bool *moved) {
       gemm->received += tile->stream_bytes;
       if (gemm->config.c_segments) {
         TRY(pack_word(gemm, words + at));
-      } else if (gemm->config.nvfp4) {
+      } else if (gemm->config.requantize) {
         place_word(gemm, words + at);
       } else {
         unpack_word(gemm, words + at);
@@ -712,7 +715,7 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
                      loads - gemm->loads_before == gemm->loads && done - gemm->done_before == gemm->results;
   if (!agree) return NG_ERROR_MISCOUNT;
   if (gemm->config.c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, 0));
-  return gemm->config.nvfp4 ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
+  return gemm->config.requantize ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
 }
 
 /* Of an operand of `rows` vectors of k: beats, and in how many parts of k it is sent. */
@@ -758,6 +761,13 @@ static ng_result_t check_bytes(const ng_tile_t *tile, const ng_operand_t *operan
                                                                                                 : NG_ERROR_MEMORY;
 }
 
+/* An FP32 code that results in the format can have as their factor. */
+static bool fits_scale(ng_format_t format, uint32_t scale) {
+  enum { LEAST = 0x08000000, INFINITE = 0x7F800000, FRACTION = 0x007FFFFF }; /* LEAST: 2^-111 */
+  if (format == NG_LUQ) return scale > 0 && scale < INFINITE;
+  return scale >= LEAST && scale < INFINITE && (format == NG_NVFP4 || (scale & FRACTION) == 0);
+}
+
 static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   const ng_operand_t *a = &config->a, *b = &config->b;
   if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
@@ -770,9 +780,10 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   TRY(check_bytes(tile, a));
   TRY(check_bytes(tile, b));
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
-  if (config->nvfp4) {
-    if (config->bf16 || config->c_stride != 0) return NG_ERROR_ARGUMENT;
-    if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
+  if (config->requantize) {
+    if (config->bf16 || config->c_stride != 0 || (uint32_t)config->c_format > NG_LUQ) return NG_ERROR_ARGUMENT;
+    if (!tile->requantize || !supports(tile, config->c_format, NG_DENSE)) return NG_ERROR_UNSUPPORTED;
+    if (!fits_scale(config->c_format, config->tensor_scale)) return NG_ERROR_SCALE;
     if (config->c_segments) {
       uint32_t segments;
       TRY(ng_tile_compressed_size(tile, a->rows, b->rows, &needed, &segments));
@@ -797,7 +808,7 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   gemm->b_panels = quotient_up(gemm->config.b.rows, tile->cols);
   gemm->beats = beats_of(tile, &gemm->config.a);
   if (gemm->beats > tile->max_beats) return NG_ERROR_UNSUPPORTED;
-  gemm->unit = gemm->config.nvfp4 ? tile->lanes / tile->cols : 1;
+  gemm->unit = gemm->config.requantize ? tile->lanes / tile->cols : 1;
   gemm->b_units = quotient_up(gemm->b_panels, gemm->unit);
   gemm->passes = passes_of(tile, gemm->beats);
   /* The tiles of an image come from one command: none that goes on with the sum of another one has several. */
@@ -809,16 +820,14 @@ static ng_result_t plan(ng_gemm_t *gemm) {
     gemm->first_chunk = 1;
     return NG_OK;
   }
-  gemm->blocks =
-      gemm->config.c_segments ? gemm->a_panels : quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
+  gemm->blocks = gemm->config.c_segments ? gemm->a_panels : quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
   const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
   const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
   const uint32_t fit = tile->b_depth / gemm->beats; /* panels; all of them may be fewer than a unit */
   const uint32_t most = fit >= gemm->b_panels ? gemm->b_units : fit / gemm->unit;
   /* Each panel of A with compressed results wants all of B, which therefore stays if it can. */
-  const uint32_t size = gemm->config.c_segments
-                            ? most
-                            : least(quotient_up(quotient_up(wanted, beats_a_panel), gemm->unit), most);
+  const uint32_t size =
+      gemm->config.c_segments ? most : least(quotient_up(quotient_up(wanted, beats_a_panel), gemm->unit), most);
   /* While the first block of A arrives, a panel of it gives as much work as its own words take if the first chunk has
    * as many panels as an image has words. Where a panel of B gives less work than its words take, the stream is what
    * all waits for, and a large chunk would keep its bank from it. */
@@ -882,12 +891,12 @@ ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config) 
   }
 }
 
-/* ---- results in NVFP4 ---- */
+/* ---- requantized results ---- */
 
 ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *config, ng_operand_t *operand) {
-  if (!tile || !config || !operand || !config->nvfp4 || !config->c) return NG_ERROR_ARGUMENT;
+  if (!tile || !config || !operand || !config->requantize || !config->c) return NG_ERROR_ARGUMENT;
   operand->side = NG_SIDE_A;
-  operand->format = NG_NVFP4;
+  operand->format = config->c_format;
   operand->sparsity = NG_DENSE;
   operand->rows = config->a.rows;
   operand->k = config->b.rows;
@@ -915,7 +924,7 @@ ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
 ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_t m, uint32_t n, size_t *bytes, uint32_t *segments) {
   if (!tile || m == 0 || n == 0 || !bytes || !segments) return NG_ERROR_ARGUMENT;
   if (tile->encoders == 0) return NG_ERROR_UNSUPPORTED;
-  const uint32_t panels = quotient_up(m, tile->rows), images = quotient_up(n, NVFP4_BLOCK);
+  const uint32_t panels = quotient_up(m, tile->rows), images = quotient_up(n, tile->lanes);
   size_t count;
   if (!multiply(panels, passes_of(tile, images), &count) || count >= UINT32_MAX) return NG_ERROR_MEMORY;
   *segments = (uint32_t)count;
@@ -1027,7 +1036,8 @@ const char *ng_result_text(ng_result_t result) {
       return "the tile has capabilities that this driver does not know, or none: take the driver of its release";
     case NG_ERROR_UNSUPPORTED:
       return "this tile cannot do that: format not in its set, k above max_beats x lanes, no counters, nothing "
-             "compressed, or no results in NVFP4 (of k so long that 16 columns do not fit its bank of B)";
+             "compressed, or results not requantized, not to this format, or of k so long that the columns of an image "
+             "do not fit its bank of B";
     case NG_ERROR_MISCOUNT:
       return "the tile did other work than it was given, the results are void: reset the tile, and check the "
              "streams for lost words";
@@ -1049,6 +1059,9 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_BAD_CODE:
       return "a compressed operand's packet is broken: reset the tile, and check its code, the operand and the stream "
              "engine";
+    case NG_ERROR_SCALE:
+      return "requantized results do not take this tensor scale: expected 2^-111 or more and finite, in FP8 a power of "
+             "two among these, in INT4 finite and above 0";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
     default:

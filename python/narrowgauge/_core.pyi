@@ -257,12 +257,13 @@ class Engine:
         compress_b: bool,
         progress: Callable[[int, int], object] | None = None,
     ) -> EngineResult: ...
-    def gemm_nvfp4(
+    def gemm_requantized(
         self,
         a: Vectors,
         b: Vectors,
         tensor_scale: float,
         *,
+        format: str,
         relu: bool,
         compress_a: bool,
         compress_b: bool,

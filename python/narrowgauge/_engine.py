@@ -34,11 +34,17 @@ def _matrices(a: QuantizedMatrix, b: QuantizedMatrix) -> tuple[QuantizedMatrix, 
     return left, right
 
 
+def _own_format(a: QuantizedMatrix) -> str:
+    """The format of results that is a's own."""
+    own = f"fp8_{a.element}" if a.scheme == "fp8" else a.scheme
+    return own if own in ("fp8_e4m3", "fp8_e5m2", "int4") else "nvfp4"
+
+
 class RequantizedResult(NamedTuple):
     """A product whose results have become the next product's left operand.
 
-    c: M x N in NVFP4 along axis -1. amax: the largest magnitude of the results in BF16, NaN if one is; amax / 2688 of one
-    batch is a tensor scale for the next. run: what it took; its c is empty.
+    c: M x N along axis -1. amax: the largest magnitude of the results in BF16, NaN if one is; that of one batch over the
+    largest number of the format (2688 in NVFP4) is a tensor scale for the next. run: what it took; its c is empty.
     """
 
     c: QuantizedMatrix
@@ -141,27 +147,30 @@ class Engine:
             left._vectors, right._vectors, compress_a="a" in compress, compress_b="b" in compress, progress=progress
         )
 
-    def gemm_nvfp4(
+    def gemm_requantized(
         self,
         a: QuantizedMatrix,
         b: QuantizedMatrix,
         tensor_scale: float,
         *,
+        format: str | None = None,
         relu: bool = False,
         compress: str = "",
         progress: Callable[[int, int], object] | None = None,
     ) -> RequantizedResult:
-        """C = A x B in NVFP4, ready to be the next product's left operand, with nothing computed outside of the tile.
+        """C = A x B quantized, ready to be the next product's left operand, with nothing computed outside of the tile.
 
-        a, b, progress: as for gemm. tensor_scale: of C, a float32 that is known before C is, as delayed scaling has it:
-        results beyond 2688 times it saturate. Each result is rounded to BF16 and quantized in the dialect 'narrowgauge', to
-        nearest (docs/units/tile.md, Results in NVFP4). relu: negative results become +0 first, NaN stay, and amax is that of what is left.
-        compress: of 'a', 'b' and 'c' those that travel compressed, without
-        loss; the run's operand_bytes and result_bytes are what was sent and what came (Compressed results).
+        a, b, progress: as for gemm. format: of C, 'nvfp4' in the dialect 'narrowgauge', 'fp8_e4m3', 'fp8_e5m2', or 'int4',
+        the left operand of 'luq'; None: that of a, or 'nvfp4' where a has none of them. tensor_scale: of C, a float32 that is known before C is, as delayed scaling has it; results
+        beyond 2688, 448, 57344, 7 times it saturate. Each result is rounded to BF16 and quantized to nearest
+        (docs/units/tile.md, Results as operand A). relu: negative results become +0 first, NaN stay, and amax is that of
+        what is left. compress: of 'a', 'b' and 'c' those that travel compressed, without loss; the run's operand_bytes and
+        result_bytes are what was sent and what came (Compressed results).
 
-        Raises Error for a tensor scale that is not finite or below 2^-111, for a tile without `requantize`, or without `codec`
-        or `encoders` where something is compressed, for an n of which 16 columns of k do not fit a bank of B, for another
-        `compress`, and for what gemm refuses.
+        Raises Error for a tensor scale that the format does not take: in NVFP4 2^-111 or more and finite, in FP8 a power of
+        two among these, in INT4 finite and above 0; for another format; for a tile without `requantize` or the format, or
+        without `codec` or `encoders` where something is compressed; for an n of which `lanes` columns of k do not fit a bank
+        of B; for another `compress`, and for what gemm refuses.
         """
         call("progress", progress)
         text("compress", compress)
@@ -170,15 +179,11 @@ class Engine:
                 f"compress={compress!r} names other than operands and result; expected letters of 'abc', once each"
             )
         left, right = _matrices(a, b)
-        scale = float32("tensor_scale", tensor_scale)
-        if not 2.0**-111 <= scale < float("inf"):
-            raise Error(
-                f"tensor_scale is {tensor_scale}: expected a float32 of 2^-111 or more; amax / 2688 of an earlier C"
-            )
-        c, amax, run = self._engine.gemm_nvfp4(
+        c, amax, run = self._engine.gemm_requantized(
             left._vectors,
             right._vectors,
-            scale,
+            float32("tensor_scale", tensor_scale),
+            format=_own_format(a) if format is None else text("format", format),
             relu=flag("relu", relu),
             compress_a="a" in compress,
             compress_b="b" in compress,

@@ -87,17 +87,19 @@ Product engine_gemm_compressed(NamedEngine& self, const QuantizedMatrix& a, cons
 }
 
 /// The result as vectors, its largest magnitude, and what it took.
-py::tuple engine_gemm_nvfp4(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                            bool relu, bool compress_a, bool compress_b, bool compress_c,
-                            const std::optional<py::function>& progress) {
+py::tuple engine_gemm_requantized(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b,
+                                  float tensor_scale, std::string_view format, bool relu, bool compress_a,
+                                  bool compress_b, bool compress_c, const std::optional<py::function>& progress) {
   RequantizedResult result;
+  const RequantizeOptions options{.format = find_result_format(format).format,
+                                  .relu = relu,
+                                  .compressed = {.a = compress_a, .b = compress_b, .c = compress_c}};
   {
     PythonProgress told(progress);
     const py::gil_scoped_release release;
     const std::scoped_lock lock(self.busy);
-    result = self.engine->gemm_nvfp4(a, b, tensor_scale,
-                                     {.relu = relu, .compressed = {.a = compress_a, .b = compress_b, .c = compress_c}},
-                                     [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+    result = self.engine->gemm_requantized(a, b, tensor_scale, options,
+                                           [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }
   return py::make_tuple(std::move(result.c), std::bit_cast<float>(result.amax),
                         Product{own(std::vector<float>{}, 0, 0), std::move(result.run)});
@@ -148,7 +150,8 @@ void bind_engine(py::module_& module) {
       .def_readonly("b_depth", &TileConfig::b_depth, "The same of B.")
       .def_readonly("max_beats", &TileConfig::max_beats, "Longest contraction, in groups of `lanes`.")
       .def_readonly("counters", &TileConfig::counters, "True if it counts its activity.")
-      .def_readonly("requantize", &TileConfig::requantize, "True if its results can be NVFP4.")
+      .def_readonly("requantize", &TileConfig::requantize,
+                    "True if its results can be the next left operand, in its formats.")
       .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
       .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
       .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
@@ -217,9 +220,10 @@ void bind_engine(py::module_& module) {
            py::arg("progress") = py::none(), "The same of an A that has the pattern.")
       .def("gemm_compressed", &engine_gemm_compressed, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("compress_a"),
            py::arg("compress_b"), py::arg("progress") = py::none(), "The same with operands sent compressed.")
-      .def("gemm_nvfp4", &engine_gemm_nvfp4, py::arg("a"), py::arg("b"), py::arg("tensor_scale"), py::kw_only(),
-           py::arg("relu"), py::arg("compress_a"), py::arg("compress_b"), py::arg("compress_c"),
-           py::arg("progress") = py::none(), "The same with C in NVFP4: its M vectors of N, their amax, what it took.");
+      .def("gemm_requantized", &engine_gemm_requantized, py::arg("a"), py::arg("b"), py::arg("tensor_scale"),
+           py::kw_only(), py::arg("format"), py::arg("relu"), py::arg("compress_a"), py::arg("compress_b"),
+           py::arg("compress_c"), py::arg("progress") = py::none(),
+           "The same with C as the next left operand: its M vectors of N, their amax, what it took.");
 }
 
 }  // namespace narrowgauge::python

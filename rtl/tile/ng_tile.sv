@@ -4,7 +4,7 @@
 //
 //   s_axis -> queue -> loader -> buffer A, buffer B -> array -> drain -> m_axis
 //             decoders   ^           ^ sequencer ----^    |       encoders
-//                 load commands      ^ compute commands   scale, BF16 or NVFP4
+//                 load commands      ^ compute commands   scale, BF16 or operand A
 //
 // Loading, computing and draining go on at the same time: a word in, a beat, a word out every cycle.
 // All handshake outputs come from registers: no combinational path from a ready or valid input to a ready or valid output.
@@ -30,8 +30,8 @@ module ng_tile #(
   parameter int CellCuts    = 0,      // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
-  parameter int Requantize  = 0,      // 1: results can be NVFP4
-  parameter int RequantizeCuts = 0,   // and Cuts of ng_quantize_nvfp4
+  parameter int Requantize  = 0,      // 1: results can be operand A of the next product
+  parameter int RequantizeCuts = 0,   // and QuantizeCuts of ng_tile_requantize
   parameter int Sparse      = 0,      // 1: A is 2:4 sparse
   parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
   parameter int Encoders    = 0       // encoders of compressed results; 0: results are as they are
@@ -85,8 +85,7 @@ module ng_tile #(
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
   if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts); end
   if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize); end
-  if (RequantizeCuts < 0 || RequantizeCuts > 31) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 31", RequantizeCuts); end
-  if (Requantize == 1 && ((FormatSet & ng_format_set_pkg::Nvfp4) == 0 || Lanes != 16)) begin : gen_check_requantize_images $fatal(1, "ng_tile: Requantize=1 with FormatSet=%0d and Lanes=%0d; expected NVFP4 in the set and 16 lanes", FormatSet, Lanes); end
+  if (RequantizeCuts < 0 || RequantizeCuts > 127) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 127", RequantizeCuts); end
   if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
   if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0", Lanes, Requantize); end
   if (Codec < 0 || Codec > 8) begin : gen_check_codec $fatal(1, "ng_tile: Codec=%0d; expected 0 to 8", Codec); end
@@ -203,7 +202,7 @@ module ng_tile #(
     .compute_flags_o   ({compute.part_a, compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
     .done_count_i      (done_count),
     .loads_count_i     (loads_count),
-    .requantize_o      (requantize.nvfp4),
+    .results_o         (requantize.results),
     .relu_o            (requantize.relu),
     .tensor_scale_o    (requantize.tensor_scale),
     .amax_i            (amax),
@@ -568,7 +567,8 @@ module ng_tile #(
     .Rows       (Rows),
     .Cols       (Cols),
     .StreamWidth(StreamWidth),
-    .ElemWidth  (ElemWidth),
+    .Lanes      (Lanes),
+    .FormatSet  (FormatSet),
     .ScaleCuts  (ScaleCuts),
     .Requantize (Requantize),
     .RequantizeCuts(RequantizeCuts)

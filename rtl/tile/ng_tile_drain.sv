@@ -8,16 +8,17 @@
 // Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
 // ScaleCuts: as many stages more in scaling; they stand still together, when a word waits for the queue.
 //
-// Requantize: BF16 numbers of jobs in NVFP4, the negative ones as +0 where the job says so, go through ng_tile_requantize, in the time that FP32 takes, and its images to the
-// queue; numbers of other jobs behind them wait until they are there.
+// Requantize: BF16 numbers of jobs in a format of the set, the negative ones as +0 where the job says so, go through ng_tile_requantize, in
+// the time that FP32 takes, and its images to the queue; numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
-  parameter int Rows        = 8,    // this and ElemWidth: with Requantize
+  parameter int Rows        = 8,    // this, Lanes and FormatSet: with Requantize
   parameter int Cols        = 8,
   parameter int StreamWidth = 128,  // multiple of 32
-  parameter int ElemWidth   = 4,
+  parameter int Lanes       = 16,
+  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,
   parameter int ScaleCuts   = 0,    // Cuts of ng_scale_fp32
   parameter int Requantize  = 0,
-  parameter int RequantizeCuts = 0  // Cuts of ng_quantize_nvfp4
+  parameter int RequantizeCuts = 0  // QuantizeCuts of ng_tile_requantize
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -159,7 +160,7 @@ module ng_tile_drain #(
     if (scaled_q & ~scaled_odd_q) low_q <= half;
   end
 
-  // ---- images of NVFP4, beside it
+  // ---- images of operand A, beside it
   logic [StreamWidth+1:0] queued;
   logic                   requantizing;
   ng_tile_pkg::requantize_job_t scaled_requantize_q;
@@ -167,7 +168,7 @@ module ng_tile_drain #(
     localparam int Numbers = Units < Cols ? Units : Cols;
     localparam int Width = $bits(requantize_i);
     logic [(ScaleStages+1)*Width-1:0] product_requantize;
-    logic                             beat_ready, image_valid, image_last, image_irq;
+    logic                             requantizes, beat_ready, image_valid, image_last, image_irq;
     logic [StreamWidth-1:0]           image_word;
     logic [Numbers*16-1:0]            numbers;
     // A BF16 NaN has the exponent and the highest bit of the fraction.
@@ -176,6 +177,7 @@ module ng_tile_drain #(
       assign number = half[u*16 +: 16];
       assign numbers[u*16 +: 16] = scaled_requantize_q.relu & number[15] & ~(&number[14:6]) ? '0 : number;
     end
+    assign requantizes = |scaled_requantize_q.results;
     assign product_requantize[Width-1:0] = requantize_i;
     for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
       ng_cut #(
@@ -195,14 +197,16 @@ module ng_tile_drain #(
       .Rows        (Rows),
       .Cols        (Cols),
       .StreamWidth (StreamWidth),
-      .ElemWidth   (ElemWidth),
+      .Lanes       (Lanes),
+      .FormatSet   (FormatSet),
       .QuantizeCuts(RequantizeCuts)
     ) u_requantize (
       .clk_i         (clk_i),
       .rst_ni        (rst_ni),
-      .valid_i       (scaled_q & scaled_requantize_q.nvfp4),
+      .valid_i       (scaled_q & requantizes),
       .ready_o       (beat_ready),
       .data_i        (numbers),
+      .format_i      (scaled_requantize_q.results),
       .tensor_scale_i(scaled_requantize_q.tensor_scale),
       .end_i         (scaled_requantize_q.row_end),
       .last_i        (scaled_last_q),
@@ -216,8 +220,8 @@ module ng_tile_drain #(
       .clear_amax_i  (clear_amax_i),
       .amax_o        (amax_o)
     );
-    assign pack_ready = scaled_requantize_q.nvfp4 ? beat_ready : ~scaled_word_end_q | (queue_ready & ~requantizing);
-    assign push = image_valid | (scaled_q & scaled_word_end_q & ~scaled_requantize_q.nvfp4 & ~requantizing);
+    assign pack_ready = requantizes ? beat_ready : ~scaled_word_end_q | (queue_ready & ~requantizing);
+    assign push = image_valid | (scaled_q & scaled_word_end_q & ~requantizes & ~requantizing);
     assign queued = image_valid ? {image_irq, image_last, image_word} : {scaled_irq_q, scaled_last_q, word};
   end else begin : gen_no_requantize
     logic unused_requantize;

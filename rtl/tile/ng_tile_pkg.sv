@@ -30,7 +30,7 @@ package ng_tile_pkg;
   typedef struct packed {
     logic [31:0] tensor_scale;
     logic        relu;         // and before, what is negative becomes +0
-    logic        nvfp4;        // results in NVFP4, instead of FP32 or BF16
+    logic [3:0]  results;      // the format of results, as a set of formats: at most one, instead of FP32 or BF16
   } requantize_t;
 
   // One tile of results, Rows x Cols numbers, on its way out.
@@ -45,7 +45,7 @@ package ng_tile_pkg;
   typedef struct packed {
     logic [31:0] tensor_scale;
     logic        relu;
-    logic        nvfp4;
+    logic [3:0]  results;
     logic        row_end;      // no tile of the command stands beside it on the right
   } requantize_job_t;
 

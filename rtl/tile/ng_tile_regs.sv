@@ -19,7 +19,7 @@ module ng_tile_regs #(
   parameter int BDepth = 128,       // panel-beats in a bank of B
   parameter int MaxBeats = 65536,   // longest sum, in panel-beats
   parameter int Counters = 1,       // 1: activity counters
-  parameter int Requantize = 0,     // 1: results in NVFP4
+  parameter int Requantize = 0,     // 1: results in the formats of the set
   parameter int Sparse = 0,         // 1: A is 2:4 sparse
   parameter int Codec = 0,          // decoders of compressed loads
   parameter int Encoders = 0        // encoders of compressed results
@@ -84,7 +84,7 @@ module ng_tile_regs #(
   // LOADS.
   input  logic [31:0]  loads_count_i,
   // REQUANTIZE.
-  output logic         requantize_o,
+  output logic [3:0]   results_o,
   output logic         relu_o,
   // TENSOR_SCALE.
   output logic [31:0]  tensor_scale_o,
@@ -210,6 +210,9 @@ module ng_tile_regs #(
   logic [7:0] edge_cols_q;
   logic requantize_nvfp4_q;
   logic requantize_relu_q;
+  logic requantize_e4m3_q;
+  logic requantize_e5m2_q;
+  logic requantize_int4_q;
   logic [31:0] tensor_scale_value_q;
   logic compress_results_q;
   logic [31:0] cycles_high_q;
@@ -226,7 +229,7 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h5, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h6, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
       10'h004: read_data = {13'd0, 4'(Encoders), 4'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
@@ -267,7 +270,7 @@ module ng_tile_regs #(
       end
     endcase
     if ((Requantize != 0) && araddr_q == 10'h014) begin  // REQUANTIZE
-      read_data  = {30'd0, requantize_relu_q, requantize_nvfp4_q};
+      read_data  = {27'd0, requantize_int4_q, requantize_e5m2_q, requantize_e4m3_q, requantize_relu_q, requantize_nvfp4_q};
       read_error = 1'b0;
     end
     if ((Requantize != 0) && araddr_q == 10'h015) begin  // TENSOR_SCALE
@@ -333,6 +336,9 @@ module ng_tile_regs #(
       edge_cols_q <= 8'h0;
       requantize_nvfp4_q <= 1'h0;
       requantize_relu_q <= 1'h0;
+      requantize_e4m3_q <= 1'h0;
+      requantize_e5m2_q <= 1'h0;
+      requantize_int4_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
       cycles_high_q <= 32'd0;
@@ -359,6 +365,9 @@ module ng_tile_regs #(
       edge_cols_q <= 8'h0;
       requantize_nvfp4_q <= 1'h0;
       requantize_relu_q <= 1'h0;
+      requantize_e4m3_q <= 1'h0;
+      requantize_e5m2_q <= 1'h0;
+      requantize_int4_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
       cycles_high_q <= 32'd0;
@@ -396,6 +405,9 @@ module ng_tile_regs #(
       if (write & (awaddr_q == 10'h014) & (Requantize != 0)) begin
         requantize_nvfp4_q <= (requantize_nvfp4_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
         requantize_relu_q <= (requantize_relu_q & ~wmask[1]) | (wdata_q[1] & wmask[1]);
+        requantize_e4m3_q <= (requantize_e4m3_q & ~wmask[2]) | (wdata_q[2] & wmask[2]);
+        requantize_e5m2_q <= (requantize_e5m2_q & ~wmask[3]) | (wdata_q[3] & wmask[3]);
+        requantize_int4_q <= (requantize_int4_q & ~wmask[4]) | (wdata_q[4] & wmask[4]);
       end
       if (write & (awaddr_q == 10'h015) & (Requantize != 0)) begin
         tensor_scale_value_q <= (tensor_scale_value_q & ~wmask) | (wdata_q & wmask);
@@ -432,7 +444,7 @@ module ng_tile_regs #(
   assign edge_cols_o = edge_cols_q;
   assign compute_beats_o = wdata_q[15:0];
   assign compute_flags_o = {wdata_q[21], wdata_q[20], wdata_q[19], wdata_q[18], wdata_q[17], wdata_q[16]};
-  assign requantize_o = requantize_nvfp4_q;
+  assign results_o = {requantize_int4_q, requantize_e5m2_q, requantize_e4m3_q, requantize_nvfp4_q};
   assign relu_o = requantize_relu_q;
   assign tensor_scale_o = tensor_scale_value_q;
   assign code_data_o = wdata_q[20:0];

@@ -112,14 +112,18 @@ module ng_tile_sequencer #(
   assign take = cmd_valid_i & cmd_ready_o & ~stop_i;
 
   // Factors: the bits of the counts of panels that are multiplied, and whether there are bits above them.
-  logic                a_fp8, b_fp8, format_bad_d, format_bad, edge_bad_d, edge_bad, a_high, b_high, first, last;
+  logic                a_fp8, b_fp8, results_bad, format_bad_d, format_bad, edge_bad_d, edge_bad, a_high, b_high, first, last;
   logic [AAddrWidth:0] a_panels;
   logic [BAddrWidth:0] b_panels;
   logic [15:0]         beats;
   assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
   assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
-  assign format_bad_d = ~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
-                        !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq));
+  // Of results at most one format, of the set.
+  assign results_bad = Requantize != 0 && ((cmd_requantize_i.results & ~(4'(FormatSet))) != '0 ||
+                                           (cmd_requantize_i.results & (cmd_requantize_i.results - 4'd1)) != '0);
+  assign format_bad_d = results_bad ||
+                        (~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
+                         !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq)));
   assign edge_bad_d = cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
   ng_cut #(
     .Width (AAddrWidth + BAddrWidth + 24),
@@ -280,7 +284,7 @@ module ng_tile_sequencer #(
     assign unused_requantize = ^cmd_requantize_i;
     assign requantize_q = '0;
   end
-  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu, requantize_q.nvfp4, j_last};
+  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu, requantize_q.results & 4'(FormatSet), j_last};
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

@@ -314,14 +314,58 @@ class Gemm(Program):
         self.assertRegex(text, "(?m)^largest of C ")
         self.assertIsNone(self.json("gemm", a, b)["requantized"])
 
+    def test_requantized_to_fp8_and_int4(self) -> None:
+        """C in FP8 is what `quantize` writes of C in BF16; in INT4 its quotients, rounded."""
+        rng = random.Random(8)
+        a = self.file("a.npy", npy([[rng.gauss(0, 1) for _ in range(40)] for _ in range(5)]))
+        b = self.file("b.npy", npy([[rng.gauss(0, 1) for _ in range(19)] for _ in range(40)]))
+        cases = (
+            ("fp8_e4m3", [], "fp8_e4m3", 448, "chain_fp8"),
+            ("fp8_e4m3", ["--requantize-format", "fp8_e5m2"], "fp8_e5m2", 57344, "chain_fp8"),
+            ("luq", [], "int4", 7, "luq"),
+        )
+        for product, more, results, largest, tile in cases:
+            self.ok("gemm", a, b, "--format", product, "--out", "c.npy")
+            c, _ = read_npy(self.dir / "c.npy")
+            narrow = [[bfloat16(x) for x in row] for row in c]
+            amax = max(abs(x) for row in narrow for x in row)
+            scale = 2.0 ** math.ceil(math.log2(amax / largest))
+            for engine in ("model", "systemc", "rtl") if RTL else ("model",):
+                with self.subTest(product=product, results=results, engine=engine):
+                    args = ["--format", product, "--requantize", repr(scale), *more, "--engine", engine, "--out-prefix", "q"]
+                    report = self.json("gemm", a, b, *args)
+                    made = report["requantized"]
+                    self.assertEqual((made["format"], made["amax"], made["k_padded"]), (results, amax, 19))
+                    self.assertEqual((made["tensor_scale"], made["scales_path"]), (scale, None))
+                    self.assertFalse((self.dir / "q.scales.npy").exists())
+                    if engine != "model":
+                        self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), (tile, True))
+                    self.assertGreater(report["sqnr_db"], 8)
+                    codes, _ = read_npy(self.dir / "q.codes.npy")
+                    if results == "int4":
+                        expected = [[max(-8, min(7, round(x / scale))) & 15 for x in row] for row in narrow]
+                        self.assertEqual([[int(x) for x in row] for row in codes], expected)
+        text = self.ok("gemm", a, b, "--format", "fp8_e4m3", "--requantize", "0.125")
+        self.assertRegex(text, "(?m)^C = A x B +5 x 19 fp8_e4m3 under the tensor scale 0.125$")
+        self.assertEqual(self.json("gemm", a, b, "--format", "mxfp4", "--requantize", "0.1")["requantized"]["format"], "nvfp4")
+
     def test_requantize_refusals(self) -> None:
         a = self.file("a.npy", npy([[1.0, 2.0], [3.0, 4.0]]))
         for scale in ("0", "-1", "nan", "inf", "1e-34", "1e39", "x", "", "1 "):
             self.refused(["gemm", a, a, "--requantize", scale], f'--requantize "{scale}"', "2688")
+        for scale in ("0", "-1", "nan", "inf", "1e-34", "0.75", "x"):
+            of_fp8 = ["gemm", a, a, "--format", "fp8_e4m3", "--requantize", scale]
+            self.refused(of_fp8, f'--requantize "{scale}"', "fp8_e4m3", "a power of two", "448")
+        self.refused(["gemm", a, a, "--requantize", "0", "--requantize-format", "int4"], "int4", "a number above 0")
+        self.refused(["gemm", a, a, "--requantize", "1", "--requantize-format", "fp4"], "'fp4'", "fp8_e5m2, int4")
+        self.refused(["gemm", a, a, "--requantize-format", "nvfp4"], "--requantize-format", "--requantize asks for")
         self.refused(["gemm", a, a, "--requantize", "1", "--out", "c.npy"], "--out c.npy", "--out-prefix")
         self.refused(["gemm", a, a, "--out-prefix", "c"], "--out-prefix c", "--requantize")
         if RTL:
             self.refused(["gemm", a, a, "--requantize", "1", "--engine", "systemc", "--tile", "tiny"], "tiny")
+            e4m3 = ["--requantize", "1", "--requantize-format", "fp8_e4m3"]
+            self.refused(["gemm", a, a, *e4m3, "--engine", "systemc", "--tile", "chain"], "results in fp8_e4m3")
+            self.refused(["gemm", a, a, *e4m3, "--engine", "systemc"], "no tile has", "results in fp8_e4m3")
         self.assertEqual(sorted(x.name for x in self.dir.iterdir()), ["a.npy"])
 
     def test_trace(self) -> None:

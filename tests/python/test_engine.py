@@ -89,11 +89,11 @@ def test_sparse_operand(engine: str) -> None:
 def test_sparse_formats_and_patterns(engine: str, pattern: str, format: str, tile: str) -> None:
     a, b = operands("nvfp4", 40, 256, 64)
     multiplier = ng.Engine(engine)
-    plain = multiplier.gemm_nvfp4(a, b, 0.01, relu=True)
+    plain = multiplier.gemm_requantized(a, b, 0.01, relu=True)
     rectified = np.maximum(ng.gemm(a, b), 0).astype(ml_dtypes.bfloat16).astype(np.float32)
     assert plain.c == ng.quantize(rectified, "nvfp4", tensor_scale=0.01)
     assert plain.amax == rectified.max()
-    assert all(multiplier.gemm_nvfp4(a, b, 0.01, relu=True, compress=c).c == plain.c for c in ("c", "ac", "cab"))
+    assert all(multiplier.gemm_requantized(a, b, 0.01, relu=True, compress=c).c == plain.c for c in ("c", "ac", "cab"))
     if engine == "model":
         assert plain.run.result_bytes is None
         return
@@ -101,14 +101,14 @@ def test_sparse_formats_and_patterns(engine: str, pattern: str, format: str, til
     # The code of the results is that of a's bytes: of one that is rectified, too.
     on_codec = ng.Engine(engine, tile="codec")
     second = ng.quantize(np.random.default_rng(4).standard_normal((256, 64)), "nvfp4", axis="columns")
-    raw = on_codec.gemm_nvfp4(plain.c, second, 0.01, relu=True)
-    packed = multiplier.gemm_nvfp4(plain.c, second, 0.01, relu=True, compress="c")
+    raw = on_codec.gemm_requantized(plain.c, second, 0.01, relu=True)
+    packed = multiplier.gemm_requantized(plain.c, second, 0.01, relu=True, compress="c")
     assert packed.run.tile == "codec"
     assert packed.c == raw.c
     assert packed.run.result_bytes < 0.9 * raw.run.result_bytes
     assert raw.run.result_bytes == 40 * 64 // 16 * 9
     with pytest.raises(ng.Error, match="chain"):
-        ng.Engine(engine, tile="chain").gemm_nvfp4(a, b, 0.01, compress="c")
+        ng.Engine(engine, tile="chain").gemm_requantized(a, b, 0.01, compress="c")
 
 
 @pytest.mark.parametrize("engine", ng.engines())
@@ -117,7 +117,7 @@ def test_two_layers_without_the_host(engine: str) -> None:
     c = ng.gemm(a, b)
     scale = float(np.float32(np.abs(c).max() / 2688))
     multiplier = ng.Engine(engine, tile=None if engine == "model" else "chain")
-    first = multiplier.gemm_nvfp4(a, b, scale)
+    first = multiplier.gemm_requantized(a, b, scale)
     assert first.amax == np.abs(c).max().astype(ml_dtypes.bfloat16).astype(np.float32)
     assert (first.c.shape, first.c.tensor_scale, first.run.products, first.run.c.size) == (
         (9, 40),
@@ -133,17 +133,52 @@ def test_two_layers_without_the_host(engine: str) -> None:
     np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(first.c, second)))
 
 
-def test_results_in_nvfp4_are_refused() -> None:
+@pytest.mark.parametrize("engine", ng.engines())
+@pytest.mark.parametrize(
+    ("format", "results", "tile"),
+    [("fp8_e4m3", "fp8_e4m3", "chain_fp8"), ("fp8_e4m3_e5m2", "fp8_e5m2", "chain_fp8"), ("luq", "int4", "luq")],
+)
+def test_two_layers_in_other_formats(engine: str, format: str, results: str, tile: str) -> None:
+    a, b = operands(format, 9, 40, 70)
+    c = ng.gemm(a, b)
+    narrow = c.astype(ml_dtypes.bfloat16).astype(np.float32)
+    largest = {"fp8_e4m3": 448, "fp8_e5m2": 57344, "int4": 7}[results]
+    scale = float(2.0 ** np.ceil(np.log2(np.abs(narrow).max() / largest)))
+    multiplier = ng.Engine(engine)
+    own = results != "fp8_e5m2"  # a's format is what results have unless another one is named
+    first = multiplier.gemm_requantized(a, b, scale, format=None if own else results)
+    assert first.amax == np.abs(narrow).max()
+    assert first.run.tile == (None if engine == "model" else tile)
+    assert (first.c.shape, first.c.tensor_scale) == ((9, 40), scale)
+    if results == "int4":
+        assert (first.c.scheme, first.c.element) == ("int4", "int4")
+        np.testing.assert_array_equal(ng.dequantize(first.c) / scale, np.clip(np.rint(narrow / scale), -8, 7))
+    else:
+        assert first.c == ng.quantize(narrow, results, tensor_scale=scale)
+    second = ng.quantize(np.random.default_rng(4).standard_normal((40, 6)), "luq" if results == "int4" else results, axis=-2)
+    result = multiplier.gemm(first.c, second)
+    np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(first.c, second)))
+
+
+def test_requantized_results_are_refused() -> None:
     a, b = operands("nvfp4", 2, 3, 20)
     for scale in (0.0, -1.0, np.inf, np.nan, 2.0**-112, 1e39):
-        with pytest.raises(ng.Error, match=r"tensor_scale is .*expected a float32 of 2\^-111"):
-            ng.Engine().gemm_nvfp4(a, b, scale)
-    assert [name for name, tile in ng.tiles().items() if tile.requantize] == ["chain", "codec"]
+        with pytest.raises(ng.Error, match=r"cannot have the tensor scale .*expected a number from 2\^-111"):
+            ng.Engine().gemm_requantized(a, b, scale)
+    for format, scale, expected in (("fp8_e4m3", 0.75, "a power of two"), ("fp8_e5m2", 0.0, "a power of two"), ("int4", 0.0, "above 0")):
+        with pytest.raises(ng.Error, match=rf"results in {format} cannot have the tensor scale {scale:g}; expected .*{expected}"):
+            ng.Engine().gemm_requantized(a, b, scale, format=format)
+    with pytest.raises(ng.Error, match="no results in 'mxfp4'; expected one of nvfp4, fp8_e4m3, fp8_e5m2, int4"):
+        ng.Engine().gemm_requantized(a, b, 1.0, format="mxfp4")
+    with pytest.raises(ng.Error, match="tile chain does not have .* with results in fp8_e4m3"):
+        ng.Engine("systemc", tile="chain").gemm_requantized(a, b, 1.0, format="fp8_e4m3")
+    requantize = [name for name, tile in ng.tiles().items() if tile.requantize]
+    assert requantize == ["chain", "chain_fp8", "luq", "codec"]
     for compress in ("d", "aa", "a c"):
         with pytest.raises(ng.Error, match="expected letters of 'abc'"):
-            ng.Engine().gemm_nvfp4(a, b, 1.0, compress=compress)
+            ng.Engine().gemm_requantized(a, b, 1.0, compress=compress)
     with pytest.raises(ng.Error, match="large"):
-        ng.Engine("systemc", tile="large").gemm_nvfp4(a, b, 1.0)
+        ng.Engine("systemc", tile="large").gemm_requantized(a, b, 1.0)
 
 
 @pytest.mark.parametrize("engine", SIMULATED)

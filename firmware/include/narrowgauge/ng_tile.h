@@ -32,8 +32,8 @@ typedef enum ng_result {
   NG_ERROR_MAGIC,         /* there is no tile at this address */
   NG_ERROR_VERSION,       /* a tile with another register map */
   NG_ERROR_CAPABILITIES,  /* the tile describes itself in a way that this driver does not know */
-  NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters, no results in
-                             NVFP4 or none of this shape, nothing compressed */
+  NG_ERROR_UNSUPPORTED,   /* this tile cannot do it: format not in its set, sum too long, no counters, results not
+                             requantized or not in this shape, nothing compressed */
   NG_ERROR_MISCOUNT,      /* the tile's counts of finished work are not what it was given, or results came unasked */
   NG_ERROR_BAD_LOAD,      /* STATUS.error 1 */
   NG_ERROR_BAD_COMPUTE,   /* STATUS.error 2 */
@@ -43,6 +43,7 @@ typedef enum ng_result {
   NG_ERROR_BANK_MISMATCH, /* STATUS.error 6 */
   NG_ERROR_BAD_METADATA,  /* STATUS.error 7 */
   NG_ERROR_BAD_CODE,      /* STATUS.error 8 */
+  NG_ERROR_SCALE,         /* requantized results take another tensor scale: in FP8 a power of two */
   NG_ERROR_UNKNOWN        /* STATUS.error 9 to 15 */
 } ng_result_t;
 
@@ -108,7 +109,7 @@ typedef struct ng_tile {
   uint32_t max_beats;         /* longest sum, in beats of `lanes` products */
   uint32_t a_image, b_image;  /* bytes of a panel-beat in the stream */
   bool counters;
-  bool requantize;   /* results can be NVFP4 */
+  bool requantize;   /* results can be the next product's operand A, in any format of the set */
   bool sparse;       /* operand A can be sparse */
   uint32_t codec;    /* decoders of compressed operands; 0: operands are sent as they are */
   uint32_t encoders; /* encoders of compressed results; 0: results come as they are */
@@ -180,21 +181,24 @@ NG_MUST_CHECK ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_
                                                   uint32_t *segments);
 
 typedef struct ng_gemm_config {
-  ng_operand_t a, b;     /* M vectors and N vectors of the same k */
-  void *c;               /* M x N, row-major: FP32 or BF16 codes */
-  size_t c_bytes;        /* size of c */
-  uint32_t c_stride;     /* elements between rows of c; 0: N */
-  uint32_t scale;        /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
-                            0x3F800000 */
-  bool bf16;             /* results rounded once more, to BF16 */
-  bool nvfp4;            /* instead: results in NVFP4 under `tensor_scale`, as the next product's packed operand A of M
-                            vectors of N, whose ng_operand_t is ng_tile_gemm_operand's. c_bytes: what ng_tile_pack_size
-                            says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, and
-                            where its bank of B does not hold 16 columns of k */
-  uint32_t tensor_scale; /* with nvfp4: FP32 code of the factor of C; finite and at least 2^-111, else C is NaN */
-  bool relu;             /* with nvfp4: and before, negative results become +0; NaN stay */
-  size_t *c_segments; /* null, or with nvfp4: results come compressed under the code of ng_tile_load_result_code, as a
-                         compressed operand A, and this takes where its segments begin, and the end: one more than
+  ng_operand_t a, b; /* M vectors and N vectors of the same k */
+  void *c;           /* M x N, row-major: FP32 or BF16 codes */
+  size_t c_bytes;    /* size of c */
+  uint32_t c_stride; /* elements between rows of c; 0: N */
+  uint32_t scale;    /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
+                        0x3F800000 */
+  bool bf16;         /* results rounded once more, to BF16 */
+  bool requantize;   /* instead: results in `c_format` under `tensor_scale`, as the next product's packed operand A of
+                        M vectors of N, whose ng_operand_t is ng_tile_gemm_operand's. c_bytes: what ng_tile_pack_size
+                        says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, or
+                        without this format, and where its bank of B does not hold `lanes` columns of k */
+  ng_format_t c_format;  /* with requantize: NG_LUQ is its operand A, INT4 */
+  uint32_t tensor_scale; /* with requantize: FP32 code of the factor of C. NG_NVFP4: 2^-111 or more and finite; NG_E4M3,
+                            NG_E5M2: a power of two among these; NG_LUQ: finite and above 0. Any other one is
+                            NG_ERROR_SCALE */
+  bool relu;             /* with requantize: and before, negative results become +0; NaN stay */
+  size_t *c_segments; /* null, or with requantize: results come compressed under the code of ng_tile_load_result_code,
+                         as a compressed operand A, and this takes where its segments begin, and the end: one more than
                          ng_tile_compressed_size says. c_bytes: what that says. NG_ERROR_UNSUPPORTED by a tile without
                          encoders, and where an operand of this k has several segments a panel. A is taken panel by
                          panel, with all of B for each: once in its bank if it fits there, else sent for each panel */
@@ -223,7 +227,7 @@ typedef struct ng_gemm {
   const uint8_t *send_data;
   size_t send_bytes;
   uint32_t panels, edge; /* as last written */
-  struct {               /* next result word; in NVFP4: image in the chunk, word in the image, 0 */
+  struct {               /* next result word; as operand A: image in the chunk, word in the image, 0 */
     uint32_t block, chunk, a_panel, b_panel, row, col;
   } result;
   struct {           /* compressed results that have come */
@@ -250,13 +254,14 @@ NG_MUST_CHECK ng_result_t ng_tile_gemm_step(ng_gemm_t *gemm);
 /* The same, waiting: start, then step and idle until finished. */
 NG_MUST_CHECK ng_result_t ng_tile_gemm(const ng_tile_t *tile, const ng_gemm_config_t *config);
 
-/* C of a product in NVFP4 that has finished, as the next product's operand A; its tensor scale is config.tensor_scale.
+/* C of a product with `requantize` that has finished, as the next product's operand A; its tensor scale is
+ * config.tensor_scale.
  */
 NG_MUST_CHECK ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_gemm_config_t *config,
                                                ng_operand_t *operand);
 
-/* The largest magnitude of results in NVFP4, as an FP32 code, since the last ng_tile_clear_amax or reset: what the next
- * product's tensor_scale can be made of. 0x7F800000: infinite; above: NaN. */
+/* The largest magnitude of requantized results, as an FP32 code, since the last ng_tile_clear_amax or reset: what the
+ * next product's tensor_scale can be made of. 0x7F800000: infinite; above: NaN. */
 NG_MUST_CHECK ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax);
 NG_MUST_CHECK ng_result_t ng_tile_clear_amax(const ng_tile_t *tile);
 

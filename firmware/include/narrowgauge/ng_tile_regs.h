@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010500u
+#define NG_TILE_VERSION_RESET 0x00010600u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -69,7 +69,7 @@
 #define NG_TILE_STREAM_COUNTERS_SHIFT 8u
 #define NG_TILE_STREAM_COUNTERS_MASK 0x00000100u
 #define NG_TILE_STREAM_COUNTERS_MAX 0x1u
-/* requantize: results can be NVFP4: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist */
+/* requantize: results can have the formats of the set: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist */
 #define NG_TILE_STREAM_REQUANTIZE_SHIFT 9u
 #define NG_TILE_STREAM_REQUANTIZE_MASK 0x00000200u
 #define NG_TILE_STREAM_REQUANTIZE_MAX 0x1u
@@ -268,7 +268,7 @@
 /* Requantization, read, write. */
 #define NG_TILE_REQUANTIZE_OFFSET 0x050u
 #define NG_TILE_REQUANTIZE_RESET 0x00000000u
-/* nvfp4: results in NVFP4 under `TENSOR_SCALE`, as images of operand A; `FORMAT.bf16` does not matter */
+/* nvfp4: results in NVFP4 */
 #define NG_TILE_REQUANTIZE_NVFP4_SHIFT 0u
 #define NG_TILE_REQUANTIZE_NVFP4_MASK 0x00000001u
 #define NG_TILE_REQUANTIZE_NVFP4_MAX 0x1u
@@ -276,12 +276,25 @@
 #define NG_TILE_REQUANTIZE_RELU_SHIFT 1u
 #define NG_TILE_REQUANTIZE_RELU_MASK 0x00000002u
 #define NG_TILE_REQUANTIZE_RELU_MAX 0x1u
+/* e4m3: results in FP8 E4M3 */
+#define NG_TILE_REQUANTIZE_E4M3_SHIFT 2u
+#define NG_TILE_REQUANTIZE_E4M3_MASK 0x00000004u
+#define NG_TILE_REQUANTIZE_E4M3_MAX 0x1u
+/* e5m2: results in FP8 E5M2 */
+#define NG_TILE_REQUANTIZE_E5M2_SHIFT 3u
+#define NG_TILE_REQUANTIZE_E5M2_MASK 0x00000008u
+#define NG_TILE_REQUANTIZE_E5M2_MAX 0x1u
+/* int4: results in INT4, operand A of LUQ, which is in the set */
+#define NG_TILE_REQUANTIZE_INT4_SHIFT 4u
+#define NG_TILE_REQUANTIZE_INT4_MASK 0x00000010u
+#define NG_TILE_REQUANTIZE_INT4_MAX 0x1u
 
 /* Tensor scale, read, write. */
 #define NG_TILE_TENSOR_SCALE_OFFSET 0x054u
 #define NG_TILE_TENSOR_SCALE_RESET 0x3F800000u
-/* value: FP32 factor of the matrix that results become; finite and at least 2^-111, else all block scales are
- * NaN; 1.0 after reset */
+/* value: FP32 factor of the matrix that results become; in NVFP4 finite and at least 2^-111, in FP8 a power of
+ * two from there on, else all of them are NaN; in INT4 finite and not 0, its sign does not matter, else all are
+ * 7; 1.0 after reset */
 #define NG_TILE_TENSOR_SCALE_VALUE_SHIFT 0u
 #define NG_TILE_TENSOR_SCALE_VALUE_MASK 0xFFFFFFFFu
 #define NG_TILE_TENSOR_SCALE_VALUE_MAX 0xFFFFFFFFu
@@ -376,8 +389,9 @@
 #define NG_TILE_ERROR_NONE 0u
 /* load of no panel-beats, or of more than the bank holds */
 #define NG_TILE_ERROR_BAD_LOAD 1u
-/* compute command out of range: format not in the set, formats that do not go together, no panels or beats, an
- * edge of 0 or above the array, first or last missing with several panels, or a sum longer than MAX_BEATS */
+/* compute command out of range: format not in the set, formats that do not go together, results in a format not
+ * in the set or in two, no panels or beats, an edge of 0 or above the array, first or last missing with several
+ * panels, or a sum longer than MAX_BEATS */
 #define NG_TILE_ERROR_BAD_COMPUTE 2u
 /* command written while its queue was full */
 #define NG_TILE_ERROR_QUEUE_FULL 3u

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycle model of rtl/tile/ng_tile_drain.sv. Scaling is narrowgauge::epilogue, BF16 is narrowgauge::encode,
-// NVFP4 TileRequantizeCore.
+// operand A TileRequantizeCore.
 #pragma once
 
 #include <algorithm>
@@ -83,8 +83,8 @@ class TileDrainCore {
   static constexpr int groups = (cols + units - 1) / units, last_units = cols - (groups - 1) * units;
 
   using Requantize = std::conditional_t<params.requantize,
-                                        TileRequantizeCore<params.rows, params.cols, params.stream_width,
-                                                           params.array().elem_width(), params.requantize_cuts>,
+                                        TileRequantizeCore<params.rows, params.cols, params.lanes, params.format_set,
+                                                           params.stream_width, params.requantize_cuts>,
                                         NoRequantizeCore>;
 
   struct Chosen {
@@ -93,7 +93,8 @@ class TileDrainCore {
   };
   struct Scaled {
     bool valid = false, odd = false, row_end = false, bf16 = false, last = false, irq = false;
-    bool nvfp4 = false, relu = false, images_end = false;
+    bool relu = false, images_end = false;
+    std::uint8_t results = 0;
     std::uint32_t tensor_scale = 0;
     Word data{};
   };
@@ -109,7 +110,7 @@ class TileDrainCore {
     if (requantizes()) return requantize_.ready();
     return !word_end() || (queue_.ready() && !requantize_.busy());
   }
-  bool requantizes() const { return params.requantize && scaled_.nvfp4; }
+  bool requantizes() const { return params.requantize && scaled_.results != 0; }
   bool word_end() const { return !scaled_.bf16 || scaled_.odd || scaled_.row_end; }
 
   Scaled scale(const TileJob& job) const {
@@ -121,9 +122,9 @@ class TileDrainCore {
                   .bf16 = job.bf16,
                   .last = chosen_.job_end && job.final_tile,
                   .irq = job.irq,
-                  .nvfp4 = job.nvfp4,
                   .relu = job.relu,
                   .images_end = job.row_end,
+                  .results = job.results,
                   .tensor_scale = job.tensor_scale};
     const int numbers = chosen_.row_end ? last_units : units;
     for (std::size_t u = 0; u < static_cast<std::size_t>(numbers); ++u)
@@ -149,11 +150,14 @@ class TileDrainCore {
         push = true;
         result = {.word = requantize_.data(), .last = requantize_.last(), .irq = requantize_.irq()};
       }
-      typename Requantize::Beat beat{
-          .tensor_scale = scaled_.tensor_scale, .end = scaled_.images_end, .last = scaled_.last, .irq = scaled_.irq};
+      typename Requantize::Beat beat{.format = scaled_.results,
+                                     .tensor_scale = scaled_.tensor_scale,
+                                     .end = scaled_.images_end,
+                                     .last = scaled_.last,
+                                     .irq = scaled_.irq};
       for (std::size_t u = 0; u < beat.data.size(); ++u)
         beat.data[u] = requantize_input(std::bit_cast<float>(scaled_.data[u]), scaled_.relu);
-      requantize_.step(scaled_.valid && scaled_.nvfp4 ? &beat : nullptr, queue_.ready(), clear_amax);
+      requantize_.step(scaled_.valid && scaled_.results != 0 ? &beat : nullptr, queue_.ready(), clear_amax);
     }
     queue_.step(push ? &result : nullptr, ready);
     if (scaled_.valid && scaled_.bf16 && !scaled_.odd) {

@@ -55,10 +55,11 @@ struct TileParams {
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
            max_beats <= 0x7FFFFFFF && load_cuts <= 1 && command_cuts <= 3 && scale_cuts <= 31 &&
-           requantize_cuts <= 31 && !(requantize && sparse) && codec >= 0 && codec <= 8 && encoders >= 0 &&
+           requantize_cuts <= 127 && !(requantize && sparse) && codec >= 0 && codec <= 8 && encoders >= 0 &&
            encoders <= 8 &&
-           (!requantize || (array().has_fp4() && lanes == 16 && cols <= 16 && std::has_single_bit(unsigned(cols)) &&
-                            stream_width <= 1024 && std::has_single_bit(unsigned(stream_width))));
+           (!requantize || (lanes <= 128 && std::has_single_bit(unsigned(lanes)) && cols <= lanes &&
+                            std::has_single_bit(unsigned(cols)) && stream_width <= 1024 &&
+                            std::has_single_bit(unsigned(stream_width))));
   }
 };
 
@@ -74,7 +75,7 @@ struct TileLoad {
 struct TileCompute {
   std::uint32_t scale = 0;  ///< FP32 code
   bool bf16 = false;
-  bool nvfp4 = false;              ///< instead, of a tile that requantizes ...
+  std::uint8_t results = 0;        ///< instead, of a tile that requantizes: a set of one format ...
   bool relu = false;               ///< ... rectified ...
   std::uint32_t tensor_scale = 0;  ///< ... with this factor, an FP32 code
   std::uint8_t a_fmt = 0, b_fmt = 0;
@@ -87,7 +88,7 @@ struct TileCompute {
 struct TileJob {
   std::uint32_t scale = 0;
   bool bf16 = false, irq = false, final_tile = false;
-  bool nvfp4 = false;              ///< instead ...
+  std::uint8_t results = 0;        ///< instead: a set of one format ...
   bool relu = false;               ///< ... rectified ...
   std::uint32_t tensor_scale = 0;  ///< ... with this factor
   bool row_end = false;            ///< no tile of the command stands beside it on the right

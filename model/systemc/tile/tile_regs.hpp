@@ -32,7 +32,7 @@ class TileRegs : public LiteSlave {
   sc_core::sc_out<Port<16>> compute_beats_o{"compute_beats_o"};
   sc_core::sc_out<Port<6>> compute_flags_o{"compute_flags_o"};
   sc_core::sc_in<Port<32>> done_count_i{"done_count_i"}, loads_count_i{"loads_count_i"};
-  sc_core::sc_out<bool> requantize_o{"requantize_o"};
+  sc_core::sc_out<Port<4>> results_o{"results_o"};
   sc_core::sc_out<bool> relu_o{"relu_o"};
   sc_core::sc_out<Port<32>> tensor_scale_o{"tensor_scale_o"};
   sc_core::sc_in<Port<15>> amax_i{"amax_i"};
@@ -74,7 +74,7 @@ class TileRegs : public LiteSlave {
     format_b_o = compute.b_fmt;
     bf16_o = compute.bf16;
     scale_o = compute.scale;
-    requantize_o = compute.nvfp4;
+    results_o = compute.results;
     relu_o = compute.relu;
     tensor_scale_o = compute.tensor_scale;
     panels_a_o = compute.a_panels;

@@ -77,7 +77,9 @@ class TileRegsCore {
     namespace r = tile_regs;
     return {.scale = fields_.scale,
             .bf16 = r::format::bf16.get(fields_.format) != 0,
-            .nvfp4 = r::requantize::nvfp4.get(fields_.requantize) != 0,
+            .results = static_cast<std::uint8_t>(
+                r::requantize::nvfp4.get(fields_.requantize) | r::requantize::e4m3.get(fields_.requantize) << 1 |
+                r::requantize::e5m2.get(fields_.requantize) << 2 | r::requantize::int4.get(fields_.requantize) << 3),
             .relu = r::requantize::relu.get(fields_.requantize) != 0,
             .tensor_scale = fields_.tensor_scale,
             .a_fmt = static_cast<std::uint8_t>(r::format::a.get(fields_.format)),
@@ -268,7 +270,10 @@ class TileRegsCore {
       case r::compress::offset:
         return params.encoders != 0 && put(fields_.compress, r::compress::results.mask());
       case r::requantize::offset:
-        return params.requantize && put(fields_.requantize, r::requantize::nvfp4.mask() | r::requantize::relu.mask());
+        return params.requantize &&
+               put(fields_.requantize, r::requantize::nvfp4.mask() | r::requantize::relu.mask() |
+                                           r::requantize::e4m3.mask() | r::requantize::e5m2.mask() |
+                                           r::requantize::int4.mask());
       case r::tensor_scale::offset:
         return params.requantize && put(fields_.tensor_scale, r::tensor_scale::value.mask());
       default:

@@ -8,8 +8,8 @@
 
 namespace narrowgauge::systemc {
 
-template <int rows, int cols, int stream_width, int elem_width, unsigned cuts,
-          class Core = TileRequantizeCore<rows, cols, stream_width, elem_width, cuts>>
+template <int rows, int cols, int lanes, unsigned format_set, int stream_width, unsigned cuts,
+          class Core = TileRequantizeCore<rows, cols, lanes, format_set, stream_width, cuts>>
 class TileRequantize : public Clocked {
   static constexpr int numbers = static_cast<int>(Core::numbers);
 
@@ -17,6 +17,7 @@ class TileRequantize : public Clocked {
   sc_core::sc_in<bool> valid_i{"valid_i"};
   sc_core::sc_out<bool> ready_o{"ready_o"};
   sc_core::sc_in<Port<numbers * 16>> data_i{"data_i"};
+  sc_core::sc_in<Port<4>> format_i{"format_i"};
   sc_core::sc_in<Port<32>> tensor_scale_i{"tensor_scale_i"};
   sc_core::sc_in<bool> end_i{"end_i"}, last_i{"last_i"}, irq_i{"irq_i"};
   sc_core::sc_out<bool> valid_o{"valid_o"};
@@ -32,6 +33,7 @@ class TileRequantize : public Clocked {
   void reset() override { core_.reset(); }
   void step() override {
     const typename Core::Beat beat{.data = fields_of<numbers, 16>(data_i),
+                                   .format = static_cast<std::uint8_t>(format_i.read()),
                                    .tensor_scale = tensor_scale_i,
                                    .end = end_i,
                                    .last = last_i,

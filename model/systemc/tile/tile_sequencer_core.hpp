@@ -64,7 +64,7 @@ class TileSequencerCore {
                .bf16 = cmd_.bf16,
                .irq = cmd_.irq,
                .final_tile = i_last() && j_last(),
-               .nvfp4 = cmd_.nvfp4,
+               .results = cmd_.results,
                .relu = cmd_.relu,
                .tensor_scale = cmd_.tensor_scale,
                .row_end = j_last()};
@@ -132,12 +132,14 @@ class TileSequencerCore {
     const bool fp4 = array.has_fp4() && is(cmd.a_fmt, nvfp4) && is(cmd.b_fmt, nvfp4);
     const bool both_luq = array.has_luq() && is(cmd.a_fmt, luq) && is(cmd.b_fmt, luq);
     const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4 && !both_luq;
+    const bool results_bad =
+        params.requantize && ((cmd.results & ~params.format_set) != 0 || std::popcount(unsigned{cmd.results}) > 1);
     const bool shape_bad = cmd.a_panels == 0 || cmd.b_panels == 0 || cmd.beats == 0 || cmd.rows == 0 ||
                            cmd.rows > params.rows || cmd.cols == 0 || cmd.cols > params.cols;
     sum_ = (cmd.first ? 0 : sum_) + cmd.beats;
     const bool sum_bad = cmd.first == open_ || sum_ > params.max_beats ||
                          (!(cmd.first && cmd.last) && (cmd.a_panels != 1 || cmd.b_panels != 1));
-    bad_ = format_bad || shape_bad || sum_bad;
+    bad_ = format_bad || results_bad || shape_bad || sum_bad;
     a_images_ = std::int64_t{cmd.a_panels} * cmd.beats;
     b_images_ = std::int64_t{cmd.b_panels} * cmd.beats;
     beyond_ = a_images_ > params.a_depth || b_images_ > params.b_depth;

@@ -233,6 +233,19 @@ class Programmer {
 
   void put(std::uint32_t address, std::uint32_t data) { accesses.push_back({address, data}); }
 
+  /// Results in a format of the set or in none; `any`: also what is refused.
+  std::uint32_t requantize_word(bool any) {
+    const std::uint32_t relu = regs::requantize::relu.put(static_cast<std::uint32_t>(rng_.bits(1)));
+    if (any) return static_cast<std::uint32_t>(rng_.bits(5));
+    if (rng_.chance(0.3)) return relu;
+    std::uint32_t format = 0;
+    do format = rng_.below(4);
+    while ((params.format_set >> format & 1) == 0);
+    const regs::Field fields[] = {regs::requantize::nvfp4, regs::requantize::e4m3, regs::requantize::e5m2,
+                                  regs::requantize::int4};
+    return relu | fields[format].put(1);
+  }
+
   void emit(unsigned flaw, bool first, bool last) {
     const unsigned kind = rng_.below(5);
     const bool release_a = !rng_.chance(0.2), release_b = !rng_.chance(0.2) || !release_a;
@@ -270,8 +283,10 @@ class Programmer {
     }
     if (params.encoders != 0 && rng_.chance(0.3)) put(regs::compress::offset, static_cast<std::uint32_t>(rng_.bits(1)));
     if (params.requantize && rng_.chance(0.7)) {
-      put(regs::requantize::offset, static_cast<std::uint32_t>(rng_.bits(2)));
-      put(regs::tensor_scale::offset, rng_.chance(0.1) ? 0 : 0x38000000 + static_cast<std::uint32_t>(rng_.bits(27)));
+      put(regs::requantize::offset, requantize_word(flaw == 2 && rng_.chance(0.3)));
+      std::uint32_t scale = 0x38000000 + static_cast<std::uint32_t>(rng_.bits(27));
+      if (params.array().has_fp8() && rng_.chance(0.7)) scale &= 0xFF800000;  // powers of two
+      put(regs::tensor_scale::offset, rng_.chance(0.1) ? 0 : scale);
     }
     put(regs::panels::offset, regs::panels::a.put(a_panels) | regs::panels::b.put(b_panels));
     put(regs::edge::offset, regs::edge::rows.put(rows) | regs::edge::cols.put(cols));

@@ -55,7 +55,7 @@ int run(int argc, char** argv) {
   auto soft_reset = pin(dut->soft_reset_o, model.soft_reset_o);
   auto clear_counters = pin(dut->clear_counters_o, model.clear_counters_o);
   auto clear_amax = pin(dut->clear_amax_o, model.clear_amax_o);
-  auto requantize = pin(dut->requantize_o, model.requantize_o);
+  auto results = pin<4>(dut->results_o, model.results_o);
   auto relu = pin(dut->relu_o, model.relu_o);
   auto tensor_scale = pin<32>(dut->tensor_scale_o, model.tensor_scale_o);
   auto amax = pin<15>(dut->amax_i, model.amax_i);
@@ -106,7 +106,7 @@ int run(int argc, char** argv) {
     both.same("bf16_o", bf16);
     both.same("scale_o", scale);
     both.same("clear_amax_o", clear_amax);
-    both.same("requantize_o", requantize);
+    both.same("results_o", results);
     both.same("relu_o", relu);
     both.same("compress_o", compress);
     both.same("result_code_valid_o", result_code_valid);

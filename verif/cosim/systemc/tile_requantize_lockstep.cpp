@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_tile_requantize and its SystemC module in lock-step. Build parameters: NG_ROWS, NG_COLS, NG_STREAM_WIDTH,
-// NG_ELEM_WIDTH, NG_QUANTIZE_CUTS.
+// ng_tile_requantize and its SystemC module in lock-step. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
+// NG_STREAM_WIDTH, NG_QUANTIZE_CUTS.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/tile/tile_requantize.hpp"
@@ -13,7 +13,7 @@ constexpr int rows = NG_ROWS, cols = NG_COLS, width = NG_STREAM_WIDTH;
 constexpr const char* faults[] = {"an image comes one cycle late", "the end of a packet is not seen",
                                   "the largest magnitude forgets nothing", "a NaN counts as a number",
                                   "a beat is taken without ready"};
-using Base = narrowgauge::systemc::TileRequantizeCore<rows, cols, width, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS>;
+using Base = narrowgauge::systemc::TileRequantizeCore<rows, cols, NG_LANES, NG_FORMAT_SET, width, NG_QUANTIZE_CUTS>;
 constexpr int numbers = static_cast<int>(Base::numbers);
 
 struct Core : Base {
@@ -37,10 +37,12 @@ int run(int argc, char** argv) {
       argc, argv,
       "systemc tile_requantize " + std::to_string(rows) + " x " + std::to_string(cols) + " x " + std::to_string(width));
   auto& [bench, dut, clk, rst_n] = both;
-  narrowgauge::systemc::TileRequantize<rows, cols, width, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS, Core> model("model");
+  narrowgauge::systemc::TileRequantize<rows, cols, NG_LANES, NG_FORMAT_SET, width, NG_QUANTIZE_CUTS, Core> model(
+      "model");
   both.join_clock(model);
   Streams streams(*dut, model);
   auto data_i = pin<numbers * 16>(dut->data_i, model.data_i);
+  auto format_i = pin<4>(dut->format_i, model.format_i);
   auto tensor_scale_i = pin<32>(dut->tensor_scale_i, model.tensor_scale_i);
   auto end_i = pin(dut->end_i, model.end_i), last_i = pin(dut->last_i, model.last_i),
        irq_i = pin(dut->irq_i, model.irq_i);
@@ -54,8 +56,13 @@ int run(int argc, char** argv) {
   constexpr std::uint64_t beats = std::uint64_t{rows} * cols / numbers;
   std::uint64_t taken = 0, refused = 0, waited = 0;
   bool end = false;
+  std::uint32_t format = 0;  // a set of one
   const auto stimulate = [&](std::uint64_t i) {
-    if (taken % beats == 0) end = bench.rng().chance(0.3);
+    if (taken % beats == 0) {
+      end = bench.rng().chance(0.3);
+      do format = 1U << bench.rng().below(4);
+      while ((format & NG_FORMAT_SET) == 0);
+    }
     both.drive(streams, traffic_at(i, 40 * beats));
     taken += dut->valid_i && dut->ready_o;
     narrowgauge::systemc::PortWords<numbers * 16> words{};
@@ -66,8 +73,13 @@ int run(int argc, char** argv) {
       words[static_cast<std::size_t>(n / 2)] |= std::uint32_t{code} << n % 2 * 16;
     }
     both.drive(data_i, narrowgauge::systemc::port_of<numbers * 16>(words));
-    both.drive<32>(tensor_scale_i,
-                   bench.rng().chance(0.02) ? 0U : 0x3A000000U + static_cast<std::uint32_t>(bench.rng().bits(26)));
+    both.drive<4>(format_i, format);
+    // FP8 takes powers of two.
+    std::uint32_t scale = 0x3A000000U + static_cast<std::uint32_t>(bench.rng().bits(26));
+    if ((format & 6) != 0 && bench.rng().chance(0.9)) scale &= 0xFF800000U;
+    if (bench.rng().chance(0.02))
+      scale = bench.rng().chance(0.5) ? 0U : static_cast<std::uint32_t>(bench.rng().bits(32));
+    both.drive<32>(tensor_scale_i, scale);
     both.drive(end_i, end);
     both.drive(last_i, bench.rng().chance(0.3));
     both.drive(irq_i, bench.rng().chance(0.5));

@@ -90,7 +90,7 @@ inline void loads_ahead(Harness& tile) {
   tile.bench.vector();
 }
 
-/// Results in NVFP4: the stated cycle counts, and that tiles as long as FP32 takes to drain wait for nothing.
+/// Results as operand A: the stated cycle counts, and that tiles as long as FP32 takes to drain wait for nothing.
 inline void requantizing(Harness& tile) {
   if (!requantizes) return;
   const unsigned beats = rows * groups;
@@ -98,10 +98,10 @@ inline void requantizing(Harness& tile) {
     if (c.a_panels * c.beats > a_depth || c.b_panels * c.beats > b_depth) continue;
     // An image that is one beat takes two cycles.
     if (c.a_panels > 1 && image_tiles * rows * groups <= words_per_image(false)) continue;
-    c.nvfp4 = true;
+    c.results = tile.random.result_format();
     c.tensor_scale = 0x47000000;
     const Operands operands(tile, c, Style::finite);
-    tile.describe = "NVFP4 of " + std::to_string(c.a_panels * c.b_panels) + " tiles";
+    tile.describe = "operand A of " + std::to_string(c.a_panels * c.b_panels) + " tiles";
     tile.start_counting();
     operands.preload(tile, c);
     tile.push(c);

@@ -196,6 +196,12 @@ class Errors {
         if (value > 1) sweep_value(value);
       }
     }
+    for (unsigned results = 1; requantizes && results < 16; ++results) {
+      if ((results & ~format_set) == 0 && std::has_single_bit(results)) continue;
+      Command c = random_.shaped(1, 1, 1);
+      c.results = results;
+      refuse(c, 1, 1, TileError::bad_compute, "results in formats " + std::to_string(results));
+    }
     for (unsigned sum = 1; sum <= std::min(max_beats / 2, 32U); sum *= 2) {
       for (const unsigned beats : {max_beats - sum, max_beats - sum + 1}) {
         if (beats < 65536) refuse_end(sum, beats);

@@ -240,6 +240,11 @@ class Harness {
   void push(const std::vector<Load>& loads) {
     for (const Load& load : loads) push(load);
   }
+  static std::uint32_t requantize_word(const Command& c) {
+    return regs::requantize::nvfp4.put(c.results & 1) | regs::requantize::e4m3.put(c.results >> 1 & 1) |
+           regs::requantize::e5m2.put(c.results >> 2 & 1) | regs::requantize::int4.put(c.results >> 3 & 1) |
+           regs::requantize::relu.put(c.relu);
+  }
   void push(const Command& c) {
     // Registers keep their words, so only what differs has to be written.
     const std::array<std::pair<std::uint32_t, std::uint32_t>, 6> words{{
@@ -248,7 +253,7 @@ class Harness {
         {regs::scale::offset, c.scale},
         {regs::panels::offset, regs::panels::a.put(c.a_panels) | regs::panels::b.put(c.b_panels)},
         {regs::edge::offset, regs::edge::rows.put(c.rows_used) | regs::edge::cols.put(c.cols_used)},
-        {regs::requantize::offset, regs::requantize::nvfp4.put(c.nvfp4) | regs::requantize::relu.put(c.relu)},
+        {regs::requantize::offset, requantize_word(c)},
         {regs::tensor_scale::offset, c.tensor_scale},
     }};
     for (std::size_t i = 0; i < words.size() - (requantizes ? 0 : 2); ++i) {
@@ -437,7 +442,7 @@ class Harness {
   std::array<EncoderEntry, huffman_symbols> result_code_{};
   bool results_compressed_ = false;
   bool in_valid_ = false;
-  std::uint32_t amax_ = 0;                 // of results in NVFP4 since the last clearing
+  std::uint32_t amax_ = 0;                 // of requantized results since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset
   std::array<std::uint64_t, 6> shadow_{};  // words in the registers that commands take
 };

@@ -91,21 +91,29 @@ inline std::vector<float> sparse_sums(const QuantizedMatrix& qa, const Quantized
   return sums;
 }
 
-/// Results in NVFP4: images of the next operand A. `c`: all numbers, in use or not, row-major. `amax` becomes AMAX.
+/// Results in a format of the set: images of the next operand A. `c`: all numbers, in use or not, row-major. `amax`
+/// becomes AMAX.
 inline std::vector<StreamWord> images_of(const Command& c, const std::vector<float>& numbers, std::uint32_t& amax) {
   const unsigned width = c.b_panels * cols, images = (c.b_panels + image_tiles - 1) / image_tiles;
-  const QuantizedMatrix q =
-      requantize_nvfp4(numbers, c.a_panels * rows, width, std::bit_cast<float>(c.tensor_scale), c.relu);
+  const QuantizedMatrix q = requantize(numbers, c.a_panels * rows, width, static_cast<ResultFormat>(c.results),
+                                       std::bit_cast<float>(c.tensor_scale), c.relu);
   amax = std::max(amax, requantize_amax(numbers, c.relu));
+  const unsigned scale_of_zeros = is_result_scale(ResultFormat::nvfp4, q.tensor_scale) ? 0 : 0x7F;
   std::vector<StreamWord> results;
   for (unsigned i = 0; i < c.a_panels; ++i) {
     for (unsigned image = 0; image < images; ++image) {
       Word bits(words_per_image(false) * stream_words);
       for (unsigned r = 0; r < rows; ++r) {
         const std::size_t row = i * rows + r;
-        for (unsigned e = 0; e < 16; ++e)
-          set_bits(bits, (r * 16 + e) * elem_width, elem_width, q.codes[row * q.k_padded + image * 16 + e]);
-        set_bits(bits, rows * 16 * elem_width + r * 8, 8, q.scales[row * q.blocks() + image]);
+        for (unsigned e = 0; e < lanes && image * lanes + e < q.k_padded; ++e)
+          set_bits(bits, (r * lanes + e) * elem_width, elem_width, q.codes[row * q.k_padded + image * lanes + e]);
+        if (q.scheme != Scheme::nvfp4) continue;
+        // A block behind the last column is one of zeros, whose scale is 0 or, under a refused factor, NaN.
+        for (unsigned s = 0; s < blocks; ++s) {
+          const std::size_t block = image * blocks + s;
+          set_bits(bits, rows * lanes * elem_width + (r * blocks + s) * 8, 8,
+                   block < q.blocks() ? q.scales[row * q.blocks() + block] : scale_of_zeros);
+        }
       }
       for (unsigned w = 0; w < words_per_image(false); ++w) {
         const bool last = i + 1 == c.a_panels && image + 1 == images && w + 1 == words_per_image(false);
@@ -127,7 +135,7 @@ inline std::vector<StreamWord> results_of(const Command& c, const std::vector<co
   const auto number = [&](std::size_t y, std::size_t x) {
     return epilogue(y < qa.rows && x < qb.rows ? sums[y * qb.rows + x] : 0.0F, alpha);
   };
-  if (c.nvfp4) {
+  if (c.results != 0) {
     std::vector<float> numbers;
     for (unsigned y = 0; y < c.a_panels * rows; ++y)
       for (unsigned x = 0; x < c.b_panels * cols; ++x) numbers.push_back(number(y, x));

@@ -101,7 +101,7 @@ class Golden {
           good = merge(next.edge_q, 0xFFFF);
           break;
         case requantize:
-          good = requantizes && merge(next.requantize_q, 0x3);
+          good = requantizes && merge(next.requantize_q, 0x1F);
           break;
         case tensor_scale:
           good = requantizes && merge(next.tensor_scale_q, ~0U);
@@ -170,7 +170,7 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010500;
+        return 0x00010600;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
@@ -383,8 +383,8 @@ class Run {
     expect("soft_reset_o", dut_->soft_reset_o, golden_.soft_reset);
     expect("clear_counters_o", dut_->clear_counters_o, golden_.clear_counters);
     expect("clear_amax_o", dut_->clear_amax_o, golden_.clear_amax);
-    expect("requantize_o", dut_->requantize_o, golden_.requantize_q & 1);
-    expect("relu_o", dut_->relu_o, golden_.requantize_q >> 1);
+    expect("results_o", dut_->results_o, (golden_.requantize_q & 1) | (golden_.requantize_q >> 2) << 1);
+    expect("relu_o", dut_->relu_o, golden_.requantize_q >> 1 & 1);
     expect("compress_o", dut_->compress_o, golden_.compress_q);
     expect("tensor_scale_o", dut_->tensor_scale_o, golden_.tensor_scale_q);
     expect("load_valid_o", dut_->load_valid_o, golden_.load_valid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_tile_requantize against the golden functions: every word of every image of random tiles, under bubbles and stalls
 // of changing density, with resets; images whole and ended early, NaN and infinities, tensor scales that are refused;
-// the largest magnitude in each cycle; whole images at full speed, to the cycle. Build parameters: NG_ROWS, NG_COLS,
-// NG_STREAM_WIDTH, NG_ELEM_WIDTH, NG_QUANTIZE_CUTS.
+// the largest magnitude in each cycle; whole images at full speed, to the cycle; every format of the set. Build
+// parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_QUANTIZE_CUTS.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,14 +19,18 @@ namespace {
 using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
-constexpr unsigned rows = NG_ROWS, cols = NG_COLS, width = NG_STREAM_WIDTH, elem_width = NG_ELEM_WIDTH;
-constexpr unsigned numbers = std::min(width / 32, cols), tiles = 16 / cols, beats = rows * cols / numbers;
-constexpr unsigned image_bits = rows * (16 * elem_width + 8), words = (image_bits + width - 1) / width;
-constexpr unsigned latency =
-    3 + static_cast<unsigned>(std::popcount(NG_QUANTIZE_CUTS + 0U));  // of the last beat to a word
+constexpr unsigned rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, set = NG_FORMAT_SET, width = NG_STREAM_WIDTH;
+constexpr bool has_fp4 = set & format_set::nvfp4, has_single = set & ~format_set::nvfp4;
+constexpr unsigned elem_width = format_set::element_bits(set), blocks = has_fp4 ? lanes / 16 : 0;
+constexpr unsigned numbers = std::min(width / 32, cols), tiles = lanes / cols, beats = rows * cols / numbers;
+constexpr unsigned image_bits = rows * (lanes * elem_width + blocks * 8), words = (image_bits + width - 1) / width;
+/// Of the last beat to a word.
+constexpr unsigned latency = 3 + static_cast<unsigned>((has_fp4 ? std::popcount((NG_QUANTIZE_CUTS + 0U) & 31) : 0) +
+                                                       (has_single ? std::popcount((NG_QUANTIZE_CUTS + 0U) >> 5) : 0));
 
 struct Tile {
   std::array<std::array<std::uint16_t, cols>, rows> data{};
+  ResultFormat format = ResultFormat::nvfp4;
   float tensor_scale = 1;
   bool end = false, last = false, irq = false;
 };
@@ -40,7 +44,7 @@ class RequantizeBench {
   RequantizeBench(int argc, char** argv)
       : bench_(argc, argv,
                "tile_requantize " + std::to_string(rows) + " x " + std::to_string(cols) + ", " + std::to_string(width) +
-                   " bits, elements of " + std::to_string(elem_width)),
+                   " bits, " + std::to_string(lanes) + " lanes, set of formats " + std::to_string(set)),
         dut_(bench_),
         output_(bench_, "output") {}
 
@@ -61,6 +65,8 @@ class RequantizeBench {
     if (bench_.budget() >= 2000) {
       bench_.expect(output_.stalls() > 0 && refused_ > 0 && (early_ > 0 || tiles == 1) && whole_ > 0,
                     [] { return "no word waited, no beat, or no image was whole or ended early"; });
+      for (unsigned f = 0; f < 4; ++f)
+        bench_.expect((set >> f & 1) == 0 || images_[f] > 0, [] { return "no image had one of the formats"; });
     }
     return bench_.finish();
   }
@@ -113,12 +119,26 @@ class RequantizeBench {
           code = static_cast<std::uint16_t>(0x7F80 | rng.bits(1) << 15 | rng.below(3));
       }
     }
-    tile_.tensor_scale = std::bit_cast<float>(static_cast<std::uint32_t>((low - 0x100U) << 16) +
-                                              static_cast<std::uint32_t>(rng.bits(24)));
-    if (rng.chance(0.03)) {
-      constexpr std::array<std::uint32_t, 6> refused{0, 0x80000000, 0x7F800000, 0x7FC00000, 0xBF800000, 0x07FFFFFF};
-      tile_.tensor_scale = std::bit_cast<float>(refused[rng.below(6)]);
+    if (collected_.empty()) {  // of all tiles of an image
+      unsigned format = 0;
+      do format = 1U << rng.below(4);
+      while ((format & set) == 0);
+      format_ = static_cast<ResultFormat>(format);
     }
+    tile_.format = format_;
+    const bool fp8 = format_ == ResultFormat::e4m3 || format_ == ResultFormat::e5m2;
+    std::uint32_t scale = static_cast<std::uint32_t>((low - 0x100U) << 16) + static_cast<std::uint32_t>(rng.bits(24));
+    // Results from below the least number to beyond the largest.
+    if (fp8) scale = ((low >> 7) - 12 + rng.below(32)) << 23;
+    if (rng.chance(0.05)) {
+      constexpr std::array<std::uint32_t, 12> corners{0,          0x80000000, 0x7F800000, 0x7FC00000,
+                                                      0xBF800000, 0x07FFFFFF, 0x08000000, 0x07800000,
+                                                      0x3F800001, 0x3FC00000, 0x7F000000, 0xFF800000};
+      scale = corners[rng.below(corners.size())];
+      if (rng.chance(0.2)) scale ^= 1U << rng.below(32);
+    }
+    if (fp8 && rng.chance(0.15)) scale ^= 1U << rng.below(32);  // which is no power of two by any bit
+    tile_.tensor_scale = std::bit_cast<float>(scale);
     tile_.end = !whole_only_ && rng.chance(0.3);
     tile_.last = rng.chance(0.4);
     tile_.irq = rng.chance(0.5);
@@ -134,8 +154,10 @@ class RequantizeBench {
     dut_->clear_amax_i = clear;
     for (unsigned n = 0; n < numbers; ++n)
       set_bits(dut_->data_i, 16 * n, 16, valid ? tile_.data[row][col + n] : rng.bits(16));
-    // The factor counts with the beat that ends a block; what is not a tile's last beat says nothing of packets.
-    const bool in_force = valid && col + numbers == cols;
+    // In NVFP4 the factor counts with the beat that ends a block; what is not a tile's last beat says nothing of
+    // packets.
+    const bool in_force = valid && (col + numbers == cols || tile_.format != ResultFormat::nvfp4);
+    dut_->format_i = valid && !std::has_single_bit(set) ? static_cast<unsigned>(tile_.format) : rng.below(16);
     dut_->tensor_scale_i =
         in_force ? std::bit_cast<std::uint32_t>(tile_.tensor_scale) : static_cast<std::uint32_t>(rng.bits(32));
     dut_->end_i = valid ? tile_.end : rng.bits(1) != 0;
@@ -179,16 +201,29 @@ class RequantizeBench {
     collected_.push_back(tile_);
     if (!tile_.end && collected_.size() < tiles) return;
     (collected_.size() < tiles ? early_ : whole_) += 1;
-    // The golden function of a matrix: one row at a time, since the factor is the last tile's.
+    // The golden function of a matrix: one row at a time, since the factor is the last tile's, or, of single numbers,
+    // each tile's own.
     std::vector<std::uint32_t> image(static_cast<std::size_t>(words) * width / 32);
     for (unsigned r = 0; r < rows; ++r) {
       std::vector<float> numbers_of_row;
-      for (const Tile& tile : collected_)
+      std::vector<std::uint8_t> codes;
+      for (const Tile& tile : collected_) {
+        std::vector<float> of_tile;
         for (const std::uint16_t code : tile.data[r])
-          numbers_of_row.push_back(std::bit_cast<float>(std::uint32_t{code} << 16));
-      const QuantizedMatrix q = requantize_nvfp4(numbers_of_row, 1, numbers_of_row.size(), tile_.tensor_scale);
-      for (unsigned i = 0; i < 16; ++i) set_bits(image, (r * 16 + i) * elem_width, elem_width, q.codes[i]);
-      set_bits(image, rows * 16 * elem_width + r * 8, 8, q.scales[0]);
+          of_tile.push_back(std::bit_cast<float>(std::uint32_t{code} << 16));
+        numbers_of_row.insert(numbers_of_row.end(), of_tile.begin(), of_tile.end());
+        if (tile_.format == ResultFormat::nvfp4) continue;
+        const QuantizedMatrix q = requantize(of_tile, 1, cols, tile.format, tile.tensor_scale);
+        codes.insert(codes.end(), q.codes.begin(), q.codes.end());
+      }
+      if (tile_.format == ResultFormat::nvfp4) {
+        numbers_of_row.resize(lanes);
+        const QuantizedMatrix q = requantize(numbers_of_row, 1, lanes, tile_.format, tile_.tensor_scale);
+        codes = q.codes;
+        for (unsigned b = 0; b < blocks; ++b)
+          set_bits(image, rows * lanes * elem_width + (r * blocks + b) * 8, 8, q.scales[b]);
+      }
+      for (unsigned i = 0; i < codes.size(); ++i) set_bits(image, (r * lanes + i) * elem_width, elem_width, codes[i]);
     }
     for (unsigned w = 0; w < words; ++w) {
       Expected expected;
@@ -198,6 +233,7 @@ class RequantizeBench {
       expected_.push_back(std::move(expected));
     }
     collected_.clear();
+    ++images_[std::countr_zero(static_cast<unsigned>(tile_.format))];
   }
 
   Bench bench_;
@@ -209,6 +245,8 @@ class RequantizeBench {
   std::uint16_t amax_ = 0;
   std::vector<Tile> collected_;  // of the image that comes
   std::deque<Expected> expected_;
+  ResultFormat format_ = ResultFormat::nvfp4;  // of the image that comes
+  std::array<std::uint64_t, 4> images_{};      // of each format
   std::uint64_t refused_ = 0, early_ = 0, whole_ = 0, waited_ = 0;
 };
 

@@ -32,6 +32,14 @@ class Stimulus {
     return has_e4m3 && has_e5m2 ? rng_.below(2) : fmt;
   }
 
+  /// What results can be: a set of one format.
+  unsigned result_format() {
+    unsigned format = 0;
+    do format = 1U << rng_.below(4);
+    while ((format & format_set) == 0);
+    return format;
+  }
+
   Bank bank(bool b, unsigned fmt, unsigned images, Style style) {
     Bank bank{fmt, {}};
     for (unsigned i = 0; i < images; ++i) bank.images.push_back(image(b, fmt, style));
@@ -53,14 +61,16 @@ class Stimulus {
     }
   }
 
-  /// The output format: FP32, BF16, and NVFP4 under a factor that mostly fits the results.
+  /// The output format: FP32, BF16, and a format of the set under a factor that mostly fits the results.
   void choose_output(Command& c) {
     c.bf16 = rng_.chance(0.4);
-    c.nvfp4 = requantizes && rng_.chance(0.5);
+    c.results = requantizes && rng_.chance(0.6) ? result_format() : 0;
     c.relu = requantizes && rng_.chance(0.5);
     const std::uint32_t exponent = (c.scale >> 23 & 0xFF) + rng_.below(24);
-    c.tensor_scale =
-        rng_.chance(0.1) ? scale() : std::min(exponent, 254U) << 23 | static_cast<std::uint32_t>(rng_.bits(23));
+    const bool power = has_e4m3 || has_e5m2 ? rng_.chance(0.9) : false;  // as FP8 takes it
+    c.tensor_scale = rng_.chance(0.1)
+                         ? scale()
+                         : std::min(exponent, 254U) << 23 | (power ? 0 : static_cast<std::uint32_t>(rng_.bits(23)));
   }
 
   /// A command of the given shape.

@@ -44,9 +44,9 @@ inline constexpr unsigned drain_cuts =
 // the array's queue is full of a tile's last rows when the next one's first row enters, which waits a cycle behind the
 // gap.
 inline constexpr unsigned gap_cycles = NG_CONVERT_CUTS == 3 && groups == 2 && rows > 1 ? 1 : 0;
-// Results in NVFP4: tiles side by side in an image.
+// Results as operand A: tiles side by side in an image.
 inline constexpr bool requantizes = NG_REQUANTIZE != 0;
-inline constexpr unsigned image_tiles = requantizes ? 16 / cols : 1;
+inline constexpr unsigned image_tiles = requantizes ? lanes / cols : 1;
 inline constexpr bool has_codec = NG_CODEC != 0;        // loads may be compressed
 inline constexpr bool has_encoders = NG_ENCODERS != 0;  // and results
 inline constexpr unsigned queue_depth = 4;
@@ -84,9 +84,12 @@ constexpr unsigned image_bits(bool b) {
   return b ? cols * (b_lanes * elem_width + blocks * 8) : rows * (lanes * elem_width + blocks * 8 + metadata_a_row * 4);
 }
 constexpr unsigned words_per_image(bool b) { return (image_bits(b) + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH; }
-/// Cycles that results in NVFP4 take more than FP32.
+/// Cycles that results as operand A take more than FP32.
 inline constexpr unsigned requantize_cycles =
-    2 + words_per_image(false) + static_cast<unsigned>(std::popcount(NG_REQUANTIZE_CUTS + 0U));
+    2 + words_per_image(false) +
+    static_cast<unsigned>(
+        (has_fp4 ? std::popcount((NG_REQUANTIZE_CUTS + 0U) & 31) : 0) +
+        (format_set != narrowgauge::format_set::nvfp4 ? std::popcount((NG_REQUANTIZE_CUTS + 0U) >> 5) : 0));
 
 struct Bank {
   unsigned fmt = 0;
@@ -100,7 +103,8 @@ struct Load {
 struct Command {
   unsigned a_fmt = 0, b_fmt = 0, a_panels = 1, b_panels = 1, beats = 1, rows_used = rows, cols_used = cols;
   bool bf16 = false, first = true, last = true, release_a = true, release_b = true, irq = false;
-  bool part_a = false, nvfp4 = false, relu = false;
+  bool part_a = false, relu = false;
+  unsigned results = 0;  // a set of one format, or of none
   std::uint32_t scale = 0x3F800000, tensor_scale = 0x3F800000;
 
   std::uint32_t word() const {

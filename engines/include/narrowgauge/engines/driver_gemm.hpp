@@ -21,6 +21,7 @@
 #include "narrowgauge/ng_tile.h"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
+#include "narrowgauge/quant/requantize.hpp"
 #include "narrowgauge/sparse/sparse_product.hpp"
 
 namespace narrowgauge {
@@ -82,20 +83,31 @@ inline std::vector<float> floats_of(const std::vector<std::uint8_t>& bytes, bool
   return c;
 }
 
+/// What results become, and their tensor scale.
+struct Requantized {
+  ResultFormat format;
+  float tensor_scale;
+};
+
+/// The driver's name of it.
+inline ng_format_t driver_format(ResultFormat format) {
+  return driver_format(desc(format).scheme, desc(format).element);
+}
+
 /// C = A x B on `tile`: operands packed, memory for results. Run it with ng_tile_gemm(&tile, &product.config), or step
 /// by step; `config` may be changed before. Where the scales are two factors (epilogue_scales), the tile multiplies by
-/// the first and result() by the second. With `tensor_scale` results are NVFP4 under it; with `sparse` A has
-/// that pattern.
+/// the first and result() by the second. With `results` they are requantized; with `sparse` A has that pattern.
 /// Throws Error where the driver cannot pack, the operands of a sparse product are not such (check_sparse_product), and
-/// for results in BF16 or NVFP4 with two factors, which would be rounded in between.
+/// for results in BF16 or requantized ones with two factors, which would be rounded in between.
 class DriverGemm {
  public:
   DriverGemm(const ng_tile_t& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, bool bf16 = false,
-             std::optional<float> tensor_scale = std::nullopt, const std::optional<NmPattern>& sparse = std::nullopt)
+             const std::optional<Requantized>& results = std::nullopt,
+             const std::optional<NmPattern>& sparse = std::nullopt)
       : scales_(epilogue_scales(a.tensor_scale, b.tensor_scale)),
-        c_(tensor_scale ? image_bytes(tile, a.rows, b.rows) : a.rows * b.rows * (bf16 ? 2 : 4)),
+        c_(results ? image_bytes(tile, results->format, a.rows, b.rows) : a.rows * b.rows * (bf16 ? 2 : 4)),
         scratch_(std::size_t{tile.stream_bytes} * 256) {
-    if ((bf16 || tensor_scale) && scales_.second != 1.0F) {
+    if ((bf16 || results) && scales_.second != 1.0F) {
       throw Error(
           "the product of the tensor scales " + std::to_string(std::log2(a.tensor_scale)) + " and " +
           std::to_string(std::log2(b.tensor_scale)) +
@@ -115,8 +127,12 @@ class DriverGemm {
     config.c_bytes = c_.size();
     config.scale = std::bit_cast<std::uint32_t>(scales_.first);
     config.bf16 = bf16;
-    config.nvfp4 = tensor_scale.has_value();
-    config.tensor_scale = std::bit_cast<std::uint32_t>(tensor_scale.value_or(1.0F));
+    config.requantize = results.has_value();
+    if (results) {
+      format_ = results->format;
+      config.c_format = driver_format(format_);
+      config.tensor_scale = std::bit_cast<std::uint32_t>(results->tensor_scale);
+    }
     config.scratch = scratch_.data();
     config.scratch_bytes = scratch_.size();
   }
@@ -131,33 +147,38 @@ class DriverGemm {
     return c;
   }
 
-  /// C in NVFP4, from the images that the tile has sent, compressed or not.
+  /// C as the next operand A, from the images that the tile has sent, compressed or not.
   QuantizedMatrix requantized(const ng_tile_t& tile) const {
     const std::vector<std::uint8_t> sent = c_segments_.empty() ? c_ : decoded(tile);
     QuantizedMatrix q;
+    q.scheme = desc(format_).scheme;
+    q.element = desc(format_).element;
     q.rows = config.a.rows;
     q.k = config.b.rows;
-    q.k_padded = (q.k + 15) / 16 * 16;
+    const std::size_t block = block_size(q.scheme), lanes = tile.lanes;
+    q.k_padded = (q.k + block - 1) / block * block;
     q.tensor_scale = std::bit_cast<float>(config.tensor_scale);
-    const std::size_t images = q.k_padded / 16, bytes = tile.a_image;
+    const std::size_t images = (q.k + lanes - 1) / lanes, blocks = lanes / 16;
     const bool wide = format_set::element_bits(tile.format_set) == 8;  // a byte a code
     for (std::size_t row = 0; row < q.rows; ++row) {
       const std::size_t in_panel = row % tile.rows;
-      for (std::size_t block = 0; block < images; ++block) {
-        const std::uint8_t* image = sent.data() + (row / tile.rows * images + block) * bytes;
-        for (std::size_t i = 0; i < 16; ++i) {
-          const std::size_t at = in_panel * 16 + i;
-          const unsigned code = wide ? image[at] : image[at / 2] >> at % 2 * 4 & 0xF;
-          q.codes.push_back(block * 16 + i < q.k ? static_cast<std::uint8_t>(code) : std::uint8_t{0});
-        }
-        q.scales.push_back(image[std::size_t{tile.rows} * (wide ? 16 : 8) + in_panel]);
+      const auto image_of = [&](std::size_t i) {
+        return sent.data() + (row / tile.rows * images + i / lanes) * tile.a_image;
+      };
+      for (std::size_t i = 0; i < q.k_padded; ++i) {
+        const std::size_t at = in_panel * lanes + i % lanes;
+        const unsigned code = wide ? image_of(i)[at] : image_of(i)[at / 2] >> at % 2 * 4 & 0xF;
+        q.codes.push_back(i < q.k ? static_cast<std::uint8_t>(code) : std::uint8_t{0});
       }
+      if (q.scheme != Scheme::nvfp4) continue;
+      const std::size_t scales = tile.rows * lanes / (wide ? 1 : 2) + in_panel * blocks;
+      for (std::size_t i = 0; i < q.k_padded; i += block) q.scales.push_back(image_of(i)[scales + i % lanes / block]);
     }
     return q;
   }
 
   /// What is chosen travels compressed. Throws Error where the tile has no decoder or encoder, or does not answer, and
-  /// for a C that is not NVFP4.
+  /// for a C that is not requantized.
   void compress(const ng_tile_t& tile, const Compressed& chosen) {
     if (chosen.c) compress_results(tile);
     if (chosen.a || chosen.b) compress_operands(tile, chosen);
@@ -172,7 +193,7 @@ class DriverGemm {
   /// Under a code for the bytes of A, each counted once more than it is there: of results no more is known yet than
   /// that they are like what is multiplied.
   void compress_results(const ng_tile_t& tile) {
-    if (!config.nvfp4) throw Error("results in FP32 or BF16 do not come compressed: ask for NVFP4");
+    if (!config.requantize) throw Error("results in FP32 or BF16 do not come compressed: requantize them");
     std::array<std::uint64_t, huffman_symbols> counts{};
     counts.fill(1);
     for (const std::uint8_t byte : a_) ++counts[byte];
@@ -236,11 +257,11 @@ class DriverGemm {
     return images;
   }
 
-  /// Bytes of an operand A of `rows` vectors of `k` in NVFP4.
-  static std::size_t image_bytes(const ng_tile_t& tile, std::size_t rows, std::size_t k) {
+  /// Bytes of an operand A of `rows` vectors of `k`.
+  static std::size_t image_bytes(const ng_tile_t& tile, ResultFormat format, std::size_t rows, std::size_t k) {
     const std::uint8_t some = 0;
     const auto padded = static_cast<std::uint32_t>((k + 15) / 16 * 16);
-    const ng_matrix_t matrix{.format = NG_NVFP4,
+    const ng_matrix_t matrix{.format = driver_format(format),
                              .rows = static_cast<std::uint32_t>(rows),
                              .k = static_cast<std::uint32_t>(k),
                              .k_padded = padded,
@@ -249,7 +270,7 @@ class DriverGemm {
                              .sparsity = NG_DENSE,
                              .metadata = nullptr};
     std::size_t bytes = 0;
-    expect_ok(ng_tile_pack_size(&tile, &matrix, NG_SIDE_A, &bytes), "results in NVFP4");
+    expect_ok(ng_tile_pack_size(&tile, &matrix, NG_SIDE_A, &bytes), "requantized results");
     return bytes;
   }
 
@@ -268,6 +289,7 @@ class DriverGemm {
   std::vector<std::uint8_t> a_, b_, c_, scratch_;
   std::vector<std::size_t> a_segments_, b_segments_, c_segments_;
   CodeLengths result_lengths_{};
+  ResultFormat format_ = ResultFormat::nvfp4;
 };
 
 }  // namespace narrowgauge

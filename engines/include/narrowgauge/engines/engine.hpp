@@ -11,6 +11,7 @@
 
 #include "narrowgauge/progress.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
+#include "narrowgauge/quant/requantize.hpp"
 #include "narrowgauge/sparse/prune.hpp"
 
 namespace narrowgauge {
@@ -48,7 +49,7 @@ struct EngineResult {
 
 /// A product whose results the engine has made the next product's operand A.
 struct RequantizedResult {
-  QuantizedMatrix c;       ///< requantize_nvfp4 of the product, M vectors of N
+  QuantizedMatrix c;       ///< requantize() of the product, M vectors of N
   std::uint32_t amax = 0;  ///< requantize_amax of it
   EngineResult run;        ///< of it, with an empty `c`
 };
@@ -56,16 +57,20 @@ struct RequantizedResult {
 /// What a tile is sent compressed, and sends.
 struct Compressed {
   bool a = false, b = false;
-  bool c = false;  ///< of a C in NVFP4
+  bool c = false;  ///< of a requantized C
 
   bool any() const { return a || b || c; }
 };
 
-/// How results become NVFP4.
+/// How results become the next product's operand A.
 struct RequantizeOptions {
+  ResultFormat format = ResultFormat::nvfp4;
   bool relu = false;           ///< negative results become +0 first; NaN stay
   Compressed compressed = {};  ///< on the way to a tile, and from it: changes no result
 };
+
+/// Throws Error unless is_result_scale().
+void check_result_scale(ResultFormat format, float tensor_scale);
 
 /// Of a product in float32: throws Error if C shall be compressed.
 void check_operands_only(const Compressed& compressed);
@@ -87,15 +92,16 @@ class Engine {
   virtual EngineResult gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
                                    const Progress& progress = {}) = 0;
   /// As gemm, with the chosen operands sent to the tile compressed, which changes what is read and no result. Throws
-  /// Error also for a compressed C, which gemm_nvfp4 has, and where no tile, or not the named one, can do it.
+  /// Error also for a compressed C, which gemm_requantized has, and where no tile, or not the named one, can do it.
   virtual EngineResult gemm_compressed(const QuantizedMatrix& a, const QuantizedMatrix& b, const Compressed& compressed,
                                        const Progress& progress = {}) = 0;
   /// Before any work: the same of operands of these formats.
   virtual void check_compressed(Scheme scheme, Format a, Format b, std::size_t k) const = 0;
-  /// As gemm, with C in NVFP4 under `tensor_scale`, with nothing computed outside of a tile. Throws Error also where
-  /// the product of the tensor scales is no normal number, and where no tile, or not the named one, can do it.
-  virtual RequantizedResult gemm_nvfp4(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
-                                       const RequantizeOptions& options = {}, const Progress& progress = {}) = 0;
+  /// As gemm, with C as the next product's operand A in options.format under `tensor_scale`, with nothing computed
+  /// outside of a tile. Throws Error also where check_result_scale() does, where the product of the tensor scales is no
+  /// normal number, and where no tile, or not the named one, can do it.
+  virtual RequantizedResult gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                                             const RequantizeOptions& options = {}, const Progress& progress = {}) = 0;
 };
 
 /// The golden model, on `threads` threads (0: one per core).

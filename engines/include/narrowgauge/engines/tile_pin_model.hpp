@@ -16,7 +16,7 @@ struct TileConfig {
   std::uint64_t max_beats;
   bool counters;
   unsigned load_cuts, command_cuts, cell_cuts, convert_cuts, scale_cuts;  ///< masks
-  bool requantize;                                                        ///< results can be NVFP4
+  bool requantize;                                                        ///< results can be operand A
   unsigned requantize_cuts;                                               ///< a mask
   bool sparse;                                                            ///< operand A is 2:4 sparse
   unsigned codec;                                                         ///< decoders of compressed loads

@@ -39,8 +39,9 @@ enum class TileError : std::uint32_t {
   none = 0,
   /// load of no panel-beats, or of more than the bank holds
   bad_load = 1,
-  /// compute command out of range: format not in the set, formats that do not go together, no panels or beats, an
-  /// edge of 0 or above the array, first or last missing with several panels, or a sum longer than MAX_BEATS
+  /// compute command out of range: format not in the set, formats that do not go together, results in a format not
+  /// in the set or in two, no panels or beats, an edge of 0 or above the array, first or last missing with several
+  /// panels, or a sum longer than MAX_BEATS
   bad_compute = 2,
   /// command written while its queue was full
   queue_full = 3,
@@ -85,7 +86,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010500;
+inline constexpr std::uint32_t reset = 0x00010600;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -123,7 +124,7 @@ inline constexpr std::uint32_t offset = 0x010;
 inline constexpr Field bytes{0, 8};
 /// the activity counters exist
 inline constexpr Field counters{8, 1};
-/// results can be NVFP4: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist
+/// results can have the formats of the set: `REQUANTIZE`, `TENSOR_SCALE` and `AMAX` exist
 inline constexpr Field requantize{9, 1};
 /// A is 2:4 sparse: a panel-beat of A has metadata, one of B twice the elements, `GEOMETRY.lanes` of which are
 /// multiplied
@@ -276,17 +277,24 @@ inline constexpr Field count{0, 32};
 namespace requantize {
 inline constexpr std::uint32_t offset = 0x050;
 inline constexpr std::uint32_t reset = 0x00000000;
-/// results in NVFP4 under `TENSOR_SCALE`, as images of operand A; `FORMAT.bf16` does not matter
+/// results in NVFP4
 inline constexpr Field nvfp4{0, 1};
 /// and before, negative ones become +0; NaN stay
 inline constexpr Field relu{1, 1};
+/// results in FP8 E4M3
+inline constexpr Field e4m3{2, 1};
+/// results in FP8 E5M2
+inline constexpr Field e5m2{3, 1};
+/// results in INT4, operand A of LUQ, which is in the set
+inline constexpr Field int4{4, 1};
 }  // namespace requantize
 
 /// Tensor scale, read, write.
 namespace tensor_scale {
 inline constexpr std::uint32_t offset = 0x054;
 inline constexpr std::uint32_t reset = 0x3F800000;
-/// FP32 factor of the matrix that results become; finite and at least 2^-111, else all block scales are NaN; 1.0
+/// FP32 factor of the matrix that results become; in NVFP4 finite and at least 2^-111, in FP8 a power of two from
+/// there on, else all of them are NaN; in INT4 finite and not 0, its sign does not matter, else all are 7; 1.0
 /// after reset
 inline constexpr Field value{0, 32};
 }  // namespace tensor_scale
