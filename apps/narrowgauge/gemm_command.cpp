@@ -458,13 +458,11 @@ void add_gemm(CLI::App& app, int& exit_code) {
   command
       .add_option_function<std::string>(
           "--requantize", [arguments](const std::string& text) { arguments->requantize = text; },
-          "C as the next product's A under this tensor scale, made by the tile's drain (of tiles, chain*, codec and "
-          "luq "
-          "can)")
+          "C as the next product's A under this tensor scale, by the drain (tiles chain*, codec, luq)")
       ->type_name("SCALE");
   command
       .add_option("--requantize-format", arguments->result_format,
-                  "Of C then: nvfp4, fp8_e4m3, fp8_e5m2 or int4 (default: as A, and nvfp4 where A is MXFP4 or MXFP8)")
+                  "Of C then: nvfp4, fp8_e4m3, fp8_e5m2 or int4 (default: A's; nvfp4 where A is MXFP)")
       ->type_name("F")
       ->check(named);
   command

@@ -78,14 +78,15 @@ inline std::string result_scales_text(ResultFormat format) {
   }
 }
 /// A tensor scale under which nothing up to `amax` is clipped: amax over the largest number, in FP8 the next power of
-/// two from there on.
+/// two from there on; at least the least one that is_result_scale() takes. Of an infinity or a NaN these.
 inline float result_scale(ResultFormat format, float amax) {
   const float least = amax / desc(format).largest;
-  if (format == ResultFormat::nvfp4 || format == ResultFormat::int4 || !std::isfinite(least) || least <= 0)
-    return least;
+  if (!std::isfinite(least)) return least;
+  if (format == ResultFormat::int4) return std::max(least, std::numeric_limits<float>::denorm_min());
+  if (format == ResultFormat::nvfp4 || least <= 0x1p-111F) return std::max(least, 0x1p-111F);
   int exponent = 0;
   const float significand = std::frexp(least, &exponent);  // in [1/2, 1)
-  return std::max(std::ldexp(1.0F, significand == 0.5F ? exponent - 1 : exponent), 0x1p-111F);
+  return std::ldexp(1.0F, significand == 0.5F ? exponent - 1 : exponent);
 }
 
 /// A result as BF16, to nearest even with overflow to infinity; `relu`: a negative one, but NaN, as +0.
