@@ -160,12 +160,12 @@ class Engine:
     ) -> RequantizedResult:
         """C = A x B quantized, ready to be the next product's left operand, with nothing computed outside of the tile.
 
-        a, b, progress: as for gemm. format: of C, 'nvfp4' in the dialect 'narrowgauge', 'fp8_e4m3', 'fp8_e5m2', or 'int4',
-        the left operand of 'luq'; None: that of a, or 'nvfp4' where a has none of them. tensor_scale: of C, a float32 that is known before C is, as delayed scaling has it; results
-        beyond 2688, 448, 57344, 7 times it saturate. Each result is rounded to BF16 and quantized to nearest
-        (docs/units/tile.md, Results as operand A). relu: negative results become +0 first, NaN stay, and amax is that of
-        what is left. compress: of 'a', 'b' and 'c' those that travel compressed, without loss; the run's operand_bytes and
-        result_bytes are what was sent and what came (Compressed results).
+        a, b, progress: as for gemm. format: of C, 'nvfp4' in the dialect 'narrowgauge', 'fp8_e4m3', 'fp8_e5m2', or 'int4', the
+        left operand of 'luq'; None: that of a, or 'nvfp4' where a has none of them. tensor_scale: of C, a float32 that is known
+        before C is, as delayed scaling has it; results beyond 2688, 448, 57344, 7 times it saturate. Each result is rounded to
+        BF16 and quantized to nearest (docs/units/tile.md, Results as operand A). relu: negative results become +0 first, NaN
+        stay, and amax is that of what is left. compress: of 'a', 'b' and 'c' those that travel compressed, without loss; the
+        run's operand_bytes and result_bytes are what was sent and what came (Compressed results).
 
         Raises Error for a tensor scale that the format does not take: in NVFP4 2^-111 or more and finite, in FP8 a power of
         two among these, in INT4 finite and above 0; for another format; for a tile without `requantize` or the format, or

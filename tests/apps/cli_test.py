@@ -332,7 +332,17 @@ class Gemm(Program):
             scale = 2.0 ** math.ceil(math.log2(amax / largest))
             for engine in ("model", "systemc", "rtl") if RTL else ("model",):
                 with self.subTest(product=product, results=results, engine=engine):
-                    args = ["--format", product, "--requantize", repr(scale), *more, "--engine", engine, "--out-prefix", "q"]
+                    args = [
+                        "--format",
+                        product,
+                        "--requantize",
+                        repr(scale),
+                        *more,
+                        "--engine",
+                        engine,
+                        "--out-prefix",
+                        "q",
+                    ]
                     report = self.json("gemm", a, b, *args)
                     made = report["requantized"]
                     self.assertEqual((made["format"], made["amax"], made["k_padded"]), (results, amax, 19))
@@ -347,7 +357,9 @@ class Gemm(Program):
                         self.assertEqual([[int(x) for x in row] for row in codes], expected)
         text = self.ok("gemm", a, b, "--format", "fp8_e4m3", "--requantize", "0.125")
         self.assertRegex(text, "(?m)^C = A x B +5 x 19 fp8_e4m3 under the tensor scale 0.125$")
-        self.assertEqual(self.json("gemm", a, b, "--format", "mxfp4", "--requantize", "0.1")["requantized"]["format"], "nvfp4")
+        self.assertEqual(
+            self.json("gemm", a, b, "--format", "mxfp4", "--requantize", "0.1")["requantized"]["format"], "nvfp4"
+        )
 
     def test_requantize_refusals(self) -> None:
         a = self.file("a.npy", npy([[1.0, 2.0], [3.0, 4.0]]))

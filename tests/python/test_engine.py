@@ -155,7 +155,9 @@ def test_two_layers_in_other_formats(engine: str, format: str, results: str, til
         np.testing.assert_array_equal(ng.dequantize(first.c) / scale, np.clip(np.rint(narrow / scale), -8, 7))
     else:
         assert first.c == ng.quantize(narrow, results, tensor_scale=scale)
-    second = ng.quantize(np.random.default_rng(4).standard_normal((40, 6)), "luq" if results == "int4" else results, axis=-2)
+    second = ng.quantize(
+        np.random.default_rng(4).standard_normal((40, 6)), "luq" if results == "int4" else results, axis=-2
+    )
     result = multiplier.gemm(first.c, second)
     np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(first.c, second)))
 
@@ -165,12 +167,18 @@ def test_requantized_results_are_refused() -> None:
     for scale in (0.0, -1.0, np.inf, np.nan, 2.0**-112, 1e39):
         with pytest.raises(ng.Error, match=r"cannot have the tensor scale .*expected a number from 2\^-111"):
             ng.Engine().gemm_requantized(a, b, scale)
-    for format, scale, expected in (("fp8_e4m3", 0.75, "a power of two"), ("fp8_e5m2", 0.0, "a power of two"), ("int4", 0.0, "above 0")):
-        with pytest.raises(ng.Error, match=rf"results in {format} cannot have the tensor scale {scale:g}; expected .*{expected}"):
+    for format, scale, expected in (
+        ("fp8_e4m3", 0.75, "a power of two"),
+        ("fp8_e5m2", 0.0, "a power of two"),
+        ("int4", 0.0, "above 0"),
+    ):
+        with pytest.raises(
+            ng.Error, match=rf"results in {format} cannot have the tensor scale {scale:g}; expected .*{expected}"
+        ):
             ng.Engine().gemm_requantized(a, b, scale, format=format)
     with pytest.raises(ng.Error, match="no results in 'mxfp4'; expected one of nvfp4, fp8_e4m3, fp8_e5m2, int4"):
         ng.Engine().gemm_requantized(a, b, 1.0, format="mxfp4")
-    with pytest.raises(ng.Error, match="tile chain does not have .* with results in fp8_e4m3"):
+    with pytest.raises(ng.Error, match=r"tile chain does not have .* with results in fp8_e4m3"):
         ng.Engine("systemc", tile="chain").gemm_requantized(a, b, 1.0, format="fp8_e4m3")
     requantize = [name for name, tile in ng.tiles().items() if tile.requantize]
     assert requantize == ["chain", "chain_fp8", "luq", "codec"]
