@@ -5,6 +5,8 @@ rtl/prim/ng_ram.sv
 rtl/codec/ng_huffman_decode.sv
 rtl/codec/ng_huffman_encode.sv
 rtl/codec/ng_transform.sv
+rtl/codec/ng_zero_expand.sv
+rtl/codec/ng_zero_runs.sv
 rtl/format/ng_format_pkg.sv
 rtl/format/ng_format_set_pkg.sv
 rtl/format/ng_fp32_to_bf16.sv

@@ -113,6 +113,21 @@ class Golden(Base):
         assert min(len(made), len(decoded)) > 1100
         assert 0.4 < values.count(0) / len(values) < 0.6
 
+    def test_zero_runs(self):
+        """The runs of zeros of a feature map shortened, and the same bytes expanded again: a value a cycle."""
+        cycles = 1500
+        to_shortener, bytes_ = self.simulate("zero_run_shortener", "relu", cycles)
+        to_expander, beats = self.simulate("zero_expander", "relu", cycles)
+        values = [x["data_i"] for x in to_shortener if x["valid_i"]]
+        shortened = [y["data_o"] for y in bytes_ if y["valid_o"]]
+        taken = [x["data_i"] for x, y in zip(to_expander, beats, strict=True) if x["valid_i"] and y["ready_o"]]
+        assert taken[: len(shortened)] == shortened[: len(taken)]
+        first = next(cycle for cycle, y in enumerate(beats) if y["valid_o"])
+        expanded = beats[first:]
+        assert all(y["valid_o"] and not y["fault_o"] and not y["last_o"] for y in expanded)
+        assert [y["data_o"] for y in expanded] == values[: len(expanded)]
+        assert 600 < len(shortened) < 0.9 * len(values)
+
     def test_transform(self):
         """A value of a group of four channels every cycle, through a cosine transform."""
         inputs, outputs = self.simulate("klt_transform_4", "relu", 800)

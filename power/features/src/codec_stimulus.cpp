@@ -11,6 +11,7 @@
 
 #include "narrowgauge/codec/huffman.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
+#include "narrowgauge/codec/zero_runs.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 
@@ -140,6 +141,49 @@ Ports decoder(const Map& map, std::size_t cycles) {
   return ports;
 }
 
+/// The bytes for runs of zeros that the map has free, and the accesses of a port that writes them.
+ZeroRunSlots run_table(const Map& map, std::size_t cycles, Ports& ports) {
+  std::array<std::uint64_t, huffman_symbols> counts{};
+  for (const std::uint8_t value : map.values) ++counts[value];
+  ZeroRunSlots slots = free_slots(counts);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> accesses{{0, static_cast<std::uint32_t>(slots.size())}};
+  for (std::uint32_t i = 0; i < slots.size(); ++i) accesses.push_back({i + 1, slots[i]});
+  table(ports, 3, 8, cycles, accesses);
+  return slots;
+}
+
+Ports zero_runs(const Map& map, std::size_t cycles) {
+  Ports ports;
+  run_table(map, cycles, ports);
+  auto& valid = port(ports, "valid", 1, cycles);
+  auto& data = port(ports, "data", 8, cycles);
+  port(ports, "last", 1, cycles);
+  for (std::size_t i = codec_table_cycles; i < cycles; ++i) {
+    valid[i] = 1;
+    data[i] = map.values[i - codec_table_cycles];
+  }
+  return ports;
+}
+
+/// A byte waits while the zeros of the one before it come.
+Ports zero_expand(const Map& map, std::size_t cycles) {
+  Ports ports;
+  const ZeroRunSlots slots = run_table(map, cycles, ports);
+  auto& valid = port(ports, "valid", 1, cycles);
+  auto& data = port(ports, "data", 8, cycles);
+  port(ports, "last", 1, cycles);
+  std::size_t cycle = codec_table_cycles, waits = 1;
+  for (const std::uint8_t byte : shorten_runs(map.values, slots)) {
+    for (; waits > 0 && cycle < cycles; --waits, ++cycle) {
+      valid[cycle] = 1;
+      data[cycle] = byte;
+    }
+    const auto slot = std::find(slots.begin(), slots.end(), byte);
+    waits = slot == slots.end() ? 1 : std::size_t{2} << (slot - slots.begin());
+  }
+  return ports;
+}
+
 /// Entry of the cosine transform of `size` values, at half its size where eight bits are shifted out.
 int cosine(std::size_t size, std::size_t row, std::size_t column) {
   const double n = static_cast<double>(size),
@@ -199,11 +243,14 @@ CodecPort codec_port(const std::string& name, std::size_t cycles, std::uint64_t 
   if (unit == "encoder") ports = encoder(map, cycles);
   if (unit == "decoder") ports = decoder(map, cycles);
   if (unit == "packer") ports = packer(map, cycles);
+  if (unit == "zero_runs") ports = zero_runs(map, cycles);
+  if (unit == "zero_expand") ports = zero_expand(map, cycles);
   const auto found = dot == std::string::npos ? ports.end() : ports.find(name.substr(dot + 1));
   if (found == ports.end())
-    throw Error("'codec' is '" + name +
-                "'; expected transform4, transform8, transform16, encoder, decoder or packer, a dot, and a port "
-                "without its _i");
+    throw Error(
+        "'codec' is '" + name +
+        "'; expected transform4, transform8, transform16, encoder, decoder, packer, zero_runs or zero_expand, a dot, "
+        "and a port without its _i");
   return found->second;
 }
 
