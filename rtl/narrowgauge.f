@@ -4,9 +4,11 @@ rtl/codec/ng_bit_pack.sv
 rtl/prim/ng_ram.sv
 rtl/codec/ng_huffman_decode.sv
 rtl/codec/ng_huffman_encode.sv
-rtl/codec/ng_transform.sv
 rtl/codec/ng_zero_expand.sv
+rtl/codec/ng_map_decode.sv
 rtl/codec/ng_zero_runs.sv
+rtl/codec/ng_map_encode.sv
+rtl/codec/ng_transform.sv
 rtl/format/ng_format_pkg.sv
 rtl/format/ng_format_set_pkg.sv
 rtl/format/ng_fp32_to_bf16.sv
