@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SystemC module of ng_quantize_nvfp4_folded: ports, latency and back-pressure of rtl/quant/ng_quantize_nvfp4_folded.sv.
-// codes_o, scale_o and last_o have a meaning beside valid_o only.
+// SystemC module of ng_quantize_nvfp4_folded: ports, latency and back-pressure of
+// rtl/quant/ng_quantize_nvfp4_folded.sv. codes_o, scale_o and last_o have a meaning beside valid_o only.
 #pragma once
 
 #include <bit>

@@ -90,11 +90,11 @@ class QuantizeNvfp4FoldedCore {
       now = (now + 1) % 4;
     }
   };
-  std::array<std::uint16_t, 16> x_{};        ///< of the block that is collected
+  std::array<std::uint16_t, 16> x_{};  ///< of the block that is collected
   Nvfp4Random random_{};
   std::size_t collected_ = 0;  ///< its beats so far
   std::array<Unit, units> units_{};
-  std::size_t in_ = 0, out_ = 0;  ///< whose turn it is
+  std::size_t in_ = 0, out_ = 0;   ///< whose turn it is
   std::optional<Leaving> active_;  ///< with the beat that was read
   std::array<std::optional<Leaving>, 3> registers_{};
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_nvfp4_folded against its golden model: blocks, comparisons and main() are those of the bench of
 // ng_quantize_nvfp4 and ng_quantize_nvfp4_sr, whose Vdut is here a unit of ports that takes blocks whole. Behind it,
-// beats under bubbles, stalls and resets, every output in every cycle against the cycle model, and first of all a stream
-// without bubbles and stalls, which has to pass a beat a cycle. Build parameters: NG_LANES, NG_RAND_BITS.
+// beats under bubbles, stalls and resets, every output in every cycle against the cycle model, and first of all a
+// stream without bubbles and stalls, which has to pass a beat a cycle. Build parameters: NG_LANES, NG_RAND_BITS.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -141,8 +141,7 @@ class CutPipe<BlockPorts> {
       const BlockPorts& in = inside_[sent_].in;
       for (unsigned i = 0; i < lanes; ++i) {
         beat.x[i] = static_cast<std::uint16_t>(get_bits(in.a_i, 16 * (beat_in_ * lanes + i), 16));
-        beat.words[i] =
-            static_cast<std::uint32_t>(get_bits(in.rand_i, rand_bits * (beat_in_ * lanes + i), rand_bits));
+        beat.words[i] = static_cast<std::uint32_t>(get_bits(in.rand_i, rand_bits * (beat_in_ * lanes + i), rand_bits));
       }
       if (beat_in_ + 1 == beats) {
         stochastic = in.stochastic_i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_quantize_nvfp4_folded and its SystemC module in lock-step. codes_o, scale_o and last_o are compared beside valid_o.
-// Build parameters: NG_LANES, NG_RAND_BITS.
+// ng_quantize_nvfp4_folded and its SystemC module in lock-step. codes_o, scale_o and last_o are compared beside
+// valid_o. Build parameters: NG_LANES, NG_RAND_BITS.
 #include "Vdut.h"
 #include "lockstep.hpp"
 #include "systemc/quant/quantize_nvfp4_folded.hpp"
