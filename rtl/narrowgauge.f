@@ -72,6 +72,8 @@ rtl/quant/ng_nvfp4_block.sv
 rtl/quant/ng_nvfp4_scale.sv
 rtl/quant/ng_quantize_4over6_lane.sv
 rtl/quant/ng_quantize_4over6.sv
+rtl/quant/ng_token_relay.sv
+rtl/quant/ng_quantize_4over6_folded.sv
 rtl/quant/ng_quantize_e2m1_lane.sv
 rtl/quant/ng_quantize_eden.sv
 rtl/quant/ng_quantize_lane.sv
