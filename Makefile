@@ -71,10 +71,11 @@ wheel: setup ## the Python package for pip, in dist/
 oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
 	@cmake --build $(BUILD) --target encode_sweep oracle
 
+NAMED_TILES = ecp5 luq chain chain_fp8 codec sparse sparse_luq
 area: setup-area ## area and speed of every unit again: synth/records and docs/area.md (hours of CPU; what was routed is kept in build/area)
 	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
-	@$(PYTHON) synth/synth.py --route tile_ecp5 --target ecp5_85f --seeds 1
+	@$(PYTHON) synth/synth.py --route $(NAMED_TILES:%=tile_%) --target ecp5_85f --seeds 1 --jobs $(JOBS)
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim

@@ -13,6 +13,7 @@ rtl/format/ng_format_pkg.sv
 rtl/format/ng_format_set_pkg.sv
 rtl/format/ng_fp32_to_bf16.sv
 rtl/format/ng_fp32_to_bf16_odd.sv
+rtl/format/ng_fp32_to_bf16_sr.sv
 rtl/format/ng_lfsr.sv
 rtl/format/ng_philox_round.sv
 rtl/format/ng_philox4x32.sv

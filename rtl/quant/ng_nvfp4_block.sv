@@ -3,7 +3,7 @@
 // Scale and thresholds of a block for ng_quantize_nvfp4_folded, from the block's largest magnitude A 2^(a - 134), A of 8 bits, and the
 // tensor scale g = s 2^(e - 150): five stages, each of which keeps a block for four cycles and has one adder.
 //
-//   normalize  M = 3 s; A is doubled until A 2^17 is at least M, at most twice; then it is below 2 M
+//   normalize  M = 3 s; A is doubled until A 2^17 is at least M, or by less than M / 48 below it, at most twice; then it is below 2 M
 //   divide     restoring division of A by M, a bit of the quotient a cycle: 8 + f, or as many bits as a subnormal scale has
 //   scale      twice the rest against M rounds to nearest even; S = (8 + mantissa) s, a row a cycle
 //   threshold  X = S, 3 S, 5 S, 7 S; each becomes one, two or three thresholds, BF16 codes
@@ -13,7 +13,8 @@
 //   to nearest     1/4 3/4 5/4 7/4 5/2 7/2 5, midpoints; x goes beyond those with an odd number below them if it is at least as large,
 //                  beyond the others if it is larger
 //   stochastic_i   1/2 1 3/2 2 3 4 6, the numbers of E2M1; x goes beyond them if it is at least as large. X is S, S, 3 S, 2 S
-// Thresholds are cut to BF16. Where nothing fell off, `ties_o` says that x is beyond one that it equals.
+// Thresholds are cut to BF16. Where nothing fell off, `ties_o` says that x is beyond one that it equals: to nearest where the tie goes up;
+// stochastically it does not matter, for a number that lies a whole step above l goes up under every random word.
 //
 // Subnormal scales have d = 1 to 4 bits less: the division begins d cycles later, and so it ends with the last bit. With d = 4 there is
 // no bit left, and the scale is 1 or 0, 1 if A is larger than M: which the last step of the division says when its carry is none.
@@ -43,7 +44,7 @@ module ng_nvfp4_block #(
   output logic                 live_o,        // it is neither 0 nor NaN
   output logic                 stochastic_o,
   output logic [104:0]         minus_o,       // thresholds, the lowest in the low bits
-  output logic [3:0]           ties_o,        // of the first, the second, the third, the fourth; of the others as of the third, the fourth
+  output logic [1:0]           ties_o,        // of the second; of the fourth and the sixth; the others have none
   output logic [2:0]           minus_sig_o,   // scale times g is (1 + sig / 8) 2^(base - 127)
   output logic [CountBits-1:0] minus_base_o,  // of base - 1
   output logic [8:0]           minus_near_o   // of base - 1 - RandBits
@@ -96,11 +97,11 @@ module ng_nvfp4_block #(
   logic [23:0] s1_q;
   logic        nan1_q, stochastic1_q;
   logic [25:0] minus_m1;
-  logic [27:0] unused_reached;
+  logic [8:0]  unused_reached;
   logic        reached, some, bad;
   logic [22:0] unused_some;
   assign minus_m1 = ~({2'b0, s1_q} + {1'b0, s1_q, 1'b0});
-  assign {reached, unused_reached} = {1'b0, a1_q, 18'b1} + {2'b01, minus_m1, 1'b1};
+  assign {reached, unused_reached} = {1'b0, a1_q[9:2], 1'b1} + {2'b01, minus_m1[25:19], 1'b1};  // or 47/48 of it: 1 after rounding
   assign {some, unused_some} = {1'b0, g_q[22:0]} + {1'b0, 23'h7FFFFF};
   assign bad = g_q[31] | (&g_q[30:23]) | ~(|g_q[30:27]) | (stochastic_q & some);
   always_ff @(posedge clk_i) begin
@@ -263,7 +264,6 @@ module ng_nvfp4_block #(
       tie = ~any;
     end
     if (stochastic4_q) less_exp = less_exp - (step_q[0] ? 4'd2 : 4'd1);
-    tie = tie & (stochastic4_q | step_q[0]);
   end
   assign minus_exp = minus_base4_q[7:0] + {4'b0, less_exp};
   assign minus_exp1 = minus_exp - 8'd1;
@@ -271,18 +271,17 @@ module ng_nvfp4_block #(
   always_ff @(posedge clk_i) begin
     if (move) begin
       unique case (step_q)
-        2'd0: begin minus_o[0 +: 15]  <= {minus_exp, ~mantissa}; ties_o[0] <= tie; end
-        2'd1: begin minus_o[15 +: 15] <= {minus_exp, ~mantissa}; ties_o[1] <= tie; end
+        2'd0: minus_o[0 +: 15] <= {minus_exp, ~mantissa};
+        2'd1: begin minus_o[15 +: 15] <= {minus_exp, ~mantissa}; ties_o[0] <= tie; end
         2'd2: begin
           minus_o[30 +: 15] <= {minus_exp, ~mantissa};
           minus_o[60 +: 15] <= {minus_exp1, ~mantissa};
           minus_o[90 +: 15] <= {minus_exp2, ~mantissa};
-          ties_o[2]         <= tie;
         end
         2'd3: begin
           minus_o[45 +: 15] <= {minus_exp, ~mantissa};
           minus_o[75 +: 15] <= {minus_exp1, ~mantissa};
-          ties_o[3]         <= tie;
+          ties_o[1]         <= tie;
         end
       endcase
     end

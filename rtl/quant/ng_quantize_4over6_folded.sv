@@ -28,9 +28,9 @@
 //
 // Scales: ng_nvfp4_scale's, but for the 3 of 6, by which amax is divided instead of g multiplied. With A the significand of amax, B = A for 4,
 // and for 6 it is 2/3 A where that is at least 128, 4/3 A else: eight bits, and behind the point a tail of two bits that repeat. So
-// scale = B / G 2^n with the same G, 24 bits, for both. B is doubled where it is below the eight highest bits of G. Then f is 2 B, its
-// first bit behind the point being known if it was doubled, divided by six bits of G plus one, rounded down, less 8. Over all 2 * 128 values
-// of B and 128 of those bits of G, the scale's significand is N or N + 1, N = (8 + f) >> d. T G is compared with 16 B cut behind 20 bits:
+// scale = B / G 2^n with the same G, 24 bits, for both. B is doubled where six bits are below six of G; else it is more than 31/32 G, whose
+// nearest significand is 8 too. f is 2 B, its first bit behind the point being known if it was doubled, divided by six bits of G plus one,
+// rounded down, less 8, or 0. The scale's significand is N or N + 1, N = (8 + f) >> d. T G is compared with 16 B cut behind 20 bits:
 // equal is less where the tail is not zero.
 //
 // Choice: T + 2^14 is what g is multiplied by, so that all its bits are positive, and g T + 2^14 g is compared with 2 V + 2^14 g.
@@ -204,14 +204,14 @@ module ng_quantize_4over6_folded #(
 
   // ---- f: subtracting h + 1 is adding ~h
   logic              above;
-  logic        [6:0] unused_above;
+  logic        [4:0] unused_above;
   logic        [8:0] b_wide;
   logic        [5:0] h_n;
   logic        [9:0] rest_8, less_8;
   logic        [8:0] rest_4, less_4, less_2;
   logic        [7:0] rest_2, unused_less;
   logic              f2, f1, f0;
-  assign {above, unused_above} = {1'b0, b_q} + {1'b0, ~g_q[22:16]} + 8'd1;
+  assign {above, unused_above} = {1'b0, b_q[6:2]} + {1'b0, ~g_q[22:18]} + 6'd1;
   assign b_wide = above ? {2'b01, b_q} : {1'b1, b_q, tail_q[1]};
   assign h_n = {1'b0, ~g_q[22:18]};
   assign rest_8 = {b_wide, 1'b0} + {1'b1, h_n, 3'b0};
@@ -235,7 +235,7 @@ module ng_quantize_4over6_folded #(
   logic [4:0] field_q;  // -4 to 14
   logic [8:0] wide_q;
   logic [1:0] repeat_q;
-  logic       exact_q, largest_q, zero_q, bad_q;
+  logic       exact_q, largest_q, zero_q;
   always_ff @(posedge clk_i) begin
     if (en) begin
       f_q       <= largest ? 3'd6 : {f2, f1, f0};
@@ -245,7 +245,6 @@ module ng_quantize_4over6_folded #(
       exact_q   <= tail_q == 2'b0;
       largest_q <= largest;
       zero_q    <= zero;
-      bad_q     <= nan_q;
     end
   end
 
@@ -293,7 +292,7 @@ module ng_quantize_4over6_folded #(
   // ---- N or N + 1
   logic [8:0]  wide_qq;
   logic [1:0]  repeat_qq;
-  logic        up_if_equal_q, largest_qq, zero_qq, bad_qq, zero_qqq, bad_qqq, more, up_q;
+  logic        up_if_equal_q, largest_qq, zero_qq, zero_qqq, bad_q, more, up_q;  // bad_q stays until both candidates have their scales
   logic [3:0]  n_low_q, n_unit_q, n_low_qq, n_unit_qq;
   logic [2:0]  kept_q, kept_qq;  // 8 + f without its d lowest bits, without the 8
   logic [4:0]  field_qq, field_qqq;
@@ -301,11 +300,11 @@ module ng_quantize_4over6_folded #(
   assign {more, unused_more} = {1'b0, wide_qq, {10{repeat_qq}}, 1'b1} + {1'b0, product_n_q, up_if_equal_q};
   always_ff @(posedge clk_i) begin
     if (en) begin
-      {wide_qq, repeat_qq, largest_qq, zero_qq, bad_qq, field_qq} <= {wide_q, repeat_q, largest_q, zero_q, bad_q, field_q};
+      {wide_qq, repeat_qq, largest_qq, zero_qq, field_qq} <= {wide_q, repeat_q, largest_q, zero_q, field_q};
       up_if_equal_q <= n_low[0] | ~exact_q;
       {n_low_q, n_unit_q, kept_q} <= {n_low, n_unit, t[3:1] & ~n_unit[3:1]};
       up_q <= more & ~largest_qq;
-      {zero_qqq, bad_qqq, field_qqq, n_low_qq, n_unit_qq, kept_qq} <= {zero_qq, bad_qq, field_qq, n_low_q, n_unit_q, kept_q};
+      {zero_qqq, bad_q, field_qqq, n_low_qq, n_unit_qq, kept_qq} <= {zero_qq, nan_q, field_qq, n_low_q, n_unit_q, kept_q};
     end
   end
 
@@ -319,8 +318,8 @@ module ng_quantize_4over6_folded #(
   assign whole = carry | (n_low_qq == '0);
   always_ff @(posedge clk_i) begin
     if (en) begin
-      live_q    <= ~bad_qqq & ~zero_qqq & (up_q | (n_low_qq != '0));
-      scale_q   <= bad_qqq ? 8'h7F : zero_qqq ? 8'h00
+      live_q    <= ~bad_q & ~zero_qqq & (up_q | (n_low_qq != '0));
+      scale_q   <= bad_q ? 8'h7F : zero_qqq ? 8'h00
                  : {1'b0, field_qqq[3:0] & {4{~field_qqq[4]}}, 3'b0} + {4'b0, n_low_qq} + {7'b0, up_q};
       factor_q  <= factor;
       whole_q   <= whole;
@@ -359,7 +358,7 @@ module ng_quantize_4over6_folded #(
   logic signed [4:0] offset, offset_q;
   logic        [8:0] least_q;
   logic              farther_q;
-  assign offset = $signed(field_n_q) + $signed({2'b01, 1'b0, ~(top & whole_q), ~(top ^ whole_q)});
+  assign offset = $signed(field_n_q) + $signed({4'b0101, ~(top | whole_q)});  // never both: S G is G where S is a power of two
   always_ff @(posedge clk_i) begin
     if (en) begin
       if (token[4]) g_exp_n <= ~g_q[30:23];

@@ -74,7 +74,7 @@ module ng_quantize_nvfp4_folded #(
   assign other = Groups == 2 ? ~gen_largest[Lanes-1].minus_amax : '0;
 
   // ---- scale and thresholds
-  localparam int SharedBits = 131 + CountBits;
+  localparam int SharedBits = 129 + CountBits;
   logic                  block_valid, take;
   logic [SharedBits-1:0] shared;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
@@ -97,10 +97,10 @@ module ng_quantize_nvfp4_folded #(
       .live_o        (results[8]),
       .stochastic_o  (results[9]),
       .minus_o       (results[10 +: 105]),
-      .ties_o        (results[115 +: 4]),
-      .minus_sig_o   (results[119 +: 3]),
-      .minus_near_o  (results[122 +: 9]),
-      .minus_base_o  (results[131 +: CountBits])
+      .ties_o        (results[115 +: 2]),
+      .minus_sig_o   (results[117 +: 3]),
+      .minus_near_o  (results[120 +: 9]),
+      .minus_base_o  (results[129 +: CountBits])
     );
   end
   if (Units == 2) begin : gen_turns
@@ -183,7 +183,7 @@ module ng_quantize_nvfp4_folded #(
       {stochastic1_q, live1_q, scale1_q, last1_q} <= {shared_q[0 +: 10], ends};
       {live2_q, scale2_q, last2_q} <= {live1_q, scale1_q, last1_q};
       {scale_o, last_o} <= {scale2_q, last2_q};
-      sig1_q  <= ~shared_q[119 +: 3];
+      sig1_q  <= ~shared_q[117 +: 3];
       rows2_q <= sig1_q[1:0];
     end
   end
@@ -197,10 +197,10 @@ module ng_quantize_nvfp4_folded #(
       .x_i          (x[16*i +: 16]),
       .rand_i       (random[RandBits*i +: RandBits]),
       .minus_i      (shared_q[10 +: 105]),
-      .ties_i       (shared_q[115 +: 4]),
-      .minus_sig_i  (shared_q[119 +: 3]),
-      .minus_base_i (shared_q[131 +: CountBits]),
-      .minus_near_i (shared_q[122 +: 9]),
+      .ties_i       (shared_q[115 +: 2]),
+      .minus_sig_i  (shared_q[117 +: 3]),
+      .minus_base_i (shared_q[129 +: CountBits]),
+      .minus_near_i (shared_q[120 +: 9]),
       .row1_i       (sig1_q[2]),
       .stochastic1_i(stochastic1_q),
       .rows2_i      (rows2_q),

@@ -26,7 +26,7 @@ module ng_quantize_nvfp4_folded_lane #(
   input  logic [15:0]          x_i,
   input  logic [RandBits-1:0]  rand_i,
   input  logic [104:0]         minus_i,        // thresholds, inverted as all that is named minus
-  input  logic [3:0]           ties_i,
+  input  logic [1:0]           ties_i,         // of the second threshold; of the fourth and the sixth
   input  logic [2:0]           minus_sig_i,    // of S = 1 + sig / 8
   input  logic [CountBits-1:0] minus_base_i,  // of base - 1
   input  logic [8:0]           minus_near_i,  // of base - 1 - RandBits
@@ -43,9 +43,10 @@ module ng_quantize_nvfp4_folded_lane #(
   // ---- carries of sums of which no bit is wanted: x beyond each threshold
   logic [6:0] over;
   for (genvar k = 0; k < 7; k++) begin : gen_threshold
-    localparam int Tie = k == 0 ? 0 : k == 1 ? 1 : k % 2 == 0 ? 2 : 3;
+    logic        tie;
     logic [15:0] unused_sum;
-    assign {over[k], unused_sum} = {1'b0, x_i[14:0], 1'b1} + {1'b0, minus_i[15*k +: 15], ties_i[Tie]};
+    assign tie = k % 2 == 1 && ties_i[k == 1 ? 0 : 1];
+    assign {over[k], unused_sum} = {1'b0, x_i[14:0], 1'b1} + {1'b0, minus_i[15*k +: 15], tie};
   end
 
   // ---- X at least S; base - 1 - exponent, its low bits; near enough

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks for a bench of four over six, of the kinds of quantize_4over6_bench.cpp: every BF16 number under every block
+// Blocks for the benches of four over six, a block at once and folded in time: every BF16 number under every block
 // scale, every largest magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at
 // the bounds of codes of both scales, at ties of scales, tensor scales that make both sums of errors equal or apart by
 // their last bits, vanishing, subnormal and saturated scales, NaN, infinities, zeros, tensor scales that are refused.
@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <string>
 
 #include "../bench.hpp"
 #include "narrowgauge/quant/quantize_4over6.hpp"
@@ -47,6 +48,12 @@ struct FourOverSixBlocks {
     const float nearest = static_cast<float>(std::min(x, 3.4028234663852886e38));
     const auto code = std::bit_cast<std::uint32_t>(nearest);
     return std::min((double{nearest} > x ? code - 1 : code) >> 16, finite_codes - 1);
+  }
+
+  static std::string describe(const Block& x, float g) {
+    std::string text = "tensor_scale_i = " + hex(std::bit_cast<std::uint32_t>(g)) + ", a_i =";
+    for (const std::uint16_t code : x) text += " " + hex(code);
+    return text;
   }
 
   std::uint16_t sign() { return static_cast<std::uint16_t>(bench.rng().bits(1) << 15); }
@@ -92,6 +99,17 @@ struct FourOverSixBlocks {
   float any_scale() {
     const std::uint32_t exponent = 13 + bench.rng().below(242);
     return std::bit_cast<float>(exponent << 23 | static_cast<std::uint32_t>(bench.rng().bits(23)));
+  }
+
+  /// A multiple of a block scale's significand and of the tensor scale, of 3, 5 or 7 times it, is a number of eight
+  /// bits or less by a few last bits: where bounds of codes are cut.
+  float scale_at_bound() {
+    auto& rng = bench.rng();
+    const std::uint64_t factor = (3 + 2 * rng.below(3)) * (8 + rng.below(8));
+    const std::uint64_t product = factor * ((1U << 23) + static_cast<std::uint32_t>(rng.bits(23))) >> 20 << 20;
+    const std::uint64_t significand =
+        std::clamp<std::uint64_t>(product / factor + rng.bits(1), 1U << 23, (1U << 24) - 1);
+    return std::ldexp(static_cast<float>(significand), static_cast<int>(rng.below(235)) - 134);
   }
 
   /// Of some size that a block scale has, or beyond: 6 or 4 times it is the largest number, or a midpoint between it
@@ -166,9 +184,10 @@ struct FourOverSixBlocks {
 
   void random(std::uint64_t i) {
     auto& rng = bench.rng();
-    const float g = rng.bits(1)
-                        ? std::ldexp(static_cast<float>(8 + rng.below(8)), static_cast<int>(rng.below(235)) - 114)
-                        : any_scale();
+    const std::uint32_t kind = rng.below(3);
+    const float g = kind == 0 ? std::ldexp(static_cast<float>(8 + rng.below(8)), static_cast<int>(rng.below(235)) - 114)
+                    : kind == 1 ? scale_at_bound()
+                                : any_scale();
     switch (i % 8) {
       case 0: {  // any codes, special ones seldom
         Block x;
@@ -187,12 +206,10 @@ struct FourOverSixBlocks {
             static_cast<float>(std::min(number(most) / (rng.bits(1) ? 6 : 4) / tie, 3e38)));
         const float at = std::bit_cast<float>(bits - std::min(bits, 2U) + rng.below(5));
         Block x = rng.bits(1) ? of_one_size(most) : at_bounds(at, most);
-        if (rng.bits(1)) {  // the largest two beside each other, and next to each other
-          const unsigned lane = rng.below(16);
-          x[lane] = static_cast<std::uint16_t>(most | sign());
-          x[lane ^ 1] = static_cast<std::uint16_t>((most - 1) | sign());
-          for (unsigned i = 0; i < 16; ++i)
-            if ((i ^ lane) > 1 && (x[i] & 0x7FFFU) == most) x[i] = sign();
+        if (rng.bits(1)) {  // one is the largest, others come next to it
+          for (std::uint16_t& code : x)
+            if (rng.bits(1) || (code & 0x7FFFU) == most) code = static_cast<std::uint16_t>((most - 1) | sign());
+          x[rng.below(16)] = static_cast<std::uint16_t>(most | sign());
         }
         return check(x, at);
       }

@@ -118,11 +118,7 @@ class FoldedBench : FourOverSixBlocks {
     bench.expect(!expected_.empty(), [] { return "codes that no block gave"; });
     if (expected_.empty()) return;
     const Expected& now = expected_.front();
-    const auto inputs = [&] {
-      std::string text = "tensor_scale_i = " + hex(std::bit_cast<std::uint32_t>(now.g)) + ", a_i =";
-      for (const std::uint16_t code : now.x) text += " " + hex(code);
-      return text;
-    };
+    const auto inputs = [&] { return describe(now.x, now.g); };
     bench.expect_eq("scale_o", static_cast<std::uint32_t>(dut_->scale_o), std::uint32_t{now.scale}, inputs);
     bench.expect_eq("codes_o", static_cast<std::uint32_t>(dut_->codes_o), now.codes, inputs);
     bench.expect_eq("last_o", bool(dut_->last_o), now.last, inputs);

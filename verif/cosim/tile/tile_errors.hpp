@@ -209,6 +209,7 @@ class Errors {
     }
     for (const bool b : {false, true}) {
       refuse_more(b, b ? b_depth : a_depth, 1);
+      refuse_beyond(b);
       sweep_images(b);
     }
   }
@@ -347,6 +348,8 @@ class Errors {
       Command c = random_.shaped(1, 1, 1);
       (b ? c.b_panels : c.a_panels) = value;
       refuse(c, 1, 1, TileError::bank_mismatch, (b ? "B panels " : "A panels ") + name);
+      c.last = false;  // of a sum that goes on
+      refuse(c, 1, 1, TileError::bad_compute, (b ? "B panels of a sum " : "A panels of a sum ") + name);
       if (value < 256 && value > (b ? cols : rows)) {
         c = random_.shaped(1, 1, 1);
         (b ? c.cols_used : c.rows_used) = value;
@@ -386,6 +389,18 @@ class Errors {
     tile_.push(Load{.b = b, .more = tile_.rng().chance(0.5), .beats = more});
     expect_refused(TileError::bad_load, "load of " + std::to_string(more) + " images behind " + std::to_string(filled) +
                                             (b ? " of B" : " of A"));
+  }
+
+  /// More images than a bank can hold, before any have come.
+  void refuse_beyond(bool b) {
+    const unsigned depth = b ? b_depth : a_depth;
+    for (const unsigned panels :
+         {depth + 1, depth + random_.upto(depth - 1), 2 * depth - 1, 2 * depth, 2 * depth + 1}) {
+      Command c = random_.shaped(1, 1, 1);
+      (b ? c.b_panels : c.a_panels) = panels;
+      tile_.push(c);
+      expect_refused(TileError::bank_mismatch, std::to_string(panels) + " images of " + (b ? "B" : "A") + " to come");
+    }
   }
 
   /// Numbers of images that a comparison of few bits takes for one another.

@@ -140,11 +140,14 @@ inline void expect_mismatch(Harness& tile) {
   tile.bench.vector();
 }
 
-/// A bank is complete with too few images, or too many, while a command computes with it: what is finished leaves.
-inline void wrong_bank(Harness& tile, bool b, int more) {
-  tile.describe = std::string("bank of ") + (b ? "B" : "A") + (more > 0 ? " with an image too many" : " with too few");
+/// A bank is complete with too few images, or too many, while a command computes with it, which releases it or keeps
+/// it: what is finished leaves.
+inline void wrong_bank(Harness& tile, bool b, int more, bool keep) {
+  tile.describe = std::string(keep ? "kept" : "released") + " bank of " + (b ? "B" : "A") +
+                  (more > 0 ? " with an image too many" : " with too few");
   const unsigned panels = 3, images = more > 0 ? panels + 1 : panels - 1, finished = more > 0 ? 2 : 1;
-  const Command c = tile.random.shaped(b ? 1 : panels, b ? panels : 1, 1);
+  Command c = tile.random.shaped(b ? 1 : panels, b ? panels : 1, 1);
+  c.release_a = c.release_b = !keep;
   const Operands operands(tile, c, Style::finite);
   Bank wrong = b ? operands.b : operands.a;
   wrong.images.resize(images, wrong.images.front());
@@ -160,10 +163,11 @@ inline void wrong_bank(Harness& tile, bool b, int more) {
   expect_mismatch(tile);
 }
 
-/// A sum goes on behind the end of the bank of A, which is complete before, or becomes so.
-inline void behind_the_bank(Harness& tile, bool late) {
-  tile.describe = std::string("behind the bank of A, ") + (late ? "late" : "at once");
-  const unsigned most = std::min({3U, a_depth, b_depth, max_beats / 2}), beats = tile.random.upto(most);
+/// A sum goes on behind the end of the bank of A, which is complete before, or becomes so; it may be full.
+inline void behind_the_bank(Harness& tile, bool late, bool full) {
+  tile.describe = std::string("behind the bank of A, ") + (full ? "full, " : "") + (late ? "late" : "at once");
+  const unsigned beats = full ? a_depth : tile.random.upto(std::min({3U, a_depth, b_depth, max_beats / 2}));
+  if (beats > std::min(b_depth, max_beats / 2)) return;
   Command c = tile.random.shaped(1, 1, beats);
   const Bank a = tile.random.bank(false, c.a_fmt, beats, Style::finite);
   const Bank b = tile.random.bank(true, c.b_fmt, beats, Style::finite);
@@ -180,7 +184,7 @@ inline void behind_the_bank(Harness& tile, bool late) {
 }
 
 /// The last command of a bank of A takes a part of it, and waits for the rest, which nobody takes: what is not complete
-/// is not released.
+/// is not released. One that keeps the bank does not wait.
 inline void release_of_a_part(Harness& tile) {
   tile.describe = "release of a bank of A of which a part is taken";
   const unsigned beats = tile.random.upto(std::min({2U, a_depth / 2, b_depth, max_beats}));
@@ -188,11 +192,16 @@ inline void release_of_a_part(Harness& tile) {
   c.part_a = true;
   const Bank a = tile.random.bank(false, c.a_fmt, 2 * beats, Style::finite);
   const Bank taken = slice(a, 0, beats), b = tile.random.bank(true, c.b_fmt, beats, Style::finite);
+  load_part(tile, false, taken, true);
+  c.release_a = c.release_b = false;
+  tile.push(c);
+  tile.expect_results(c, {&taken}, {&b});
+  load_part(tile, true, b, false);
+  tile.await("results of the command that keeps the bank", [&] { return tile.words_expected() == 0; });
+  c.release_a = c.release_b = true;
   tile.push(c);
   tile.expect_results(c, {&taken}, {&b});
   const std::size_t words = tile.words_expected();
-  load_part(tile, true, b, false);
-  load_part(tile, false, taken, true);
   tile.wait(200 + drain_cuts);
   tile.bench.expect_eq("words before the bank is complete", words - tile.words_expected(), std::size_t{0},
                        [&] { return tile.describe; });
@@ -207,9 +216,13 @@ inline void streaming(Harness& tile) {
   parts_of_a(tile);
   release_of_a_part(tile);
   for (const bool b : {false, true}) {
-    for (const int more : {-1, 1}) wrong_bank(tile, b, more);
+    for (const int more : {-1, 1}) {
+      for (const bool keep : {false, true}) wrong_bank(tile, b, more, keep);
+    }
   }
-  for (const bool late : {false, true}) behind_the_bank(tile, late);
+  for (const bool late : {false, true}) {
+    for (const bool full : {false, true}) behind_the_bank(tile, late, full);
+  }
 }
 
 }  // namespace narrowgauge::tile_bench
