@@ -319,7 +319,7 @@ static uint32_t place(const ng_tile_t *tile, ng_sparsity_t sparsity, ng_side_t s
  * elements. */
 static uint8_t metadata_at(const ng_matrix_t *matrix, size_t block, uint32_t i) {
   if (matrix->sparsity == NG_2_4) return matrix->metadata[block * METADATA_BYTES + i];
-  return (uint8_t)((matrix->metadata[(block * METADATA_BYTES + i) / 2] >> i % 2 * 4 & 0xFU) * 0x11U);
+  return (uint8_t)(((uint32_t)matrix->metadata[(block * METADATA_BYTES + i) / 2] >> i % 2 * 4 & 0xFU) * 0x11U);
 }
 
 /* Puts one vector's share of panel-beat `beat` into its image. */
