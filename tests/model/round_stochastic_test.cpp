@@ -62,55 +62,45 @@ std::pair<double, double> moments(std::uint32_t x, const Quantize& quantize) {
   return {sum / 256, squares / 256};
 }
 
-/// What two neighbours l and u of x have, taken so that the mean is x.
-void expect_moments(double x, double l, double u, std::pair<double, double> found) {
-  EXPECT_EQ(found.first, x);
-  EXPECT_EQ(found.second, l * l + (x - l) * (l + u));
+/// Numbers of 2 to 4, in which `quantize` has multiples of `step`: the moments are those of the two neighbours l and u,
+/// taken so that the mean is the number.
+template <class Quantize>
+void expect_unbiased(double step, const Quantize& quantize) {
+  std::mt19937 random(2);
+  for (int n = 0; n < 2000; ++n) {
+    const std::uint32_t code = 0x40000000 | random() % 0x800000;
+    const double x = number(code), l = std::floor(x / step) * step, u = l + step;
+    const auto [mean, square] = moments(code, quantize);
+    EXPECT_EQ(mean, x);
+    EXPECT_EQ(square, l * l + (x - l) * (l + u));
+  }
 }
 
 TEST(RoundStochastic, Fp8BehindItIsUnbiased) {
-  std::mt19937 random(2);
-  for (const auto& [format, step] : {std::pair{Format::e4m3, 0x1p-3}, std::pair{Format::e5m2, 0x1p-2}}) {
-    for (int n = 0; n < 2000; ++n) {
-      const std::uint32_t x = 0x40000000 | random() % 0x800000;  // 2 to 4, in which codes are 2 steps apart
-      const double l = std::floor(number(x) / (2 * step)) * 2 * step;
-      expect_moments(number(x), l, l + 2 * step, moments(x, [&](std::uint16_t bf16, std::uint32_t word) {
-                       return decode(format, quantize_fp8(bf16, 127, format, true, word));
-                     }));
-    }
+  for (const auto& [format, step] : {std::pair{Format::e4m3, 0x1p-2}, std::pair{Format::e5m2, 0x1p-1}}) {
+    expect_unbiased(step, [&](std::uint16_t bf16, std::uint32_t word) {
+      return decode(format, quantize_fp8(bf16, 127, format, true, word));
+    });
   }
 }
 
 TEST(RoundStochastic, Mxfp4BehindItIsUnbiased) {
-  std::mt19937 random(3);
-  for (int n = 0; n < 2000; ++n) {
-    const std::uint32_t x = 0x40000000 | random() % 0x800000;  // 2 to 4, beside a largest magnitude of 4
-    const double l = std::floor(number(x));
-    expect_moments(number(x), l, l + 1, moments(x, [&](std::uint16_t bf16, std::uint32_t word) {
-                     std::array<std::uint16_t, 32> block{};
-                     std::array<std::uint8_t, 32> words{};
-                     block[0] = bf16, block[1] = 0x4080, words[0] = static_cast<std::uint8_t>(word);
-                     const MxBlock result = quantize_mx(block, Format::e2m1, false, true, words);
-                     return decode(Format::e2m1, result.codes[0]) * decode(Format::e8m0, result.scale);
-                   }));
-  }
+  expect_unbiased(1, [](std::uint16_t bf16, std::uint32_t word) {
+    std::array<std::uint16_t, 32> block{bf16, 0x4080};  // beside a largest magnitude of 4
+    std::array<std::uint8_t, 32> words{static_cast<std::uint8_t>(word)};
+    const MxBlock result = quantize_mx(block, Format::e2m1, false, true, words);
+    return decode(Format::e2m1, result.codes[0]) * decode(Format::e8m0, result.scale);
+  });
 }
 
 /// Where the block scale is a power of two, too; under others the word of eight bits is what leaves a bias.
 TEST(RoundStochastic, Nvfp4BehindItIsUnbiased) {
-  std::mt19937 random(4);
-  for (int n = 0; n < 2000; ++n) {
-    const std::uint32_t x = 0x40000000 | random() % 0x800000;  // 2 to 4, beside a largest magnitude of 6
-    const double l = std::floor(number(x));
-    expect_moments(number(x), l, l + 1, moments(x, [&](std::uint16_t bf16, std::uint32_t word) {
-                     std::array<std::uint16_t, 16> block{};
-                     block[0] = bf16, block[1] = 0x40C0;
-                     Nvfp4Random words;
-                     words.words[0] = word;
-                     const Nvfp4Block result = quantize_nvfp4(block, 1.0F, false, &words);
-                     return decode(Format::e2m1, result.codes[0]) * decode(Format::ue4m3, result.scale);
-                   }));
-  }
+  expect_unbiased(1, [](std::uint16_t bf16, std::uint32_t word) {
+    std::array<std::uint16_t, 16> block{bf16, 0x40C0};  // beside a largest magnitude of 6
+    const Nvfp4Random words{.words = {word}};
+    const Nvfp4Block result = quantize_nvfp4(block, 1.0F, false, &words);
+    return decode(Format::e2m1, result.codes[0]) * decode(Format::ue4m3, result.scale);
+  });
 }
 
 }  // namespace
