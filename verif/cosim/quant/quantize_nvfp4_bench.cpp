@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_nvfp4 against its golden model: every BF16 number under every block scale that lets it be, every largest
 // magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at thresholds, at ties
-// of codes and of scales and next to them, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are
-// refused. ng_quantize_nvfp4_sr, with random bits: all of these stochastically, too, under powers of two, and
-// expectation and variance over all random words in every interval under every block scale. Build parameters:
-// NG_TINY_SCALES, NG_RAND_BITS, NG_CUTS.
+// of codes and of scales and next to them, the largest number beside others that differ by one bit, scales at powers of
+// two, tiny and huge tensor scales, NaN, infinities, zeros, tensor scales that are refused. ng_quantize_nvfp4_sr, with
+// random bits: all of these stochastically, too, under powers of two, and expectation and variance over all random
+// words in every interval under every block scale. Build parameters: NG_TINY_SCALES, NG_RAND_BITS, NG_CUTS.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -279,6 +279,38 @@ struct Tester {
     check(x, g);
   }
 
+  /// To nearest, a block whose largest magnitude has the code `most`; of the others half are next to it.
+  void beside(std::uint32_t most, float g) {
+    auto& rng = bench.rng();
+    Block x;
+    for (std::uint16_t& code : x)
+      code = static_cast<std::uint16_t>((rng.bits(1) ? most - 1 : rng.below(most)) | sign());
+    x[rng.below(16)] = static_cast<std::uint16_t>(most | sign());
+    check(x, g, std::nullopt, [](std::uint64_t) {});
+  }
+
+  /// The scale is another one for the number next to the largest, which is halfway between two scales, or the next
+  /// number above.
+  void neighbours() {
+    auto& rng = bench.rng();
+    const std::uint32_t scale = 8 + rng.below(118);  // of four bits
+    const float g = std::ldexp(1.0F, static_cast<int>(rng.below(200)) - 100);
+    const double tie = 3 * (decode(Format::ue4m3, scale) + decode(Format::ue4m3, scale + 1)) * double{g};
+    beside(below(tie) + (scale % 2 == 0), g);
+  }
+
+  /// Scales at a power of two or just below, up to a sixteenth or by the last bits of the tensor scale; from below half
+  /// the least one on.
+  void powers() {
+    auto& rng = bench.rng();
+    const std::uint32_t significand = 128 + rng.below(128);
+    const int exponent = significand < 192 ? 18 : 17;  // three times the tensor scale's is this 2^exponent
+    const std::uint32_t bits = (significand << exponent) / 3 + rng.below(1U << rng.below(19));
+    const int place = static_cast<int>(rng.below(180)) - 110;
+    const float g = std::ldexp(static_cast<float>(std::min(bits, 0xFFFFFFU)), place);
+    beside(below(std::ldexp(significand, place + exponent + 1 + static_cast<int>(rng.below(20)) - 11)), g);
+  }
+
   void random(std::uint64_t i) {
     auto& rng = bench.rng();
     Block x;
@@ -363,6 +395,10 @@ int main(int argc, char** argv) {
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     test.random(i);
     if (random_bits != 0 && i % 8 == 0) test.least_scales();
+  }
+  for (int i = 0; i < 5000; ++i) {
+    test.neighbours();
+    test.powers();
   }
   pipe.drain();
   return bench.finish();

@@ -5,7 +5,6 @@
 // stream without bubbles and stalls, which has to pass a beat a cycle. Build parameters: NG_LANES, NG_RAND_BITS.
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -66,8 +65,6 @@ class CutPipe<BlockPorts> {
   }
 
   void drain() {
-    neighbours();
-    powers();
     for (unsigned i = 0; i < 1000 && !inside_.empty(); ++i) cycle(sent_ < inside_.size(), true);
     bench_.expect(inside_.empty(), [&] { return std::to_string(inside_.size()) + " blocks never left"; });
     bench_.expect(output_.stalls() > 0 || bench_.budget() < 1000, [] { return "no beat ever waited"; });
@@ -106,58 +103,6 @@ class CutPipe<BlockPorts> {
     bench_.expect_eq("cycles in which a beat was not taken", refused, std::uint64_t{0}, stream);
     bench_.expect_eq("cycles without a beat that leaves, once one has left", gaps, std::uint64_t{0}, stream);
     std::printf("%s\n", stream().c_str());
-  }
-
-  /// A block whose largest magnitude has the code `most`, in a lane of its own; of the others half are next to it.
-  void send(std::uint32_t most, float g) {
-    Rng& rng = bench_.rng();
-    std::array<std::uint16_t, 16> x{};
-    const unsigned lane = rng.below(16);
-    for (std::uint16_t& code : x)
-      code = static_cast<std::uint16_t>((rng.bits(1) ? most - 1 : rng.below(most)) | rng.bits(1) << 15);
-    x[lane] = static_cast<std::uint16_t>(most | rng.bits(1) << 15);
-    for (unsigned k = 0; k < 16; ++k) set_bits(ports_.a_i, 16 * k, 16, x[k]);
-    ports_.tensor_scale_i = std::bit_cast<std::uint32_t>(g);
-    ports_.stochastic_i = false;
-    const Nvfp4Block expected = quantize_nvfp4(x, g, false);
-    std::uint64_t codes = 0;
-    for (unsigned k = 0; k < 16; ++k) codes |= std::uint64_t{expected.codes[k]} << 4 * k;
-    (*this)([this, most, lane, g, codes, expected] {
-      const auto inputs = [&] {
-        return "tensor_scale_i " + hex(std::bit_cast<std::uint32_t>(g)) + ", largest " + hex(most) + " in lane " +
-               std::to_string(lane);
-      };
-      bench_.expect_eq("scale_o", std::uint32_t{ports_.scale_o}, std::uint32_t{expected.scale}, inputs);
-      bench_.expect_eq("codes_o", ports_.codes_o, codes, inputs);
-    });
-  }
-
-  /// Largest magnitudes that a number less by one bit comes before or behind: the scale is another one for that number,
-  /// because the largest is halfway between two scales, or the next number above.
-  void neighbours() {
-    Rng& rng = bench_.rng();
-    for (unsigned i = 0; i < 5000; ++i) {
-      const std::uint32_t scale = 8 + rng.below(118);  // of four bits
-      const float g = std::ldexp(1.0F, static_cast<int>(rng.below(200)) - 100);
-      const double tie = 3 * (decode(Format::ue4m3, scale) + decode(Format::ue4m3, scale + 1)) * double{g};
-      send((std::bit_cast<std::uint32_t>(static_cast<float>(tie)) >> 16) + (scale % 2 == 0), g);
-    }
-  }
-
-  /// Scales at a power of two or just below, up to a sixteenth or by the last bits of the tensor scale; from below half
-  /// the least one on.
-  void powers() {
-    Rng& rng = bench_.rng();
-    for (unsigned i = 0; i < 5000; ++i) {
-      const std::uint32_t significand = 128 + rng.below(128);
-      const int exponent = significand < 192 ? 18 : 17;  // three times the tensor scale's is this 2^exponent
-      const std::uint32_t bits = (significand << exponent) / 3 + rng.below(1U << rng.below(19));
-      const int place = static_cast<int>(rng.below(180)) - 110;
-      const float g = std::ldexp(static_cast<float>(std::min(bits, 0xFFFFFFU)), place);
-      const float most =
-          std::ldexp(static_cast<float>(significand), place + exponent + 1 + static_cast<int>(rng.below(20)) - 11);
-      send(std::bit_cast<std::uint32_t>(most) >> 16, g);
-    }
   }
 
   /// What was inside enters again.
