@@ -36,6 +36,7 @@ python: configure ## the Python package in build/python, with the engines rtl an
 demo: ## handwritten digits through the simulated hardware, bit for bit
 	@tools/setup.sh demo
 	@test -e $(BUILD)/build.ninja || $(CONFIGURE) $(DEMO) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@test ! -e $(BUILD).log || mv $(BUILD).log $(BUILD)/configure.log
 	@cmake --build $(BUILD) -j $(JOBS) --target ng_cli ng_tile_large ng_tile_large_e4m3
 	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 
