@@ -41,7 +41,7 @@ demo: ## handwritten digits through the simulated hardware, bit for bit
 	@$(PYTHON) examples/digits/run.py --program $(BUILD)/bin/narrowgauge
 
 test: build ## every unit and every face at everyday depth; fails on a stale verdict of what only test-all runs
-	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
+	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(CTEST_ARGUMENTS)
 
 test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger
 	@$(LEDGER) seed
