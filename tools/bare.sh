@@ -81,7 +81,8 @@ mount --make-rslave "$root/dev"
 cp -L /etc/resolv.conf "$root/etc/resolv.conf"
 cp -L /etc/hosts "$root/etc/hosts"
 [ ! -e /etc/ssl/certs/ca-certificates.crt ] || cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
-passed=(HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive CCACHE_DISABLE=1 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
+inside=/root  # the home of the chroot's user
+passed=(HOME=$inside LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive CCACHE_DISABLE=1 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin)
 while IFS= read -r name; do passed+=("$name=${!name}"); done < <(compgen -e | grep -iE '^(https?_proxy|no_proxy|PIP_CERT|PIP_INDEX_URL|PIP_DEFAULT_TIMEOUT|SSL_CERT_FILE|REQUESTS_CA_BUNDLE)$')
 
 git clone -q --no-local . "$root/root/narrowgauge"
@@ -89,7 +90,7 @@ git clone -q --no-local . "$root/root/narrowgauge"
 say "make $what on Debian $release, commit ${commit:0:12}; its output is in $log"
 status=0
 TIMEFORMAT='%R %U %S'
-{ time env -i "${passed[@]}" chroot "$root" make -C /root/narrowgauge "$what" "$@" >"$log" 2>&1; } 2>"$log.time" || status=$?
+{ time env -i "${passed[@]}" chroot "$root" make -C "$inside/narrowgauge" "$what" "$@" >"$log" 2>&1; } 2>"$log.time" || status=$?
 read -r wall user system < <(tail -n 1 "$log.time")
 rm -f "$log.time"
 disk=$(du -sx --block-size=1M "$root" | cut -f1)
