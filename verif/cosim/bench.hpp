@@ -149,6 +149,16 @@ class Rng {
 
 // ---------------------------------------------------------------- the checker
 
+/// Results that a bench expects and has not seen yet: the bases of scoreboards (scoreboard.hpp).
+class Owed {
+ public:
+  virtual std::size_t owed() const = 0;
+  virtual const std::string& what() const = 0;
+
+ protected:
+  ~Owed() = default;
+};
+
 class Bench {
  public:
   /// `default_vectors` is the budget when neither argument nor environment gives one.
@@ -218,12 +228,35 @@ class Bench {
     if (errors_ >= max_errors_) {
       std::printf("%s: stopped after %llu errors\n", name_.c_str(), static_cast<unsigned long long>(errors_));
       std::fflush(stdout);
-      std::_Exit(finish());
+      std::_Exit(close());
     }
   }
 
-  /// The closing line and the exit code. A run without vectors or compares is a failure, not a success.
+  /// A scoreboard begins: finish() fails while it expects something.
+  void owe(const Owed& board) { boards_.push_back(&board); }
+
+  /// A scoreboard ends: what it still expects will never be compared.
+  void settle(const Owed& board) {
+    if (!finished_) expect_settled(board, "when the scoreboard ended");
+    std::erase(boards_, &board);
+  }
+
+  void expect_settled(const Owed& board, std::string_view when) {
+    expect(board.owed() == 0, [&] {
+      return std::to_string(board.owed()) + " " + board.what() + " never came; expected 0 missing " + std::string(when);
+    });
+  }
+
+  /// The closing line and the exit code. A run without vectors or compares is a failure, and so is one that ends while
+  /// a scoreboard expects results.
   int finish() {
+    for (const Owed* board : boards_) expect_settled(*board, "at the end");
+    finished_ = true;
+    return close();
+  }
+
+ private:
+  int close() {
     std::printf("%s: ran %llu vectors, %llu compares, %llu errors, seed %llu\n", name_.c_str(),
                 static_cast<unsigned long long>(vectors_), static_cast<unsigned long long>(compares_),
                 static_cast<unsigned long long>(errors_), static_cast<unsigned long long>(seed_));
@@ -236,7 +269,6 @@ class Bench {
     return code;
   }
 
- private:
   template <class T>
   static std::string show(const T& value) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -279,6 +311,8 @@ class Bench {
   std::uint64_t seed_, budget_, max_errors_, mutant_;
   std::string wave_;
   Rng rng_;
+  std::vector<const Owed*> boards_;
+  bool finished_ = false;
   std::uint64_t vectors_ = 0, compares_ = 0, errors_ = 0;
 };
 

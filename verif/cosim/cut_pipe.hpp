@@ -4,15 +4,17 @@
 #pragma once
 
 #include <bit>
-#include <deque>
 #include <functional>
 #include <utility>
 
-#include "bench.hpp"
+#include "scoreboard.hpp"
 
 namespace narrowgauge::bench {
 
 /// Edges without enable come at random: nothing may move then, and inputs that wait must not reach the outputs.
+/// A comparison waits in the pipe, so the pipe must not outlive what the comparison refers to: an object whose
+/// comparisons capture `this` owns the pipe as a member behind the members that they refer to. A pipe cannot be copied
+/// or moved, and the run fails if the pipe ends before drain().
 template <class Model>
 class CutPipe {
  public:
@@ -22,6 +24,8 @@ class CutPipe {
     dut_->clk_i = 0;
     dut_->en_i = latency == 0;
   }
+  CutPipe(const CutPipe&) = delete;
+  CutPipe& operator=(const CutPipe&) = delete;
 
   /// The inputs are set. compare() compares the outputs with what these inputs give, and holds copies of what it needs.
   template <class Compare>
@@ -39,13 +43,14 @@ class CutPipe {
   /// Lets out what is on its way.
   void drain() {
     for (int i = 1; i < latency && !inside_.empty(); ++i) enter(std::function(inside_.back()));
+    inside_.abandon();  // copies of the last comparison, which was made
   }
 
  private:
   void enter(std::function<void()> compare) {
     edge(true);
-    inside_.push_back(std::move(compare));
-    if (inside_.size() > latency) inside_.pop_front();
+    inside_.push(std::move(compare));
+    if (inside_.size() > latency) inside_.pop();
     show();
   }
 
@@ -64,7 +69,7 @@ class CutPipe {
 
   Bench& bench_;
   Dut<Model>& dut_;
-  std::deque<std::function<void()>> inside_;  ///< oldest first
+  Scoreboard<std::function<void()>> inside_{bench_, "comparisons in the pipe"};
 };
 
 }  // namespace narrowgauge::bench

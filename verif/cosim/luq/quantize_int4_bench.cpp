@@ -23,7 +23,7 @@ using Numbers = std::array<std::uint16_t, lanes>;
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
+  CutPipe<Vdut> pipe{bench, dut};
 
   void check(const Numbers& x, std::uint32_t scale) {
     const float number = std::bit_cast<float>(scale);
@@ -130,12 +130,11 @@ struct Tester {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_int4");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{bench, dut};
 
   test.significands();
   test.single_bits();
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

@@ -129,8 +129,7 @@ struct Tester : QuantizerTester<lanes, 4, random_bits, 8> {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_luq");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{{bench, dut, pipe}};
+  Tester test{{bench, dut}};
 
   test.numbers(bench.sweep_step("numbers x scales x roundings", 512 * ((0x10000 + lanes - 1) / lanes)));
   if constexpr (random_bits <= 8) {
@@ -138,6 +137,6 @@ int main(int argc, char** argv) {
     test.octaves(bench.sweep_step("numbers x all random words", 18 * 128 * vectors));
   }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

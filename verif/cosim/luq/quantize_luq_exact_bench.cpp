@@ -150,11 +150,10 @@ struct Tester : QuantizerTester<lanes, code_bits, random_bits, mantissa_bits + 8
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_luq_exact");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{{bench, dut, pipe}};
+  Tester test{{bench, dut}};
 
   test.significands(random_bits <= 8 ? 1 + (Tester::words + lanes - 1) / lanes : 1);
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

@@ -38,7 +38,7 @@ struct QuantizerTester {
 
   Bench& bench;
   Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
+  CutPipe<Vdut> pipe{bench, dut};
 
   /// Applies the inputs and compares: `golden` gives the code of a number and a random word, `refused` says that the
   /// scale is none; `after` gets the codes.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "../bench.hpp"
 #include "../cut_pipe.hpp"
@@ -18,7 +19,9 @@ using namespace narrowgauge::bench;
 
 class BlockBench : public FourOverSixBlocks {
  public:
-  BlockBench(Bench& bench, Dut<Vdut>& dut, CutPipe<Vdut>& pipe) : FourOverSixBlocks(bench), dut_(dut), pipe_(pipe) {}
+  BlockBench(Bench& bench, Dut<Vdut>& dut) : FourOverSixBlocks(bench), dut_(dut), pipe_(bench, dut) {}
+
+  void drain() { pipe_.drain(); }
 
  private:
   void check(const Block& x, float g) override {
@@ -35,16 +38,23 @@ class BlockBench : public FourOverSixBlocks {
   }
 
   Dut<Vdut>& dut_;
-  CutPipe<Vdut>& pipe_;
+  CutPipe<Vdut> pipe_;
 };
+
+template <class Blocks>
+concept runs_as_temporary = requires(Blocks& blocks) {
+  static_cast<Blocks&&>(blocks).run();
+};
+static_assert(!runs_as_temporary<BlockBench> && !std::is_move_constructible_v<CutPipe<Vdut>>,
+              "comparisons in the pipe refer to the bench, so neither may go before the other");
 
 }  // namespace
 
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_4over6");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  BlockBench(bench, dut, pipe).run();
-  pipe.drain();
+  BlockBench blocks(bench, dut);
+  blocks.run();
+  blocks.drain();
   return bench.finish();
 }

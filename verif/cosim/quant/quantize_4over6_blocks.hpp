@@ -31,8 +31,8 @@ struct FourOverSixBlocks {
   /// Gives the unit a block.
   virtual void check(const Block& x, float g) = 0;
 
-  /// All of them, the random ones as many as the bench's budget.
-  void run() {
+  /// All of them, the random ones as many as the bench's budget. Not on a temporary: check() may leave work for later.
+  void run() & {
     for (const float g : {1.0F, 0x1.555556p-12F, 0x1p-111F}) elements(g);
     const std::uint64_t step = bench.sweep_step("largest magnitudes x 8 tensor scales", 8 * 0x8000ULL);
     for (const float g :

@@ -37,7 +37,7 @@ float number(std::uint16_t code) { return std::bit_cast<float>(std::uint32_t{cod
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
+  CutPipe<Vdut> pipe{bench, dut};
 
   /// Applies the inputs and compares; `after` gets the codes.
   template <class After>
@@ -200,8 +200,7 @@ struct Tester {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_fp8");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{bench, dut};
 
   test.numbers(bench.sweep_step("numbers x scales x roundings x formats", 1024 * ((0x10000 + lanes - 1) / lanes)));
   if constexpr (random_bits <= 8) {
@@ -211,6 +210,6 @@ int main(int argc, char** argv) {
       if (formats == format_set::fp8 || !fmt) test.intervals(fmt, step);
   }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_numbers(i);
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

@@ -33,7 +33,7 @@ Format format(bool port) {
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
+  CutPipe<Vdut> pipe{bench, dut};
 
   void check(const Block& x, bool stochastic, const Random& random) {
     for (unsigned i = 0; i < 32; ++i) {
@@ -144,8 +144,7 @@ struct Tester {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_mx");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{bench, dut};
 
   std::uint64_t step = bench.sweep_step("numbers under 1024 largest magnitudes", 1024ULL * 2 * binades * 128 / 31);
   for (std::uint32_t m = 0; m < 128; ++m)
@@ -160,6 +159,6 @@ int main(int argc, char** argv) {
     test.check(x, bench.rng().bits(1), test.any_random());
   }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) test.random_block(i);
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

@@ -47,7 +47,7 @@ constexpr std::uint32_t words = std::uint32_t{1} << random_bits;
 struct Tester {
   Bench& bench;
   Dut<Vdut>& dut;
-  CutPipe<Vdut>& pipe;
+  CutPipe<Vdut> pipe{bench, dut};
 
   /// To nearest, and with random bits now and then stochastically, mostly under the power of two in g.
   void check(const Block& x, float g) {
@@ -380,8 +380,7 @@ struct Tester {
 int main(int argc, char** argv) {
   Bench bench(argc, argv, "quantize_nvfp4");
   Dut<Vdut> dut(bench);
-  CutPipe<Vdut> pipe(bench, dut);
-  Tester test{bench, dut, pipe};
+  Tester test{bench, dut};
 
   // Powers of two have all ties of the elements; from 2^-115 down thresholds are subnormal.
   for (const float g : {1.0F, 1.5F, 0x1.555556p-12F, 0x1.fffffep+3F, 0x1p-111F, 0x1.8p-126F, 0x1p-128F})
@@ -400,6 +399,6 @@ int main(int argc, char** argv) {
     test.neighbours();
     test.powers();
   }
-  pipe.drain();
+  test.pipe.drain();
   return bench.finish();
 }

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// The scoreboard fails whenever a result is outstanding: each way to lose one must make the run fail, and a run that
+// loses none must pass.
+#include <cstdio>
+#include <functional>
+#include <type_traits>
+
+#include "scoreboard.hpp"
+
+namespace {
+
+using namespace narrowgauge::bench;
+
+static_assert(!std::is_copy_constructible_v<Scoreboard<int>> && !std::is_move_constructible_v<Scoreboard<int>>);
+
+int run(const std::function<int(Bench&)>& body) {
+  char name[] = "scoreboard";
+  char* argv[] = {name};
+  Bench bench(1, argv, name);
+  bench.vector();
+  bench.expect(true, [] { return ""; });
+  return body(bench);
+}
+
+}  // namespace
+
+int main() {
+  struct Case {
+    const char* name;
+    int exit_code;
+    std::function<int(Bench&)> body;
+  };
+  const Case cases[] = {
+      {"all came", 0,
+       [](Bench& bench) {
+         Scoreboard<int> board(bench, "beats");
+         board.push(1);
+         if (board.shown()) board.pop();
+         board.reset();
+         return bench.finish();
+       }},
+      {"the run ends first", 1,
+       [](Bench& bench) {
+         Scoreboard<int> board(bench, "beats");
+         board.push(1);
+         return bench.finish();
+       }},
+      {"the scoreboard ends first", 1,
+       [](Bench& bench) {
+         Scoreboard<int>(bench, "beats").push(1);
+         return bench.finish();
+       }},
+      {"a reset", 1,
+       [](Bench& bench) {
+         Scoreboard<int> board(bench, "beats");
+         board.push(1);
+         board.reset();
+         return bench.finish();
+       }},
+      {"a reset that cuts short", 0,
+       [](Bench& bench) {
+         Scoreboard<int> board(bench, "beats");
+         board.push(1);
+         board.abandon();
+         board.reset();
+         return bench.finish();
+       }},
+      {"a result too many", 1,
+       [](Bench& bench) {
+         Scoreboard<int> board(bench, "beats");
+         board.shown();
+         return bench.finish();
+       }},
+  };
+  int wrong = 0;
+  for (const Case& one : cases) {
+    const int code = run(one.body);
+    if (code == one.exit_code) continue;
+    std::printf("%s: exit code %d; expected %d\n", one.name, code, one.exit_code);
+    ++wrong;
+  }
+  return wrong == 0 ? 0 : 1;
+}
