@@ -74,12 +74,12 @@ python=/usr/bin/python3
 # .venv/.requirements says what is in .venv: all of the list, or the demo's part of it.
 stamp=.venv/.requirements
 if [ "$what" = demo ] && ! cmp -s python/requirements.txt "$stamp"; then
-  numpy=$(grep '^numpy==' python/requirements.txt)
-  if [ "$(cat "$stamp" 2>/dev/null)" != "$numpy" ]; then
-    say "making .venv with $numpy"
+  some=$(grep -E '^(numpy|pyslang)==' python/requirements.txt)
+  if [ "$(cat "$stamp" 2>/dev/null)" != "$some" ]; then
+    say "making .venv with" $some
     "$python" -m venv --clear .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check "$numpy"
-    echo "$numpy" > "$stamp"
+    .venv/bin/pip install --quiet --disable-pip-version-check $some
+    echo "$some" > "$stamp"
   fi
 elif ! cmp -s python/requirements.txt "$stamp"; then
   say "making .venv and installing $(grep -cE '^[a-zA-Z]' python/requirements.txt) Python packages"

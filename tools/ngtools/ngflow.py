@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every Yosys and Verilator step of the project shares: which files a module needs, how parameters are passed,
-how Yosys is run. Standard library only.
+how Yosys is run.
 
     .venv/bin/python tools/ngtools/ngflow.py sources ng_dot_nvfp4      prints the files of that module, packages first
 """
@@ -12,6 +12,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+
+from ngtools import systemverilog
 
 ROOT = Path(__file__).resolve().parents[2]
 RTL = ROOT / "rtl"
@@ -92,7 +94,7 @@ def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Pa
 
 
 def sources(top: str, rtl: Path = RTL, extra: list[Path] | None = None) -> list[Path]:
-    """The file of `top` and of everything it names, dependencies (so packages too) first."""
+    """The file of `top` and of every module and package below it, dependencies first."""
     files = module_map(rtl, extra)
     if top not in files:
         raise FlowError(f"module '{top}' has no file {top}.sv under {rtl}; known: {', '.join(sorted(files)) or 'none'}")
@@ -101,7 +103,7 @@ def sources(top: str, rtl: Path = RTL, extra: list[Path] | None = None) -> list[
 
     def visit(name: str) -> None:
         seen.add(name)
-        for used in sorted(set(re.findall(r"\b[A-Za-z_]\w*\b", strip_comments(files[name].read_text())))):
+        for used in sorted(systemverilog.names_of(files[name])):
             if used in files and used not in seen:
                 visit(used)
         ordered.append(files[name])
@@ -209,7 +211,7 @@ def run_main(main) -> None:
     """Runs a script's main(); a FlowError is one sentence on stderr and exit code 2."""
     try:
         sys.exit(main())
-    except FlowError as error:
+    except (FlowError, systemverilog.SourceError) as error:
         print(f"{Path(sys.argv[0]).name}: {error}", file=sys.stderr)
         sys.exit(2)
 

@@ -56,7 +56,7 @@ import itertools
 import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
-from ngtools import ngflow
+from ngtools import ngflow, systemverilog
 from ngtools.ngflow import ROOT, FlowError
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -113,34 +113,11 @@ def cuts_of(name: str, unit: str) -> str:
 
 def bits_of(name: str, unit: str, given: str, wanted: str) -> str:
     """A constant of a unit's RTL, or how many bits one of its signals has."""
-    found = list(ngflow.RTL.glob(f"*/ng_{unit}.sv"))
-    rtl = re.sub(r"//.*", "", found[0].read_text()) if found else ""
-    constants = re.findall(r"(?:parameter|localparam) int (?:unsigned )?(\w+) *= *([^,;\n]+)", rtl)
-    assigned = dict(pair.split("=") for pair in given.split(",") if pair)
-
-    def value(text: str) -> int:
-        """An expression of integers, constants, $clog2 and one choice."""
-        for package, constant in re.findall(r"(\w+)::(\w+)", text):
-            path = next(ngflow.RTL.glob(f"*/{package}.sv"))
-            text = text.replace(f"{package}::{constant}", re.search(rf"\b{constant} *= *(\d+)", path.read_text())[1])
-        for constant, meaning in constants:
-            if re.search(rf"\b{constant}\b", text):
-                text = re.sub(rf"\b{constant}\b", str(value(assigned.get(constant, meaning))), text)
-        text = re.sub(r"^(.*)\?(.*):(.*)$", r"((\2) if (\1) else (\3))", text.strip())
-        if not re.fullmatch(r"(?:[-\d\s()*+=<>]|\$clog2|if|else)+", text):
-            raise FlowError(
-                f"docs/pictures/{name}.toml: {text!r} of ng_{unit} is not understood; expected integers and constants"
-            )
-        return int(eval(text.replace("$clog2", "clog2"), {"clog2": lambda n: (n - 1).bit_length()}))
-
-    if wanted in dict(constants):
-        return str(value(wanted))
-    declared = re.findall(rf"logic\s+(?:signed\s+)?(?:\[([^:\]]+):0\])?[^;()\[\]\n]*?\b{wanted}\b", rtl)
-    if len(declared) != 1:
-        raise FlowError(
-            f"docs/pictures/{name}.toml: ng_{unit} declares {wanted!r} {len(declared)} times; expected once"
-        )
-    return str(value(declared[0]) + 1 if declared[0] else 1)
+    try:
+        top = f"ng_{unit}"
+        return str(systemverilog.Module(top, ngflow.sources(top), ngflow.parse_params(given)).named(wanted))
+    except (FlowError, systemverilog.SourceError) as error:
+        raise FlowError(f"docs/pictures/{name}.toml: {error}") from None
 
 
 def filled(name: str, text: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ngtools import ngflow
+from ngtools import ngflow, systemverilog
 from ngtools.ngflow import ROOT, FlowError
 
 # What a configuration can be put to, and the settings of each.
@@ -285,33 +285,9 @@ def filled(item: Any, params: dict[str, int], parameters: dict[str, Parameter], 
 # ---------------------------------------------------------------- one record
 
 
-def rtl_parameters(path: Path) -> dict[str, str]:
-    """Name -> default, as the module's text has them."""
-    code = ngflow.strip_comments(path.read_text())
-    return {
-        match[1]: " ".join(match[2].split())
-        for match in re.finditer(
-            r"\bparameter\s+(?:int|bit)\s+(\w+)\s*=\s*((?:[^,()]|\((?:[^()]|\([^()]*\))*\))+)", code
-        )
-    }
-
-
-def constant(text: str, known: dict[str, int], constants: dict[str, int]) -> int:
-    """Value of a parameter's default: a number, package constant, or arithmetic of those and of parameters before it."""
-    text = re.sub(r"\bng_\w+_pkg::\w+", lambda m: str(constants[m[0]]), text)
-    text = re.sub(r"\b[A-Za-z_]\w*\b", lambda m: str(known[m[0]]), text)
-    if not re.fullmatch(r"[\d\s()+*<-]+", text):
-        raise ValueError(text)
-    return int(eval(text, {"__builtins__": {}}))
-
-
-def package_constants() -> dict[str, int]:
-    """Numbers of the generated packages, as RTL names them: ng_format_pkg::NanIeee."""
-    return {
-        f"{path.stem}::{name}": int(value)
-        for path in sorted((ngflow.RTL / "format").glob("ng_*_pkg.sv"))
-        for name, value in re.findall(r"\blocalparam int (\w+) = (\d+);", path.read_text())
-    }
+def rtl_parameters(rtl: Path) -> dict[str, int]:
+    """Name -> default of a module's parameters."""
+    return systemverilog.Module(rtl.stem, ngflow.sources(rtl.stem, extra=[rtl])).parameters
 
 
 def read_cuts(table: Table) -> dict[str, str]:
@@ -326,13 +302,7 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]
     if cuts:
         rule = {"min": 0, "max": (1 << len(cuts)) - 1, "does": CUTS_MEANING}
         table = Table(table.where, table.values | {"Cuts": rule})
-    constants = package_constants()
-    defaults: dict[str, int] = {}
-    for name, text in rtl_parameters(rtl).items():
-        try:
-            defaults[name] = constant(text, defaults, constants)
-        except (ValueError, KeyError, SyntaxError):
-            raise RecordError(f"{rtl_name}: default '{text}' of parameter {name} is not understood") from None
+    defaults = rtl_parameters(rtl)
     if list(table.values) != list(defaults):
         raise RecordError(
             f"{table.where[:-1]}: {', '.join(table.values) or 'none'}; expected those of {rtl_name}, "

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SystemVerilog as pyslang reads it: which design units a file names, and what a module has at given parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyslang
+import pyslang.ast as slang
+import pyslang.syntax as syntax
+
+
+class SourceError(ValueError):
+    """A file that is no SystemVerilog, or a module or signal that it does not have."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """A port of a module at given parameters; the width is in bits."""
+
+    name: str
+    direction: str  # in, out or inout
+    width: int
+    signed: bool
+
+
+def parse(path: Path) -> syntax.SyntaxTree:
+    """The syntax tree of a file; a syntax error is a SourceError with file and line."""
+    tree = syntax.SyntaxTree.fromFile(str(path), pyslang.SourceManager())
+    errors = [item for item in tree.diagnostics if item.isError()]
+    if errors:
+        report = pyslang.DiagnosticEngine.reportAll(tree.sourceManager, tree.diagnostics)
+        raise SourceError(f'file "{path}" is wrong; expected SystemVerilog: {report.strip().splitlines()[0]}')
+    return tree
+
+
+def names_of(path: Path) -> set[str]:
+    """Modules that a file instantiates and packages that it refers to."""
+    names: set[str] = set()
+
+    def visit(node: Any) -> None:
+        kind = getattr(node, "kind", None)
+        if kind == syntax.SyntaxKind.HierarchyInstantiation:
+            names.add(node.type.valueText)
+        elif kind == syntax.SyntaxKind.ScopedName and node.separator.valueText == "::":
+            names.add(node.left.getFirstToken().valueText)
+
+    parse(path).root.visit(visit)
+    return names
+
+
+class Module:
+    """A module elaborated by itself, with parameters overridden; modules below it are not looked at."""
+
+    def __init__(self, top: str, files: list[Path], params: dict[str, int] | None = None):
+        """`files` hold `top` and the packages that it refers to."""
+        options = slang.CompilationOptions()
+        options.topModules = {top}
+        options.paramOverrides = [f"{name}={value}" for name, value in (params or {}).items()]
+        # What other files have is not needed for a module's own names.
+        options.flags |= slang.CompilationFlags.IgnoreUnknownModules
+        manager = pyslang.SourceManager()
+        self._compilation = slang.Compilation(pyslang.Bag([options]))
+        for path in files:
+            self._compilation.addSyntaxTree(syntax.SyntaxTree.fromFile(str(path), manager))
+        found = [item for item in self._compilation.getRoot().topInstances if item.name == top]
+        if not found:
+            raise SourceError(
+                f'module "{top}" is not in {", ".join(map(str, files))}; expected its name to be the file\'s'
+            )
+        self.name = top
+        self._body = found[0].body
+
+    @property
+    def parameters(self) -> dict[str, int]:
+        """The parameters that an instance may set, in order, with their values."""
+        found = {}
+        for item in self._body.parameters:
+            if isinstance(item, slang.ParameterSymbol) and item.isPortParam and not item.isLocalParam:
+                found[item.name] = number(item)
+        return found
+
+    @property
+    def ports(self) -> list[Port]:
+        directions = {"In": "in", "Out": "out", "InOut": "inout"}
+        return [
+            Port(item.name, directions[item.direction.name], item.type.bitWidth, item.type.isSigned)
+            for item in self._body.portList
+        ]
+
+    def named(self, name: str) -> int:
+        """The value of a constant, or the width in bits of the one signal of that name, generate blocks included."""
+        found = [item for item in self._symbols() if item.name == name]
+        values = {number(item) if isinstance(item, slang.ParameterSymbol) else item.type.bitWidth for item in found}
+        if len(values) != 1:
+            raise SourceError(f'name "{name}" of {self.name} stands for {len(values)} widths or values; expected one')
+        return values.pop()
+
+    def _symbols(self) -> Iterator[Any]:
+        found: list[Any] = []
+
+        def visit(item: Any) -> Any:
+            if isinstance(item, slang.ParameterSymbol | slang.VariableSymbol | slang.NetSymbol):
+                found.append(item)
+            if isinstance(item, slang.InstanceSymbol):
+                return slang.VisitAction.Skip
+            return slang.VisitAction.Advance
+
+        self._body.visit(visit)
+        return iter(found)
+
+
+def constants(path: Path) -> dict[str, int]:
+    """The numbers of a package, as other files name them: ng_format_pkg::NanIeee."""
+    compilation = slang.Compilation()
+    compilation.addSyntaxTree(syntax.SyntaxTree.fromFile(str(path), pyslang.SourceManager()))
+    package = compilation.getPackage(path.stem)
+    if package is None:
+        raise SourceError(f'package "{path.stem}" is not in {path}; expected its name to be the file\'s')
+    return {f"{path.stem}::{item.name}": number(item) for item in package if isinstance(item, slang.ParameterSymbol)}
+
+
+def number(parameter: Any) -> int:
+    """The value of an integer constant."""
+    value = parameter.value.value
+    if not isinstance(value, pyslang.SVInt):
+        raise SourceError(f'parameter "{parameter.name}" is {parameter.value}; expected an integer')
+    return int(value)
