@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decodes tiles of canonical Huffman codes (docs/codec.md, A tile): a value every cycle.
 //
-// The length of a code is found by comparing the next 12 bits with one limit for each length, its symbol by adding the
-// length's base to its bits: an address of a block RAM. ready_o, valid_o and the other outputs come from registers, data_o
-// from one through a multiplexer: no combinational path crosses the unit.
-// A fault ends the tile with a beat that has last_o and fault_o; words up to the tile's last are then dropped, and the next
-// tile is decoded as if nothing had been. No stream stops the unit: every cycle that has bits takes at least one of them.
+// The length of a code is found by comparing the next 12 bits with one limit for each length, its
+// symbol by adding the length's base to its bits: an address of a block RAM. ready_o, valid_o and
+// the other outputs come from registers, data_o from one through a multiplexer: no combinational
+// path crosses the unit.
+// A fault ends the tile with a beat that has last_o and fault_o; words up to the tile's last are
+// then dropped, and the next tile is decoded as if nothing had been. No stream stops the unit:
+// every cycle that has bits takes at least one of them.
 //
-// Bits: this_q holds the word in which the next bit is, next_q the one behind it. place_q points two bits before the next
-// code, where a block's header is if one comes: so header and first code are looked at in the same cycle. The window of
-// 14 bits from a place below Width, at least 16, ends within both words.
-// Width arguments: a cycle takes at most 14 bits (the longest code, and the next header), so place_q + 14 is below 2 Width;
-// place_q has a bit more than a place in a word for the end of a tile's last word, behind which nothing is shifted in.
+// Bits: this_q holds the word in which the next bit is, next_q the one behind it. place_q points
+// two bits before the next code, where a block's header is if one comes: so header and first code
+// are looked at in the same cycle. The window of 14 bits from a place below Width, at least 16,
+// ends within both words.
+// Width arguments: a cycle takes at most 14 bits (the longest code, and the next header), so
+// place_q + 14 is below 2 Width; place_q has a bit more than a place in a word for the end of a
+// tile's last word, behind which nothing is shifted in.
 module ng_huffman_decode #(
   parameter int Width = 32  // bits of a word; power of two
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic             table_we_i,    // the table, while no tile is under way
-  input  logic [8:0]       table_addr_i,  // below 256: a symbol, by its rank among the codes; 256 + l: limit and base of length l
-  input  logic [20:0]      table_data_i,  // the symbol; {limit, base}, the limit as 12 bits of a code and one above
+  // below 256: a symbol, by its rank among the codes; 256 + l: limit and base of length l
+  input  logic [8:0]       table_addr_i,
+  // the symbol; {limit, base}, the limit as 12 bits of a code and one above
+  input  logic [20:0]      table_data_i,
   input  logic             valid_i,
   output logic             ready_o,
   input  logic [Width-1:0] data_i,        // the first bit is the highest
@@ -28,14 +34,18 @@ module ng_huffman_decode #(
   input  logic             ready_i,
   output logic [7:0]       data_o,        // 0 in a beat that stands for no value
   output logic             last_o,        // the last beat of a tile
-  output logic             fault_o,       // beside last_o: the tile is broken, or has words behind its last value
+  // beside last_o: the tile is broken, or has words behind its last value
+  output logic             fault_o,
   output logic             void_o         // beside fault_o: this beat stands for no value
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width $fatal(1, "ng_huffman_decode: Width=%0d; expected 16 to 64, a power of two", Width); end
+  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
+    $fatal(1, "ng_huffman_decode: Width=%0d; expected 16 to 64, a power of two", Width);
+  end
 `endif
 
-  localparam int PlaceWidth = Width > 1 ? $clog2(Width) : 1;  // 1: so that a wrong Width gets as far as the message
+  // 1: so that a wrong Width gets as far as the message
+  localparam int PlaceWidth = Width > 1 ? $clog2(Width) : 1;
 
   // ---- words
   logic             word_valid, word_last, word_take;
@@ -76,12 +86,14 @@ module ng_huffman_decode #(
 
   logic [13:0] window;  // a header and the next 12 bits
 
-  // ---- limits and bases; the limit of length l is a multiple of 2^(12 - l), so that 1 + l bits of it are held and compared
+  // ---- limits and bases; the limit of length l is a multiple of 2^(12 - l), so that 1 + l bits of
+  // it are held and compared
   logic [11:0]     below;  // the next 12 bits are below the limits of lengths 1 to 12
   logic [12*8-1:0] bases_q;
   for (genvar i = 0; i < 12; i++) begin : gen_length
     logic [i+1:0] limit_q;
-    always_ff @(posedge clk_i) if (table_we_i & table_addr_i[8] & (table_addr_i[3:0] == 4'(i + 1))) begin
+    always_ff @(posedge clk_i) if (table_we_i & table_addr_i[8] & (table_addr_i[3:0] == 4'(i + 1)))
+    begin
       limit_q <= table_data_i[20 -: i+2];
       bases_q[i*8 +: 8] <= table_data_i[7:0];
     end
@@ -89,11 +101,13 @@ module ng_huffman_decode #(
   end
 
   // ---- the next code
-  logic [PlaceWidth:0]  place_q, taken_place, code_end;  // code_end: of what this cycle takes, without the next header
+  // code_end: of what this cycle takes, without the next header
+  logic [PlaceWidth:0]  place_q, taken_place, code_end;
   logic [Width+12:0]    words;
   logic [11:0]          only;  // the length is this one
   logic [3:0]           length, taken;
-  logic                 head_q, raw_q, raw, ends_q, counting, found, past, go, enable, last_value, broken, too_long, block_end;
+  logic                 head_q, raw_q, raw, ends_q, counting, found, past, go, enable, last_value,
+      broken, too_long, block_end;
   logic [5:0]           left_q, left;  // values behind this one in its block
   logic                 dropping_q;
   assign words = {this_q, next_q[Width-1 -: 13]};
@@ -106,7 +120,8 @@ module ng_huffman_decode #(
     end
   end
   assign raw = head_q ? window[13] : raw_q;
-  assign counting = head_q & window[12];  // this cycle takes the header of a tile's last block, and its number of values
+  // this cycle takes the header of a tile's last block, and its number of values
+  assign counting = head_q & window[12];
   always_comb begin
     length = '0;
     for (int i = 0; i < 12; i++) length |= 4'(i + 1) & {4{only[i]}};
@@ -124,7 +139,8 @@ module ng_huffman_decode #(
   assign enable = ~valid_o | ready_i;
   assign go = this_valid_q & (next_valid_q | this_last_q) & ~dropping_q & enable;
   assign taken_place = place_q + (PlaceWidth+1)'(taken) + (PlaceWidth+1)'(block_end ? 2 : 0);
-  assign shift = dropping_q ? this_valid_q : go & ~broken & ~last_value & taken_place[PlaceWidth] & ~this_last_q;
+  assign shift = dropping_q ? this_valid_q
+      : go & ~broken & ~last_value & taken_place[PlaceWidth] & ~this_last_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

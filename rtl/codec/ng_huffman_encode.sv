@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes tiles of bytes in canonical Huffman codes (docs/codec.md, A tile): a value every cycle, for ng_bit_pack.
+// Encodes tiles of bytes in canonical Huffman codes (docs/codec.md, A tile): a value every cycle,
+// for ng_bit_pack.
 //
-// Values wait in a bank until their block of 64 is whole, since its header says whether it is coded or raw: raw if it would
-// be longer in codes, or has a value without one. Three more banks take what comes meanwhile.
-// ready_o and valid_o come from registers, the other outputs from registers and the memory's through multiplexers: no
-// combinational path crosses the unit. The first code of a block is offered three cycles after the last of its values was
-// accepted. Blocks follow each other without a gap; the header of a tile's last block, which has its number of values, takes
-// a cycle more, while the header of any other goes with its first code.
+// Values wait in a bank until their block of 64 is whole, since its header says whether it is coded
+// or raw: raw if it would be longer in codes, or has a value without one. Three more banks take
+// what comes meanwhile.
+// ready_o and valid_o come from registers, the other outputs from registers and the memory's
+// through multiplexers: no combinational path crosses the unit. The first code of a block is
+// offered three cycles after the last of its values was accepted. Blocks follow each other without
+// a gap; the header of a tile's last block, which has its number of values, takes a cycle more,
+// while the header of any other goes with its first code.
 //
-// Width argument: excess_q, the bits by which a block's codes are longer than its values, is between -7 * 64 = -448 and
-// 4 * 64 = 256: 10 bits, signed.
+// Width argument: excess_q, the bits by which a block's codes are longer than its values, is
+// between -7 * 64 = -448 and 4 * 64 = 256: 10 bits, signed.
 module ng_huffman_encode (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        table_we_i,    // the table, while no tile is under way
   input  logic [7:0]  table_addr_i,  // value
-  input  logic [15:0] table_data_i,  // length of its code (0: none), and the code, its first bit the highest, zeros behind
+  // length of its code (0: none), and the code, its first bit the highest, zeros behind
+  input  logic [15:0] table_data_i,
   input  logic        valid_i,
   output logic        ready_o,
   input  logic [7:0]  data_i,
@@ -65,12 +69,14 @@ module ng_huffman_encode (
   logic [4*8-1:0] ends;  // of each bank: raw, last of its tile, place of its last value
   for (genvar b = 0; b < 4; b++) begin : gen_bank
     logic [7:0] end_q;
-    always_ff @(posedge clk_i) if (take_q & close_q & (bank_q == 2'(b))) end_q <= {raw, final_q, place_q};
+    always_ff @(posedge clk_i) if (take_q & close_q & (bank_q == 2'(b)))
+      end_q <= {raw, final_q, place_q};
     assign ends[b*8 +: 8] = end_q;
   end
   assign {end_raw, end_final, end_place} = ends[read_bank*8 +: 8];
   assign fetch = whole_q[read_bank] & (~valid_o | ready_i);
-  assign count = start_q & end_final;                       // this fetch is the header with the number of values
+  // this fetch is the header with the number of values
+  assign count = start_q & end_final;
   assign out_final = ~count & (read_q == end_place);
   assign release_bank = fetch & out_final;
 
@@ -148,7 +154,8 @@ module ng_huffman_encode (
   logic [3:0]  length;
   assign code = out_raw_q ? {held[7:0], 4'd0} : held[19:8];
   assign length = out_raw_q ? 4'd8 : held[23:20];
-  assign code_o = out_count_q ? {out_raw_q, 1'b1, out_number_q, 6'd0} : out_head_q ? {out_raw_q, 1'b0, code} : {code, 2'd0};
+  assign code_o = out_count_q ? {out_raw_q, 1'b1, out_number_q, 6'd0}
+      : out_head_q ? {out_raw_q, 1'b0, code} : {code, 2'd0};
   assign length_o = out_count_q ? 4'd8 : out_head_q ? length + 4'd2 : length;
 
 endmodule

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a compressed feature map (docs/codec.md, A tile) made into those of the map again, between two AXI4-Streams: a value
-// every cycle.
+// Tiles of a compressed feature map (docs/codec.md, A tile) made into those of the map again,
+// between two AXI4-Streams: a value every cycle.
 //
 //   words -> ng_huffman_decode -> [ng_zero_expand] -> values counted -> values
 //
-// With the first word of a tile comes how many values it has. No more of them leave, and a tile that is broken, goes on behind
-// its end or has another number of values ends in a beat with a fault; what is left of it is dropped, and the next tile is
-// decoded as if nothing had been. No stream stops the unit.
-// All outputs come from registers, s_axis_tready_o and ready inside through gates: no combinational path crosses the unit.
+// With the first word of a tile comes how many values it has. No more of them leave, and a tile
+// that is broken, goes on behind its end or has another number of values ends in a beat with a
+// fault; what is left of it is dropped, and the next tile is decoded as if nothing had been. No
+// stream stops the unit.
+// All outputs come from registers, s_axis_tready_o and ready inside through gates: no combinational
+// path crosses the unit.
 //
-// Width argument: count_q is the values that have left of a tile, at most as many as it has, less 1: CountBits, as that number.
+// Width argument: count_q is the values that have left of a tile, at most as many as it has, less
+// 1: CountBits, as that number.
 module ng_map_decode #(
   parameter int Width     = 32,  // bits of a word; power of two
   parameter int Runs      = 1,   // 1: runs of zeros can be expanded
@@ -17,25 +20,35 @@ module ng_map_decode #(
 ) (
   input  logic                 clk_i,
   input  logic                 rst_ni,
-  input  logic                 table_we_i,       // the tables, while no tile is under way; not reset
-  input  logic [9:0]           table_addr_i,     // below 512: as ng_huffman_decode has it; 512 + i: i as ng_zero_expand has it
+  // the tables, while no tile is under way; not reset
+  input  logic                 table_we_i,
+  // below 512: as ng_huffman_decode has it; 512 + i: i as ng_zero_expand has it
+  input  logic [9:0]           table_addr_i,
   input  logic [20:0]          table_data_i,
   input  logic                 s_axis_tvalid_i,
   output logic                 s_axis_tready_o,
   input  logic [Width-1:0]     s_axis_tdata_i,   // the first byte of the file lowest
-  input  logic [CountBits-1:0] s_axis_tuser_i,   // beside the first word of a tile: its number of values, less 1
+  // beside the first word of a tile: its number of values, less 1
+  input  logic [CountBits-1:0] s_axis_tuser_i,
   input  logic                 s_axis_tlast_i,   // the last word of a tile
   output logic                 m_axis_tvalid_o,
   input  logic                 m_axis_tready_i,
   output logic [7:0]           m_axis_tdata_o,   // 0 in a beat that stands for no value
-  output logic                 m_axis_tkeep_o,   // low beside a fault: this beat stands for no value
+  // low beside a fault: this beat stands for no value
+  output logic                 m_axis_tkeep_o,
   output logic                 m_axis_tuser_o,   // beside the last beat: a fault
   output logic                 m_axis_tlast_o    // the last beat of a tile
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width $fatal(1, "ng_map_decode: Width=%0d; expected 16 to 64, a power of two", Width); end
-  if (Runs < 0 || Runs > 1) begin : gen_check_runs $fatal(1, "ng_map_decode: Runs=%0d; expected 0 or 1", Runs); end
-  if (CountBits < 1 || CountBits > 20) begin : gen_check_count_bits $fatal(1, "ng_map_decode: CountBits=%0d; expected 1 to 20", CountBits); end
+  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
+    $fatal(1, "ng_map_decode: Width=%0d; expected 16 to 64, a power of two", Width);
+  end
+  if (Runs < 0 || Runs > 1) begin : gen_check_runs
+    $fatal(1, "ng_map_decode: Runs=%0d; expected 0 or 1", Runs);
+  end
+  if (CountBits < 1 || CountBits > 20) begin : gen_check_count_bits
+    $fatal(1, "ng_map_decode: CountBits=%0d; expected 1 to 20", CountBits);
+  end
 `endif
 
   // ---- the tile's number of values waits for them

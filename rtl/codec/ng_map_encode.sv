@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tiles of a feature map in bytes made into tiles of a compressed one (docs/codec.md, A tile), between two AXI4-Streams: a value
-// every cycle, as it is in the file.
+// Tiles of a feature map in bytes made into tiles of a compressed one (docs/codec.md, A tile),
+// between two AXI4-Streams: a value every cycle, as it is in the file.
 //
 //   values -> [ng_zero_runs] -> ng_huffman_encode -> queue of two -> ng_bit_pack -> words
 //
-// The queue keeps the choice of a code and its shift out of one path. All outputs come from registers: no combinational path crosses the unit. A tile takes a cycle more than it has bytes, for the
-// header of its last block, and one where its last code ends in a word behind the one that it fills.
+// The queue keeps the choice of a code and its shift out of one path. All outputs come from
+// registers: no combinational path crosses the unit. A tile takes a cycle more than it has bytes,
+// for the header of its last block, and one where its last code ends in a word behind the one that
+// it fills.
 module ng_map_encode #(
   parameter int Width = 32,  // bits of a word; power of two
   parameter int Runs  = 1    // 1: runs of zeros can be shortened
@@ -13,7 +15,8 @@ module ng_map_encode #(
   input  logic             clk_i,
   input  logic             rst_ni,
   input  logic             table_we_i,       // the tables, while no tile is under way; not reset
-  input  logic [8:0]       table_addr_i,     // below 256: as ng_huffman_encode has it; 256 + i: i as ng_zero_runs has it
+  // below 256: as ng_huffman_encode has it; 256 + i: i as ng_zero_runs has it
+  input  logic [8:0]       table_addr_i,
   input  logic [15:0]      table_data_i,
   input  logic             s_axis_tvalid_i,
   output logic             s_axis_tready_o,
@@ -25,8 +28,12 @@ module ng_map_encode #(
   output logic             m_axis_tlast_o    // the last word of a tile
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width $fatal(1, "ng_map_encode: Width=%0d; expected 16 to 64, a power of two", Width); end
-  if (Runs < 0 || Runs > 1) begin : gen_check_runs $fatal(1, "ng_map_encode: Runs=%0d; expected 0 or 1", Runs); end
+  if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
+    $fatal(1, "ng_map_encode: Width=%0d; expected 16 to 64, a power of two", Width);
+  end
+  if (Runs < 0 || Runs > 1) begin : gen_check_runs
+    $fatal(1, "ng_map_encode: Runs=%0d; expected 0 or 1", Runs);
+  end
 `endif
 
   // ---- bytes: the values, or what is left of them where runs of zeros are shortened

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix times vector in integers, then bias, shift and clip (docs/codec.md, The transform): a value in and a result out every
-// cycle. With a layer's forward matrix it is transform and quantizer, with the inverse one dequantizer, inverse and ReLU.
+// Matrix times vector in integers, then bias, shift and clip (docs/codec.md, The transform): a
+// value in and a result out every cycle. With a layer's forward matrix it is transform and
+// quantizer, with the inverse one dequantizer, inverse and ReLU.
 //
-// Each value is multiplied by its column of the matrix, and every row has a sum of its own. Whole vectors of sums move to a
-// chain, from which they leave row after row through one adder for the bias, one shifter and one clip.
-// ready_o, valid_o, data_o and last_o come from registers: no combinational path crosses the unit. The first result of a vector
-// is offered eight cycles after its last value was accepted; vectors follow each other without a gap.
+// Each value is multiplied by its column of the matrix, and every row has a sum of its own. Whole
+// vectors of sums move to a chain, from which they leave row after row through one adder for the
+// bias, one shifter and one clip.
+// ready_o, valid_o, data_o and last_o come from registers: no combinational path crosses the unit.
+// The first result of a vector is offered eight cycles after its last value was accepted; vectors
+// follow each other without a gap.
 //
-// Width arguments: Size products of InWidth and MatrixWidth bits are together at most Size * 2^(InWidth + MatrixWidth - 2)
-// in magnitude, and that value itself occurs: SumWidth = InWidth + MatrixWidth + $clog2(Size) bits hold it with its sign. The
-// bias has as many; their sum has one more.
+// Width arguments: Size products of InWidth and MatrixWidth bits are together at most Size *
+// 2^(InWidth + MatrixWidth - 2) in magnitude, and that value itself occurs: SumWidth = InWidth +
+// MatrixWidth + $clog2(Size) bits hold it with its sign. The bias has as many; their sum has one
+// more.
 module ng_transform #(
   parameter int Size        = 4,  // values of a vector
   parameter int InWidth     = 8,
@@ -23,10 +27,12 @@ module ng_transform #(
   input  logic                  clk_i,
   input  logic                  rst_ni,
   input  logic                  table_we_i,      // the table, while no vector is under way
-  input  logic [1:0]            table_kind_i,    // 0: entry at row and column; 1: bias of the row; 2, 3: settings
+  // 0: entry at row and column; 1: bias of the row; 2, 3: settings
+  input  logic [1:0]            table_kind_i,
   input  logic [IndexWidth-1:0] table_row_i,
   input  logic [IndexWidth-1:0] table_column_i,
-  input  logic [TableWidth-1:0] table_data_i,    // settings: ReLU, limit (OutWidth-1 bits), shift (6)
+  // settings: ReLU, limit (OutWidth-1 bits), shift (6)
+  input  logic [TableWidth-1:0] table_data_i,
   input  logic                  valid_i,
   output logic                  ready_o,
   input  logic [InWidth-1:0]    data_i,          // signed, as all numbers here but limit and shift
@@ -34,14 +40,23 @@ module ng_transform #(
   output logic                  valid_o,
   input  logic                  ready_i,
   output logic [OutWidth-1:0]   data_o,
-  output logic                  last_o           // the last result of a vector that came with last_i
+  // the last result of a vector that came with last_i
+  output logic                  last_o
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Size < 2 || Size > 64) begin : gen_check_size $fatal(1, "ng_transform: Size=%0d; expected 2 to 64", Size); end
-  if (InWidth < 2 || InWidth > 16) begin : gen_check_in_width $fatal(1, "ng_transform: InWidth=%0d; expected 2 to 16", InWidth); end
-  if (OutWidth < 2 || OutWidth > 16) begin : gen_check_out_width $fatal(1, "ng_transform: OutWidth=%0d; expected 2 to 16", OutWidth); end
-  if (MatrixWidth < 2 || MatrixWidth > 16) begin : gen_check_matrix_width $fatal(1, "ng_transform: MatrixWidth=%0d; expected 2 to 16", MatrixWidth); end
+  if (Size < 2 || Size > 64) begin : gen_check_size
+    $fatal(1, "ng_transform: Size=%0d; expected 2 to 64", Size);
+  end
+  if (InWidth < 2 || InWidth > 16) begin : gen_check_in_width
+    $fatal(1, "ng_transform: InWidth=%0d; expected 2 to 16", InWidth);
+  end
+  if (OutWidth < 2 || OutWidth > 16) begin : gen_check_out_width
+    $fatal(1, "ng_transform: OutWidth=%0d; expected 2 to 16", OutWidth);
+  end
+  if (MatrixWidth < 2 || MatrixWidth > 16) begin : gen_check_matrix_width
+    $fatal(1, "ng_transform: MatrixWidth=%0d; expected 2 to 16", MatrixWidth);
+  end
 `endif
 
   localparam logic [IndexWidth-1:0] Last = IndexWidth'(Size - 1);
@@ -141,7 +156,8 @@ module ng_transform #(
 
   localparam int AllWidth = SumWidth + 1;
   localparam int ClipWidth = AllWidth > OutWidth + 1 ? AllWidth : OutWidth + 1;
-  logic                        head_valid_q, head_last_q, all_valid_q, all_last_q, shifted_valid_q, shifted_last_q;
+  logic                        head_valid_q, head_last_q, all_valid_q, all_last_q, shifted_valid_q,
+      shifted_last_q;
   logic        [SumWidth-1:0]  bias;
   logic signed [SumWidth-1:0]  head_q;
   logic signed [AllWidth-1:0]  all_q, shifted_q;
@@ -180,7 +196,8 @@ module ng_transform #(
   end
   assign high = signed'(ClipWidth'(limit_q));
   assign low = relu_q ? '0 : -high;
-  assign result = OutWidth'(ClipWidth'(shifted_q) > high ? high : ClipWidth'(shifted_q) < low ? low : ClipWidth'(shifted_q));
+  assign result = OutWidth'(ClipWidth'(shifted_q) > high ? high : ClipWidth'(shifted_q) < low ? low
+      : ClipWidth'(shifted_q));
 
   ng_fifo2 #(
     .Width(OutWidth + 1)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds FP32 to BF16, to odd: what is no BF16 number becomes its neighbour whose last bit is 1. Combinational.
-// Twin of narrowgauge::fp32_to_bf16_odd.
+// Rounds FP32 to BF16, to odd: what is no BF16 number becomes its neighbour whose last bit is 1.
+// Combinational. Twin of narrowgauge::fp32_to_bf16_odd.
 //
-// The result is on the same side of every BF16 number with an even code as the FP32 number was, so a unit that compares with such
-// numbers decides as if it had all 32 bits: rounding to fewer bits behind this one rounds once.
+// The result is on the same side of every BF16 number with an even code as the FP32 number was, so
+// a unit that compares with such numbers decides as if it had all 32 bits: rounding to fewer bits
+// behind this one rounds once.
 //
 // Width argument: no carry, since the upper half is kept and its last bit only ever set.
 module ng_fp32_to_bf16_odd (

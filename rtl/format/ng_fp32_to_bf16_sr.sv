@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds FP32 to BF16 stochastically, with as many random bits as are lost: over all 2^16 words the expectation is the FP32 number.
-// Combinational. Twin of narrowgauge::fp32_to_bf16_sr.
+// Rounds FP32 to BF16 stochastically, with as many random bits as are lost: over all 2^16 words the
+// expectation is the FP32 number. Combinational. Twin of narrowgauge::fp32_to_bf16_sr.
 //
-// The lower half is the share of the way to the next BF16 number, in all binades and among subnormal numbers. Where its sum with the
-// random bits has a carry the upper half is rounded up, as an integer, from one exponent to the next too.
+// The lower half is the share of the way to the next BF16 number, in all binades and among
+// subnormal numbers. Where its sum with the random bits has a carry the upper half is rounded up,
+// as an integer, from one exponent to the next too.
 //
-// No finite number becomes infinity: the largest BF16 number is not rounded up. A NaN whose upper half is that of an infinity has its
-// last bit set.
+// No finite number becomes infinity: the largest BF16 number is not rounded up. A NaN whose upper
+// half is that of an infinity has its last bit set.
 //
-// Width argument: 15'h7F7E is the largest upper half that is rounded up: no carry leaves the 15 bits below the sign.
+// Width argument: 15'h7F7E is the largest upper half that is rounded up: no carry leaves the 15
+// bits below the sign.
 module ng_fp32_to_bf16_sr (
   input  logic [31:0] fp32_i,
   input  logic [15:0] rand_i,

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random words of a Galois LFSR of maximal length, period 2^Width - 1, as many bits a cycle as asked for. Twin of
-// narrowgauge::Lfsr: bit k of a word is what falls out in its step k.
+// Random words of a Galois LFSR of maximal length, period 2^Width - 1, as many bits a cycle as
+// asked for. Twin of narrowgauge::Lfsr: bit k of a word is what falls out in its step k.
 //
-// A beat of the input sets the state (0, which would never change, becomes 1); words come from the cycle after the next on, one a
-// cycle, until the next beat. A beat is always taken. A word that waits for ready_i then is not withdrawn: it is the last of the
-// state before.
-// state_o is that after the word offered: set again, it continues the stream behind that word. It is 0 until a state was set.
+// A beat of the input sets the state (0, which would never change, becomes 1); words come from the
+// cycle after the next on, one a cycle, until the next beat. A beat is always taken. A word that
+// waits for ready_i then is not withdrawn: it is the last of the state before.
+// state_o is that after the word offered: set again, it continues the stream behind that word. It
+// is 0 until a state was set.
 //
-// A step shifts right and, if a 1 fell out, xors the polynomial, whose bit i-1 is the coefficient of x^i.
+// A step shifts right and, if a 1 fell out, xors the polynomial, whose bit i-1 is the coefficient
+// of x^i.
 module ng_lfsr #(
   parameter int Width = 32,  // bits of the state
   parameter int Bits  = 8    // of a word
@@ -23,8 +25,12 @@ module ng_lfsr #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 8 || Width > 64 || Width % 8 != 0) begin : gen_check_width $fatal(1, "ng_lfsr: Width=%0d; expected 8 to 64, a multiple of 8", Width); end
-  if (Bits < 1 || Bits > 128) begin : gen_check_bits $fatal(1, "ng_lfsr: Bits=%0d; expected 1 to 128", Bits); end
+  if (Width < 8 || Width > 64 || Width % 8 != 0) begin : gen_check_width
+    $fatal(1, "ng_lfsr: Width=%0d; expected 8 to 64, a multiple of 8", Width);
+  end
+  if (Bits < 1 || Bits > 128) begin : gen_check_bits
+    $fatal(1, "ng_lfsr: Bits=%0d; expected 1 to 128", Bits);
+  end
 `endif
 
   localparam logic [63:0] Polynomial =

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11): blocks of 128 random bits, each
-// a function of a counter of 128 bits and a key of 64. Twin of narrowgauge::Philox4x32.
+// Philox4x32-10 (Salmon, Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3, SC'11):
+// blocks of 128 random bits, each a function of a counter of 128 bits and a key of 64. Twin of
+// narrowgauge::Philox4x32.
 //
-// A beat of the input sets counter and key; the blocks of that counter and of those that follow come out until the next beat. What
-// is in the making when a beat is taken is dropped, and a block that is offered stays until it is taken: no beat is taken then.
-// counter_o and key_o are the state, those of the block in the making or offered: set again, they continue the stream with it.
+// A beat of the input sets counter and key; the blocks of that counter and of those that follow
+// come out until the next beat. What is in the making when a beat is taken is dropped, and a block
+// that is offered stays until it is taken: no beat is taken then. counter_o and key_o are the
+// state, those of the block in the making or offered: set again, they continue the stream with it.
 //
-// One round, or several, a cycle: a block takes Steps = 10 / RoundsPerCycle cycles, and one more, in which it is offered and the
-// counter steps on.
+// One round, or several, a cycle: a block takes Steps = 10 / RoundsPerCycle cycles, and one more,
+// in which it is offered and the counter steps on.
 //
-// Round r has the key plus r times a constant, modulo 2^32 each word; rounds of a cycle other than the first add it again.
+// Round r has the key plus r times a constant, modulo 2^32 each word; rounds of a cycle other than
+// the first add it again.
 module ng_philox4x32 #(
   parameter int RoundsPerCycle = 1
 ) (
@@ -27,8 +30,12 @@ module ng_philox4x32 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RoundsPerCycle < 1 || RoundsPerCycle > 10) begin : gen_check_rounds_per_cycle $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected 1 to 10", RoundsPerCycle); end
-  if (10 % (RoundsPerCycle < 1 ? 1 : RoundsPerCycle) != 0) begin : gen_check_divisor $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected a divisor of 10", RoundsPerCycle); end
+  if (RoundsPerCycle < 1 || RoundsPerCycle > 10) begin : gen_check_rounds_per_cycle
+    $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected 1 to 10", RoundsPerCycle);
+  end
+  if (10 % (RoundsPerCycle < 1 ? 1 : RoundsPerCycle) != 0) begin : gen_check_divisor
+    $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected a divisor of 10", RoundsPerCycle);
+  end
 `endif
 
   localparam int Steps = 10 / RoundsPerCycle;
@@ -45,7 +52,8 @@ module ng_philox4x32 #(
   always_comb begin
     step_key = '0;
     for (int i = 0; i < Steps; i++) begin
-      if (step_q == StepWidth'(i)) step_key = {Weyl1 * 32'(i * RoundsPerCycle), Weyl0 * 32'(i * RoundsPerCycle)};
+      if (step_q == StepWidth'(i)) step_key =
+          {Weyl1 * 32'(i * RoundsPerCycle), Weyl0 * 32'(i * RoundsPerCycle)};
     end
   end
   assign words_key = {key_q[63:32] + step_key[63:32], key_q[31:0] + step_key[31:0]};

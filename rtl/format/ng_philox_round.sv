@@ -6,12 +6,17 @@
 //   word 2 <- high(M0 word 0) ^ word 3 ^ key 1
 //   word 3 <- low (M0 word 0)
 //
-// The products are sums of shifted multiples, 1, 7 and 9 times the word, of which these constants need few:
-//   M0 = 2^30 + 9 2^28 + 9 2^22 + 2^20 + 9 2^13 - 2^7 - 9 2^2 - 9             8 additions with the one for 9
-//   M1 = 7 2^29 - 9 2^25 - 7 2^20 + 7 2^17 + 9 2^12 - 9 2^6 - 7 2^4 + 7       9 with those for 7 and 9
-// They are added from the lowest on: bits below the next term are finished and pass, so adders stay about as wide as a multiple.
+// The products are sums of shifted multiples, 1, 7 and 9 times the word, of which these constants
+// need few:
+//   M0 = 2^30 + 9 2^28 + 9 2^22 + 2^20 + 9 2^13 - 2^7 - 9 2^2 - 9             8 additions with the
+//                                                                             one for 9
+//   M1 = 7 2^29 - 9 2^25 - 7 2^20 + 7 2^17 + 9 2^12 - 9 2^6 - 7 2^4 + 7       9 with those for 7
+//                                                                             and 9
+// They are added from the lowest on: bits below the next term are finished and pass, so adders stay
+// about as wide as a multiple.
 //
-// Width argument: a name says the multiple, and no partial sum is negative. n times a word of 32 bits is below 2^(32 + clog2(n)).
+// Width argument: a name says the multiple, and no partial sum is negative. n times a word of 32
+// bits is below 2^(32 + clog2(n)).
 module ng_philox_round (
   input  logic [127:0] words_i,  // word 0 in the low bits
   input  logic [63:0]  key_i,    // of this round, key 0 in the low bits
@@ -28,7 +33,8 @@ module ng_philox_round (
   assign b9 = {1'b0, b, 3'b0} + {4'b0, b};
   assign b7 = {b, 3'b0} - {3'b0, b};
 
-  // M0 a: 45 = 9 + 9 2^2, 173 = 45 + 2^7, 73555 = 9 2^13 - 173; what follows is of weight 2^20, 2^22, 2^28, 2^30.
+  // M0 a: 45 = 9 + 9 2^2, 173 = 45 + 2^7, 73555 = 9 2^13 - 173; what follows is of weight 2^20,
+  // 2^22, 2^28, 2^30.
   logic [37:0] a45;
   logic [39:0] a173;
   logic [48:0] a73555;
@@ -45,7 +51,8 @@ module ng_philox_round (
   assign a_30 = a_28[35:2] + {2'b0, a};
   assign product_a = {a_30, a_28[1:0], a_22[5:0], a_20[1:0], a73555[19:0]};
 
-  // M1 b: 43 = 7 + 9 2^2, 36871 = 7 + 9 2^12, 36183 = 36871 - 43 2^4; 3289 = 7 2^9 - 295 and 295 = 7 + 9 2^5, of weight 2^20.
+  // M1 b: 43 = 7 + 9 2^2, 36871 = 7 + 9 2^12, 36183 = 36871 - 43 2^4; 3289 = 7 2^9 - 295 and 295 =
+  // 7 + 9 2^5, of weight 2^20.
   logic [37:0] b43;
   logic [47:0] b36871, b36183;
   logic [34:0] b_17;

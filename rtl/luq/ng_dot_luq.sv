@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact dot product of INT4 and FP4 [1,3,0] numbers, as an integer in units of alpha: shifts and a tree of adders.
+// Exact dot product of INT4 and FP4 [1,3,0] numbers, as an integer in units of alpha: shifts and a
+// tree of adders.
 //
 //   dot_o = sum_i value(a_i[4*i+:4]) * value(b_i[4*i+:4])
 //
-// A lane shifts its INT4 number by the exponent of its FP4 number and inverts it if that is negative; the +1 that inversion owes is
-// the carry-in of an adder of the tree, of which there is one fewer than lanes: lane 0 negates in full (ng_mul_luq). The
-// adder of two subtrees takes what the first lane of the right one owes.
+// A lane shifts its INT4 number by the exponent of its FP4 number and inverts it if that is
+// negative; the +1 that inversion owes is the carry-in of an adder of the tree, of which there is
+// one fewer than lanes: lane 0 negates in full (ng_mul_luq). The adder of two subtrees takes what
+// the first lane of the right one owes.
 //
-// Width argument: a lane is within +-512, less 1 while it owes: 11 bits. The sum of Lanes of them is within +-512 Lanes.
+// Width argument: a lane is within +-512, less 1 while it owes: 11 bits. The sum of Lanes of them
+// is within +-512 Lanes.
 //
 // Cuts (docs/cuts.md): bit 0 behind the shifts, in front of the tree.
 module ng_dot_luq #(
@@ -23,8 +26,12 @@ module ng_dot_luq #(
   output logic signed [DotWidth-1:0] dot_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 2 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_luq: Lanes=%0d; expected a power of two, 2 or more", Lanes); end
-  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_dot_luq: Cuts=%0d; expected 0 or 1", Cuts); end
+  if (Lanes < 2 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_dot_luq: Lanes=%0d; expected a power of two, 2 or more", Lanes);
+  end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
+    $fatal(1, "ng_dot_luq: Cuts=%0d; expected 0 or 1", Cuts);
+  end
 `endif
 
   localparam int Levels = $clog2(Lanes);

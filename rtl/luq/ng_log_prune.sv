@@ -1,20 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// For near-lognormal gradients (arXiv 2006.08173): the sums of log2|x| and of its square over a tensor that streams by in BF16, and
-// its stochastic pruning. Twin of narrowgauge::LogSums and prune_bf16.
+// For near-lognormal gradients (arXiv 2006.08173): the sums of log2|x| and of its square over a
+// tensor that streams by in BF16, and its stochastic pruning. Twin of narrowgauge::LogSums and
+// prune_bf16.
 //
-// Logarithm. log2((1 + m/128) 2^e) is e + (m + c)/128, c a correction of 4 bits for the upper 4 bits of m; rounded to FracBits fraction
-// bits, halves up. A subnormal number is normalized first. Zeros have no logarithm, nor have infinities and NaNs.
+// Logarithm. log2((1 + m/128) 2^e) is e + (m + c)/128, c a correction of 4 bits for the upper 4
+// bits of m; rounded to FracBits fraction bits, halves up. A subnormal number is normalized first.
+// Zeros have no logarithm, nor have infinities and NaNs.
 //
-// Pruning. x stays where |x| >= tau; else it becomes tau, with its sign, if and only if |x| 2^RandBits >= tau (2^RandBits - R), R the
-// random bits, and else 0: |x|'s significand shifted right by the difference of the exponents, against a product. What the
-// shift drops is below the product's last place and decides nothing. All codes compare as magnitudes, so infinities and NaNs stay.
+// Pruning. x stays where |x| >= tau; else it becomes tau, with its sign, if and only if |x|
+// 2^RandBits >= tau (2^RandBits - R), R the random bits, and else 0: |x|'s significand shifted
+// right by the difference of the exponents, against a product. What the shift drops is below the
+// product's last place and decides nothing. All codes compare as magnitudes, so infinities and NaNs
+// stay.
 //
-// A beat is taken into ng_fifo2, so that ready_o comes from a register, and passes three registers, which move together where
-// the last one is empty or taken. The sums are those of the tensor up to the beat that is offered; last_o: of all of it.
+// A beat is taken into ng_fifo2, so that ready_o comes from a register, and passes three registers,
+// which move together where the last one is empty or taken. The sums are those of the tensor up to
+// the beat that is offered; last_o: of all of it.
 //
-// Width argument. Exponents with the subnormal numbers' are -133 to 127, the logarithm is -133 to 128: 9 bits before the point, its
-// magnitude below 2^8, its square below 2^15. n = Lanes 2^CountBits of them add clog2(Lanes) + CountBits bits; a count of n takes
-// one more. The significand of tau is below 2^8, so the product is below 2^(8 + RandBits).
+// Width argument. Exponents with the subnormal numbers' are -133 to 127, the logarithm is -133 to
+// 128: 9 bits before the point, its magnitude below 2^8, its square below 2^15. n = Lanes
+// 2^CountBits of them add clog2(Lanes) + CountBits bits; a count of n takes one more. The
+// significand of tau is below 2^8, so the product is below 2^(8 + RandBits).
 module ng_log_prune #(
   parameter int Lanes     = 4,
   parameter int FracBits  = 4,
@@ -31,7 +37,8 @@ module ng_log_prune #(
   output logic                       ready_o,
   input  logic [Lanes*16-1:0]        data_i,
   input  logic                       last_i,       // the last beat of a tensor
-  input  logic [14:0]                threshold_i,  // tau, the magnitude of a BF16 number; 0 prunes nothing
+  // tau, the magnitude of a BF16 number; 0 prunes nothing
+  input  logic [14:0]                threshold_i,
   input  logic [Lanes*RandBits-1:0]  rand_i,
   output logic                       valid_o,
   input  logic                       ready_i,
@@ -44,10 +51,18 @@ module ng_log_prune #(
   output logic                       special_o     // there was an infinity or a NaN
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 16) begin : gen_check_lanes $fatal(1, "ng_log_prune: Lanes=%0d; expected 1 to 16", Lanes); end
-  if (FracBits < 1 || FracBits > 7) begin : gen_check_frac_bits $fatal(1, "ng_log_prune: FracBits=%0d; expected 1 to 7", FracBits); end
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_log_prune: RandBits=%0d; expected 1 to 24", RandBits); end
-  if (CountBits < 0 || CountBits > 31) begin : gen_check_count_bits $fatal(1, "ng_log_prune: CountBits=%0d; expected 0 to 31", CountBits); end
+  if (Lanes < 1 || Lanes > 16) begin : gen_check_lanes
+    $fatal(1, "ng_log_prune: Lanes=%0d; expected 1 to 16", Lanes);
+  end
+  if (FracBits < 1 || FracBits > 7) begin : gen_check_frac_bits
+    $fatal(1, "ng_log_prune: FracBits=%0d; expected 1 to 7", FracBits);
+  end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_log_prune: RandBits=%0d; expected 1 to 24", RandBits);
+  end
+  if (CountBits < 0 || CountBits > 31) begin : gen_check_count_bits
+    $fatal(1, "ng_log_prune: CountBits=%0d; expected 0 to 31", CountBits);
+  end
 `endif
 
   localparam int LogWidth = 9 + FracBits;
@@ -75,7 +90,8 @@ module ng_log_prune #(
   // ---- first register: logarithms; |x| aligned with tau, and what it is compared with
   logic [Lanes*LogWidth-1:0] log_d, log_q;
   logic [Lanes*SigWidth-1:0] aligned_d, aligned_q, bound_d, bound_q;
-  logic [Lanes-1:0]          counted_d, counted_q, zero_d, zero_q, special_d, special_q, keep_d, keep_q;
+  logic [Lanes-1:0]          counted_d, counted_q, zero_d, zero_q, special_d, special_q, keep_d,
+      keep_q;
   logic [Lanes*16-1:0]       data_q;
   logic [14:0]               threshold_q;
   logic                      last_q, valid_q;
@@ -147,7 +163,8 @@ module ng_log_prune #(
     end
     assign aligned_d[i*SigWidth +: SigWidth] = {normal, fraction, {RandBits{1'b0}}} >> shift;
     assign rest = ~head_rand[i*RandBits +: RandBits];
-    assign bound_d[i*SigWidth +: SigWidth] = {{RandBits{1'b0}}, tau_sig} * {8'd0, rest} + {{RandBits{1'b0}}, tau_sig};
+    assign bound_d[i*SigWidth +: SigWidth] = {{RandBits{1'b0}}, tau_sig} * {8'd0, rest}
+        + {{RandBits{1'b0}}, tau_sig};
   end
 
   // ---- second register: the sums of the beat, the numbers as they leave
@@ -168,7 +185,8 @@ module ng_log_prune #(
     assign magnitude = negative ? -log : log;
     assign squares[i*SquareBits +: SquareBits] = SquareBits'(magnitude) * SquareBits'(magnitude);
     assign up = aligned_q[i*SigWidth +: SigWidth] >= bound_q[i*SigWidth +: SigWidth];
-    assign pruned_d[i*16 +: 16] = keep_q[i] ? data_q[i*16 +: 16] : {data_q[i*16+15], threshold_q & {15{up}}};
+    assign pruned_d[i*16 +: 16] = keep_q[i] ? data_q[i*16 +: 16]
+        : {data_q[i*16+15], threshold_q & {15{up}}};
   end
   always_comb begin
     beat_sum_d = '0;
@@ -202,7 +220,8 @@ module ng_log_prune #(
     {log_q, aligned_q, bound_q} <= {log_d, aligned_d, bound_d};
     {counted_q, zero_q, special_q, keep_q} <= {counted_d, zero_d, special_d, keep_d};
     {data_q, threshold_q, last_q} <= {head_data, head_threshold, head_last};
-    {beat_sum_q, beat_squares_q, beat_count_q, beat_zeros_q} <= {beat_sum_d, beat_squares_d, beat_count_d, beat_zeros_d};
+    {beat_sum_q, beat_squares_q, beat_count_q, beat_zeros_q} <=
+        {beat_sum_d, beat_squares_d, beat_count_d, beat_zeros_d};
     {pruned_q, pruned_last_q, pruned_special_q} <= {pruned_d, last_q, |special_q};
     if (pruned_valid_q) begin
       data_o    <= pruned_q;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Product of two FP7 [1,4,2] numbers, (1 + m/4) 2^(E-1), rounded to nearest even: what a datapath has that multiplies FP4 by
-// casting it to the next wider format. It exists to be compared with ng_mul_luq.
+// Product of two FP7 [1,4,2] numbers, (1 + m/4) 2^(E-1), rounded to nearest even: what a datapath
+// has that multiplies FP4 by casting it to the next wider format. It exists to be compared with
+// ng_mul_luq.
 //
-//   multiply, add exponents, normalize by a place, round, correct the exponent; beyond E = 15 the largest number
-//   E = 0 is zero whatever the mantissa, in both operands; a zero has the sign that the two signs give
+//   multiply, add exponents, normalize by a place, round, correct the exponent; beyond E = 15 the
+//   largest number E = 0 is zero whatever the mantissa, in both operands; a zero has the sign that
+//   the two signs give
 //
-// Width argument: significands are 4 to 7, their product 16 to 49, 6 bits. E = Ea + Eb - 1 is 1 to 29, 31 at most when normalized
-// and rounded: 5 bits.
+// Width argument: significands are 4 to 7, their product 16 to 49, 6 bits. E = Ea + Eb - 1 is 1 to
+// 29, 31 at most when normalized and rounded: 5 bits.
 module ng_mul_fp7 (
   input  logic [6:0] a_i,
   input  logic [6:0] b_i,

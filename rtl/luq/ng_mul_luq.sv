@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LUQ's product of an INT4 and an FP4 [1,3,0] number, without a multiplier (arXiv 2112.10769, MF-BPROP).
+// LUQ's product of an INT4 and an FP4 [1,3,0] number, without a multiplier (arXiv 2112.10769,
+// MF-BPROP).
 //
-//   Shape 0 fixed   product_o = value(a_i) value(b_i), an integer in units of alpha: the INT4 number, negated if b is
-//                   negative, shifted left by b's exponent.
-//   Shape 1 fp7     the same value in FP7 [1,4,2], (1 + m/4) 2^(E-1): |a| = (1 + m/4) 2^k gives the mantissa and what b's exponent
-//                   grows by. Exact for every pair; a zero has the sign that the signs of a and b give.
-//   Shape 2 split   the same value as a sign, b's exponent field e (3 bits) and the significand |a| (4 bits), which is 0 if b is:
-//                   |a| 2^(e-1). No exponents are added and nothing is shifted: for accumulators that align anyway.
+//   Shape 0 fixed   product_o = value(a_i) value(b_i), an integer in units of alpha: the INT4
+//                   number, negated if b is negative, shifted left by b's exponent.
+//   Shape 1 fp7     the same value in FP7 [1,4,2], (1 + m/4) 2^(E-1): |a| = (1 + m/4) 2^k gives the
+//                   mantissa and what b's exponent grows by. Exact for every pair; a zero has the
+//                   sign that the signs of a and b give.
+//   Shape 2 split   the same value as a sign, b's exponent field e (3 bits) and the significand |a|
+//                   (4 bits), which is 0 if b is: |a| 2^(e-1). No exponents are added and nothing
+//                   is shifted: for accumulators that align anyway.
 //
-// Width argument: |a| <= 8 and |b| <= 2^6, so the integer is within +-512, 11 bits with its sign. E = e + k <= 7 + 3 = 10.
-// |a| <= 8 takes 4 bits.
+// Width argument: |a| <= 8 and |b| <= 2^6, so the integer is within +-512, 11 bits with its sign. E
+// = e + k <= 7 + 3 = 10. |a| <= 8 takes 4 bits.
 //
-// a shifted by the exponent field e and down by one is a 2^(e-1) for e > 0; for e = 0, which is zero, a is cleared first.
+// a shifted by the exponent field e and down by one is a 2^(e-1) for e > 0; for e = 0, which is
+// zero, a is cleared first.
 module ng_mul_luq #(
   parameter int Shape = 0,  // 0 fixed, 1 fp7, 2 split
   localparam int ProductWidth = Shape == 0 ? 11 : Shape == 1 ? 7 : 8
@@ -22,7 +26,9 @@ module ng_mul_luq #(
   output logic [ProductWidth-1:0] product_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Shape < 0 || Shape > 2) begin : gen_check_shape $fatal(1, "ng_mul_luq: Shape=%0d; expected 0 (fixed), 1 (fp7) or 2 (split)", Shape); end
+  if (Shape < 0 || Shape > 2) begin : gen_check_shape
+    $fatal(1, "ng_mul_luq: Shape=%0d; expected 0 (fixed), 1 (fp7) or 2 (split)", Shape);
+  end
 `endif
 
   logic some;

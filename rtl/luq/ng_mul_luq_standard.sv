@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The product of an INT4 and an FP4 [1,3,0] number on the standard datapath: both cast to FP7 [1,4,2], multiplied, normalized,
-// rounded. The baseline of ng_mul_luq, whose results in FP7 it equals for every pair.
+// The product of an INT4 and an FP4 [1,3,0] number on the standard datapath: both cast to FP7
+// [1,4,2], multiplied, normalized, rounded. The baseline of ng_mul_luq, whose results in FP7 it
+// equals for every pair.
 module ng_mul_luq_standard (
   input  logic [3:0] a_i,  // INT4, two's complement
   input  logic [3:0] b_i,  // FP4 [1,3,0]: sign, exponent field

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes BF16 numbers to INT4, -8 to 7, under an FP32 scale: the quotient rounded to nearest even, saturating. With the scale
-// fl(2 clip / 15) of SAWB's clip these are LUQ's weights and activations.
+// Quantizes BF16 numbers to INT4, -8 to 7, under an FP32 scale: the quotient rounded to nearest
+// even, saturating. With the scale fl(2 clip / 15) of SAWB's clip these are LUQ's weights and
+// activations.
 //
 //   scale_i     an FP32 number without its sign, subnormal ones too
 //   codes_o     two's complement
-//   special_o   an element is an infinity or a NaN, or the scale is 0, an infinity or a NaN. An infinity becomes 7 or -8, a NaN, or
-//               everything under such a scale, 7.
+//   special_o   an element is an infinity or a NaN, or the scale is 0, an infinity or a NaN. An
+//               infinity becomes 7 or -8, a NaN, or everything under such a scale, 7.
 //
-// No division: |x| becomes k + 1 or more if and only if it is above (k + 1/2) scale, or equal to it where k is odd. Those bounds
-// belong to the tensor: eight odd multiples of half the scale, each cut to the BF16 code below, less one where x may be equal. An
-// element is compared with them.
+// No division: |x| becomes k + 1 or more if and only if it is above (k + 1/2) scale, or equal to it
+// where k is odd. Those bounds belong to the tensor: eight odd multiples of half the scale, each
+// cut to the BF16 code below, less one where x may be equal. An element is compared with them.
 //
-// Width argument: 15 times a significand of 24 bits takes 28 bits. Its exponent field is 257 at most; from 255 on no number is above.
+// Width argument: 15 times a significand of 24 bits takes 28 bits. Its exponent field is 257 at
+// most; from 255 on no number is above.
 //
 // Cuts (docs/cuts.md): bit 0 between bounds and comparisons, 1 at the outputs.
 module ng_quantize_int4 #(
@@ -27,8 +29,12 @@ module ng_quantize_int4 #(
   output logic                special_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes $fatal(1, "ng_quantize_int4: Lanes=%0d; expected 1 to 256", Lanes); end
-  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_quantize_int4: Cuts=%0d; expected 0 to 3", Cuts); end
+  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
+    $fatal(1, "ng_quantize_int4: Lanes=%0d; expected 1 to 256", Lanes);
+  end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_int4: Cuts=%0d; expected 0 to 3", Cuts);
+  end
 `endif
 
   // ---- the bounds

@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LUQ's quantizer: BF16 numbers to FP4 [1,3,0], 0 and +-alpha 2^0 to 2^6, under an alpha that is a power of two.
+// LUQ's quantizer: BF16 numbers to FP4 [1,3,0], 0 and +-alpha 2^0 to 2^6, under an alpha that is a
+// power of two.
 //
 //   codes_o     sign and exponent field c of the numbers of the grid, 0 or alpha 2^(c-1)
 //   scale_i     E8M0: alpha = 2^(scale_i - 127)
-//   special_o   an element is an infinity or a NaN, or the scale is NaN: FP4 has no code for what came. An infinity becomes
-//               the largest number, a NaN, or everything under a scale of NaN, 7.
+//   special_o   an element is an infinity or a NaN, or the scale is NaN: FP4 has no code for what
+//               came. An infinity becomes the largest number, a NaN, or everything under a scale of
+//               NaN, 7.
 //
-// Stochastic underflow and logarithmic stochastic rounding are one rule: between neighbours l < u of the grid the RandBits bits behind
-// the binary point of (|x| - l) / (u - l) are added to the random ones, and the carry goes up. From alpha on these bits are x's mantissa,
-// below they are its significand shifted right: an exponent subtracted and a short sum is the whole unit.
+// Stochastic underflow and logarithmic stochastic rounding are one rule: between neighbours l < u
+// of the grid the RandBits bits behind the binary point of (|x| - l) / (u - l) are added to the
+// random ones, and the carry goes up. From alpha on these bits are x's mantissa, below they are its
+// significand shifted right: an exponent subtracted and a short sum is the whole unit.
 //
-// Not stochastic: to the nearer of the two (RDNP); the middle of two powers goes up, half of alpha to 0.
+// Not stochastic: to the nearer of the two (RDNP); the middle of two powers goes up, half of alpha
+// to 0.
 //
-// d = e - s is the exponent of |x| / alpha; below 0 the significand is shifted right by -d = ~d + 1, one place by wiring. A
-// subnormal number counts with e = 0 and its significand doubled, which has no leading one: it reaches alpha only at
-// d = 0, the other numbers always.
+// d = e - s is the exponent of |x| / alpha; below 0 the significand is shifted right by -d = ~d +
+// 1, one place by wiring. A subnormal number counts with e = 0 and its significand doubled, which
+// has no leading one: it reaches alpha only at d = 0, the other numbers always.
 //
-// Width argument: d is -254 to 255, 9 bits. The grid ends at 2^6: from d = 7 on the number is the largest, and a sum of 7 and 1 too.
+// Width argument: d is -254 to 255, 9 bits. The grid ends at 2^6: from d = 7 on the number is the
+// largest, and a sum of 7 and 1 too.
 //
 // Cuts (docs/cuts.md): bit 0 between shift and sum, 1 at the outputs.
 module ng_quantize_luq #(
@@ -35,12 +40,19 @@ module ng_quantize_luq #(
   output logic                      special_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes $fatal(1, "ng_quantize_luq: Lanes=%0d; expected 1 to 256", Lanes); end
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_quantize_luq: RandBits=%0d; expected 1 to 24", RandBits); end
-  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_quantize_luq: Cuts=%0d; expected 0 to 3", Cuts); end
+  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
+    $fatal(1, "ng_quantize_luq: Lanes=%0d; expected 1 to 256", Lanes);
+  end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_luq: RandBits=%0d; expected 1 to 24", RandBits);
+  end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_luq: Cuts=%0d; expected 0 to 3", Cuts);
+  end
 `endif
 
-  // Bits behind the one in front of the binary point: what nearest looks at, and as many as there are random ones.
+  // Bits behind the one in front of the binary point: what nearest looks at, and as many as there
+  // are random ones.
   localparam int FracBits = RandBits > 8 ? RandBits : 8;
   localparam int CountBits = $clog2(FracBits + 2);
 
@@ -73,7 +85,8 @@ module ng_quantize_luq #(
     assign d = {1'b0, exponent} - {1'b0, scale_i};
     assign below = d[8];
 
-    assign aligned = below ? (FracBits + 1)'(sig) << (FracBits - 8) : (FracBits + 1)'(sig) << (FracBits - 7);
+    assign aligned = below ? (FracBits + 1)'(sig) << (FracBits - 8)
+        : (FracBits + 1)'(sig) << (FracBits - 7);
     // All ones, which empties the register, if ~d has a bit above those of the count.
     assign count = {CountBits{below}} & (~d[CountBits-1:0] | {CountBits{~(&d[7:CountBits])}});
     assign shifted = aligned >> count;
@@ -100,9 +113,11 @@ module ng_quantize_luq #(
     assign up = stochastic_q ? up_random : half & (kept | rest);
 
     logic [3:0] field;
-    assign field = {1'b0, sum_d & {3{kept}}} + {2'b0, kept & up, kept ^ up};  // and 1 each for kept and up
+    // and 1 each for kept and up
+    assign field = {1'b0, sum_d & {3{kept}}} + {2'b0, kept & up, kept ^ up};
     assign codes[4*i +: 4] = {
-      sum_sign & ~(sum_nan | nan_scale_q), field[2:0] | {3{field[3] | (kept & sum_over) | sum_special | nan_scale_q}}
+      sum_sign & ~(sum_nan | nan_scale_q), field[2:0]
+          | {3{field[3] | (kept & sum_over) | sum_special | nan_scale_q}}
     };
   end
 

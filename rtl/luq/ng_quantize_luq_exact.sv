@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// LUQ's quantizer under any alpha: BF16 numbers to 0 and +-alpha 2^0 to 2^(Levels - 1). ng_quantize_luq is for powers of two.
+// LUQ's quantizer under any alpha: BF16 numbers to 0 and +-alpha 2^0 to 2^(Levels - 1).
+// ng_quantize_luq is for powers of two.
 //
 //   scale_i     alpha without its sign, BF16 or FP32, a normal number
-//   codes_o     sign above the exponent field c of the number, 0 or alpha 2^(c-1): FP4 [1,3,0], or five bits where Levels = 8
-//   special_o   an element is an infinity or a NaN, or alpha is no normal number. An infinity becomes the largest number, a NaN, or
-//               everything under such an alpha, the largest positive one.
+//   codes_o     sign above the exponent field c of the number, 0 or alpha 2^(c-1): FP4 [1,3,0], or
+//               five bits where Levels = 8
+//   special_o   an element is an infinity or a NaN, or alpha is no normal number. An infinity
+//               becomes the largest number, a NaN, or everything under such an alpha, the largest
+//               positive one.
 //
 // Each element is an ng_quantize_luq_lane: the rule is there.
 //
@@ -29,11 +32,21 @@ module ng_quantize_luq_exact #(
   output logic                      special_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes $fatal(1, "ng_quantize_luq_exact: Lanes=%0d; expected 1 to 256", Lanes); end
-  if (Levels < 7 || Levels > 8) begin : gen_check_levels $fatal(1, "ng_quantize_luq_exact: Levels=%0d; expected 7 or 8", Levels); end
-  if (Alpha < 0 || Alpha > 1) begin : gen_check_alpha $fatal(1, "ng_quantize_luq_exact: Alpha=%0d; expected 0 (bf16) or 1 (fp32)", Alpha); end
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_quantize_luq_exact: RandBits=%0d; expected 1 to 24", RandBits); end
-  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_quantize_luq_exact: Cuts=%0d; expected 0 to 3", Cuts); end
+  if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
+    $fatal(1, "ng_quantize_luq_exact: Lanes=%0d; expected 1 to 256", Lanes);
+  end
+  if (Levels < 7 || Levels > 8) begin : gen_check_levels
+    $fatal(1, "ng_quantize_luq_exact: Levels=%0d; expected 7 or 8", Levels);
+  end
+  if (Alpha < 0 || Alpha > 1) begin : gen_check_alpha
+    $fatal(1, "ng_quantize_luq_exact: Alpha=%0d; expected 0 (bf16) or 1 (fp32)", Alpha);
+  end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_luq_exact: RandBits=%0d; expected 1 to 24", RandBits);
+  end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_luq_exact: Cuts=%0d; expected 0 to 3", Cuts);
+  end
 `endif
 
   logic                      refused, refused_q, special_q;

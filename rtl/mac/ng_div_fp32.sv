@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotient of two FP32 numbers, rounded once to nearest even, a bit of it a cycle. IEEE 754, all of it: subnormal operands and
-// results, signed zeros, infinities; every NaN is 32'h7FC00000. Twin of narrowgauge::div_fp32.
+// Quotient of two FP32 numbers, rounded once to nearest even, a bit of it a cycle. IEEE 754, all of
+// it: subnormal operands and results, signed zeros, infinities; every NaN is 32'h7FC00000. Twin of
+// narrowgauge::div_fp32.
 //
-// Restoring division: the rest is compared with b, a bit is shifted into the quotient, and the rest, less b if it was 1, is doubled.
-// Zeros before the first 1 of the quotient are not kept, they lower the exponent: so a needs no normalizing, nor need its significand
-// be the larger. b is shifted up first where it is subnormal, a place a cycle. The quotient is complete when its first 1 has come to
-// the top of 25 bits: 24 of FP32 and the guard bit; what is left over is the sticky bit.
+// Restoring division: the rest is compared with b, a bit is shifted into the quotient, and the
+// rest, less b if it was 1, is doubled. Zeros before the first 1 of the quotient are not kept, they
+// lower the exponent: so a needs no normalizing, nor need its significand be the larger. b is
+// shifted up first where it is subnormal, a place a cycle. The quotient is complete when its first
+// 1 has come to the top of 25 bits: 24 of FP32 and the guard bit; what is left over is the sticky
+// bit.
 //
-// A pair takes 25 cycles, one more for each zero before the quotient's first 1 and for each place b is shifted by; 1 where an operand is
-// a zero, an infinity or a NaN. valid_o comes after as many edges, that which took the pair not counted (1: with it), and stands with y_o
-// until ready_i; the next pair is taken in a later cycle.
+// A pair takes 25 cycles, one more for each zero before the quotient's first 1 and for each place b
+// is shifted by; 1 where an operand is a zero, an infinity or a NaN. valid_o comes after as many
+// edges, that which took the pair not counted (1: with it), and stands with y_o until ready_i; the
+// next pair is taken in a later cycle.
 //
-// Width argument: the rest is below 2 b at each step: at first because a < 2^24 <= 2 b, later because the rest, below b after the
-// subtraction, is doubled. So it has 25 bits. The exponent is that of a less that of b, -253 to 253, at most 23 more for b's shift and
-// at most 24 less for zeros: -277 to 276.
+// Width argument: the rest is below 2 b at each step: at first because a < 2^24 <= 2 b, later
+// because the rest, below b after the subtraction, is doubled. So it has 25 bits. The exponent is
+// that of a less that of b, -253 to 253, at most 23 more for b's shift and at most 24 less for
+// zeros: -277 to 276.
 module ng_div_fp32 #(
-  parameter int Saturate = 0  // 1: beyond the range, and over zero, the largest number of this sign; 0: infinity
+  // 1: beyond the range, and over zero, the largest number of this sign; 0: infinity
+  parameter int Saturate = 0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -28,7 +34,9 @@ module ng_div_fp32 #(
   output logic [31:0] y_o  // a_i / b_i; beside valid_o only
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Saturate < 0 || Saturate > 1) begin : gen_check_saturate $fatal(1, "ng_div_fp32: Saturate=%0d; expected 0 or 1", Saturate); end
+  if (Saturate < 0 || Saturate > 1) begin : gen_check_saturate
+    $fatal(1, "ng_div_fp32: Saturate=%0d; expected 0 or 1", Saturate);
+  end
 `endif
 
   // ---- operands
@@ -41,7 +49,8 @@ module ng_div_fp32 #(
   assign b_mantissa = |b_i[22:0];
   assign a_zero = ~(a_normal | a_mantissa);
   assign b_zero = ~(b_normal | b_mantissa);
-  assign nan = (a_special & (a_mantissa | b_special)) | (b_special & b_mantissa) | (a_zero & b_zero);
+  assign nan = (a_special & (a_mantissa | b_special)) | (b_special & b_mantissa)
+      | (a_zero & b_zero);
   assign inf = a_special | b_zero;
 
   // ---- state
@@ -86,7 +95,8 @@ module ng_div_fp32 #(
         begun_q <= 1'b0;
         rest_q  <= {1'b0, a_normal, a_i[22:0]};
         b_q     <= {b_normal, b_i[22:0]};
-        exp_q   <= $signed({2'b0, a_i[30:24], a_i[23] | ~a_normal}) - $signed({2'b0, b_i[30:24], b_i[23] | ~b_normal});
+        exp_q   <= $signed({2'b0, a_i[30:24], a_i[23] | ~a_normal})
+            - $signed({2'b0, b_i[30:24], b_i[23] | ~b_normal});
       end
     end else if (!valid_o) begin
       exp_q <= exp_q + 10'(exp_step);

@@ -4,28 +4,33 @@
 //
 //   dot_o = 4 * sum_i value(a_i[4*i+:4]) * value(b_i[4*i+:4])
 //
-// Twice an E2M1 value is an integer, its magnitude one of 0, 1, 2, 3, 4, 6, 8, 12 (codes 0 to 7). Hence:
-//   lane   |a| * |b|. Code b = {b2, b1, b0} stands for 2 + b0 shifted left by {b2, b1} - 1, or for b0 if {b2, b1} = 0: a
-//          selection among 2|a| or 3|a| at three positions and b0 * |a|.
-//   tree   Node = left plus or minus right, as their signs differ or not; the sign of the left one stays pending. So only
-//          right nodes are inverted, which costs nothing where the node is a sum (its LUTs have an input to spare for it),
-//          and the +1 that inversion owes is the adder's carry-in. Lane 0 is negated in full: then no sign is pending at
-//          the root, which has no adder above it to take a +1. (ng_sum_tree takes finished operands, so all lanes
+// Twice an E2M1 value is an integer, its magnitude one of 0, 1, 2, 3, 4, 6, 8, 12 (codes 0 to 7).
+// Hence:
+//   lane   |a| * |b|. Code b = {b2, b1, b0} stands for 2 + b0 shifted left by {b2, b1} - 1, or for
+//          b0 if {b2, b1} = 0: a selection among 2|a| or 3|a| at three positions and b0 * |a|.
+//   tree   Node = left plus or minus right, as their signs differ or not; the sign of the left one
+//          stays pending. So only right nodes are inverted, which costs nothing where the node is a
+//          sum (its LUTs have an input to spare for it), and the +1 that inversion owes is the
+//          adder's carry-in. Lane 0 is negated in full: then no sign is pending at the root, which
+//          has no adder above it to take a +1. (ng_sum_tree takes finished operands, so all lanes
 //          would be inverted.)
 //
-// Width argument: |a||b| <= 144 < 2^8, 9 bits with sign; a node of level l is within +-144 * 2^l, 9 + l bits, and never the
-// most negative number of its width, so that inversion plus 1 does not overflow.
+// Width argument: |a||b| <= 144 < 2^8, 9 bits with sign; a node of level l is within +-144 * 2^l, 9
+// + l bits, and never the most negative number of its width, so that inversion plus 1 does not
+// overflow.
 //
-// Cuts (docs/cuts.md): bit 0 behind level (Levels - 1) / 2 of the tree, the first levels being short and the products in front of them
-// long.
+// Cuts (docs/cuts.md): bit 0 behind level (Levels - 1) / 2 of the tree, the first levels being
+// short and the products in front of them long.
 //
-// Bit k of all lanes is one vector with lane i at bit 4*i, where the codes have it: one expression serves all lanes, for
-// the reader and for the simulator's 64-bit words.
+// Bit k of all lanes is one vector with lane i at bit 4*i, where the codes have it: one expression
+// serves all lanes, for the reader and for the simulator's 64-bit words.
 
-// Multiplexers of whole vectors. Macros, because Verilator numbers the calls of a function, and then cannot see that the
-// cells of an array are alike and share their code (rtl engine: four times the compile time).
+// Multiplexers of whole vectors. Macros, because Verilator numbers the calls of a function, and
+// then cannot see that the cells of an array are alike and share their code (rtl engine: four times
+// the compile time).
 `define NG_MUX(select, one, zero) (((select) & (one)) | (~(select) & (zero)))
-// Four ways in two LUT4: while s1 selects from d2 and d3, the first multiplexer is idle and passes s0 on to the second.
+// Four ways in two LUT4: while s1 selects from d2 and d3, the first multiplexer is idle and passes
+// s0 on to the second.
 `define NG_MUX4_FIRST(s1, s0, d1, d0) `NG_MUX(s1, s0, `NG_MUX(s0, d1, d0))
 `define NG_MUX4(s1, s0, d3, d2, d1, d0) \
     `NG_MUX(s1, `NG_MUX(`NG_MUX4_FIRST(s1, s0, d1, d0), d3, d2), `NG_MUX4_FIRST(s1, s0, d1, d0))
@@ -42,8 +47,12 @@ module ng_dot_e2m1 #(
   output logic signed [DotWidth-1:0] dot_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes); end
-  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_dot_e2m1: Cuts=%0d; expected 0 or 1", Cuts); end
+  if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes);
+  end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
+    $fatal(1, "ng_dot_e2m1: Cuts=%0d; expected 0 or 1", Cuts);
+  end
 `endif
 
   localparam int Levels = $clog2(Lanes);
@@ -123,11 +132,13 @@ module ng_dot_e2m1 #(
         .q_o  ({sum, negative})
       );
 `ifdef FORMAL
-      // Lemmas of verif/formal/mac/dot_nvfp4_proof.sv: a lane stands for its product, a node for the sum of its children.
-      // First each is proven by itself, for all inputs; then, with NG_LEMMAS, what was proven takes the logic's place.
+      // Lemmas of verif/formal/mac/dot_nvfp4_proof.sv: a lane stands for its product, a node for
+      // the sum of its children. First each is proven by itself, for all inputs; then, with
+      // NG_LEMMAS, what was proven takes the logic's place.
       logic signed [DotWidth-1:0] value, lemma;
       if (l == 0) begin : gen_lane_lemma
-        assign lemma = DotWidth'(ng_e2m1_spec_pkg::twice_value(a_i[4*i+:4])) * DotWidth'(ng_e2m1_spec_pkg::twice_value(b_i[4*i+:4]));
+        assign lemma = DotWidth'(ng_e2m1_spec_pkg::twice_value(a_i[4*i+:4]))
+            * DotWidth'(ng_e2m1_spec_pkg::twice_value(b_i[4*i+:4]));
       end else begin : gen_sum_lemma
         assign lemma = gen_level[l-1].gen_node[2*i].value + gen_level[l-1].gen_node[2*i+1].value;
       end

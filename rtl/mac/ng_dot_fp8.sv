@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact dot product of two FP8 vectors; the format of each is chosen at run time if FormatSet has both.
+// Exact dot product of two FP8 vectors; the format of each is chosen at run time if FormatSet has
+// both.
 //
-//   term_o = sum_i value(a_i[8*i+:8]) * value(b_i[8*i+:8]) in units of 2^-18 (E4M3 alone) or 2^-32 (with E5M2 in the set)
+//   term_o = sum_i value(a_i[8*i+:8]) * value(b_i[8*i+:8]) in units of 2^-18 (E4M3 alone) or 2^-32
+//   (with E5M2 in the set)
 //
-// nan_o: some lane's product is NaN (a NaN operand, or infinity times zero). pinf_o, ninf_o: some lane's product is that
-// infinity. The flags stand beside term_o, which then counts special operands as ng_fp8_operand says: E4M3's NaN as 480,
-// E5M2's infinities and NaNs as 0.
+// nan_o: some lane's product is NaN (a NaN operand, or infinity times zero). pinf_o, ninf_o: some
+// lane's product is that infinity. The flags stand beside term_o, which then counts special
+// operands as ng_fp8_operand says: E4M3's NaN as 480, E5M2's infinities and NaNs as 0.
 //
-// Width argument: a product has 37 or 65 bits with its sign (ng_fp8_lane), the sum clog2(Lanes) more. Each adder of the tree
-// takes the 1 that its left-over lane owes; Lanes lanes and Lanes - 1 adders, so lane 0 owes nothing.
+// Width argument: a product has 37 or 65 bits with its sign (ng_fp8_lane), the sum clog2(Lanes)
+// more. Each adder of the tree takes the 1 that its left-over lane owes; Lanes lanes and Lanes - 1
+// adders, so lane 0 owes nothing.
 //
 // Cuts (docs/cuts.md): bit 0 in the lanes, 1 between lanes and tree, 2 behind the tree.
 
@@ -32,9 +35,16 @@ module ng_dot_fp8 #(
   output logic                        ninf_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1) begin : gen_check_lanes $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes); end
-  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
-  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts $fatal(1, "ng_dot_fp8: Cuts=%0d; expected 0 to 7", Cuts); end
+  if (Lanes < 1) begin : gen_check_lanes
+    $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes);
+  end
+  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
+    $fatal(1, "ng_dot_fp8: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)",
+           FormatSet);
+  end
+  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts
+    $fatal(1, "ng_dot_fp8: Cuts=%0d; expected 0 to 7", Cuts);
+  end
 `endif
 
   logic [Lanes*LaneWidth-1:0] lane_term, term;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dot product of two MXFP4 blocks: 32 pairs of E2M1 numbers, summed exactly, times both E8M0 scales, rounded once to FP32 (nearest
-// even; only subnormal results are inexact, and what is too large becomes infinite). A scale of 0xFF is NaN.
+// Dot product of two MXFP4 blocks: 32 pairs of E2M1 numbers, summed exactly, times both E8M0
+// scales, rounded once to FP32 (nearest even; only subnormal results are inexact, and what is too
+// large becomes infinite). A scale of 0xFF is NaN.
 //
-// Width argument. The sum is within +-32 * 144 = 4608 in units of 2^-2: magnitude of 13 bits, the top one of exponent 10. Scales
-// are 2^(code - 127), so the exponent of a normalized result lies between 10 - 12 - 254 and 10 + 254.
+// Width argument. The sum is within +-32 * 144 = 4608 in units of 2^-2: magnitude of 13 bits, the
+// top one of exponent 10. Scales are 2^(code - 127), so the exponent of a normalized result lies
+// between 10 - 12 - 254 and 10 + 254.
 //
-// Cuts (docs/cuts.md): bit 0 in the tree of ng_dot_e2m1, 1 behind it, 2 behind the magnitude, 3 behind the normalizer, 4 in the
-// rounding module. What the scales give stands before bit 1.
+// Cuts (docs/cuts.md): bit 0 in the tree of ng_dot_e2m1, 1 behind it, 2 behind the magnitude, 3
+// behind the normalizer, 4 in the rounding module. What the scales give stands before bit 1.
 module ng_dot_mxfp4 #(
   parameter int Cuts = 0  // registers: 1 nodes + 2 dot + 4 magnitude + 8 normalized + 16 shifted
 ) (
@@ -20,7 +22,9 @@ module ng_dot_mxfp4 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts $fatal(1, "ng_dot_mxfp4: Cuts=%0d; expected 0 to 31", Cuts); end
+  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
+    $fatal(1, "ng_dot_mxfp4: Cuts=%0d; expected 0 to 31", Cuts);
+  end
 `endif
 
   localparam int ExpWidth = 10;

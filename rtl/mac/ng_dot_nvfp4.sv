@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Exact dot product of two NVFP4 blocks: 16 E2M1 elements and one UE4M3 scale each. The FP32 tensor scales are applied
-// elsewhere.
+// Exact dot product of two NVFP4 blocks: 16 E2M1 elements and one UE4M3 scale each. The FP32 tensor
+// scales are applied elsewhere.
 //
-//   term_o = ue4m3(a_scale_i) * ue4m3(b_scale_i) * sum_i e2m1(a_i[4*i+:4]) * e2m1(b_i[4*i+:4]) in units of 2^-20
-//   nan_o  = either scale is NaN (payload 7'h7F); term_o is then 0
+//   term_o = ue4m3(a_scale_i) * ue4m3(b_scale_i) * sum_i e2m1(a_i[4*i+:4]) * e2m1(b_i[4*i+:4]) in
+//   units of 2^-20 nan_o  = either scale is NaN (payload 7'h7F); term_o is then 0
 //
-// Width argument: |sum| <= 16 * 36 = 576 and scales up to 448: 576 * 448^2 < 2^27, and 20 fraction bits and sign make 48.
+// Width argument: |sum| <= 16 * 36 = 576 and scales up to 448: 576 * 448^2 < 2^27, and 20 fraction
+// bits and sign make 48.
 //
-// Cuts (docs/cuts.md): bit 0 in the tree of ng_dot_e2m1, the others in ng_scale_nvfp4; the first of these holds the finished dot
-// product, beside which the scales' significands are multiplied.
+// Cuts (docs/cuts.md): bit 0 in the tree of ng_dot_e2m1, the others in ng_scale_nvfp4; the first of
+// these holds the finished dot product, beside which the scales' significands are multiplied.
 
 module ng_dot_nvfp4 #(
   parameter int Cuts = 0  // registers: 1 nodes + 2 significand + 4 product + 8 sum + 16 term
@@ -24,7 +25,9 @@ module ng_dot_nvfp4 #(
   output logic               nan_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts $fatal(1, "ng_dot_nvfp4: Cuts=%0d; expected 0 to 31", Cuts); end
+  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
+    $fatal(1, "ng_dot_nvfp4: Cuts=%0d; expected 0 to 31", Cuts);
+  end
 `endif
 
   logic signed [12:0] dot;

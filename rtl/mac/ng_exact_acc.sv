@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact accumulator: adds signed terms without rounding, and keeps what fixed point cannot hold (NaN, infinities) in
-// sticky flags. One adder; the sum of the terms seen so far appears one clock after each term, two clocks with Split.
+// Exact accumulator: adds signed terms without rounding, and keeps what fixed point cannot hold
+// (NaN, infinities) in sticky flags. One adder; the sum of the terms seen so far appears one clock
+// after each term, two clocks with Split.
 //
 // valid_i: take term_i. first_i: start a new sum with this term (flags too).
 //
-// Split: the low Split bits are added in one clock, the others in the next, with the carry between in a register. The loop from
-// the sum to itself has no place for a cut, but each half closes its own loop, whose carry chain is shorter. The low
-// half waits one clock in a register, so that all of acc_o belongs to the same term.
+// Split: the low Split bits are added in one clock, the others in the next, with the carry between
+// in a register. The loop from the sum to itself has no place for a cut, but each half closes its
+// own loop, whose carry chain is shorter. The low half waits one clock in a register, so that all
+// of acc_o belongs to the same term.
 //
 // Width argument: n terms of TermWidth bits sum to at most n * 2^(TermWidth-1) in magnitude, so
 // AccWidth = TermWidth + clog2(n) never overflows; the caller states n.
 module ng_exact_acc #(
   parameter int TermWidth = 48,
   parameter int AccWidth  = 64,
-  parameter int Split     = 0   // low bits of the sum that are added a clock before the others; 0: all at once
+  // low bits of the sum that are added a clock before the others; 0: all at once
+  parameter int Split     = 0
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
@@ -30,9 +33,15 @@ module ng_exact_acc #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (TermWidth < 2) begin : gen_check_term_width $fatal(1, "ng_exact_acc: TermWidth=%0d; expected 2 or more", TermWidth); end
-  if (AccWidth < TermWidth) begin : gen_check_acc_width $fatal(1, "ng_exact_acc: AccWidth=%0d; expected at least TermWidth=%0d", AccWidth, TermWidth); end
-  if (Split < 0 || Split >= TermWidth) begin : gen_check_split $fatal(1, "ng_exact_acc: Split=%0d; expected 0 to TermWidth-1=%0d", Split, TermWidth - 1); end
+  if (TermWidth < 2) begin : gen_check_term_width
+    $fatal(1, "ng_exact_acc: TermWidth=%0d; expected 2 or more", TermWidth);
+  end
+  if (AccWidth < TermWidth) begin : gen_check_acc_width
+    $fatal(1, "ng_exact_acc: AccWidth=%0d; expected at least TermWidth=%0d", AccWidth, TermWidth);
+  end
+  if (Split < 0 || Split >= TermWidth) begin : gen_check_split
+    $fatal(1, "ng_exact_acc: Split=%0d; expected 0 to TermWidth-1=%0d", Split, TermWidth - 1);
+  end
 `endif
 
   if (Split == 0) begin : gen_whole
@@ -60,7 +69,8 @@ module ng_exact_acc #(
     logic                              unused_half;
     assign low_sum = {1'b0, first_i ? '0 : low_q} + {1'b0, term_i[Split-1:0]};
     // The carry-in as a half-unit column: 1/2 + carry/2. One addition, hence one carry chain.
-    assign {high_sum, unused_half} = {first_q ? HighWidth'(0) : acc_o[AccWidth-1:Split], 1'b1} + {HighWidth'(high_term_q), carry_q};
+    assign {high_sum, unused_half} = {first_q ? HighWidth'(0) : acc_o[AccWidth-1:Split], 1'b1}
+        + {HighWidth'(high_term_q), carry_q};
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         valid_q <= 1'b0;

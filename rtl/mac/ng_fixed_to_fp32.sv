@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rounds an exact signed fixed-point sum to FP32, once, to nearest even: the end of every MAC.
 //
-// Value: fixed_i * 2^LsbExp. NaN (nan_i, or both infinities) gives 32'h7FC00000, an infinity its FP32 code, zero +0.
+// Value: fixed_i * 2^LsbExp. NaN (nan_i, or both infinities) gives 32'h7FC00000, an infinity its
+// FP32 code, zero +0.
 //
-// A negative sum x is normalized as ~x followed by ones without end, which is |x| without an adder. Of that FP32 keeps 24
-// bits T, and nearest even looks at the next one, G, and at the rest. "All ones without end" below G is one unit of G:
+// A negative sum x is normalized as ~x followed by ones without end, which is |x| without an adder.
+// Of that FP32 keeps 24 bits T, and nearest even looks at the next one, G, and at the rest. "All
+// ones without end" below G is one unit of G:
 //   G  rest                         |x| is        rounding sees
 //   0  all ones                     T.1 exactly   1, 0
 //   1  all ones                     T + 1         1, 1: it rounds up to that
 //   G  neither all ones nor zeros   above T.G     G, 1
-// The last two pretend to be inexact by less than FP32's last place, hence LsbExp >= -125: no result is subnormal, nothing is
-// rounded at a higher place.
+// The last two pretend to be inexact by less than FP32's last place, hence LsbExp >= -125: no
+// result is subnormal, nothing is rounded at a higher place.
 //
-// Width argument: |x| <= 2^(Width-1). Without the sign, and with one fill bit (so that the top one of ~(-1) has a place), it
-// has Width bits in units of 2^(LsbExp-1); its exponent lies in [LsbExp - 1, LsbExp + Width - 2], which the rounding module is
-// told: for the sums of this project it need not look for overflow either.
+// Width argument: |x| <= 2^(Width-1). Without the sign, and with one fill bit (so that the top one
+// of ~(-1) has a place), it has Width bits in units of 2^(LsbExp-1); its exponent lies in [LsbExp -
+// 1, LsbExp + Width - 2], which the rounding module is told: for the sums of this project it need
+// not look for overflow either.
 //
-// Cuts (docs/cuts.md): bit 0 within the normalizer, behind its coarse stages, which test many bits and are fewer than half; 1
-// behind it, before the rounding.
+// Cuts (docs/cuts.md): bit 0 within the normalizer, behind its coarse stages, which test many bits
+// and are fewer than half; 1 behind it, before the rounding.
 module ng_fixed_to_fp32 #(
   parameter int Width  = 64,
   parameter int LsbExp = -20,
@@ -33,9 +36,15 @@ module ng_fixed_to_fp32 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 2 || Width > 512) begin : gen_check_width $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width); end
-  if (LsbExp < -125 || LsbExp > 400) begin : gen_check_lsb_exp $fatal(1, "ng_fixed_to_fp32: LsbExp=%0d; expected -125 to 400", LsbExp); end
-  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_fixed_to_fp32: Cuts=%0d; expected 0 to 3", Cuts); end
+  if (Width < 2 || Width > 512) begin : gen_check_width
+    $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width);
+  end
+  if (LsbExp < -125 || LsbExp > 400) begin : gen_check_lsb_exp
+    $fatal(1, "ng_fixed_to_fp32: LsbExp=%0d; expected -125 to 400", LsbExp);
+  end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
+    $fatal(1, "ng_fixed_to_fp32: Cuts=%0d; expected 0 to 3", Cuts);
+  end
 `endif
 
   localparam int DataWidth = Width > 25 ? Width : 25;  // room for T and G: more fill bits

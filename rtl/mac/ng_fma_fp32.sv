@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// a * b + c with one rounding (fused): a and b in a small IEEE format (BF16, FP16, TF32, FP32), c and the result FP32, nearest
-// even. Subnormals, infinities, signed zeros as IEEE 754; every NaN is 32'h7FC00000.
+// a * b + c with one rounding (fused): a and b in a small IEEE format (BF16, FP16, TF32, FP32), c
+// and the result FP32, nearest even. Subnormals, infinities, signed zeros as IEEE 754; every NaN is
+// 32'h7FC00000.
 //
-// The significands (subnormal: hidden bit zero) are multiplied as they are; the exact product goes to ng_add_fp32.
+// The significands (subnormal: hidden bit zero) are multiplied as they are; the exact product goes
+// to ng_add_fp32.
 //
-// Width argument. The product of two significands of ManBits + 1 bits has twice as many; its top bit has the exponent
-// e_a + e_b + 1. Leading zeros: at most one for normal numbers, ManBits + 1 with one subnormal operand, all but one with
-// two, whose product, however, is below 2^-126 if the format has 8 exponent bits, and then never leads the sum.
+// Width argument. The product of two significands of ManBits + 1 bits has twice as many; its top
+// bit has the exponent e_a + e_b + 1. Leading zeros: at most one for normal numbers, ManBits + 1
+// with one subnormal operand, all but one with two, whose product, however, is below 2^-126 if the
+// format has 8 exponent bits, and then never leads the sum.
 //
 // Cuts (docs/cuts.md): bit 0 behind the product, the others in ng_add_fp32.
 module ng_fma_fp32 #(
   parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/10 TF32, 8/23 FP32
   parameter int ManBits = 7,
-  // Registers: 1 product + 2 ordered + 4 aligned + 8 compared + 16 added + 32 coarse + 64 normalized + 128 shifted.
+  // Registers: 1 product + 2 ordered + 4 aligned + 8 compared + 16 added + 32 coarse + 64
+  // normalized + 128 shifted.
   parameter int Cuts    = 0,
   localparam int Bits = 1 + ExpBits + ManBits
 ) (
@@ -25,9 +29,15 @@ module ng_fma_fp32 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits); end
-  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_fma_fp32: ManBits=%0d; expected 1 to 23", ManBits); end
-  if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts $fatal(1, "ng_fma_fp32: Cuts=%0d; expected 0 to 255", Cuts); end
+  if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits
+    $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits);
+  end
+  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
+    $fatal(1, "ng_fma_fp32: ManBits=%0d; expected 1 to 23", ManBits);
+  end
+  if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts
+    $fatal(1, "ng_fma_fp32: Cuts=%0d; expected 0 to 255", Cuts);
+  end
 `endif
 
   localparam int ExpWidth = 10;
@@ -48,13 +58,15 @@ module ng_fma_fp32 #(
 
   logic nan, inf;
   assign inf = a_special | b_special;
-  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
+  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa)))
+      | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
 
   logic [ProductWidth-1:0]    product, x_sig;
   logic signed [ExpWidth-1:0] exponent, x_exp;
   logic                       x_nan, x_inf, x_sign;
   logic [31:0]                c;
-  assign product = ProductWidth'({a_normal, a_i[ManBits-1:0]}) * ProductWidth'({b_normal, b_i[ManBits-1:0]});
+  assign product = ProductWidth'({a_normal, a_i[ManBits-1:0]})
+      * ProductWidth'({b_normal, b_i[ManBits-1:0]});
   assign exponent = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * Bias - 1);
   ng_cut #(
     .Width (ProductWidth + ExpWidth + 35),

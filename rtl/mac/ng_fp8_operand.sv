@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Decodes one FP8 operand of ng_fp8_lane: E4M3 or E5M2 (OCP), whichever FormatSet has, or fmt_i selects if it has both.
+// Decodes one FP8 operand of ng_fp8_lane: E4M3 or E5M2 (OCP), whichever FormatSet has, or fmt_i
+// selects if it has both.
 //
-//   |value| = sig_o * 2^(exp_o + sub_o - Bias - 3)      Bias: E4M3's 7 if the set is E4M3 alone, else E5M2's 15
+//   |value| = sig_o * 2^(exp_o + sub_o - Bias - 3)      Bias: E4M3's 7 if the set is E4M3 alone,
+//                                                       else E5M2's 15
 //
-// A subnormal has exponent field 0 and means 1; adding that is left to the lane, which has a carry-in to spare (sub_o).
+// A subnormal has exponent field 0 and means 1; adding that is left to the lane, which has a
+// carry-in to spare (sub_o).
 //
-// Width argument: significands have 4 bits (E5M2: 3, padded below). E4M3's exponents 0..15 become 8..23 on E5M2's bias: 5 bits.
-// Specials: sig_o is 0 for E5M2's infinities and NaNs; E4M3's only NaN decodes as the 480 its bits would otherwise be, which
-// costs nothing and stays within the bounds that the lane needs anyway.
+// Width argument: significands have 4 bits (E5M2: 3, padded below). E4M3's exponents 0..15 become
+// 8..23 on E5M2's bias: 5 bits. Specials: sig_o is 0 for E5M2's infinities and NaNs; E4M3's only
+// NaN decodes as the 480 its bits would otherwise be, which costs nothing and stays within the
+// bounds that the lane needs anyway.
 
 module ng_fp8_operand #(
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2

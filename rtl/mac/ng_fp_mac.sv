@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floating-point multiply-accumulate: acc = a * b + acc, each step rounded once to FP32 (ng_fma_fp32), in every cycle in which
-// valid_i is set. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's product.
-// Not pipelined: multiplication, addition and rounding lie between two clocks, so that sums do not wait for each other.
+// Floating-point multiply-accumulate: acc = a * b + acc, each step rounded once to FP32
+// (ng_fma_fp32), in every cycle in which valid_i is set. first_i: start a new sum, from +0. acc_o
+// is the sum up to the previous cycle's product.
+// Not pipelined: multiplication, addition and rounding lie between two clocks, so that sums do not
+// wait for each other.
 module ng_fp_mac #(
   parameter int ExpBits = 8,   // of a and b: 8/7 BF16, 5/10 FP16, 8/10 TF32, 8/23 FP32
   parameter int ManBits = 7,
@@ -17,8 +19,12 @@ module ng_fp_mac #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits $fatal(1, "ng_fp_mac: ExpBits=%0d; expected 2 to 8", ExpBits); end
-  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_fp_mac: ManBits=%0d; expected 1 to 23", ManBits); end
+  if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits
+    $fatal(1, "ng_fp_mac: ExpBits=%0d; expected 2 to 8", ExpBits);
+  end
+  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
+    $fatal(1, "ng_fp_mac: ManBits=%0d; expected 1 to 23", ManBits);
+  end
 `endif
 
   logic [31:0] sum;

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer multiply-accumulate: adds the products of Lanes pairs of operands to a sum, exactly, in every cycle in which
-// valid_i is set. The reference unit of the energy gauge.
+// Integer multiply-accumulate: adds the products of Lanes pairs of operands to a sum, exactly, in
+// every cycle in which valid_i is set. The reference unit of the energy gauge.
 //
-// valid_i: take the operands. first_i: start a new sum with these products. acc_o is the sum up to the previous cycle's, or,
-// with Pipelined, up to the one before: a register then stands between the adder tree and the accumulator, as in ng_mac_pe.
-// Multipliers (ng_int_mult), adder tree (ng_sum_tree) and accumulator (ng_exact_acc) are modules of their own: a synthesizer
-// that fused them would sign-extend every partial product to the accumulator's width.
+// valid_i: take the operands. first_i: start a new sum with these products. acc_o is the sum up to
+// the previous cycle's, or, with Pipelined, up to the one before: a register then stands between
+// the adder tree and the accumulator, as in ng_mac_pe. Multipliers (ng_int_mult), adder tree
+// (ng_sum_tree) and accumulator (ng_exact_acc) are modules of their own: a synthesizer that fused
+// them would sign-extend every partial product to the accumulator's width.
 //
-// Width argument: a product has AWidth + BWidth bits, one more as a signed number if both operands are unsigned; Lanes of
-// them clog2(Lanes) more. AccWidth = that + clog2(n) never overflows in n cycles; beyond, the sum is modulo 2^AccWidth.
+// Width argument: a product has AWidth + BWidth bits, one more as a signed number if both operands
+// are unsigned; Lanes of them clog2(Lanes) more. AccWidth = that + clog2(n) never overflows in n
+// cycles; beyond, the sum is modulo 2^AccWidth.
 module ng_int_mac #(
   parameter int AWidth    = 8,
   parameter int BWidth    = 8,
@@ -31,14 +33,31 @@ module ng_int_mac #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mac: AWidth=%0d; expected 1 to 16", AWidth); end
-  if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mac: BWidth=%0d; expected 1 to 16", BWidth); end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mac: ASigned=%0d; expected 0 or 1", ASigned); end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed $fatal(1, "ng_int_mac: BSigned=%0d; expected 0 or 1", BSigned); end
-  if (Structure < 0 || Structure > 2) begin : gen_check_structure $fatal(1, "ng_int_mac: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure); end
-  if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes); end
-  if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128", AccWidth, TermWidth); end
-  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined $fatal(1, "ng_int_mac: Pipelined=%0d; expected 0 or 1", Pipelined); end
+  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
+    $fatal(1, "ng_int_mac: AWidth=%0d; expected 1 to 16", AWidth);
+  end
+  if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width
+    $fatal(1, "ng_int_mac: BWidth=%0d; expected 1 to 16", BWidth);
+  end
+  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
+    $fatal(1, "ng_int_mac: ASigned=%0d; expected 0 or 1", ASigned);
+  end
+  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
+    $fatal(1, "ng_int_mac: BSigned=%0d; expected 0 or 1", BSigned);
+  end
+  if (Structure < 0 || Structure > 2) begin : gen_check_structure
+    $fatal(1, "ng_int_mac: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure);
+  end
+  if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes
+    $fatal(1, "ng_int_mac: Lanes=%0d; expected 1 to 1024", Lanes);
+  end
+  if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width
+    $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128",
+           AccWidth, TermWidth);
+  end
+  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined
+    $fatal(1, "ng_int_mac: Pipelined=%0d; expected 0 or 1", Pipelined);
+  end
 `endif
 
   logic [Lanes*LaneWidth-1:0]  products;
@@ -57,7 +76,8 @@ module ng_int_mac #(
       .b_i      (b_i[i*BWidth +: BWidth]),
       .product_o(product)
     );
-    assign products[i*LaneWidth +: LaneWidth] = LaneWidth'(product);  // LaneWidth is wider for unsigned products only
+    // LaneWidth is wider for unsigned products only
+    assign products[i*LaneWidth +: LaneWidth] = LaneWidth'(product);
   end
 
   if (Lanes <= 1) begin : gen_one

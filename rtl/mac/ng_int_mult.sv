@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of two integers, as one of three textbook multipliers, written out so that synthesis keeps the structure: the
-// reference that energy is compared with. Combinational. Each operand is signed (two's complement) or unsigned; the product
-// is signed if either is.
+// Product of two integers, as one of three textbook multipliers, written out so that synthesis
+// keeps the structure: the reference that energy is compared with. Combinational. Each operand is
+// signed (two's complement) or unsigned; the product is signed if either is.
 //
 // Structure
-//   0 array    a row of AWidth full adders for each bit of b, carries rippling along the row. Signs after Baugh and Wooley:
-//              the partial products of negative weight, -p, become ~p - 1, and the -1s add up to the constant
-//                Fix = [ASigned or BSigned] 2^(A+B-1) + [ASigned] 2^(A-1) + [BSigned] 2^(B-1)   mod 2^(A+B)
-//              whose three bits are what row 0 adds to, the carry into the last row, and an inverter on the top bit.
-//   1 booth    b recoded to digits of -2 to 2 (radix 4, Booth and MacSorley): half as many rows; a row adds digit * a to the
-//              sum above it. A negative digit inverts, the +1 is the row's carry-in.
-//   2 wallace  the array's bits and Fix packed into columns, three rows at a time compressed to two by full adders (a full
-//              adder with a zero is a half adder or a wire: the synthesizer sees that), until two are left. Then one
-//              carry-propagate adder, a `+`.
+//   0 array    a row of AWidth full adders for each bit of b, carries rippling along the row. Signs
+//              after Baugh and Wooley: the partial products of negative weight, -p, become ~p - 1,
+//              and the -1s add up to the constant
+//                Fix = [ASigned or BSigned] 2^(A+B-1) + [ASigned] 2^(A-1) + [BSigned] 2^(B-1)   mod
+//                                                                                               2^(A+B)
+//              whose three bits are what row 0 adds to, the carry into the last row, and an
+//              inverter on the top bit.
+//   1 booth    b recoded to digits of -2 to 2 (radix 4, Booth and MacSorley): half as many rows; a
+//              row adds digit * a to the sum above it. A negative digit inverts, the +1 is the
+//              row's carry-in.
+//   2 wallace  the array's bits and Fix packed into columns, three rows at a time compressed to two
+//              by full adders (a full adder with a zero is a half adder or a wire: the synthesizer
+//              sees that), until two are left. Then one carry-propagate adder, a `+`.
 //
-// Width argument: |a| <= 2^A and |b| <= 2^B, or 2^(A-1), 2^(B-1) where signed, and only an unsigned operand is below its
-// bound: the product fits A + B bits. Array: a row's sum is below 2^(A+1). Booth: with W = bits of a as a signed number,
-// |digit * a| <= 2^W, and the sum in a row, in its units, is below 2^W (1 + 1/4 + ...) < 2^(W+1): W + 2 bits with sign.
+// Width argument: |a| <= 2^A and |b| <= 2^B, or 2^(A-1), 2^(B-1) where signed, and only an unsigned
+// operand is below its bound: the product fits A + B bits. Array: a row's sum is below 2^(A+1).
+// Booth: with W = bits of a as a signed number, |digit * a| <= 2^W, and the sum in a row, in its
+// units, is below 2^W (1 + 1/4 + ...) < 2^(W+1): W + 2 bits with sign.
 module ng_int_mult #(
   parameter int AWidth    = 8,
   parameter int BWidth    = 8,
@@ -31,17 +36,29 @@ module ng_int_mult #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mult: AWidth=%0d; expected 1 to 16", AWidth); end
-  if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mult: BWidth=%0d; expected 1 to 16", BWidth); end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mult: ASigned=%0d; expected 0 or 1", ASigned); end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed $fatal(1, "ng_int_mult: BSigned=%0d; expected 0 or 1", BSigned); end
-  if (Structure < 0 || Structure > 2) begin : gen_check_structure $fatal(1, "ng_int_mult: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure); end
+  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
+    $fatal(1, "ng_int_mult: AWidth=%0d; expected 1 to 16", AWidth);
+  end
+  if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width
+    $fatal(1, "ng_int_mult: BWidth=%0d; expected 1 to 16", BWidth);
+  end
+  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
+    $fatal(1, "ng_int_mult: ASigned=%0d; expected 0 or 1", ASigned);
+  end
+  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
+    $fatal(1, "ng_int_mult: BSigned=%0d; expected 0 or 1", BSigned);
+  end
+  if (Structure < 0 || Structure > 2) begin : gen_check_structure
+    $fatal(1, "ng_int_mult: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)",
+           Structure);
+  end
 `endif
 
   localparam logic [ProductWidth-1:0] Fix =
       (ProductWidth'(ASigned | BSigned) << (ProductWidth - 1)) +
       (ProductWidth'(ASigned) << (AWidth - 1)) + (ProductWidth'(BSigned) << (BWidth - 1));
-  // Of column k of the array's bits: its first row, its bits; and the rows of packed columns after some levels of compression.
+  // Of column k of the array's bits: its first row, its bits; and the rows of packed columns after
+  // some levels of compression.
   function automatic int first_row(int k);
     first_row = k < AWidth ? 0 : k - AWidth + 1;
   endfunction
@@ -51,7 +68,8 @@ module ng_int_mult #(
   function automatic int rows_of_level(int level);
     rows_of_level = 2;
     for (int k = 0; k < ProductWidth; k++) begin
-      if (height(k) + (Fix[k] ? 1 : 0) > rows_of_level) rows_of_level = height(k) + (Fix[k] ? 1 : 0);
+      if (height(k) + (Fix[k] ? 1 : 0) > rows_of_level)
+        rows_of_level = height(k) + (Fix[k] ? 1 : 0);
     end
     for (int l = 0; l < level; l++) rows_of_level = rows_of_level / 3 * 2 + rows_of_level % 3;
   endfunction
@@ -100,7 +118,8 @@ module ng_int_mult #(
       assign one = digits[2*j] ^ digits[2*j+1];
       assign two = ~one & (digits[2*j+1] ^ digits[2*j+2]);
       assign negative = digits[2*j+2];
-      assign multiple = (({(W + 2){one}} & multiplicand) | ({(W + 2){two}} & (multiplicand << 1))) ^ {(W + 2){negative}};
+      assign multiple = (({(W + 2){one}} & multiplicand) | ({(W + 2){two}} & (multiplicand << 1)))
+          ^ {(W + 2){negative}};
       if (j == 0) begin : gen_first
         assign above = '0;
       end else begin : gen_next
@@ -139,7 +158,8 @@ module ng_int_mult #(
             localparam int J = s + first_row(k);
             localparam int I = k - J;
             if (s < height(k)) begin : gen_product
-              localparam bit Negative = (ASigned != 0 && I == AWidth - 1) != (BSigned != 0 && J == BWidth - 1);
+              localparam bit Negative = (ASigned != 0 && I == AWidth - 1)
+                  != (BSigned != 0 && J == BWidth - 1);
               assign bits[s*ProductWidth+k] = (a_i[I] & b_i[J]) ^ Negative;
             end else begin : gen_constant
               assign bits[s*ProductWidth+k] = s == height(k) && Fix[k];
@@ -158,11 +178,13 @@ module ng_int_mult #(
           assign bits[(2*g+1)*ProductWidth +: ProductWidth] = ((x & y) | (z & (x | y))) << 1;
         end
         if (Above % 3 != 0) begin : gen_rest
-          assign bits[Rows*ProductWidth-1:2*Groups*ProductWidth] = gen_level[l-1].bits[Above*ProductWidth-1:3*Groups*ProductWidth];
+          assign bits[Rows*ProductWidth-1:2*Groups*ProductWidth] =
+              gen_level[l-1].bits[Above*ProductWidth-1:3*Groups*ProductWidth];
         end
       end
     end
-    assign product_o = gen_level[MaxLevels].bits[0 +: ProductWidth] + gen_level[MaxLevels].bits[ProductWidth +: ProductWidth];
+    assign product_o = gen_level[MaxLevels].bits[0 +: ProductWidth]
+        + gen_level[MaxLevels].bits[ProductWidth +: ProductWidth];
   end
 
 endmodule

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of two integers by shift and add: one bit of b a cycle, lowest first, through one adder. Each operand is signed
-// (two's complement) or unsigned; the product is signed if either is.
+// Product of two integers by shift and add: one bit of b a cycle, lowest first, through one adder.
+// Each operand is signed (two's complement) or unsigned; the product is signed if either is.
 //
-// One register holds the running sum above the bits of b that are to come. Its lowest bit decides whether a is added to the
-// sum; then all moves right by one, the sum's finished bit into the place that b's bit left. The last bit of a signed b
-// weighs negatively: a is subtracted.
+// One register holds the running sum above the bits of b that are to come. Its lowest bit decides
+// whether a is added to the sum; then all moves right by one, the sum's finished bit into the place
+// that b's bit left. The last bit of a signed b weighs negatively: a is subtracted.
 //
-// A pair takes BWidth cycles, and the next may follow at once. The first step, which adds to nothing, is made as the pair
-// is taken; the last one goes to the output and is not stored: valid_o comes with it, the register and with it product_o
-// stand until ready_i. In the cycles before, product_o shows the register's next value.
+// A pair takes BWidth cycles, and the next may follow at once. The first step, which adds to
+// nothing, is made as the pair is taken; the last one goes to the output and is not stored: valid_o
+// comes with it, the register and with it product_o stand until ready_i. In the cycles before,
+// product_o shows the register's next value.
 //
-// Width argument: after i steps the sum is a times the low i bits of b. It fits AWidth + i bits, as a signed number if a is
-// signed or, with the last step, b: AWidth + 1 bits above those that are finished. The register's sum has one bit less: what
-// is above is a's sign or, since only the last step makes an unsigned a's sum negative, 0.
+// Width argument: after i steps the sum is a times the low i bits of b. It fits AWidth + i bits, as
+// a signed number if a is signed or, with the last step, b: AWidth + 1 bits above those that are
+// finished. The register's sum has one bit less: what is above is a's sign or, since only the last
+// step makes an unsigned a's sum negative, 0.
 module ng_int_mult_serial #(
   parameter int AWidth  = 8,
   parameter int BWidth  = 8,
@@ -32,10 +34,18 @@ module ng_int_mult_serial #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width $fatal(1, "ng_int_mult_serial: AWidth=%0d; expected 1 to 16", AWidth); end
-  if (BWidth < 2 || BWidth > 16) begin : gen_check_b_width $fatal(1, "ng_int_mult_serial: BWidth=%0d; expected 2 to 16", BWidth); end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed $fatal(1, "ng_int_mult_serial: ASigned=%0d; expected 0 or 1", ASigned); end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed $fatal(1, "ng_int_mult_serial: BSigned=%0d; expected 0 or 1", BSigned); end
+  if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
+    $fatal(1, "ng_int_mult_serial: AWidth=%0d; expected 1 to 16", AWidth);
+  end
+  if (BWidth < 2 || BWidth > 16) begin : gen_check_b_width
+    $fatal(1, "ng_int_mult_serial: BWidth=%0d; expected 2 to 16", BWidth);
+  end
+  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
+    $fatal(1, "ng_int_mult_serial: ASigned=%0d; expected 0 or 1", ASigned);
+  end
+  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
+    $fatal(1, "ng_int_mult_serial: BSigned=%0d; expected 0 or 1", BSigned);
+  end
 `endif
 
   localparam int CountWidth = BWidth > 2 ? $clog2(BWidth) : 1;
@@ -54,7 +64,8 @@ module ng_int_mult_serial #(
   logic [AWidth:0] above, term, sum;
   logic            unused_carry;
   assign above = {ASigned != 0 & sum_q[ProductWidth-1], sum_q[ProductWidth-1:BWidth]};
-  assign term = ({ASigned != 0 & a_q[AWidth-1], a_q} & {(AWidth + 1){sum_q[0]}}) ^ {(AWidth + 1){subtract}};
+  assign term = ({ASigned != 0 & a_q[AWidth-1], a_q} & {(AWidth + 1){sum_q[0]}})
+      ^ {(AWidth + 1){subtract}};
   ng_ripple_add #(
     .Width(AWidth + 1)
   ) u_add (

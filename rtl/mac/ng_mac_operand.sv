@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operand registers of one row or column of ng_mac_array: the elements of a beat for the dot products, its block scales in
-// stage ScaleStage, its enable when the terms are accumulated. What a beat does not use loads zero: nothing behind it toggles.
+// Operand registers of one row or column of ng_mac_array: the elements of a beat for the dot
+// products, its block scales in stage ScaleStage, its enable when the terms are accumulated. What a
+// beat does not use loads zero: nothing behind it toggles.
 //
-// Sparse = 1: the row of a 2:4 sparse operand, with metadata (docs/sparsity.md) beside its elements. illegal_o: the row is in use
-// and has metadata that name no two ascending positions. void_o is that when the terms are accumulated: cells make them NaN.
+// Sparse = 1: the row of a 2:4 sparse operand, with metadata (docs/sparsity.md) beside its
+// elements. illegal_o: the row is in use and has metadata that name no two ascending positions.
+// void_o is that when the terms are accumulated: cells make them NaN.
 //
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
@@ -12,7 +14,8 @@ module ng_mac_operand #(
   parameter int Stages     = 3,
   parameter int ScaleStage = 2,
   parameter int Sparse     = 0,  // 1: with metadata
-  parameter int Blocks     = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,  // block scales
+  // block scales
+  parameter int Blocks     = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam bit HasLuq    = (FormatSet & ng_format_set_pkg::Luq) != 0,
@@ -27,7 +30,8 @@ module ng_mac_operand #(
   input  logic [Lanes*ElemWidth-1:0] data_i,
   input  logic [Blocks*8-1:0]        scale_i,
   input  logic [Lanes*2-1:0]         metadata_i, // with Sparse
-  output logic [Narrow*Lanes*4-1:0]  fp4_o,      // stage 1; LUQ's above NVFP4's, if the set has both
+  // stage 1; LUQ's above NVFP4's, if the set has both
+  output logic [Narrow*Lanes*4-1:0]  fp4_o,
   output logic [Lanes*8-1:0]         fp8_o,      // stage 1
   output logic [Blocks*8-1:0]        scale_o,    // stage ScaleStage
   output logic [Lanes*2-1:0]         metadata_o, // stage 1

@@ -1,24 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cell of the array: integer dot products -> register -> scale and align -> register -> exact accumulator -> shadow.
+// One cell of the array: integer dot products -> register -> scale and align -> register -> exact
+// accumulator -> shadow.
 //
-// All formats of the set feed one accumulator whose unit is that of the finest format, 2^LsbExp; the others are shifted
-// left by a constant. The operands of the formats that a beat does not use are zero (the array sees to it), so their terms
-// are zero and the formats are joined by "or": no multiplexer, no toggling.
+// All formats of the set feed one accumulator whose unit is that of the finest format, 2^LsbExp;
+// the others are shifted left by a constant. The operands of the formats that a beat does not use
+// are zero (the array sees to it), so their terms are zero and the formats are joined by "or": no
+// multiplexer, no toggling.
 //
-// Pipeline: the operands belong to stage 1. dot_en_i, term_en_i and acc_en_i are the enables of the three registers; the
-// scales and active_i arrive already delayed to the stage that uses them. Without NVFP4 there is nothing to scale, and the
-// dot register feeds the accumulator (term_en_i and the scales are unused). LUQ has no block scales and goes beside FP8.
+// Pipeline: the operands belong to stage 1. dot_en_i, term_en_i and acc_en_i are the enables of the
+// three registers; the scales and active_i arrive already delayed to the stage that uses them.
+// Without NVFP4 there is nothing to scale, and the dot register feeds the accumulator (term_en_i
+// and the scales are unused). LUQ has no block scales and goes beside FP8.
 //
-// Cuts: more registers, which move with the whole pipeline (move_i). CellCuts bit 0: in the dot products; 2 and 3: at the
-// places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8 and LUQ beside them. Bit 1 adds none: the dot register stands at
-// the place "significand", and holds the product of the scales' significands, too; scales are wanted one stage earlier.
+// Cuts: more registers, which move with the whole pipeline (move_i). CellCuts bit 0: in the dot
+// products; 2 and 3: at the places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8
+// and LUQ beside them. Bit 1 adds none: the dot register stands at the place "significand", and
+// holds the product of the scales' significands, too; scales are wanted one stage earlier.
 //
-// Sparse = 1: of A, Lanes of 2 x Lanes elements are stored, and metadata say which of B's they meet (ng_select_2_4), in every
-// format; what comes behind is as without. A block of NVFP4 has 16 stored elements of 32 and one scale on either side.
+// Sparse = 1: of A, Lanes of 2 x Lanes elements are stored, and metadata say which of B's they meet
+// (ng_select_2_4), in every format; what comes behind is as without. A block of NVFP4 has 16 stored
+// elements of 32 and one scale on either side.
 //
-// Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 + clog2(Blocks); FP8 terms are
-// 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 + clog2(Lanes) in 2^-32; LUQ's 11 + clog2(Lanes) in 1. TermWidth is the largest of these after
-// alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes the same constants.
+// Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 +
+// clog2(Blocks); FP8 terms are 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 +
+// clog2(Lanes) in 2^-32; LUQ's 11 + clog2(Lanes) in 1. TermWidth is the largest of these after
+// alignment, AccWidth = TermWidth + clog2(MaxBeats) holds MaxBeats of them. ng_mac_array computes
+// the same constants.
 module ng_mac_pe #(
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
@@ -29,12 +36,14 @@ module ng_mac_pe #(
   parameter int Sparse    = 0,  // 1: A is 2:4 sparse
   localparam int Wide     = Sparse != 0 ? 2 : 1,  // elements of B for each of A
   localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
-  localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1
+  localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4
+      ? 2 : 1
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
   input  logic                       move_i,       // of the cuts
-  // Stage 1: operands. Of 4 bits: NVFP4's, above them LUQ's if the set has both; with Sparse, A's metadata above its elements.
+  // Stage 1: operands. Of 4 bits: NVFP4's, above them LUQ's if the set has both; with Sparse, A's
+  // metadata above its elements.
   input  logic [(Narrow*4+(Wide-1)*2)*Lanes-1:0] a_fp4_i,
   input  logic [Wide*Narrow*Lanes*4-1:0] b_fp4_i,
   input  logic [Lanes*8-1:0]         a_fp8_i,
@@ -47,7 +56,8 @@ module ng_mac_pe #(
   input  logic [Blocks*8-1:0]        b_scale_i,
   input  logic                       term_en_i,
   // Last stage: accumulate.
-  input  logic [Wide-1:0]            active_i,     // row and column enabled: flags count; with Sparse, above it: metadata were illegal
+  // row and column enabled: flags count; with Sparse, above it: metadata were illegal
+  input  logic [Wide-1:0]            active_i,
   input  logic                       acc_first_i,
   input  logic                       acc_en_i,
   // Result.
@@ -225,7 +235,8 @@ module ng_mac_pe #(
     logic signed [TermWidth-1:0]            fp8_term_q;
     logic                                   fp8_nan_q, fp8_pinf_q, fp8_ninf_q;
     assign fp8[TermWidth+2:0] = {plain_term, fp8_nan, fp8_pinf, fp8_ninf};
-    assign {fp8_term_q, fp8_nan_q, fp8_pinf_q, fp8_ninf_q} = fp8[Fp8Stages*(TermWidth+3) +: TermWidth+3];
+    assign {fp8_term_q, fp8_nan_q, fp8_pinf_q, fp8_ninf_q} =
+        fp8[Fp8Stages*(TermWidth+3) +: TermWidth+3];
     for (genvar s = 0; s < Fp8Stages; s++) begin : gen_fp8_stage
       ng_cut #(
         .Width (TermWidth + 3),

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// MXFP4 multiply-accumulate: a block of 32 pairs a cycle. The block's dot product is rounded to FP32 (ng_dot_mxfp4) and added in
-// FP32, nearest even, to the running sum: E8M0 scales span too far for an exact accumulator, so the order of the blocks is part
-// of the result. Twin of the golden product (gemm.hpp) of one row and one column.
+// MXFP4 multiply-accumulate: a block of 32 pairs a cycle. The block's dot product is rounded to
+// FP32 (ng_dot_mxfp4) and added in FP32, nearest even, to the running sum: E8M0 scales span too far
+// for an exact accumulator, so the order of the blocks is part of the result. Twin of the golden
+// product (gemm.hpp) of one row and one column.
 //
-// valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous cycle's block, with Pipelined
-// up to the one before.
+// valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous
+// cycle's block, with Pipelined up to the one before.
 module ng_mxfp4_mac #(
-  parameter int Pipelined = 0  // 1: a register between the dot product and its addition, as in the array's cell
+  // 1: a register between the dot product and its addition, as in the array's cell
+  parameter int Pipelined = 0
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -20,7 +22,9 @@ module ng_mxfp4_mac #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined $fatal(1, "ng_mxfp4_mac: Pipelined=%0d; expected 0 or 1", Pipelined); end
+  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined
+    $fatal(1, "ng_mxfp4_mac: Pipelined=%0d; expected 0 or 1", Pipelined);
+  end
 `endif
 
   logic [31:0] dot, term, sum;

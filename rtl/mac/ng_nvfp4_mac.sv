@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVFP4 multiply-accumulate: a block of 16 pairs a clock, summed exactly. The dot product with its block scales (ng_dot_nvfp4)
-// and the exact accumulator (ng_exact_acc), with what sends "valid" along beside the cuts.
+// NVFP4 multiply-accumulate: a block of 16 pairs a clock, summed exactly. The dot product with its
+// block scales (ng_dot_nvfp4) and the exact accumulator (ng_exact_acc), with what sends "valid"
+// along beside the cuts.
 //
-// valid_i: take the block. first_i: start a new sum. acc_o, nan_o: the sum of the blocks taken so far, in units of 2^-20, and
-// whether a scale among them was NaN, as many clocks after the last of them as the unit's latency says:
-// 1, one more for each bit of DotCuts, one more with Split. A block can come every clock; nothing holds the pipeline.
+// valid_i: take the block. first_i: start a new sum. acc_o, nan_o: the sum of the blocks taken so
+// far, in units of 2^-20, and whether a scale among them was NaN, as many clocks after the last of
+// them as the unit's latency says:
+// 1, one more for each bit of DotCuts, one more with Split. A block can come every clock; nothing
+// holds the pipeline.
 //
 // Width argument: terms of ng_dot_nvfp4 have 48 bits; AccWidth = 48 + clog2(n) holds any n of them.
 module ng_nvfp4_mac #(
   parameter int AccWidth = 64,
   parameter int DotCuts  = 0,  // registers: 1 nodes + 2 significand + 4 product + 8 sum + 16 term
-  parameter int Split    = 0   // low bits of the sum that are added a clock before the others; 0: all at once
+  // low bits of the sum that are added a clock before the others; 0: all at once
+  parameter int Split    = 0
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -24,12 +28,19 @@ module ng_nvfp4_mac #(
   output logic                       nan_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (AccWidth < 48) begin : gen_check_acc_width $fatal(1, "ng_nvfp4_mac: AccWidth=%0d; expected 48 or more", AccWidth); end
-  if (DotCuts < 0 || DotCuts > 31) begin : gen_check_dot_cuts $fatal(1, "ng_nvfp4_mac: DotCuts=%0d; expected 0 to 31", DotCuts); end
-  if (Split < 0 || Split > 47) begin : gen_check_split $fatal(1, "ng_nvfp4_mac: Split=%0d; expected 0 to 47", Split); end
+  if (AccWidth < 48) begin : gen_check_acc_width
+    $fatal(1, "ng_nvfp4_mac: AccWidth=%0d; expected 48 or more", AccWidth);
+  end
+  if (DotCuts < 0 || DotCuts > 31) begin : gen_check_dot_cuts
+    $fatal(1, "ng_nvfp4_mac: DotCuts=%0d; expected 0 to 31", DotCuts);
+  end
+  if (Split < 0 || Split > 47) begin : gen_check_split
+    $fatal(1, "ng_nvfp4_mac: Split=%0d; expected 0 to 47", Split);
+  end
 `endif
 
-  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1) + ((DotCuts >> 3) & 1) + ((DotCuts >> 4) & 1);
+  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1)
+      + ((DotCuts >> 3) & 1) + ((DotCuts >> 4) & 1);
 
   logic signed [47:0] term;
   logic               term_nan;

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1 / sqrt(a) of an FP32 number, rounded once to nearest even, a bit of it a cycle. IEEE 754-2019, rSqrt: a zero gives the infinity
-// of its sign, +infinity gives +0, all other numbers below zero and NaNs give 32'h7FC00000; subnormal numbers count. Twin of
-// narrowgauge::rsqrt_fp32.
+// 1 / sqrt(a) of an FP32 number, rounded once to nearest even, a bit of it a cycle. IEEE 754-2019,
+// rSqrt: a zero gives the infinity of its sign, +infinity gives +0, all other numbers below zero
+// and NaNs give 32'h7FC00000; subnormal numbers count. Twin of narrowgauge::rsqrt_fp32.
 //
-// a = m 4^h with m from 1 to below 4, so 1 / sqrt(a) = q 2^-h with q from above 1/2 to 1. The digits of q are found from the top:
-// with q_j of j bits so far, the next bit is 1 iff (q_j + d)^2 m <= 1, d = 2^-(j+1). The state is p = q_j m, s = 2^j (1 - q_j^2 m) and
-// m d, so that the bit is 1 iff 2 s - (2 p + m d) is not negative. Then this is the new s, and m d is added to p; else s is doubled.
-// A subnormal a is shifted up first, by two places a cycle, so that h stays an integer.
-// q has 25 bits: 24 of FP32 and the guard bit. q^2 m = 1 has no solution of 25 bits below 1, so what is left over is never zero, and
-// the sticky bit is always 1. That holds for m = 1, too, whose q becomes 0.11...1, and rounds to 1.
+// a = m 4^h with m from 1 to below 4, so 1 / sqrt(a) = q 2^-h with q from above 1/2 to 1. The
+// digits of q are found from the top: with q_j of j bits so far, the next bit is 1 iff (q_j + d)^2
+// m <= 1, d = 2^-(j+1). The state is p = q_j m, s = 2^j (1 - q_j^2 m) and m d, so that the bit is 1
+// iff 2 s - (2 p + m d) is not negative. Then this is the new s, and m d is added to p; else s is
+// doubled. A subnormal a is shifted up first, by two places a cycle, so that h stays an integer.
+// q has 25 bits: 24 of FP32 and the guard bit. q^2 m = 1 has no solution of 25 bits below 1, so
+// what is left over is never zero, and the sticky bit is always 1. That holds for m = 1, too, whose
+// q becomes 0.11...1, and rounds to 1.
 //
-// A number takes 25 cycles, one more for each two places a subnormal one is shifted by. valid_o comes after as many edges, that which
-// took the number not counted, and stands with y_o until ready_i; the next number is taken in a later cycle.
+// A number takes 25 cycles, one more for each two places a subnormal one is shifted by. valid_o
+// comes after as many edges, that which took the number not counted, and stands with y_o until
+// ready_i; the next number is taken in a later cycle.
 //
-// Width argument. 1 / sqrt(m) < q_j + 2^-j, so s < 2^j m (2 / sqrt(m)) 2^-j = 2 sqrt(m) < 4, p < sqrt(m) < 2 and 2 p + m d < 4. Exact
-// they take 48 bits below the point, since m d does; of these the unit keeps Frac = 34, of s one less, and drops what is below. That
-// changes no digit of any of the 2^24 significands: RsqrtFp32.ThirtyFourBitsFindEveryDigit in tests/model/rsqrt_fp32_test.cpp tries
-// them all. The result's exponent is -64 (2^128) to 74 (2^-149): never subnormal, never beyond the range.
+// Width argument. 1 / sqrt(m) < q_j + 2^-j, so s < 2^j m (2 / sqrt(m)) 2^-j = 2 sqrt(m) < 4, p <
+// sqrt(m) < 2 and 2 p + m d < 4. Exact they take 48 bits below the point, since m d does; of these
+// the unit keeps Frac = 34, of s one less, and drops what is below. That changes no digit of any of
+// the 2^24 significands: RsqrtFp32.ThirtyFourBitsFindEveryDigit in tests/model/rsqrt_fp32_test.cpp
+// tries them all. The result's exponent is -64 (2^128) to 74 (2^-149): never subnormal, never
+// beyond the range.
 module ng_rsqrt_fp32 (
   input  logic        clk_i,
   input  logic        rst_ni,

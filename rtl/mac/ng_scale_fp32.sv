@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Product of two FP32 numbers, rounded once to nearest even: a sum times its tensor scale.
-// Subnormal operands and results are kept, zeros have their sign, every NaN is 32'h7FC00000 (also infinity times zero).
+// Subnormal operands and results are kept, zeros have their sign, every NaN is 32'h7FC00000 (also
+// infinity times zero).
 //
-// The significands (subnormal: hidden bit zero) are multiplied as they are, and the product is normalized, not the operands:
-// the exact product loses nothing by leading zeros, and there is only one of it.
+// The significands (subnormal: hidden bit zero) are multiplied as they are, and the product is
+// normalized, not the operands: the exact product loses nothing by leading zeros, and there is only
+// one of it.
 //
-// Width argument. Product p < 2^48; its bit 47 has the exponent e = e_a + e_b + 1, from -251 (both subnormal, e = -126) to 255.
-// FP32 keeps 24 bits and looks at a guard bit and at the "or" of the rest: 25 normalized bits and the sticky bit.
-// A subnormal result is not normalized further than to the exponent -126, so nothing is shifted back: with 25 zeros before p, the
-// top place has the exponent e + 25, and e + 25 + 126 shifts are left to it. If that is below 0, then e <= -152 and |result| <
-// 2^-151, less than half of the smallest number: nothing is shifted, only the sticky bit is set, and it rounds to zero. Else
-// the rounding module sees exponents from -126 to 255: 10 bits, with what a p of zero brings.
+// Width argument. Product p < 2^48; its bit 47 has the exponent e = e_a + e_b + 1, from -251 (both
+// subnormal, e = -126) to 255. FP32 keeps 24 bits and looks at a guard bit and at the "or" of the
+// rest: 25 normalized bits and the sticky bit. A subnormal result is not normalized further than to
+// the exponent -126, so nothing is shifted back: with 25 zeros before p, the top place has the
+// exponent e + 25, and e + 25 + 126 shifts are left to it. If that is below 0, then e <= -152 and
+// |result| < 2^-151, less than half of the smallest number: nothing is shifted, only the sticky bit
+// is set, and it rounds to zero. Else the rounding module sees exponents from -126 to 255: 10 bits,
+// with what a p of zero brings.
 //
-// Cuts (docs/cuts.md): bit 0 before the product, 1 within, 2 behind it, 3 between the halves of the normalizer, 4 behind it,
-// before the rounding. The significands are split into 16 and 8 bits, so that bit 1 has a place before their four products are
-// added: with bit 0, too, each fills a DSP that has registers on both sides.
+// Cuts (docs/cuts.md): bit 0 before the product, 1 within, 2 behind it, 3 between the halves of the
+// normalizer, 4 behind it, before the rounding. The significands are split into 16 and 8 bits, so
+// that bit 1 has a place before their four products are added: with bit 0, too, each fills a DSP
+// that has registers on both sides.
 module ng_scale_fp32 #(
   parameter int Cuts = 0  // registers: 1 operands + 2 parts + 4 product + 8 coarse + 16 normalized
 ) (
@@ -26,7 +31,9 @@ module ng_scale_fp32 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts $fatal(1, "ng_scale_fp32: Cuts=%0d; expected 0 to 31", Cuts); end
+  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
+    $fatal(1, "ng_scale_fp32: Cuts=%0d; expected 0 to 31", Cuts);
+  end
 `endif
 
   localparam int ExpWidth = 10;
@@ -41,12 +48,14 @@ module ng_scale_fp32 #(
   ) u_operands (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({|a_i[30:23], a_i[22:0], |b_i[30:23], b_i[22:0], a_i[30:23], b_i[30:23], |a_i[22:0], |b_i[22:0], a_i[31] ^ b_i[31]}),
+    .d_i  ({|a_i[30:23], a_i[22:0], |b_i[30:23], b_i[22:0], a_i[30:23], b_i[30:23], |a_i[22:0],
+        |b_i[22:0], a_i[31] ^ b_i[31]}),
     .q_o  ({a_sig, b_sig, a_field, b_field, a_mantissa, b_mantissa, mul_sign})
   );
 
   logic       a_normal, b_normal, a_special, b_special;
-  logic [7:0] a_exp, b_exp;  // biased; a subnormal number has the exponent of the smallest normal one
+  // biased; a subnormal number has the exponent of the smallest normal one
+  logic [7:0] a_exp, b_exp;
   assign a_normal = a_sig[23];
   assign b_normal = b_sig[23];
   assign a_special = &a_field;
@@ -54,10 +63,12 @@ module ng_scale_fp32 #(
   assign a_exp = {a_field[7:1], a_field[0] | ~a_normal};
   assign b_exp = {b_field[7:1], b_field[0] | ~b_normal};
 
-  logic                       nan, inf, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq, sign_qq;
+  logic                       nan, inf, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq,
+      sign_qq;
   logic signed [ExpWidth-1:0] top_exp, top_exp_p, top_exp_q, top_exp_qq;
   assign inf = a_special | b_special;
-  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa))) | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
+  assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa)))
+      | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
   assign top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
 
   // ---- exact product, how far it may be shifted

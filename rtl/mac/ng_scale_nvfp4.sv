@@ -6,19 +6,23 @@
 //   nan_o  = either scale is NaN (payload 7'h7F); term_o is then 0
 //
 // UE4M3 ignores the top bit of its byte. With n = (exponent field is not 0) a scale is the integer
-// {n, mantissa} << max(exponent, 1) in units of 2^-10. Hence dot * (4-bit * 4-bit significand), then one shift by the sum
-// of the two exponents, 2 to 30, which is 2 more than the unit asks for: the two low bits are 0 and dropped.
+// {n, mantissa} << max(exponent, 1) in units of 2^-10. Hence dot * (4-bit * 4-bit significand),
+// then one shift by the sum of the two exponents, 2 to 30, which is 2 more than the unit asks for:
+// the two low bits are 0 and dropped.
 //
-// The product is summed from conditional additions, sum = bit ? partial + dot : partial. Four LUT inputs hold one bit of that, so
-// the gate costs nothing, where partial products gated before the addition would cost an "and" each. One chain of four for
-// each nibble of the significand product, and an adder that joins them: shorter, and kept apart in synthesis.
+// The product is summed from conditional additions, sum = bit ? partial + dot : partial. Four LUT
+// inputs hold one bit of that, so the gate costs nothing, where partial products gated before the
+// addition would cost an "and" each. One chain of four for each nibble of the significand product,
+// and an adder that joins them: shorter, and kept apart in synthesis.
 //
-// Width argument: dot_i is within +-2304 (16 lanes of +-144; the argument does not hold for other 13-bit numbers), the
-// significand product at most 15 * 15: +-518400, 20 bits with sign. A running sum is within +-2 * 2304, 14 bits. The
-// largest scale is 448 = 14 * 2^15 in units of 2^-10, so |term| <= 2304 * 14^2 * 2^28 < 2^47: 48 bits.
+// Width argument: dot_i is within +-2304 (16 lanes of +-144; the argument does not hold for other
+// 13-bit numbers), the significand product at most 15 * 15: +-518400, 20 bits with sign. A running
+// sum is within +-2 * 2304, 14 bits. The largest scale is 448 = 14 * 2^15 in units of 2^-10, so
+// |term| <= 2304 * 14^2 * 2^28 < 2^47: 48 bits.
 //
-// Cuts (docs/cuts.md): bit 0 behind the product of the significands, 1 behind the products with its nibbles, 2 behind their sum,
-// 3 behind the shift. What does not depend on dot_i stands before bit 0, beside the dot product.
+// Cuts (docs/cuts.md): bit 0 behind the product of the significands, 1 behind the products with its
+// nibbles, 2 behind their sum, 3 behind the shift. What does not depend on dot_i stands before bit
+// 0, beside the dot product.
 
 module ng_scale_nvfp4 #(
   parameter int Cuts = 0  // registers: 1 significand + 2 product + 4 sum + 8 term
@@ -32,7 +36,9 @@ module ng_scale_nvfp4 #(
   output logic               nan_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts $fatal(1, "ng_scale_nvfp4: Cuts=%0d; expected 0 to 15", Cuts); end
+  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts
+    $fatal(1, "ng_scale_nvfp4: Cuts=%0d; expected 0 to 15", Cuts);
+  end
 `endif
 
   // ---- scales
@@ -48,7 +54,8 @@ module ng_scale_nvfp4 #(
   assign significand = a_significand * b_significand;
 
   logic [4:0] shift;
-  assign shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal} + {1'b0, b_scale_i[6:4], b_scale_i[3] | ~b_normal};
+  assign shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal}
+      + {1'b0, b_scale_i[6:4], b_scale_i[3] | ~b_normal};
 
   logic signed [12:0] dot_q;
   logic        [7:0]  significand_q;

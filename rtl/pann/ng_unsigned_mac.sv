@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiply-accumulate of the unsigned split (PANN, arXiv 2202.02783): products of activations, 0 or more, and weights as
-// sign and magnitude are added to one of two unsigned sums, by the weight's sign; one subtraction makes the output. No
-// sign extension ever switches the upper bits of an adder.
+// Multiply-accumulate of the unsigned split (PANN, arXiv 2202.02783): products of activations, 0 or
+// more, and weights as sign and magnitude are added to one of two unsigned sums, by the weight's
+// sign; one subtraction makes the output. No sign extension ever switches the upper bits of an
+// adder.
 //
-// valid_i: take x_i, w_i, negative_i. first_i, last_i: first and last product of an output. In the cycle after the last
-// product valid_o is high and result_o = positive sum - negative sum; in all others result_o is 0, so that nothing behind it
-// switches.
+// valid_i: take x_i, w_i, negative_i. first_i, last_i: first and last product of an output. In the
+// cycle after the last product valid_o is high and result_o = positive sum - negative sum; in all
+// others result_o is 0, so that nothing behind it switches.
 //
 // Schedule
-//   0 sorted  one adder, one register. Positive weights come first, then negative ones: where the sign changes the sum P
-//             is inverted, ~P = -P - 1, and the negative products N are added to that; ~(~P + N) = P - N, so the
-//             subtraction costs an inversion. Once negative, an output stays so: negative_i low is then ignored.
-//   1 dual    two adders with a register each; the product reaches the one that adds, the other's input is gated to zero.
+//   0 sorted  one adder, one register. Positive weights come first, then negative ones: where the
+//             sign changes the sum P is inverted, ~P = -P - 1, and the negative products N are
+//             added to that; ~(~P + N) = P - N, so the subtraction costs an inversion. Once
+//             negative, an output stays so: negative_i low is then ignored.
+//   1 dual    two adders with a register each; the product reaches the one that adds, the other's
+//             input is gated to zero.
 //   2 muxed   one adder between two registers.
 //
-// Width argument: n products below 2^(XWidth+WWidth) sum to less than n * 2^(XWidth+WWidth), so that the difference of two
-// such sums fits AccWidth = XWidth + WWidth + clog2(n) + 1 signed bits. Beyond, the result is modulo 2^AccWidth.
+// Width argument: n products below 2^(XWidth+WWidth) sum to less than n * 2^(XWidth+WWidth), so
+// that the difference of two such sums fits AccWidth = XWidth + WWidth + clog2(n) + 1 signed bits.
+// Beyond, the result is modulo 2^AccWidth.
 module ng_unsigned_mac #(
   parameter int XWidth   = 8,
   parameter int WWidth   = 8,
@@ -36,13 +40,24 @@ module ng_unsigned_mac #(
 
   localparam int ProductWidth = XWidth + WWidth;
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (XWidth < 1 || XWidth > 16) begin : gen_check_x_width $fatal(1, "ng_unsigned_mac: XWidth=%0d; expected 1 to 16", XWidth); end
-  if (WWidth < 1 || WWidth > 16) begin : gen_check_w_width $fatal(1, "ng_unsigned_mac: WWidth=%0d; expected 1 to 16", WWidth); end
-  if (AccWidth < ProductWidth) begin : gen_check_acc_width $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d", AccWidth, ProductWidth); end
-  if (Schedule < 0 || Schedule > 2) begin : gen_check_schedule $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)", Schedule); end
+  if (XWidth < 1 || XWidth > 16) begin : gen_check_x_width
+    $fatal(1, "ng_unsigned_mac: XWidth=%0d; expected 1 to 16", XWidth);
+  end
+  if (WWidth < 1 || WWidth > 16) begin : gen_check_w_width
+    $fatal(1, "ng_unsigned_mac: WWidth=%0d; expected 1 to 16", WWidth);
+  end
+  if (AccWidth < ProductWidth) begin : gen_check_acc_width
+    $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d",
+           AccWidth, ProductWidth);
+  end
+  if (Schedule < 0 || Schedule > 2) begin : gen_check_schedule
+    $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)",
+           Schedule);
+  end
 `endif
 
-  // A module of its own, like every multiplier here: fused with the accumulator it would be as wide as that.
+  // A module of its own, like every multiplier here: fused with the accumulator it would be as wide
+  // as that.
   logic [ProductWidth-1:0] product;
   ng_int_mult #(
     .AWidth (XWidth),
@@ -117,7 +132,8 @@ module ng_unsigned_mac #(
         else positive_q <= sum;
       end
     end
-    assign result_o = (positive_q & {AccWidth{valid_o & started_q[0]}}) - (negative_q & {AccWidth{valid_o & started_q[1]}});
+    assign result_o = (positive_q & {AccWidth{valid_o & started_q[0]}})
+        - (negative_q & {AccWidth{valid_o & started_q[1]}});
   end
 
 endmodule

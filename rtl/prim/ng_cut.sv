@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place where a pipeline may be cut (docs/cuts.md): a register with enable, or a wire. Not reset: what leaves the pipe before
-// as many enabled edges as there are cuts has no meaning.
+// A place where a pipeline may be cut (docs/cuts.md): a register with enable, or a wire. Not reset:
+// what leaves the pipe before as many enabled edges as there are cuts has no meaning.
 module ng_cut #(
   parameter int Width  = 1,
   parameter int Enable = 0  // other than 0: a register
@@ -11,7 +11,9 @@ module ng_cut #(
   output logic [Width-1:0] q_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_cut: Width=%0d; expected 1 or more", Width); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_cut: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
   if (Enable != 0) begin : gen_register

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue of Depth words, valid/ready on both sides, with a count of free places and a synchronous clear.
+// Queue of Depth words, valid/ready on both sides, with a count of free places and a synchronous
+// clear.
 //
-// ready_o, valid_o and space_o come from registers only, data_o from registers and the read pointer: no combinational path
-// crosses the queue. A word accepted in one cycle is offered in the next; full throughput at any level.
-// BlockRam = 1: the words are in a memory with a registered read, which tools map to block RAM. A word accepted by an empty
-// queue, or while the only other word leaves, is then offered two cycles later.
-// flush_i: at the clock edge the queue becomes empty; a word accepted in that cycle is dropped too. It is the one way in
-// which valid_o may fall without ready_i.
+// ready_o, valid_o and space_o come from registers only, data_o from registers and the read
+// pointer: no combinational path crosses the queue. A word accepted in one cycle is offered in the
+// next; full throughput at any level. BlockRam = 1: the words are in a memory with a registered
+// read, which tools map to block RAM. A word accepted by an empty queue, or while the only other
+// word leaves, is then offered two cycles later.
+// flush_i: at the clock edge the queue becomes empty; a word accepted in that cycle is dropped too.
+// It is the one way in which valid_o may fall without ready_i.
 //
-// Width argument: space_q counts 0 to Depth = 2^AddrWidth, hence AddrWidth + 1 bits, the top one set only when empty.
+// Width argument: space_q counts 0 to Depth = 2^AddrWidth, hence AddrWidth + 1 bits, the top one
+// set only when empty.
 module ng_fifo #(
   parameter int Width = 32,
   parameter int Depth = 4,  // power of two, 2 or more
@@ -28,12 +31,19 @@ module ng_fifo #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_fifo: Width=%0d; expected 1 or more", Width); end
-  if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth $fatal(1, "ng_fifo: Depth=%0d; expected a power of two, 2 or more", Depth); end
-  if (BlockRam != 0 && BlockRam != 1) begin : gen_check_block_ram $fatal(1, "ng_fifo: BlockRam=%0d; expected 0 or 1", BlockRam); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_fifo: Width=%0d; expected 1 or more", Width);
+  end
+  if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth
+    $fatal(1, "ng_fifo: Depth=%0d; expected a power of two, 2 or more", Depth);
+  end
+  if (BlockRam != 0 && BlockRam != 1) begin : gen_check_block_ram
+    $fatal(1, "ng_fifo: BlockRam=%0d; expected 0 or 1", BlockRam);
+  end
 `endif
 
-  localparam int AddrWidth = Depth > 1 ? SpaceWidth - 1 : 1;  // 1: so that a wrong Depth gets as far as the message
+  // 1: so that a wrong Depth gets as far as the message
+  localparam int AddrWidth = Depth > 1 ? SpaceWidth - 1 : 1;
   logic [AddrWidth-1:0]  write_q, read_q, read_d;
   logic [SpaceWidth-1:0] space_q;
   logic                  push, pop, written_q;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queue of two words: cuts every combinational path of a valid/ready stream in both directions at full throughput.
+// Queue of two words: cuts every combinational path of a valid/ready stream in both directions at
+// full throughput.
 //
-// ready_o, valid_o and data_o are registers (ready_o through one inverter). A word accepted in one cycle is offered in the
-// next. data_o changes only when there is a new head.
+// ready_o, valid_o and data_o are registers (ready_o through one inverter). A word accepted in one
+// cycle is offered in the next. data_o changes only when there is a new head.
 module ng_fifo2 #(
   parameter int Width = 32
 ) (
@@ -17,7 +18,9 @@ module ng_fifo2 #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_fifo2: Width=%0d; expected 1 or more", Width); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_fifo2: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
   // The head is data_o; the tail is in use only when both are full.

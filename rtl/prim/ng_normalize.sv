@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizes an unsigned number: shifts left until the top bit is one and keeps the top OutWidth bits. Combinational.
+// Normalizes an unsigned number: shifts left until the top bit is one and keeps the top OutWidth
+// bits. Combinational.
 //
-// fill_i is what follows data_i's lowest bit without end. 0: the number is the integer data_i. 1: it is data_i.111..., which
-// is data_i + 1, so that a negative integer x comes as ~x and needs no adder to become |x|.
-// The number is (sig_o + fraction) * 2^(Width-OutWidth-shift_o); sticky_o: some bit of the fraction differs from fill_i.
-// data_i = 0 with fill_i = 0 gives sig_o = 0, sticky_o = 0 and a shift_o without meaning.
+// fill_i is what follows data_i's lowest bit without end. 0: the number is the integer data_i. 1:
+// it is data_i.111..., which is data_i + 1, so that a negative integer x comes as ~x and needs no
+// adder to become |x|.
+// The number is (sig_o + fraction) * 2^(Width-OutWidth-shift_o); sticky_o: some bit of the fraction
+// differs from fill_i. data_i = 0 with fill_i = 0 gives sig_o = 0, sticky_o = 0 and a shift_o
+// without meaning.
 //
-// Leading zeros are not counted first: each stage tests the top 2^k bits and shifts by 2^k if they are zero, largest
-// first. Width argument: after stage k at most 2^k - 1 places remain to shift, so only the top OutWidth + 2^k - 1 bits can
-// still reach sig_o; the others drop into the sticky bit there and then. That makes the stages narrow (213 two-way
-// multiplexers for 64 to 25 bits, a full shifter has 384).
+// Leading zeros are not counted first: each stage tests the top 2^k bits and shifts by 2^k if they
+// are zero, largest first. Width argument: after stage k at most 2^k - 1 places remain to shift, so
+// only the top OutWidth + 2^k - 1 bits can still reach sig_o; the others drop into the sticky bit
+// there and then. That makes the stages narrow (213 two-way multiplexers for 64 to 25 bits, a full
+// shifter has 384).
 //
 // Cuts (docs/cuts.md): bit 0 between the coarse stages and the fine ones, half of them unless said.
 module ng_normalize #(
@@ -29,14 +33,22 @@ module ng_normalize #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 2) begin : gen_check_width $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width); end
-  if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width); end
-  if (Fine < 0 || Fine > ShiftWidth) begin : gen_check_fine $fatal(1, "ng_normalize: Fine=%0d; expected 0 to clog2(Width)=%0d", Fine, ShiftWidth); end
-  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_normalize: Cuts=%0d; expected 0 or 1", Cuts); end
+  if (Width < 2) begin : gen_check_width
+    $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width);
+  end
+  if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width
+    $fatal(1, "ng_normalize: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width);
+  end
+  if (Fine < 0 || Fine > ShiftWidth) begin : gen_check_fine
+    $fatal(1, "ng_normalize: Fine=%0d; expected 0 to clog2(Width)=%0d", Fine, ShiftWidth);
+  end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
+    $fatal(1, "ng_normalize: Cuts=%0d; expected 0 or 1", Cuts);
+  end
 `endif
 
-  // Stage k, down from `From` to `To`. What the remaining stages cannot bring up drops into the sticky bit (nothing while Width
-  // is the smaller one).
+  // Stage k, down from `From` to `To`. What the remaining stages cannot bring up drops into the
+  // sticky bit (nothing while Width is the smaller one).
   logic [Width-1:0]      coarse, coarse_q, fine, coarse_low, fine_low;
   logic [ShiftWidth-1:0] coarse_shift, coarse_shift_q;
   logic                  coarse_sticky, coarse_sticky_q, fill_q;

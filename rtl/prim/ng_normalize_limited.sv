@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shifts an unsigned number left until the top bit is one, but by limit_i places at most, and keeps the top OutWidth bits: so a
-// number that is subnormal where its exponent may fall by limit_i comes as it is written.
-// Combinational. Zero is shifted by limit_i. Without the limit, and with what may follow the lowest bit: ng_normalize.
+// Shifts an unsigned number left until the top bit is one, but by limit_i places at most, and keeps
+// the top OutWidth bits: so a number that is subnormal where its exponent may fall by limit_i comes
+// as it is written.
+// Combinational. Zero is shifted by limit_i. Without the limit, and with what may follow the lowest
+// bit: ng_normalize.
 //
-// Stage k (shift by 2^k, highest first) shifts if the places that this takes are zero, and bit k of the limit is one or a higher
-// bit of it was left over, which is so where its stage did not shift: no stage below can reach the limit then. Else what remains
-// of the limit is below 2^k. Width argument: after stage k at most 2^k - 1 places remain to shift, so only the top
-// OutWidth + 2^k - 1 bits can still reach sig_o; the others drop into the sticky bit there and then.
+// Stage k (shift by 2^k, highest first) shifts if the places that this takes are zero, and bit k of
+// the limit is one or a higher bit of it was left over, which is so where its stage did not shift:
+// no stage below can reach the limit then. Else what remains of the limit is below 2^k. Width
+// argument: after stage k at most 2^k - 1 places remain to shift, so only the top OutWidth + 2^k -
+// 1 bits can still reach sig_o; the others drop into the sticky bit there and then.
 //
 // Cuts (docs/cuts.md): bit 0 between the coarse half of the stages and the fine one.
 module ng_normalize_limited #(
@@ -25,9 +28,15 @@ module ng_normalize_limited #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 2) begin : gen_check_width $fatal(1, "ng_normalize_limited: Width=%0d; expected 2 or more", Width); end
-  if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width $fatal(1, "ng_normalize_limited: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width); end
-  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_normalize_limited: Cuts=%0d; expected 0 or 1", Cuts); end
+  if (Width < 2) begin : gen_check_width
+    $fatal(1, "ng_normalize_limited: Width=%0d; expected 2 or more", Width);
+  end
+  if (OutWidth < 1 || OutWidth > Width) begin : gen_check_out_width
+    $fatal(1, "ng_normalize_limited: OutWidth=%0d; expected 1 to Width=%0d", OutWidth, Width);
+  end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
+    $fatal(1, "ng_normalize_limited: Cuts=%0d; expected 0 or 1", Cuts);
+  end
 `endif
 
   localparam int Fine = (ShiftWidth + 1) / 2;  // stages after the cut
@@ -55,7 +64,8 @@ module ng_normalize_limited #(
     coarse_shift = '0;
     coarse_low = '0;
     coarse_free = 1'b0;
-    `NG_STAGES(ShiftWidth - 1, Fine, coarse, coarse_low, coarse_shift, coarse_sticky, limit_i, coarse_free)
+    `NG_STAGES(ShiftWidth - 1, Fine, coarse, coarse_low, coarse_shift, coarse_sticky, limit_i,
+        coarse_free)
   end
   ng_cut #(
     .Width (Width + 2 * ShiftWidth + 2),

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adder as a chain of full adders, written out: x_i + y_i + carry_i. Combinational.
 //
-// For structures whose energy is the point: a `+` becomes whatever adder the synthesizer likes, this stays a ripple chain.
+// For structures whose energy is the point: a `+` becomes whatever adder the synthesizer likes,
+// this stays a ripple chain.
 //
-// Width argument: two numbers of Width bits and a bit are at most 2^(Width+1) - 1: sum_o has Width + 1 bits.
+// Width argument: two numbers of Width bits and a bit are at most 2^(Width+1) - 1: sum_o has Width
+// + 1 bits.
 module ng_ripple_add #(
   parameter int Width = 8
 ) (
@@ -14,7 +16,9 @@ module ng_ripple_add #(
 );
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_ripple_add: Width=%0d; expected 1 or more", Width); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_ripple_add: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
   logic carry;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shifts right and keeps the "or" of what falls off. Combinational.
 //
-// Width argument: from Width on every count empties the register, so counts that CountWidth bits cannot hold are taken as
-// all ones, which is at least Width.
+// Width argument: from Width on every count empties the register, so counts that CountWidth bits
+// cannot hold are taken as all ones, which is at least Width.
 module ng_shift_sticky #(
   parameter int Width   = 26,
   parameter int ByWidth = 10
@@ -15,8 +15,13 @@ module ng_shift_sticky #(
 
   localparam int CountWidth = $clog2(Width + 1);
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_shift_sticky: Width=%0d; expected 1 or more", Width); end
-  if (ByWidth <= CountWidth) begin : gen_check_by_width $fatal(1, "ng_shift_sticky: ByWidth=%0d; expected more than %0d, what Width=%0d takes", ByWidth, CountWidth, Width); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_shift_sticky: Width=%0d; expected 1 or more", Width);
+  end
+  if (ByWidth <= CountWidth) begin : gen_check_by_width
+    $fatal(1, "ng_shift_sticky: ByWidth=%0d; expected more than %0d, what Width=%0d takes",
+           ByWidth, CountWidth, Width);
+  end
 `endif
 
   logic [CountWidth-1:0] count;

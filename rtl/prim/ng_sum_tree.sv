@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Balanced adder tree with one carry-in per adder: the sum of `Operands` signed numbers and of `Operands - 1` single bits.
+// Balanced adder tree with one carry-in per adder: the sum of `Operands` signed numbers and of
+// `Operands - 1` single bits.
 //
 //   sum_o = sum_i signed(x_i[i]) + sum_j carry_i[j]
 //
-// The bits are for the +1s that one's-complement operands still owe: an adder takes one for the price of its first carry
-// cell. Any number of operands; in a level of odd size the last one moves up as it is.
+// The bits are for the +1s that one's-complement operands still owe: an adder takes one for the
+// price of its first carry cell. Any number of operands; in a level of odd size the last one moves
+// up as it is.
 //
-// Width argument: 2^k numbers of Width bits sum to Width + k bits, and level l of the tree has Width + l of them. The bits do
-// not count if each is owed by an operand -m - 1 of its own adder's subtree, for then they only complete a sum of numbers -m >=
-// -2^(Width-1). Bits from elsewhere need room: operands that are short of the largest positive number by 1.
+// Width argument: 2^k numbers of Width bits sum to Width + k bits, and level l of the tree has
+// Width + l of them. The bits do not count if each is owed by an operand -m - 1 of its own adder's
+// subtree, for then they only complete a sum of numbers -m >= -2^(Width-1). Bits from elsewhere
+// need room: operands that are short of the largest positive number by 1.
 
 module ng_sum_tree #(
   parameter int Operands = 32,
@@ -21,8 +24,12 @@ module ng_sum_tree #(
   output logic signed [SumWidth-1:0]       sum_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Operands < 2) begin : gen_check_operands $fatal(1, "ng_sum_tree: Operands=%0d; expected 2 or more", Operands); end
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_sum_tree: Width=%0d; expected 1 or more", Width); end
+  if (Operands < 2) begin : gen_check_operands
+    $fatal(1, "ng_sum_tree: Operands=%0d; expected 2 or more", Operands);
+  end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_sum_tree: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
   localparam int Levels = $clog2(Operands);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Largest magnitude of the numbers of a block: what a block scale is derived from. Codes are sign and magnitude, the sign on
-// top, so magnitudes are ordered as their codes are; a NaN, whose code is above all numbers, wins.
+// Largest magnitude of the numbers of a block: what a block scale is derived from. Codes are sign
+// and magnitude, the sign on top, so magnitudes are ordered as their codes are; a NaN, whose code
+// is above all numbers, wins.
 //
-// A tree of comparisons: node n below Lanes is lane n without its sign, node n from Lanes on the larger of nodes 2(n - Lanes)
-// and 2(n - Lanes) + 1. So the last node, 2 Lanes - 2, has all of them below it, for any number of lanes. No width grows.
+// A tree of comparisons: node n below Lanes is lane n without its sign, node n from Lanes on the
+// larger of nodes 2(n - Lanes) and 2(n - Lanes) + 1. So the last node, 2 Lanes - 2, has all of them
+// below it, for any number of lanes. No width grows.
 module ng_amax #(
   parameter int Lanes = 16,
   parameter int Width = 8  // bits of a code
@@ -12,8 +14,12 @@ module ng_amax #(
   output logic [Width-2:0]       amax_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes $fatal(1, "ng_amax: Lanes=%0d; expected 1 to 1024", Lanes); end
-  if (Width < 2 || Width > 32) begin : gen_check_width $fatal(1, "ng_amax: Width=%0d; expected 2 to 32", Width); end
+  if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes
+    $fatal(1, "ng_amax: Lanes=%0d; expected 1 to 1024", Lanes);
+  end
+  if (Width < 2 || Width > 32) begin : gen_check_width
+    $fatal(1, "ng_amax: Width=%0d; expected 2 to 32", Width);
+  end
 `endif
 
   for (genvar n = 0; n < 2 * Lanes - 1; n++) begin : gen_node

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delayed scaling: a tensor's scale from the largest magnitudes of earlier tensors, so that the tensor is quantized while it is made.
-// Twin of narrowgauge::DelayedScaling. A is the largest of the last History maxima.
+// Delayed scaling: a tensor's scale from the largest magnitudes of earlier tensors, so that the
+// tensor is quantized while it is made. Twin of narrowgauge::DelayedScaling. A is the largest of
+// the last History maxima.
 //
 //   PowerOfTwo  TensorScale  scale_o
-//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), at most FLT_MAX
-//   0           1            what decoding multiplies by: fl(A / (Largest 2^-Margin)), from 2^-126 to FLT_MAX
-//   1           0            the largest power of two that keeps A within Largest / 2^Margin, 2^-126 to 2^127
+//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), at most
+//               FLT_MAX
+//   0           1            what decoding multiplies by: fl(A / (Largest 2^-Margin)), from 2^-126
+//               to FLT_MAX
+//   1           0            the largest power of two that keeps A within Largest / 2^Margin,
+//               2^-126 to 2^127
 //   1           1            one over that
 //
 // 1 after reset. Where A is 0, an infinity or a NaN, scale_o stays as it was.
 //
-// A maximum is taken where valid_i and ready_o are high. Then the memory of maxima is read, the quotient made (ng_div_fp32) or the
-// exponents subtracted, and ready_o is high again: scale_o is that of the next tensor from then on, and the old one until then.
+// A maximum is taken where valid_i and ready_o are high. Then the memory of maxima is read, the
+// quotient made (ng_div_fp32) or the exponents subtracted, and ready_o is high again: scale_o is
+// that of the next tensor from then on, and the old one until then.
 //
-// Width argument: Largest < 2^24 has an exponent of 0 to 23, A -149 to 127; with Margin, the exponent of a power of two is -228 to 172,
-// less 1: 10 bits.
+// Width argument: Largest < 2^24 has an exponent of 0 to 23, A -149 to 127; with Margin, the
+// exponent of a power of two is -228 to 172, less 1: 10 bits.
 module ng_delayed_scaling #(
   parameter int History     = 16,
   parameter int Largest     = 448,
@@ -30,11 +35,21 @@ module ng_delayed_scaling #(
   output logic [31:0] scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (History < 1 || History > 65536) begin : gen_check_history $fatal(1, "ng_delayed_scaling: History=%0d; expected 1 to 65536", History); end
-  if (Largest < 1 || Largest > 16777215) begin : gen_check_largest $fatal(1, "ng_delayed_scaling: Largest=%0d; expected 1 to 16777215", Largest); end
-  if (Margin < 0 || Margin > 100) begin : gen_check_margin $fatal(1, "ng_delayed_scaling: Margin=%0d; expected 0 to 100", Margin); end
-  if (PowerOfTwo < 0 || PowerOfTwo > 1) begin : gen_check_power_of_two $fatal(1, "ng_delayed_scaling: PowerOfTwo=%0d; expected 0 or 1", PowerOfTwo); end
-  if (TensorScale < 0 || TensorScale > 1) begin : gen_check_tensor_scale $fatal(1, "ng_delayed_scaling: TensorScale=%0d; expected 0 or 1", TensorScale); end
+  if (History < 1 || History > 65536) begin : gen_check_history
+    $fatal(1, "ng_delayed_scaling: History=%0d; expected 1 to 65536", History);
+  end
+  if (Largest < 1 || Largest > 16777215) begin : gen_check_largest
+    $fatal(1, "ng_delayed_scaling: Largest=%0d; expected 1 to 16777215", Largest);
+  end
+  if (Margin < 0 || Margin > 100) begin : gen_check_margin
+    $fatal(1, "ng_delayed_scaling: Margin=%0d; expected 0 to 100", Margin);
+  end
+  if (PowerOfTwo < 0 || PowerOfTwo > 1) begin : gen_check_power_of_two
+    $fatal(1, "ng_delayed_scaling: PowerOfTwo=%0d; expected 0 or 1", PowerOfTwo);
+  end
+  if (TensorScale < 0 || TensorScale > 1) begin : gen_check_tensor_scale
+    $fatal(1, "ng_delayed_scaling: TensorScale=%0d; expected 0 or 1", TensorScale);
+  end
 `endif
 
   localparam int LargestExp = $clog2(Largest + 1) - 1;
@@ -128,8 +143,10 @@ module ng_delayed_scaling #(
       assign a_field = max_q[30:23];
       assign places = '0;
     end
-    // A 2^e <= Largest: e is the difference of the exponents, less 1 where A has the larger significand. Biased:
-    assign exponent = 10'(2 * 127 + LargestExp - Margin) - $signed({2'b0, a_field}) + $signed({5'b0, places})
+    // A 2^e <= Largest: e is the difference of the exponents, less 1 where A has the larger
+    // significand. Biased:
+    assign exponent = 10'(2 * 127 + LargestExp - Margin) - $signed({2'b0, a_field})
+        + $signed({5'b0, places})
                     - (fraction > LargestSig[22:0] ? 10'sd1 : 10'sd0);
     assign field = exponent < 10'sd1 ? 8'd1 : exponent > 10'sd254 ? 8'd254 : exponent[7:0];
     if (TensorScale != 0) begin : gen_inverse

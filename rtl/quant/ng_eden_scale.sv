@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// MS-EDEN's rounding of a block scale, which makes a block unbiased with one random number: the scale times a correction, rounded to
-// FP32 and then stochastically to UE4M3.
+// MS-EDEN's rounding of a block scale, which makes a block unbiased with one random number: the
+// scale times a correction, rounded to FP32 and then stochastically to UE4M3.
 //
 //   w = min(fl(s c), 448), nearest even; l <= w < h its neighbours in UE4M3; p = (w - l) / (h - l)
 //   scale_o   h if rand_i / 2^RandBits < p, else l
 //   a scale of NaN (7'h7F), or a c that is not finite and at least 2^-126: NaN
 //
-// With s = F 2^x, F of four bits, and the significand of c, w has 24 bits of their product. In units of 2^-24 of a code of UE4M3 it is
-// W 2^4, shifted right where the scale is subnormal; below a code are then 24 bits and what fell off. p times 2^RandBits is a number f of
-// RandBits and a rest, and rand_i below it if f - rand_i - 1 is not negative, or f - rand_i if there is a rest: a carry.
+// With s = F 2^x, F of four bits, and the significand of c, w has 24 bits of their product. In
+// units of 2^-24 of a code of UE4M3 it is W 2^4, shifted right where the scale is subnormal; below
+// a code are then 24 bits and what fell off. p times 2^RandBits is a number f of RandBits and a
+// rest, and rand_i below it if f - rand_i - 1 is not negative, or f - rand_i if there is a rest: a
+// carry.
 //
-// Width argument: F times the significand is from 2^23 to 2^28 if F is not 0, so four places normalize it. The exponent field of the result
-// is x - 126 - 4 to x + 254 - 126, x from 1 to 15: -129 to 143, 9 bits with sign. Shifted by 1 and more W 2^4 is below 2^28.
+// Width argument: F times the significand is from 2^23 to 2^28 if F is not 0, so four places
+// normalize it. The exponent field of the result is x - 126 - 4 to x + 254 - 126, x from 1 to 15:
+// -129 to 143, 9 bits with sign. Shifted by 1 and more W 2^4 is below 2^28.
 module ng_eden_scale #(
   parameter int RandBits = 24
 ) (
@@ -22,7 +25,9 @@ module ng_eden_scale #(
   output logic [6:0]          scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_eden_scale: RandBits=%0d; expected 1 to 24", RandBits); end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_eden_scale: RandBits=%0d; expected 1 to 24", RandBits);
+  end
 `endif
 
   logic nan, normal;
@@ -58,7 +63,8 @@ module ng_eden_scale #(
   logic        [8:0] by;
   logic       [28:0] place;
   logic              rest;
-  assign field = $signed({5'b0, scale_i[6:4], scale_i[3] | ~normal}) + $signed({1'b0, correction_i[30:23]}) - 9'sd126
+  assign field = $signed({5'b0, scale_i[6:4], scale_i[3] | ~normal})
+      + $signed({1'b0, correction_i[30:23]}) - 9'sd126
                - $signed({6'b0, shift});
   assign tiny = field < 9'sd1;
   assign by = tiny ? 9'd1 - field : 9'd0;
@@ -83,11 +89,13 @@ module ng_eden_scale #(
   end else begin : gen_all
     assign some = rest;
   end
-  assign {up, unused_difference} = {1'b0, place[23 -: RandBits]} + {1'b0, ~rand_i} + (RandBits + 1)'(some);
+  assign {up, unused_difference} = {1'b0, place[23 -: RandBits]} + {1'b0, ~rand_i}
+      + (RandBits + 1)'(some);
   assign binade = field[7:0] - 8'd1;
   assign full = ~tiny & ((|binade[7:4]) | low[7] | (&low[6:1]));
   assign low = {3'b0, place[28:24]} + (tiny ? 8'd0 : {1'b0, binade[3:0], 3'b0});
-  assign scale_o = nan ? 7'h7F : ~normal & (scale_i[2:0] == 3'd0) ? 7'h00 : full ? 7'h7E : low[6:0] + {6'b0, up};
+  assign scale_o = nan ? 7'h7F : ~normal & (scale_i[2:0] == 3'd0) ? 7'h00 : full ? 7'h7E
+      : low[6:0] + {6'b0, up};
 
   logic unused;
   assign unused = unused_sign;

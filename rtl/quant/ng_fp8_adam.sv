@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adam with moments in FP8 (arXiv 2409.12517): the first in E4M3, the second in E5M2, each under a scale of its tensor; weight,
-// gradient and all arithmetic in FP32. An element in, its new weight and moments out. Twin of narrowgauge::fp8_adam.
+// Adam with moments in FP8 (arXiv 2409.12517): the first in E4M3, the second in E5M2, each under a
+// scale of its tensor; weight, gradient and all arithmetic in FP32. An element in, its new weight
+// and moments out. Twin of narrowgauge::fp8_adam.
 //
-// Every line is one operation, rounded once to nearest even; fma is fused. M and V are the values of the old moments' codes.
-//   t = m_gain g;     m = fma(m_decay, M, t)
+// Every line is one operation, rounded once to nearest even; fma is fused. M and V are the values
+//   of the old moments' codes. t = m_gain g;     m = fma(m_decay, M, t)
 //   t = v_gain g;     t = t g;     v = fma(v_decay, V, t)
 //   new code of m:  E4M3(m_scale m), of v:  E5M2(v_scale v), both saturating
-//   s = v / sqrt(v): v times its reciprocal root (ng_rsqrt_fp32); v itself where it is a zero, an infinity or a NaN
-//   d = fma(s, root_scale, epsilon);     n = rate m;     q = n / d (ng_div_fp32);     new weight = fma(w, keep, -q)
+//   s = v / sqrt(v): v times its reciprocal root (ng_rsqrt_fp32); v itself where it is a zero, an
+//   infinity or a NaN d = fma(s, root_scale, epsilon);     n = rate m;     q = n / d (ng_div_fp32);
+//   new weight = fma(w, keep, -q)
 //
-// One fused multiply-add does all but root and quotient, an operation a cycle. An element takes 62 cycles, one more where n has the
-// smaller significand than d, 25 less where n is a zero; subnormal numbers take more (v 12, n and d 46) and special ones less.
-// Constants stay as they are while ready_o is low.
+// One fused multiply-add does all but root and quotient, an operation a cycle. An element takes 62
+// cycles, one more where n has the smaller significand than d, 25 less where n is a zero; subnormal
+// numbers take more (v 12, n and d 46) and special ones less. Constants stay as they are while
+// ready_o is low.
 module ng_fp8_adam (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -36,13 +39,16 @@ module ng_fp8_adam (
   output logic [31:0] weight_o,
   output logic [7:0]  m_o,
   output logic [7:0]  v_o,
-  output logic [31:0] m_fp32_o,      // the new moments before they were rounded to FP8: for their largest magnitudes
+  // the new moments before they were rounded to FP8: for their largest magnitudes
+  output logic [31:0] m_fp32_o,
   output logic [31:0] v_fp32_o
 );
-  localparam logic [31:0] MinusZero = 32'h80000000;  // added to a product, it keeps the sign of a zero
+  // added to a product, it keeps the sign of a zero
+  localparam logic [31:0] MinusZero = 32'h80000000;
 
   typedef enum logic [3:0] {
-    Idle, GainM, NewM, GainV, Square, NewV, CodeM, CodeV, Rate, Root, Denominator, Divide, Weight, Done
+    Idle, GainM, NewM, GainV, Square, NewV, CodeM, CodeV, Rate, Root, Denominator, Divide, Weight,
+        Done
   } state_e;
   state_e      state_q;
   logic [31:0] g_q;  // the gradient, then n
@@ -142,7 +148,8 @@ module ng_fp8_adam (
     .fp32_o(result)
   );
 
-  // ---- FP32 to FP8: subnormal FP32 numbers are below both formats' smallest normal ones, so they need no normalizing
+  // ---- FP32 to FP8: subnormal FP32 numbers are below both formats' smallest normal ones, so they
+  // need no normalizing
   logic              nan, inf;
   logic signed [8:0] exponent;
   logic [23:0]       significand;

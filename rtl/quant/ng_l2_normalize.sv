@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// L2 normalization of rows, nGPT's: y_i = x_i / sqrt(sum x^2 + eps), an element a cycle. Twin of narrowgauge::l2_normalize.
+// L2 normalization of rows, nGPT's: y_i = x_i / sqrt(sum x^2 + eps), an element a cycle. Twin of
+// narrowgauge::l2_normalize.
 //
 //   s_0 = eps;  s_i = x_i x_i + s_(i-1), rounded once (fused), in the order of the row;
-//   r = 1 / sqrt(s_n), rounded once (ng_rsqrt_fp32);  y_i = x_i r, rounded once. All in FP32, to nearest even.
+//   r = 1 / sqrt(s_n), rounded once (ng_rsqrt_fp32);  y_i = x_i r, rounded once. All in FP32, to
+//                                                     nearest even.
 //
-// A row is held until its last element has come and the root is found, then it leaves; the next one is taken after that. One fused
-// multiply-add does both passes, so a row of n elements takes 2 n + 29 cycles. ready_o and valid_o come from registers, y_o from
-// those of the memory and of the root, through the multiply-add: no combinational path crosses the unit.
+// A row is held until its last element has come and the root is found, then it leaves; the next one
+// is taken after that. One fused multiply-add does both passes, so a row of n elements takes 2 n +
+// 29 cycles. ready_o and valid_o come from registers, y_o from those of the memory and of the root,
+// through the multiply-add: no combinational path crosses the unit.
 module ng_l2_normalize #(
   parameter int ManBits     = 7,    // of x: 7 BF16, 23 FP32
   parameter int MaxElements = 512,  // of a row; power of two
@@ -23,23 +26,33 @@ module ng_l2_normalize #(
   input  logic            ready_i,
   output logic [31:0]     y_o,         // FP32
   output logic            last_o,
-  output logic            too_long_o   // a row had more than MaxElements elements and was cut; until reset
+  // a row had more than MaxElements elements and was cut; until reset
+  output logic            too_long_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_l2_normalize: ManBits=%0d; expected 1 to 23", ManBits); end
-  if (MaxElements < 2 || (MaxElements & (MaxElements - 1)) != 0) begin : gen_check_max_elements $fatal(1, "ng_l2_normalize: MaxElements=%0d; expected a power of two, 2 or more", MaxElements); end
-  if (Epsilon < 1 || Epsilon > 2139095039) begin : gen_check_epsilon $fatal(1, "ng_l2_normalize: Epsilon=%0d; expected 1 to 2139095039", Epsilon); end
+  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
+    $fatal(1, "ng_l2_normalize: ManBits=%0d; expected 1 to 23", ManBits);
+  end
+  if (MaxElements < 2 || (MaxElements & (MaxElements - 1)) != 0) begin : gen_check_max_elements
+    $fatal(1, "ng_l2_normalize: MaxElements=%0d; expected a power of two, 2 or more", MaxElements);
+  end
+  if (Epsilon < 1 || Epsilon > 2139095039) begin : gen_check_epsilon
+    $fatal(1, "ng_l2_normalize: Epsilon=%0d; expected 1 to 2139095039", Epsilon);
+  end
 `endif
 
-  localparam int IndexWidth = MaxElements > 1 ? $clog2(MaxElements) : 1;  // 1: so that a wrong one gets as far as the message
+  // 1: so that a wrong one gets as far as the message
+  localparam int IndexWidth = MaxElements > 1 ? $clog2(MaxElements) : 1;
 
   typedef enum logic [1:0] {Fill, Start, Root, Drain} state_e;
   state_e                state_q;
-  logic [IndexWidth-1:0] write_q, read_q;  // the next element; once the row is whole, write_q is its last one
+  // the next element; once the row is whole, write_q is its last one
+  logic [IndexWidth-1:0] write_q, read_q;
   logic                  all_read_q;      // Drain: the last element is in the memory's register
   logic [30:0]           sum_q;           // of squares, never negative; 0 while a row leaves
   logic                  push, close, fetch;
-  logic                  add_q;           // an element was taken: its square is added; else a product is made
+  // an element was taken: its square is added; else a product is made
+  logic                  add_q;
   assign ready_o = state_q == Fill;
   assign push = valid_i & ready_o;
   assign close = last_i | (&write_q);
@@ -131,7 +144,8 @@ module ng_l2_normalize #(
             write_q <= '0;
             read_q  <= '0;
           end
-          if (fetch | left) all_read_q <= read_q == write_q;  // when the row has left, read_q is one ahead of its last element
+          // when the row has left, read_q is one ahead of its last element
+          if (fetch | left) all_read_q <= read_q == write_q;
         end
       endcase
     end

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// One element of ng_noise_monitor: 3 (y - l)(u - y) - y^2, y = y_i / 2^FracBits a magnitude and l <= y <= u its neighbours in E2M1,
-// in units of 4^-FracBits. Combinational. Beyond 6, and at a number of the grid, the first part is 0.
+// One element of ng_noise_monitor: 3 (y - l)(u - y) - y^2, y = y_i / 2^FracBits a magnitude and l
+// <= y <= u its neighbours in E2M1, in units of 4^-FracBits. Combinational. Beyond 6, and at a
+// number of the grid, the first part is 0.
 //
-// With f = y - l below the step h, the first part is 3 f (h - f), and the whole is f (3 h - 2 l) - 4 f^2 - l^2. Each number of the grid is
-// a multiple of the step above it, so f is y modulo h. In halves, from l = 0 on:
+// With f = y - l below the step h, the first part is 3 f (h - f), and the whole is f (3 h - 2 l) -
+// 4 f^2 - l^2. Each number of the grid is a multiple of the step above it, so f is y modulo h. In
+// halves, from l = 0 on:
 //   2 l         0   1   2   3   4   6   8   from 12 on, f (-2 l) - f^2 - l^2:
 //   2 h         1   1   1   1   2   2   4
 //   6 h - 4 l   3   1  -1  -3  -2  -6  -4   -24
@@ -19,7 +21,9 @@ module ng_noise_lane #(
   output logic signed [ExcessWidth-1:0] excess_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (FracBits < 2 || FracBits > 8) begin : gen_check_frac_bits $fatal(1, "ng_noise_lane: FracBits=%0d; expected 2 to 8", FracBits); end
+  if (FracBits < 2 || FracBits > 8) begin : gen_check_frac_bits
+    $fatal(1, "ng_noise_lane: FracBits=%0d; expected 2 to 8", FracBits);
+  end
 `endif
 
   localparam int PartWidth = FracBits + 1;

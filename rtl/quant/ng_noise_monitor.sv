@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells whether the noise of stochastic rounding to NVFP4 drowns a tensor: sum x^2 < 3 sum (x - l)(u - x), l <= x <= u neighbours in the
-// format. Both sums grow together as one, their difference, whose sign is the answer: no root, no division. Twin of
-// narrowgauge::noise_excess.
+// Tells whether the noise of stochastic rounding to NVFP4 drowns a tensor: sum x^2 < 3 sum (x -
+// l)(u - x), l <= x <= u neighbours in the format. Both sums grow together as one, their
+// difference, whose sign is the answer: no root, no division. Twin of narrowgauge::noise_excess.
 //
-// A beat is a block: magnitudes y = |x| / (s g) as fixed-point numbers, which is what is rounded to E2M1, and the block's scale s,
-// UE4M3. The tensor scale g is common to all. The block adds s^2 sum (3 (y - l)(u - y) - y^2), exactly, in units of
-// 2^(-2 FracBits - 18). A block whose scale is NaN adds nothing.
+// A beat is a block: magnitudes y = |x| / (s g) as fixed-point numbers, which is what is rounded to
+// E2M1, and the block's scale s, UE4M3. The tensor scale g is common to all. The block adds s^2 sum
+// (3 (y - l)(u - y) - y^2), exactly, in units of 2^(-2 FracBits - 18). A block whose scale is NaN
+// adds nothing.
 //
-// valid_i: take a block. first_i: it begins a new tensor. A block is in the sum two cycles after it was taken.
+// valid_i: take a block. first_i: it begins a new tensor. A block is in the sum two cycles after it
+// was taken.
 //
-// Width argument: an element has ng_noise_lane's 2 FracBits + 7 bits, the lanes add clog2(Lanes), the significand of s, at most 15,
-// squared adds 8, its exponent, at most 14, twice that, 28; CountBits for as many blocks.
+// Width argument: an element has ng_noise_lane's 2 FracBits + 7 bits, the lanes add clog2(Lanes),
+// the significand of s, at most 15, squared adds 8, its exponent, at most 14, twice that, 28;
+// CountBits for as many blocks.
 module ng_noise_monitor #(
   parameter int Lanes     = 16,
   parameter int FracBits  = 4,
@@ -31,9 +34,15 @@ module ng_noise_monitor #(
   output logic                       noisy_o    // it is positive
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 2 || Lanes > 16) begin : gen_check_lanes $fatal(1, "ng_noise_monitor: Lanes=%0d; expected 2 to 16", Lanes); end
-  if (FracBits < 2 || FracBits > 8) begin : gen_check_frac_bits $fatal(1, "ng_noise_monitor: FracBits=%0d; expected 2 to 8", FracBits); end
-  if (CountBits < 0 || CountBits > 48) begin : gen_check_count_bits $fatal(1, "ng_noise_monitor: CountBits=%0d; expected 0 to 48", CountBits); end
+  if (Lanes < 2 || Lanes > 16) begin : gen_check_lanes
+    $fatal(1, "ng_noise_monitor: Lanes=%0d; expected 2 to 16", Lanes);
+  end
+  if (FracBits < 2 || FracBits > 8) begin : gen_check_frac_bits
+    $fatal(1, "ng_noise_monitor: FracBits=%0d; expected 2 to 8", FracBits);
+  end
+  if (CountBits < 0 || CountBits > 48) begin : gen_check_count_bits
+    $fatal(1, "ng_noise_monitor: CountBits=%0d; expected 0 to 48", CountBits);
+  end
 `endif
 
   logic [Lanes*LaneWidth-1:0]  excess;
@@ -102,8 +111,8 @@ module ng_noise_monitor #(
     .pinf_o (unused_pinf),
     .ninf_o (unused_ninf)
   );
-  // A lane's 3 (y - l)(u - y) - y^2 is 9/64 at most, less than 2^-2, and a scale's square less than 2^18: so no positive sum
-  // has a bit from PositiveWidth on.
+  // A lane's 3 (y - l)(u - y) - y^2 is 9/64 at most, less than 2^-2, and a scale's square less than
+  // 2^18: so no positive sum has a bit from PositiveWidth on.
   localparam int PositiveWidth = 2 * FracBits - 2 + $clog2(Lanes) + 36 + CountBits;
   assign noisy_o = ~excess_o[AccWidth-1] & (|excess_o[PositiveWidth-1:0]);
 

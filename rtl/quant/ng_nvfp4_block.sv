@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scale and thresholds of a block for ng_quantize_nvfp4_folded, from the block's largest magnitude A 2^(a - 134), A of 8 bits, and the
-// tensor scale g = s 2^(e - 150): five stages, each of which keeps a block for four cycles and has one adder.
+// Scale and thresholds of a block for ng_quantize_nvfp4_folded, from the block's largest magnitude
+// A 2^(a - 134), A of 8 bits, and the tensor scale g = s 2^(e - 150): five stages, each of which
+// keeps a block for four cycles and has one adder.
 //
-//   normalize  M = 3 s; A is doubled until A 2^17 is at least M, or by less than M / 48 below it, at most twice; then it is below 2 M
-//   divide     restoring division of A by M, a bit of the quotient a cycle: 8 + f, or as many bits as a subnormal scale has
-//   scale      twice the rest against M rounds to nearest even; S = (8 + mantissa) s, a row a cycle
+//   normalize  M = 3 s; A is doubled until A 2^17 is at least M, or by less than M / 48 below it,
+//              at most twice; then it is below 2 M divide     restoring division of A by M, a bit
+//              of the quotient a cycle: 8 + f, or as many bits as a subnormal scale has scale
+//              twice the rest against M rounds to nearest even; S = (8 + mantissa) s, a row a cycle
 //   threshold  X = S, 3 S, 5 S, 7 S; each becomes one, two or three thresholds, BF16 codes
 //   waiting    for whoever takes thresholds and scale
 //
 // What elements are compared with, in units of scale g and in the order of the codes:
-//   to nearest     1/4 3/4 5/4 7/4 5/2 7/2 5, midpoints; x goes beyond those with an odd number below them if it is at least as large,
-//                  beyond the others if it is larger
-//   stochastic_i   1/2 1 3/2 2 3 4 6, the numbers of E2M1; x goes beyond them if it is at least as large. X is S, S, 3 S, 2 S
-// Thresholds are cut to BF16. Where nothing fell off, `ties_o` says that x is beyond one that it equals: to nearest where the tie goes up;
-// stochastically it does not matter, for a number that lies a whole step above l goes up under every random word.
+//   to nearest     1/4 3/4 5/4 7/4 5/2 7/2 5, midpoints; x goes beyond those with an odd number
+//                  below them if it is at least as large, beyond the others if it is larger
+//   stochastic_i   1/2 1 3/2 2 3 4 6, the numbers of E2M1; x goes beyond them if it is at least as
+//                  large. X is S, S, 3 S, 2 S
+// Thresholds are cut to BF16. Where nothing fell off, `ties_o` says that x is beyond one that it
+// equals: to nearest where the tie goes up; stochastically it does not matter, for a number that
+// lies a whole step above l goes up under every random word.
 //
-// Subnormal scales have d = 1 to 4 bits less: the division begins d cycles later, and so it ends with the last bit. With d = 4 there is
-// no bit left, and the scale is 1 or 0, 1 if A is larger than M: which the last step of the division says when its carry is none.
+// Subnormal scales have d = 1 to 4 bits less: the division begins d cycles later, and so it ends
+// with the last bit. With d = 4 there is no bit left, and the scale is 1 or 0, 1 if A is larger
+// than M: which the last step of the division says when its carry is none.
 //
-// Width argument: s is below 2^24, M below 2^26, the rest below M, twice the rest below 2^27. S is at least 8 * 2^23 = 2^26 and below
-// 15 * 2^24 < 2^28, 7 S below 2^31. Exponents: of amax 0 to 255, of g 16 to 254 where it is not bad: differences have 10 bits with
-// sign. An amax below 2^-126 comes with a quotient below 2^-16 and needs no normalizing. The exponent of scale times g is at least 7
-// and at most 252 (ng_quantize_nvfp4_sr), so with 7 it has 9 bits, and those of thresholds, -2 to +3 more, have 8.
+// Width argument: s is below 2^24, M below 2^26, the rest below M, twice the rest below 2^27. S is
+// at least 8 * 2^23 = 2^26 and below 15 * 2^24 < 2^28, 7 S below 2^31. Exponents: of amax 0 to 255,
+// of g 16 to 254 where it is not bad: differences have 10 bits with sign. An amax below 2^-126
+// comes with a quotient below 2^-16 and needs no normalizing. The exponent of scale times g is at
+// least 7 and at most 252 (ng_quantize_nvfp4_sr), so with 7 it has 9 bits, and those of thresholds,
+// -2 to +3 more, have 8.
 //
-// Handshake: docs/handshake.md. ready_o and valid_o come from registers. A block each four cycles as long as thresholds are taken when
-// valid_o rises; until they are taken, all stages wait.
+// Handshake: docs/handshake.md. ready_o and valid_o come from registers. A block each four cycles
+// as long as thresholds are taken when valid_o rises; until they are taken, all stages wait.
 module ng_nvfp4_block #(
   parameter int RandBits = 8,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
@@ -34,7 +41,8 @@ module ng_nvfp4_block #(
   input  logic                 rst_ni,
   input  logic                 valid_i,
   output logic                 ready_o,
-  input  logic [14:0]          minus_amax_i,  // the larger of both is A; inverted, as all that is named minus
+  // the larger of both is A; inverted, as all that is named minus
+  input  logic [14:0]          minus_amax_i,
   input  logic [14:0]          amax_i,
   input  logic [31:0]          tensor_scale_i,
   input  logic                 stochastic_i,
@@ -44,13 +52,16 @@ module ng_nvfp4_block #(
   output logic                 live_o,        // it is neither 0 nor NaN
   output logic                 stochastic_o,
   output logic [104:0]         minus_o,       // thresholds, the lowest in the low bits
-  output logic [1:0]           ties_o,        // of the second; of the fourth and the sixth; the others have none
+  // of the second; of the fourth and the sixth; the others have none
+  output logic [1:0]           ties_o,
   output logic [2:0]           minus_sig_o,   // scale times g is (1 + sig / 8) 2^(base - 127)
   output logic [CountBits-1:0] minus_base_o,  // of base - 1
   output logic [8:0]           minus_near_o   // of base - 1 - RandBits
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits $fatal(1, "ng_nvfp4_block: RandBits=%0d; expected 1 to 16", RandBits); end
+  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
+    $fatal(1, "ng_nvfp4_block: RandBits=%0d; expected 1 to 16", RandBits);
+  end
 `endif
 
   // ---- a block that came, and the four stages: a block moves on at the end of step 3
@@ -63,7 +74,8 @@ module ng_nvfp4_block #(
   logic        push, move, tick;
   assign ready_o = ~come_q;
   assign push = valid_i & ~come_q;
-  assign move = &step_q ? come_q | (|inside_q) : ~valid_o | ready_i;  // valid_o is high in step 0 only
+  // valid_o is high in step 0 only
+  assign move = &step_q ? come_q | (|inside_q) : ~valid_o | ready_i;
   assign tick = move & (&step_q);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -101,7 +113,8 @@ module ng_nvfp4_block #(
   logic        reached, some, bad;
   logic [22:0] unused_some;
   assign minus_m1 = ~({2'b0, s1_q} + {1'b0, s1_q, 1'b0});
-  assign {reached, unused_reached} = {1'b0, a1_q[9:2], 1'b1} + {2'b01, minus_m1[25:19], 1'b1};  // or 47/48 of it: 1 after rounding
+  // or 47/48 of it: 1 after rounding
+  assign {reached, unused_reached} = {1'b0, a1_q[9:2], 1'b1} + {2'b01, minus_m1[25:19], 1'b1};
   assign {some, unused_some} = {1'b0, g_q[22:0]} + {1'b0, 23'h7FFFFF};
   assign bad = g_q[31] | (&g_q[30:23]) | ~(|g_q[30:27]) | (stochastic_q & some);
   always_ff @(posedge clk_i) begin
@@ -135,9 +148,11 @@ module ng_nvfp4_block #(
   logic [1:0]  unused_less;
   logic [23:0] s2_q;
   logic [7:0]  g_exp2_q;
-  assign divides = ~field2_q[4] | (&step_q) | (step_q[1] & field2_q[1]) | (step_q[0] & (&field2_q[1:0]));
+  assign divides = ~field2_q[4] | (&step_q) | (step_q[1] & field2_q[1])
+      | (step_q[0] & (&field2_q[1:0]));
   assign exact = ~field2_q[4] | (|field2_q[1:0]);  // d is not 4
-  assign {bit2, unused_less[1], less, unused_less[0]} = {1'b0, rest2_q, 2'b01} + {2'b01, minus_m2_q, exact};
+  assign {bit2, unused_less[1], less, unused_less[0]} = {1'b0, rest2_q, 2'b01}
+      + {2'b01, minus_m2_q, exact};
   assign rest = bit2 ? less : {rest2_q[24:0], 1'b0};
   always_ff @(posedge clk_i) begin
     if (tick) begin

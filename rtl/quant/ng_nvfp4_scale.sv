@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scale of an NVFP4 block for ng_quantize_4over6: RNE to UE4M3 of amax / (Largest g), at most 448, and its product with g, exact. The
-// algorithm is that of ng_quantize_nvfp4 with TinyScales = 0, whose header derives it; M is s instead of 3 s for Largest = 4.
+// Scale of an NVFP4 block for ng_quantize_4over6: RNE to UE4M3 of amax / (Largest g), at most 448,
+// and its product with g, exact. The algorithm is that of ng_quantize_nvfp4 with TinyScales = 0,
+// whose header derives it; M is s instead of 3 s for Largest = 4.
 //
 //   scale_o   7'h7E at most, 8'h7F if amax_i is no number or g_bad_i
 //   live_o    scale_o is neither 0 nor NaN
 //   s_o       (8 + factor_o) g_sig_i, factor_o below 8: scale times g is s_o 2^(s_exp_o - 127 - 26)
 //
-// Under a scale of 0 whose amax is at least 2^-126, s_o and s_exp_o are those of the least scale, 2^-9.
+// Under a scale of 0 whose amax is at least 2^-126, s_o and s_exp_o are those of the least scale,
+// 2^-9.
 //
-// Width argument: A is below 2^8, M below 3 * 2^24 and T M below 31 * 3 * 2^24 < 2^31; s_o is below 16 * 2^24. Exponents: of amax 0 to
-// 255, of g 16 to 254 where it is not bad: differences have 10 bits with sign.
+// Width argument: A is below 2^8, M below 3 * 2^24 and T M below 31 * 3 * 2^24 < 2^31; s_o is below
+// 16 * 2^24. Exponents: of amax 0 to 255, of g 16 to 254 where it is not bad: differences have 10
+// bits with sign.
 //
 // Cut: behind the estimate f.
 module ng_nvfp4_scale #(
@@ -29,7 +32,9 @@ module ng_nvfp4_scale #(
   output logic signed [9:0] s_exp_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Largest != 4 && Largest != 6) begin : gen_check_largest $fatal(1, "ng_nvfp4_scale: Largest=%0d; expected 4 or 6", Largest); end
+  if (Largest != 4 && Largest != 6) begin : gen_check_largest
+    $fatal(1, "ng_nvfp4_scale: Largest=%0d; expected 4 or 6", Largest);
+  end
 `endif
 
   // ---- A and M, the exponent of the scale
@@ -50,7 +55,8 @@ module ng_nvfp4_scale #(
   assign a_sig = {amax_i[14:7] != '0, amax_i[6:0]};
   assign above = a_sig >= m_byte;
   assign a_wide = above ? {1'b0, a_sig} : {a_sig, 1'b0};
-  assign exponent = $signed({2'b0, amax_i[14:7]}) - $signed({2'b0, g_exp_i}) + (m_top ? 10'sd2 : 10'sd3) + (above ? 10'sd1 : 10'sd0);
+  assign exponent = $signed({2'b0, amax_i[14:7]}) - $signed({2'b0, g_exp_i})
+      + (m_top ? 10'sd2 : 10'sd3) + (above ? 10'sd1 : 10'sd0);
   assign nan = (&amax_i[14:7]) | g_bad_i;
 
   // ---- f: 2 a_wide / m_high is 8 + f, or just below 8
@@ -71,7 +77,8 @@ module ng_nvfp4_scale #(
   logic              largest, zero;
   logic signed [4:0] field;  // -4 to 14
   logic        [2:0] f_low;
-  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0]) | ((&exponent[3:1]) & f2 & f1));
+  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0])
+      | ((&exponent[3:1]) & f2 & f1));
   assign zero = ~a_sig[7] | (exponent[9] & ~(&exponent[8:2]));
   assign field = zero ? -5'sd4 : largest ? 5'sd14 : exponent[4:0];
   assign f_low = largest ? 3'd6 : {f2, f1, f0};
@@ -129,8 +136,10 @@ module ng_nvfp4_scale #(
   // ---- the scale, and S
   logic carry;
   assign live_o = ~nan_q & ~zero_q & (up | (n_low != '0));
-  assign scale_o = nan_q ? 8'h7F : zero_q ? 8'h00 : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, up};
-  assign {carry, factor_o} = {1'b0, t[3:1] & ~n_unit[3:1]} + (up ? n_unit : 4'd0);  // 16 is 8 with a carry
+  assign scale_o = nan_q ? 8'h7F : zero_q ? 8'h00
+      : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, up};
+  // 16 is 8 with a carry
+  assign {carry, factor_o} = {1'b0, t[3:1] & ~n_unit[3:1]} + (up ? n_unit : 4'd0);
 
   for (genvar i = 0; i < 3; i++) begin : gen_s
     logic [25+i:0] partial, sum;
@@ -142,7 +151,8 @@ module ng_nvfp4_scale #(
     assign sum = factor_o[2-i] ? partial + (26+i)'(g_sig_q) : partial;
   end
   assign s_o = gen_s[2].sum;
-  assign s_exp_o = $signed({2'b0, g_exp_q}) + 10'(field_q) - (carry | (n_low == '0) ? 10'sd5 : 10'sd6);
+  assign s_exp_o = $signed({2'b0, g_exp_q}) + 10'(field_q)
+      - (carry | (n_low == '0) ? 10'sd5 : 10'sd6);
 
   logic unused;
   assign unused = ^{m[16:0], less1[7:0]};

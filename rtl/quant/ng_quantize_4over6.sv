@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes a block of 16 BF16 numbers to NVFP4, four over six: of the scales under which the block's largest number becomes 6 or 4,
-// the one with the smaller sum of absolute errors, 6 where they are equal. The exact rule of the dialect `narrowgauge` with search=mae
-// (docs/dialects.md): every quotient rounded to nearest even, errors and their sums not rounded at all.
+// Quantizes a block of 16 BF16 numbers to NVFP4, four over six: of the scales under which the
+// block's largest number becomes 6 or 4, the one with the smaller sum of absolute errors, 6 where
+// they are equal. The exact rule of the dialect `narrowgauge` with search=mae (docs/dialects.md):
+// every quotient rounded to nearest even, errors and their sums not rounded at all.
 //
 //   scale_o   RNE to UE4M3 of amax / (6 g) or amax / (4 g), at most 448; g = tensor_scale_i
 //   codes_o   RNE to E2M1 of x / (scale g), at most 6; all zero, signs too, where the scale is zero
-//   a NaN or an infinity in the block, or a g that is not finite and at least 2^-111: scale NaN (8'h7F), codes zero
+//   a NaN or an infinity in the block, or a g that is not finite and at least 2^-111: scale NaN
+//   (8'h7F), codes zero
 //
-// Scales are ng_nvfp4_scale's, codes ng_quantize_4over6_lane's. Errors are not made one by one. With q the number of a code and a = -1
-// where q s g is above |x|, 1 else, the error is a |x| - a q s g, so that
+// Scales are ng_nvfp4_scale's, codes ng_quantize_4over6_lane's. Errors are not made one by one.
+// With q the number of a code and a = -1 where q s g is above |x|, 1 else, the error is a |x| - a q
+// s g, so that
 //
 //   errors under 4 - errors under 6 = 2 V - g T
 //     V = sum of (a4 - a6) / 2 |x|, each -|x|, 0 or |x|
 //     T = s4 W4 - s6 W6,  W = sum of a q
 //
-// and 4 is taken if the scales differ and 2 V < g T. Where they differ, s4 / s6 is above 1 and at most 2 (or s6 is 0), and |x| <= 9 s6 g.
-// Where a4 and a6 differ, |x| is at least s6 g / 4 and, if it is 8 s6 g and more, they do not, as s4 is 2 s6 then: so V is a sum of
-// significands shifted by 0 to 5. Under a scale s6 of 0 the place of x is that under s4, the least scale.
+// and 4 is taken if the scales differ and 2 V < g T. Where they differ, s4 / s6 is above 1 and at
+// most 2 (or s6 is 0), and |x| <= 9 s6 g. Where a4 and a6 differ, |x| is at least s6 g / 4 and, if
+// it is 8 s6 g and more, they do not, as s4 is 2 s6 then: so V is a sum of significands shifted by
+// 0 to 5. Under a scale s6 of 0 the place of x is that under s4, the least scale.
 //
-// Width argument: |x| in V is below 2^8 * 2^5, 13 bits, V below 2^17. q is at most 12 halves, W 192 of them. With s6 = F6 2^e and
-// s4 = F4 2^(e+delta), F from 8 to 15 and delta 0 or 1, T is at most 45 * 192 < 2^14 in units of 2^e / 2, and its product with g is below
-// 2^38. With S6 = F6 times the significand of g, from 2^26 to 2^28, a unit of V is 2^18 of g T, 2^19 if S6 has bit 27; twice that for 2 V.
+// Width argument: |x| in V is below 2^8 * 2^5, 13 bits, V below 2^17. q is at most 12 halves, W 192
+// of them. With s6 = F6 2^e and s4 = F4 2^(e+delta), F from 8 to 15 and delta 0 or 1, T is at most
+// 45 * 192 < 2^14 in units of 2^e / 2, and its product with g is below 2^38. With S6 = F6 times the
+// significand of g, from 2^26 to 2^28, a unit of V is 2^18 of g T, 2^19 if S6 has bit 27; twice
+// that for 2 V.
 //
-// Cuts (docs/cuts.md): bit 0 behind the maximum, 1 inside the scales, 2 behind them, 3 behind the bounds, 4 behind the candidates, 5 behind
-// the sums, 6 behind T, 7 behind the choice.
+// Cuts (docs/cuts.md): bit 0 behind the maximum, 1 inside the scales, 2 behind them, 3 behind the
+// bounds, 4 behind the candidates, 5 behind the sums, 6 behind T, 7 behind the choice.
 module ng_quantize_4over6 #(
-  parameter int Cuts = 0  // registers: 1 amax + 2 estimate + 4 scales + 8 bounds + 16 candidates + 32 sums + 64 balance + 128 codes
+  // registers: 1 amax + 2 estimate + 4 scales + 8 bounds + 16 candidates + 32 sums + 64 balance +
+  // 128 codes
+  parameter int Cuts = 0
 ) (
   input  logic         clk_i,  // this and en_i: of the cuts
   input  logic         en_i,
@@ -36,7 +44,9 @@ module ng_quantize_4over6 #(
   output logic [7:0]   scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts $fatal(1, "ng_quantize_4over6: Cuts=%0d; expected 0 to 255", Cuts); end
+  if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_4over6: Cuts=%0d; expected 0 to 255", Cuts);
+  end
 `endif
 
   // ---- maximum
@@ -149,7 +159,8 @@ module ng_quantize_4over6 #(
       .q_o  ({live_qq, factor_qq, scale_qq, halved_q, bounds_nq, least_q, odd_q, top_q})
     );
     logic unused;
-    assign unused = ^{least[9], s3[30], s3[20:0], s5[21:0], s7[21:0], live_qq, least_q[8:1], top_q};  // the last of 4 only
+    // the last of 4 only
+    assign unused = ^{least[9], s3[30], s3[20:0], s5[21:0], s7[21:0], live_qq, least_q[8:1], top_q};
   end
 
   logic farther, delta, top;  // the exponent of s4 g above that of s6 g by one; that of its F4
@@ -168,7 +179,8 @@ module ng_quantize_4over6 #(
     assign distance = {1'b0, x[14:7]} + gen_scale[0].least_q;
     assign place = distance[8] ? 3'd0 : distance[2:0] | {3{|distance[7:3]}};
     assign less = farther & (place != 3'd0);
-    assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]), place[0] ^ less};
+    assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]),
+        place[0] ^ less};
     ng_quantize_4over6_lane u_six (
       .man_i   (x[6:0]),
       .place_i (place),
@@ -197,14 +209,19 @@ module ng_quantize_4over6 #(
   ) u_cut_candidates (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({elements, g_qqqq, gen_scale[0].scale_qq, gen_scale[1].scale_qq, gen_scale[0].live_qq, delta, top,
-            gen_scale[0].scale_qq != gen_scale[1].scale_qq, gen_scale[0].factor_qq, gen_scale[1].factor_qq}),
-    .q_o  ({elements_q, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q, factor4_q})
+    .d_i  ({elements, g_qqqq, gen_scale[0].scale_qq, gen_scale[1].scale_qq, gen_scale[0].live_qq,
+        delta, top,
+            gen_scale[0].scale_qq != gen_scale[1].scale_qq, gen_scale[0].factor_qq,
+                gen_scale[1].factor_qq}),
+    .q_o  ({elements_q, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q,
+        factor4_q})
   );
 
   // ---- V, W6, W4; a code of 0 is never above
-  function automatic logic [4:0] weight_of(input logic [2:0] code, input logic above);  // a q in halves, less 1 if above
-    weight_of = {1'b0, code[2] & code[1], code[2] & (~code[1] | code[0]), code[2] ? ~code[1] & code[0] : code[1],
+  // a q in halves, less 1 if above
+  function automatic logic [4:0] weight_of(input logic [2:0] code, input logic above);
+    weight_of = {1'b0, code[2] & code[1], code[2] & (~code[1] | code[0]), code[2]
+        ? ~code[1] & code[0] : code[1],
                  ~code[2] & code[0]} ^ {5{above}};
   endfunction
 
@@ -272,8 +289,10 @@ module ng_quantize_4over6 #(
   ) u_cut_sums (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({both, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q, factor4_q, v, w6, w4}),
-    .q_o  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, delta_qq, top_qq, differ_qq, factor6_qq, factor4_qq, v_q, w6_q, w4_q})
+    .d_i  ({both, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q,
+        factor4_q, v, w6, w4}),
+    .q_o  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, delta_qq, top_qq, differ_qq,
+        factor6_qq, factor4_qq, v_q, w6_q, w4_q})
   );
 
   // ---- T
@@ -320,13 +339,15 @@ module ng_quantize_4over6 #(
     .product_o(g_t)
   );
   assign v_high = top_qqq ? {v_qq[17], v_qq, 1'b0} : {{2{v_qq[17]}}, v_qq};
-  assign {less, unused_difference} = {1'b0, ~g_t[38], g_t[37:0]} + {1'b0, v_high[19], ~v_high[18:0], {19{1'b1}}};
+  assign {less, unused_difference} = {1'b0, ~g_t[38], g_t[37:0]}
+      + {1'b0, v_high[19], ~v_high[18:0], {19{1'b1}}};
   assign four = differ_qqq & less;
   assign live = four | live6_qqq;
 
   logic [63:0] codes;
   for (genvar i = 0; i < 16; i++) begin : gen_code
-    assign codes[4*i +: 4] = {both_qq[7*i+6], four ? both_qq[7*i +: 3] : both_qq[7*i+3 +: 3]} & {4{live}};
+    assign codes[4*i +: 4] = {both_qq[7*i+6], four ? both_qq[7*i +: 3] : both_qq[7*i+3 +: 3]}
+        & {4{live}};
   end
   ng_cut #(
     .Width (72),

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ng_quantize_4over6 for Lanes numbers a cycle: a block of 16 BF16 numbers in Beats = 16 / Lanes cycles, to NVFP4, four over six, bit for bit
-// what that unit gives, whose header has the rule and the sums. Both scales of a block go through one datapath a cycle apart, and the
-// products, which a block needs once, take four cycles of a short multiplier.
+// ng_quantize_4over6 for Lanes numbers a cycle: a block of 16 BF16 numbers in Beats = 16 / Lanes
+// cycles, to NVFP4, four over six, bit for bit what that unit gives, whose header has the rule and
+// the sums. Both scales of a block go through one datapath a cycle apart, and the products, which a
+// block needs once, take four cycles of a short multiplier.
 //
 //   tensor_scale_i   g, beside the last numbers of a block; elsewhere it does not count
 //   codes_o          of the numbers in their order, Lanes at a time
 //   scale_o          of their block, beside all of its codes
 //
-// One enable moves all registers, but those of the queue at the output: low while that is full. A block is at place n when n enabled cycles
-// have passed since its last numbers came (Lanes = 4: since the cycle behind that), and blocks are Beats places apart or more, so a step that takes place n of a block is
-// controlled by token[n], and what belongs to a block is kept in registers that are written every Beats places (ng_token_relay):
+// One enable moves all registers, but those of the queue at the output: low while that is full. A
+// block is at place n when n enabled cycles have passed since its last numbers came (Lanes = 4:
+// since the cycle behind that), and blocks are Beats places apart or more, so a step that takes
+// place n of a block is controlled by token[n], and what belongs to a block is kept in registers
+// that are written every Beats places (ng_token_relay):
 //
 //   0              the last numbers come; largest magnitude
 //   1, 2           B: 6 first, 4 in the next cycle
@@ -26,18 +29,22 @@
 //   Choose         2 V < g T?
 //   Give on        the codes of the scale that was chosen leave, Beats places long
 //
-// Scales: ng_nvfp4_scale's, but for the 3 of 6, by which amax is divided instead of g multiplied. With A the significand of amax, B = A for 4,
-// and for 6 it is 2/3 A where that is at least 128, 4/3 A else: eight bits, and behind the point a tail of two bits that repeat. So
-// scale = B / G 2^n with the same G, 24 bits, for both. B is doubled where six bits are below six of G; else it is more than 31/32 G, whose
-// nearest significand is 8 too. f is 2 B, its first bit behind the point being known if it was doubled, divided by six bits of G plus one,
-// rounded down, less 8, or 0. The scale's significand is N or N + 1, N = (8 + f) >> d. T G is compared with 16 B cut behind 20 bits:
-// equal is less where the tail is not zero.
+// Scales: ng_nvfp4_scale's, but for the 3 of 6, by which amax is divided instead of g multiplied.
+// With A the significand of amax, B = A for 4, and for 6 it is 2/3 A where that is at least 128,
+// 4/3 A else: eight bits, and behind the point a tail of two bits that repeat. So scale = B / G 2^n
+// with the same G, 24 bits, for both. B is doubled where six bits are below six of G; else it is
+// more than 31/32 G, whose nearest significand is 8 too. f is 2 B, its first bit behind the point
+// being known if it was doubled, divided by six bits of G plus one, rounded down, less 8, or 0. The
+// scale's significand is N or N + 1, N = (8 + f) >> d. T G is compared with 16 B cut behind 20
+// bits: equal is less where the tail is not zero.
 //
-// Choice: T + 2^14 is what g is multiplied by, so that all its bits are positive, and g T + 2^14 g is compared with 2 V + 2^14 g.
+// Choice: T + 2^14 is what g is multiplied by, so that all its bits are positive, and g T + 2^14 g
+// is compared with 2 V + 2^14 g.
 //
-// Width argument: as in ng_quantize_4over6. T G is below 31 * 2^24 < 2^29, S below 2^28. T + 2^14 has 15 bits; the product with g, 39 bits, is
-// kept from bit 14 on, those below it count as one. A unit of V is 2^19 of g T, 2^20 if S6 has bit 27: so 2 V + 2^14 g, from bit 14 on, is g
-// + 32 V or g + 64 V, above 0 as V is above -2^17, and below 2^25.
+// Width argument: as in ng_quantize_4over6. T G is below 31 * 2^24 < 2^29, S below 2^28. T + 2^14
+// has 15 bits; the product with g, 39 bits, is kept from bit 14 on, those below it count as one. A
+// unit of V is 2^19 of g T, 2^20 if S6 has bit 27: so 2 V + 2^14 g, from bit 14 on, is g + 32 V or
+// g + 64 V, above 0 as V is above -2^17, and below 2^25.
 module ng_quantize_4over6_folded #(
   parameter int Lanes = 4  // numbers a cycle: 1, 2 or 4
 ) (
@@ -54,7 +61,9 @@ module ng_quantize_4over6_folded #(
   output logic                last_o           // the block's last codes
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 4 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_quantize_4over6_folded: Lanes=%0d; expected 1 to 4, a power of two", Lanes); end
+  if (Lanes < 1 || Lanes > 4 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_quantize_4over6_folded: Lanes=%0d; expected 1 to 4, a power of two", Lanes);
+  end
 `endif
 
   localparam int Beats    = 16 / Lanes;
@@ -162,7 +171,8 @@ module ng_quantize_4over6_folded #(
   end
 
   // ---- B and its tail; the exponent but for what B adds
-  function automatic logic [3:0] third_of(input logic [1:0] rest, input logic [1:0] digit);  // quotient, remainder
+  // quotient, remainder
+  function automatic logic [3:0] third_of(input logic [1:0] rest, input logic [1:0] digit);
     case ({rest, digit})
       4'd0: third_of = 4'b0000;
       4'd1: third_of = 4'b0001;
@@ -224,11 +234,14 @@ module ng_quantize_4over6_folded #(
   assign less_2 = {rest_2[7], rest_2} + {3'b111, h_n};
   assign {f0, unused_less} = {~less_2[8], less_2[7:0]};
 
-  // The exponent of the scale: 0 is that of the least normal ones, 3 is added, 1 where B is not doubled, and -1 where it is 4/3 A.
+  // The exponent of the scale: 0 is that of the least normal ones, 3 is added, 1 where B is not
+  // doubled, and -1 where it is 4/3 A.
   logic signed [9:0] exponent;
   logic              largest, zero;
-  assign exponent = distance_q + $signed({7'b0, above & ~lowered_q, ~(above & ~lowered_q), ~(above ^ lowered_q)});
-  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0]) | ((&exponent[3:1]) & f2 & f1));
+  assign exponent = distance_q + $signed({7'b0, above & ~lowered_q, ~(above & ~lowered_q),
+      ~(above ^ lowered_q)});
+  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0])
+      | ((&exponent[3:1]) & f2 & f1));
   assign zero = exponent[9] & ~(&exponent[8:2]);  // so it is if amax is subnormal, or g is refused
 
   logic [2:0] f_q;
@@ -292,19 +305,23 @@ module ng_quantize_4over6_folded #(
   // ---- N or N + 1
   logic [8:0]  wide_qq;
   logic [1:0]  repeat_qq;
-  logic        up_if_equal_q, largest_qq, zero_qq, zero_qqq, bad_q, more, up_q;  // bad_q stays until both candidates have their scales
+  // bad_q stays until both candidates have their scales
+  logic        up_if_equal_q, largest_qq, zero_qq, zero_qqq, bad_q, more, up_q;
   logic [3:0]  n_low_q, n_unit_q, n_low_qq, n_unit_qq;
   logic [2:0]  kept_q, kept_qq;  // 8 + f without its d lowest bits, without the 8
   logic [4:0]  field_qq, field_qqq;
   logic [29:0] unused_more;
-  assign {more, unused_more} = {1'b0, wide_qq, {10{repeat_qq}}, 1'b1} + {1'b0, product_n_q, up_if_equal_q};
+  assign {more, unused_more} = {1'b0, wide_qq, {10{repeat_qq}}, 1'b1}
+      + {1'b0, product_n_q, up_if_equal_q};
   always_ff @(posedge clk_i) begin
     if (en) begin
-      {wide_qq, repeat_qq, largest_qq, zero_qq, field_qq} <= {wide_q, repeat_q, largest_q, zero_q, field_q};
+      {wide_qq, repeat_qq, largest_qq, zero_qq, field_qq} <=
+          {wide_q, repeat_q, largest_q, zero_q, field_q};
       up_if_equal_q <= n_low[0] | ~exact_q;
       {n_low_q, n_unit_q, kept_q} <= {n_low, n_unit, t[3:1] & ~n_unit[3:1]};
       up_q <= more & ~largest_qq;
-      {zero_qqq, bad_q, field_qqq, n_low_qq, n_unit_qq, kept_qq} <= {zero_qq, nan_q, field_qq, n_low_q, n_unit_q, kept_q};
+      {zero_qqq, bad_q, field_qqq, n_low_qq, n_unit_qq, kept_qq} <=
+          {zero_qq, nan_q, field_qq, n_low_q, n_unit_q, kept_q};
     end
   end
 
@@ -320,7 +337,8 @@ module ng_quantize_4over6_folded #(
     if (en) begin
       live_q    <= ~bad_q & ~zero_qqq & (up_q | (n_low_qq != '0));
       scale_q   <= bad_q ? 8'h7F : zero_qqq ? 8'h00
-                 : {1'b0, field_qqq[3:0] & {4{~field_qqq[4]}}, 3'b0} + {4'b0, n_low_qq} + {7'b0, up_q};
+                 : {1'b0, field_qqq[3:0] & {4{~field_qqq[4]}}, 3'b0} + {4'b0, n_low_qq}
+                 + {7'b0, up_q};
       factor_q  <= factor;
       whole_q   <= whole;
       field_n_q <= ~field_qqq;
@@ -329,7 +347,8 @@ module ng_quantize_4over6_folded #(
     end
   end
 
-  // ---- what elements are compared with: those of ng_quantize_4over6, of S as it is, so fewer bits have to be normalized
+  // ---- what elements are compared with: those of ng_quantize_4over6, of S as it is, so fewer bits
+  // have to be normalized
   logic [30:0] s3, s5, s7;
   logic [8:0]  high3, high5, high7;
   logic [2:0]  halved, halved_q, halved6_q, halved6_qq, halved4_qq;
@@ -348,8 +367,10 @@ module ng_quantize_4over6_folded #(
                       high5[8] ? high5[7:1] : high5[6:0], top ? s_q[26:20] : s_q[25:19]};
   always_ff @(posedge clk_i) begin
     if (en) begin
-      {bounds_q, halved_q, bounds6_q, halved6_q, top6_q} <= {bounds_n, halved, bounds_q, halved_q, top};
-      if (token[8]) {bounds6_qq, halved6_qq, bounds4_qq, halved4_qq} <= {bounds6_q, halved6_q, bounds_q, halved_q};
+      {bounds_q, halved_q, bounds6_q, halved6_q, top6_q} <=
+          {bounds_n, halved, bounds_q, halved_q, top};
+      if (token[8]) {bounds6_qq, halved6_qq, bounds4_qq, halved4_qq} <=
+          {bounds6_q, halved6_q, bounds_q, halved_q};
     end
   end
 
@@ -358,7 +379,8 @@ module ng_quantize_4over6_folded #(
   logic signed [4:0] offset, offset_q;
   logic        [8:0] least_q;
   logic              farther_q;
-  assign offset = $signed(field_n_q) + $signed({4'b0101, ~(top | whole_q)});  // never both: S G is G where S is a power of two
+  // never both: S G is G where S is a power of two
+  assign offset = $signed(field_n_q) + $signed({4'b0101, ~(top | whole_q)});
   always_ff @(posedge clk_i) begin
     if (en) begin
       if (token[4]) g_exp_n <= ~g_q[30:23];
@@ -373,14 +395,16 @@ module ng_quantize_4over6_folded #(
   // ---- what else of the block is needed, and when
   localparam int InfoWidth = 26;
   logic [InfoWidth-1:0] info_q, info_term, info_weigh;
-  logic                 live6_term, live6_weigh, top6_weigh, delta_weigh, live6_choose, differ_choose;
+  logic                 live6_term, live6_weigh, top6_weigh, delta_weigh, live6_choose,
+      differ_choose;
   logic [2:0]           factor6_weigh, factor4_weigh;
   logic [7:0]           scale6_choose, scale4_choose;
   logic [22:0]          g_multiply;
   logic                 unused_info;
   always_ff @(posedge clk_i) begin
     if (en & token[7])
-      info_q <= {top6_q, factor6_q, factor_q, odd6_q ^ odd_q, live6_q, scale6_q != scale_q, scale6_q, scale_q};
+      info_q <= {top6_q, factor6_q, factor_q, odd6_q ^ odd_q, live6_q, scale6_q != scale_q,
+          scale6_q, scale_q};
   end
   ng_token_relay #(
     .Width (InfoWidth),
@@ -438,9 +462,11 @@ module ng_quantize_4over6_folded #(
   assign {top6_weigh, factor6_weigh, factor4_weigh, delta_weigh, live6_weigh} = info_weigh[25:17];
   assign unused_info = ^{info_weigh[16:0], info_term};
 
-  // ---- candidates, and terms of the sums: V lacks 1 for each minus, -W6 for each code that is not above, W4 for each that is
+  // ---- candidates, and terms of the sums: V lacks 1 for each minus, -W6 for each code that is not
+  // above, W4 for each that is
   function automatic logic [4:0] weight_of(input logic [2:0] code, input logic minus);  // of halves
-    weight_of = {1'b0, code[2] & code[1], code[2] & (~code[1] | code[0]), code[2] ? ~code[1] & code[0] : code[1],
+    weight_of = {1'b0, code[2] & code[1], code[2] & (~code[1] | code[0]), code[2]
+        ? ~code[1] & code[0] : code[1],
                  ~code[2] & code[0]} ^ {5{minus}};
   endfunction
 
@@ -458,7 +484,8 @@ module ng_quantize_4over6_folded #(
     assign distance = {1'b0, x[14:7]} + least_q;
     assign place = distance[8] ? 3'd0 : distance[2:0] | {3{|distance[7:3]}};
     assign less = farther_q & (place != 3'd0);
-    assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]), place[0] ^ less};
+    assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]),
+        place[0] ^ less};
 
     logic [2:0] code6, code4, code6_q, code4_q;
     logic       above6, above4, above6_q, above4_q;
@@ -486,13 +513,15 @@ module ng_quantize_4over6_folded #(
     assign six_above = above6_q & live6_term;
     assign minus = above4_q & ~six_above;
     // Places 0 and 7 are of terms that are zero.
-    assign shifted1 = (place_qq[0] ? {1'b1, man_qq, 1'b0} : {2'b01, man_qq}) & {9{above4_q ^ six_above}};
+    assign shifted1 = (place_qq[0] ? {1'b1, man_qq, 1'b0} : {2'b01, man_qq})
+        & {9{above4_q ^ six_above}};
     assign shifted2 = place_qq[1] ? {shifted1, 2'b0} : {2'b0, shifted1};
     assign shifted4 = place_qq[2] ? {shifted2, 4'b0} : {4'b0, shifted2};
     always_ff @(posedge clk_i) begin
       if (en) begin
         {sign_q, man_q, place_q, place4_q} <= {x[15], x[6:0], place, place4};
-        {candidates_q[7*i +: 7], above6_q, above4_q, man_qq, place_qq} <= {sign_q, code6, code4, above6, above4, man_q, place_q};
+        {candidates_q[7*i +: 7], above6_q, above4_q, man_qq, place_qq} <=
+            {sign_q, code6, code4, above6, above4, man_q, place_q};
         terms_q[14*i +: 14] <= {1'b0, shifted4[13:1]} ^ {14{minus}};
         weights6_q[5*i +: 5] <= weight_of(code6_q, ~above6_q);
         weights4_q[5*i +: 5] <= weight_of(code4_q, above4_q);
@@ -570,7 +599,8 @@ module ng_quantize_4over6_folded #(
   assign digit4 = token[Weigh] | (token[Weigh+1] & factor4_weigh[2])
                 | (token[Weigh+2] & factor4_weigh[1]) | (token[Weigh+3] & factor4_weigh[0]);
   assign t_half = digit6 ? {t_q, 1'b0} + 15'(w6_done_q) : {t_q, 1'b0};
-  assign t_sum = digit4 ? t_half + (delta_weigh ? 15'($signed({w4_done_q, 1'b0})) : 15'(w4_done_q)) : t_half;
+  assign t_sum = digit4 ? t_half + (delta_weigh ? 15'($signed({w4_done_q, 1'b0})) : 15'(w4_done_q))
+      : t_half;
   always_ff @(posedge clk_i) begin
     if (en) begin
       if (token[Weigh-1]) t_q <= '0;
@@ -592,7 +622,8 @@ module ng_quantize_4over6_folded #(
   assign t_biased = {~t_done_q[14], t_done_q[13:0]};
   assign half = token[Multiply+2] | token[Multiply+3];
   assign odd = token[Multiply+1] | token[Multiply+3];
-  assign t_digits = half ? (odd ? {1'b0, t_biased[14:12]} : t_biased[11:8]) : (odd ? t_biased[7:4] : t_biased[3:0]);
+  assign t_digits = half ? (odd ? {1'b0, t_biased[14:12]} : t_biased[11:8])
+      : (odd ? t_biased[7:4] : t_biased[3:0]);
   for (genvar i = 0; i < 4; i++) begin : gen_digit
     logic [23:0] partial;
     logic [24:0] sum;

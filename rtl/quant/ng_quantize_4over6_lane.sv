@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element of ng_quantize_4over6 under one of the two scales: its code to nearest even, and whether that is above it. Combinational.
+// An element of ng_quantize_4over6 under one of the two scales: its code to nearest even, and
+// whether that is above it. Combinational.
 //
-// The unit u is scale times tensor scale, U 2^e with U from 1 to 2, |x| is X 2^(e + place_i - 3). An octave of |x| / u between two
-// powers of two has four quarters, whose bounds are U, 5/4 U, 3/2 U, 7/4 U, and with them X decides, being above the first or not, in which
-// octave and quarter x is: a bound of 2 and more is halved, and belongs to the octave below. Bounds are both the midpoints of two
-// codes and, in between, codes:
+// The unit u is scale times tensor scale, U 2^e with U from 1 to 2, |x| is X 2^(e + place_i - 3).
+// An octave of |x| / u between two powers of two has four quarters, whose bounds are U, 5/4 U, 3/2
+// U, 7/4 U, and with them X decides, being above the first or not, in which octave and quarter x
+// is: a bound of 2 and more is halved, and belongs to the octave below. Bounds are both the
+// midpoints of two codes and, in between, codes:
 //
 //   octave     1/4     1/2              1                       2                   4
 //   quarter            0, 1   2, 3      0    1    2    3        0    1    2    3    0    1    2, 3
 //   code       1/2     1/2    1         1    3/2  3/2  2        2    3    3    4    4    6    6
 //   above x    yes     no     yes       no   yes  no   yes      no   yes  no   yes  no   yes  no
 //
-// Even codes are at the ends of those octaves, so midpoints of the first and third bound go to them if "above" is strict at U and 5/4 U
-// and not at 3/2 U and 7/4 U. Where x is a code, above_o may be either.
+// Even codes are at the ends of those octaves, so midpoints of the first and third bound go to them
+// if "above" is strict at U and 5/4 U and not at 3/2 U and 7/4 U. Where x is a code, above_o may be
+// either.
 module ng_quantize_4over6_lane (
   input  logic [6:0]  man_i,     // the fraction of X
   input  logic [2:0]  place_i,   // 0: too small or 2^-3; 7: 2^4 or more
-  input  logic [27:0] bounds_n,  // fractions of bounds in the order 7/4, 3/2, 5/4, 1, what is rounded down, complements
+  // fractions of bounds in the order 7/4, 3/2, 5/4, 1, what is rounded down, complements
+  input  logic [27:0] bounds_n,
   input  logic [2:0]  halved_i,  // the bounds of 7/4, 3/2, 5/4
   output logic [2:0]  code_o,
   output logic        above_o
@@ -35,7 +39,8 @@ module ng_quantize_4over6_lane (
   logic [1:0] quarter;
   logic       down, odd, last;
   assign down = ~over[0] & (place_i != 3'd0);
-  assign octave = {place_i[2] & (~down | place_i[1] | place_i[0]), place_i[1] ^ (down & ~place_i[0]), place_i[0] ^ down};
+  assign octave = {place_i[2] & (~down | place_i[1] | place_i[0]),
+      place_i[1] ^ (down & ~place_i[0]), place_i[0] ^ down};
   for (genvar k = 0; k < 3; k++) begin : gen_past
     assign past[k] = halved_i[k] ? ~over[0] & over[k+1] : ~over[0] | over[k+1];
   end

@@ -1,24 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element of ng_quantize_nvfp4_sr: a BF16 number, rounded stochastically to a number of E2M1 times the unit.
+// An element of ng_quantize_nvfp4_sr: a BF16 number, rounded stochastically to a number of E2M1
+// times the unit.
 //
-// The unit is u = S 2^(base - 127), S = 1 + significand_i / 8, base at least 7; |x| = X 2^(exponent - 127). With l the number below
-// |x| / u, step the distance to the next one and Q = 2^RandBits - R, x goes up if and only if |x| >= (l + step Q / 2^RandBits) u.
-// In units of step that is X 2^e >= S (m + Q / 2^RandBits), m = l / step from 0 to 3, without one shift of x where l is at least 1/2:
+// The unit is u = S 2^(base - 127), S = 1 + significand_i / 8, base at least 7; |x| = X 2^(exponent
+// - 127). With l the number below |x| / u, step the distance to the next one and Q = 2^RandBits -
+// R, x goes up if and only if |x| >= (l + step Q / 2^RandBits) u. In units of step that is X 2^e >=
+// S (m + Q / 2^RandBits), m = l / step from 0 to 3, without one shift of x where l is at least 1/2:
 //
 //   l from 1 on   X 2^e is in [2 S, 4 S), hence 2 X, or 4 X where X < S
 //   l = 1/2       X 2^e is in [S, 2 S), hence X, or 2 X where X < S
 //   l = 0         e is 1 + exponent - base, at most 0
 //
-// So the product is made once, negated, as S times the two's complement number -(m + Q / 2^RandBits), which is the bits 1, ~m and R;
-// each X 2^e that may be is added to it in a chain of its own, of which only the carry is wanted, and one of the carries is taken.
-// Those of l = 0 are shifted by multiples of 2^FineBits before. Comparisons with what the block shares are carries, too.
+// So the product is made once, negated, as S times the two's complement number -(m + Q /
+// 2^RandBits), which is the bits 1, ~m and R; each X 2^e that may be is added to it in a chain of
+// its own, of which only the carry is wanted, and one of the carries is taken. Those of l = 0 are
+// shifted by multiples of 2^FineBits before. Comparisons with what the block shares are carries,
+// too.
 //
-//   code_o   sign and E2M1 number; anything if the unit's scale is none. What is named minus is a two's complement.
+//   code_o   sign and E2M1 number; anything if the unit's scale is none. What is named minus is a
+//            two's complement.
 //
-// Width argument: m + Q / 2^RandBits is at most 4, S below 2, X 2^e below 8: three bits before the point, carries beyond say >= 0. The
-// product has RandBits + 3 places behind it; what of X falls off there does not matter, being less than a place. Below
-// S / 2^RandBits, from exponent = base - 2 - RandBits down, x never goes up: near_i is that bound. With base >= 7 an element is
-// subnormal and above it only if RandBits is at least 5.
+// Width argument: m + Q / 2^RandBits is at most 4, S below 2, X 2^e below 8: three bits before the
+// point, carries beyond say >= 0. The product has RandBits + 3 places behind it; what of X falls
+// off there does not matter, being less than a place. Below S / 2^RandBits, from exponent = base -
+// 2 - RandBits down, x never goes up: near_i is that bound. With base >= 7 an element is subnormal
+// and above it only if RandBits is at least 5.
 //
 // Cut: between the number below x and the product.
 module ng_quantize_e2m1_lane #(
@@ -42,7 +48,9 @@ module ng_quantize_e2m1_lane #(
   output logic [3:0]           code_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits $fatal(1, "ng_quantize_e2m1_lane: RandBits=%0d; expected 1 to 16", RandBits); end
+  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_e2m1_lane: RandBits=%0d; expected 1 to 16", RandBits);
+  end
 `endif
 
   // ---- comparisons: carries of sums of which no bit is wanted
@@ -71,11 +79,13 @@ module ng_quantize_e2m1_lane #(
   end
   assign count = ~({x_i[CountBits+6:8], x_i[7] | ~normal} + top_i);
 
-  // ---- the number below: from 1 on its exponent is that of x, less one where X < S; scales too small leave numbers of 8 u and more
+  // ---- the number below: from 1 on its exponent is that of x, less one where X < S; scales too
+  // small leave numbers of 8 u and more
   logic       odd;
   logic [2:0] floor;
   assign odd = count[0] ^ above;
-  assign floor = {one & (~count[1] | odd), one & ~odd, one ? s32 | (s34 & ~above) : half} | {3{eight}};
+  assign floor = {one & (~count[1] | odd), one & ~odd, one ? s32 | (s34 & ~above) : half}
+      | {3{eight}};
 
   logic                 sign_q, near_q, above_q, one_q, half_q;
   logic [2:0]           floor_q;
@@ -93,8 +103,8 @@ module ng_quantize_e2m1_lane #(
   );
 
   // ---- -(m + Q / 2^RandBits) times S
-  // A row that is added or not costs a LUT a bit, as its multiplexer fits into that of the sum: but Yosys finds it for two of three
-  // rows in turn, so the first is masked.
+  // A row that is added or not costs a LUT a bit, as its multiplexer fits into that of the sum: but
+  // Yosys finds it for two of three rows in turn, so the first is masked.
   localparam int Width = RandBits + 6;
   logic [RandBits+2:0] minus;
   logic [RandBits+3:0] product1;

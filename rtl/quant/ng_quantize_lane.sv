@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element of ng_quantize_fp8 and ng_quantize_mx: a BF16 number over a power of two, rounded to a format of 4 or 8 bits.
+// An element of ng_quantize_fp8 and ng_quantize_mx: a BF16 number over a power of two, rounded to a
+// format of 4 or 8 bits.
 //
-//   code_o   x_i 2^(127 - s) rounded to nearest even, or stochastically with rand_i, its sign kept, at most the largest number
+//   code_o   x_i 2^(127 - s) rounded to nearest even, or stochastically with rand_i, its sign kept,
+//            at most the largest number
 //   base_i   bias - 2 - s, s the code of the scale (E8M0): for all elements of a block
-//   Bounded = 0: a NaN, or nan_i, gives 7F, an infinity the largest number. Bounded = 1: the caller has neither.
+//   Bounded = 0: a NaN, or nan_i, gives 7F, an infinity the largest number. Bounded = 1: the caller
+//   has neither.
 //
-// The exponent field of the result, were it a normal number, is t = e - s + bias, and w = e + base_i = t - 2. From w = 0 on the
-// significand stays and 2 is added to w; below, the significand is shifted right by ~w, which is 1 - t, and its top bit is the field.
-// So field, kept bits and fraction stand side by side, and one sum rounds: it adds the top bit, or 2 and w, the random bits, or
-// half a unit less one and a carry that says odd or inexact. Its carry runs through the mantissa into the exponent.
+// The exponent field of the result, were it a normal number, is t = e - s + bias, and w = e +
+// base_i = t - 2. From w = 0 on the significand stays and 2 is added to w; below, the significand
+// is shifted right by ~w, which is 1 - t, and its top bit is the field. So field, kept bits and
+// fraction stand side by side, and one sum rounds: it adds the top bit, or 2 and w, the random
+// bits, or half a unit less one and a carry that says odd or inexact. Its carry runs through the
+// mantissa into the exponent.
 //
-// E5M2 is laid out as E4M3 is, with the third kept bit the first one of its fraction: what is added moves up by a place, and the
-// code is taken from a place higher.
+// E5M2 is laid out as E4M3 is, with the third kept bit the first one of its fraction: what is added
+// moves up by a place, and the code is taken from a place higher.
 //
-// Subnormal numbers, e = 0. With bias <= MinScale t is at most 1 and they count as e = 1. With bias = MinScale + 1 they count as
-// e = 0 with the significand doubled, else they are normalized.
+// Subnormal numbers, e = 0. With bias <= MinScale t is at most 1 and they count as e = 1. With bias
+// = MinScale + 1 they count as e = 0 with the significand doubled, else they are normalized.
 //
-// Width argument: e is -6 to 255, s 0 to 255, bias 1 to 15, so w is -256 to 268: 10 bits; at most 28 and 9 bits if Bounded, where
-// s - e is at least -2, -8 or -15. Of w >= 0 only the ExpBits low bits are added; others mean overflow. t, rounded, is then at most
-// 2^ExpBits + 2: one bit more than ExpBits. A shift that empties the register is its largest count, all ones.
+// Width argument: e is -6 to 255, s 0 to 255, bias 1 to 15, so w is -256 to 268: 10 bits; at most
+// 28 and 9 bits if Bounded, where s - e is at least -2, -8 or -15. Of w >= 0 only the ExpBits low
+// bits are added; others mean overflow. t, rounded, is then at most 2^ExpBits + 2: one bit more
+// than ExpBits. A shift that empties the register is its largest count, all ones.
 //
 // Cut: between shift and sum.
 module ng_quantize_lane #(
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2; 0: E2M1
   parameter int RandBits  = 8,
   parameter int MinScale  = 0,  // s is at least this
-  parameter int Bounded   = 0,  // 1: 2^(s - 127) makes x at most 8 (E2M1), 512 (E4M3), 2^16 (E5M2), and x is a number
+  // 1: 2^(s - 127) makes x at most 8 (E2M1), 512 (E4M3), 2^16 (E5M2), and x is a number
+  parameter int Bounded   = 0,
   parameter int Cut       = 0,
   localparam int BaseWidth = Bounded != 0 ? 9 : 10,
   localparam int Bits      = FormatSet == 0 ? 4 : 8
@@ -44,15 +51,23 @@ module ng_quantize_lane #(
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam int ExpBits = HasE5m2 ? 5 : HasE4m3 ? 4 : 2;
   localparam int ManBits = FormatSet == 0 ? 1 : 3;  // as laid out
-  localparam int Bias = HasE5m2 ? ng_format_pkg::E5M2Bias : HasE4m3 ? ng_format_pkg::E4M3Bias : ng_format_pkg::E2M1Bias;
+  localparam int Bias = HasE5m2 ? ng_format_pkg::E5M2Bias : HasE4m3 ? ng_format_pkg::E4M3Bias
+      : ng_format_pkg::E2M1Bias;
 
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_quantize_lane: FormatSet=%0d; expected 0 to 6, a multiple of 2", FormatSet); end
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_quantize_lane: RandBits=%0d; expected 1 to 24", RandBits); end
-  if (FormatSet == 0 && Bounded == 0) begin : gen_check_bounded $fatal(1, "ng_quantize_lane: Bounded=0 with FormatSet=0; expected 1"); end
+  if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
+    $fatal(1, "ng_quantize_lane: FormatSet=%0d; expected 0 to 6, a multiple of 2", FormatSet);
+  end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_lane: RandBits=%0d; expected 1 to 24", RandBits);
+  end
+  if (FormatSet == 0 && Bounded == 0) begin : gen_check_bounded
+    $fatal(1, "ng_quantize_lane: Bounded=0 with FormatSet=0; expected 1");
+  end
 `endif
 
-  // Bits behind the laid out mantissa: those of the significand, and as many as there are random ones.
+  // Bits behind the laid out mantissa: those of the significand, and as many as there are random
+  // ones.
   localparam int WantedBits = HasE5m2 && !HasE4m3 ? RandBits - 1 : RandBits;
   localparam int FracBits = WantedBits > 8 - ManBits ? WantedBits : 8 - ManBits;
   localparam int SigBits = 1 + ManBits + FracBits;
@@ -88,7 +103,8 @@ module ng_quantize_lane #(
     );
     assign low = 3'd1 - shift;
     assign below = shift > 3'd1;
-    assign exponent = $signed({{BaseWidth - 8{below}}, {5{below}} | x_i[14:10], (shift == '0) ? x_i[9:7] : low});
+    assign exponent = $signed({{BaseWidth - 8{below}}, {5{below}} | x_i[14:10], (shift == '0)
+        ? x_i[9:7] : low});
   end
   assign w = exponent + base_i;
 
@@ -98,7 +114,8 @@ module ng_quantize_lane #(
   assign normal_result = ~w[BaseWidth-1];
   localparam int CountBits = $clog2(SigBits + 1);
   logic [CountBits-1:0] count;
-  assign count = {CountBits{~normal_result}} & (~w[CountBits-1:0] | {CountBits{~(&w[BaseWidth-2:CountBits])}});
+  assign count = {CountBits{~normal_result}}
+      & (~w[CountBits-1:0] | {CountBits{~(&w[BaseWidth-2:CountBits])}});
   always_comb begin
     shifted = {sig, {SigBits - 8{1'b0}}};
     sticky = 1'b0;
@@ -139,14 +156,17 @@ module ng_quantize_lane #(
   ) u_cut (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({x_i[15], stochastic_i, fmt, sticky, two, one, above, nan, rand_i, field, shifted[SigBits-2:0]}),
-    .q_o  ({sign_q, stochastic_q, fmt_q, sticky_q, two_q, one_q, above_q, nan_q, rand_q, field_q, shifted_q})
+    .d_i  ({x_i[15], stochastic_i, fmt, sticky, two, one, above, nan, rand_i, field,
+        shifted[SigBits-2:0]}),
+    .q_o  ({sign_q, stochastic_q, fmt_q, sticky_q, two_q, one_q, above_q, nan_q, rand_q, field_q,
+        shifted_q})
   );
 
   // ---- the sum
   logic [FracBits:0] random, half, addend;  // from the bit above the fraction on
   assign random = fmt_q ? (FracBits + 1)'(rand_q) << (FracBits + 1 - RandBits)
-                        : (FracBits + 1)'(rand_q) << (FracBits >= RandBits ? FracBits - RandBits : 0);
+                        : (FracBits + 1)'(rand_q) << (FracBits >= RandBits ? FracBits - RandBits
+                        : 0);
   assign half = {1'b0, fmt_q, {FracBits - 1{1'b1}}};
   assign addend = stochastic_q ? random : half;
 

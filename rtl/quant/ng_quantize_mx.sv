@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes a block of 32 BF16 numbers to an MX format, MXFP4 or MXFP8: an E8M0 scale and 32 codes of E2M1, E4M3 or E5M2, by the
-// dialects `ocp_floor` (Rceil = 0) and `ocp_rceil` (Rceil = 1) of docs/dialects.md, to nearest even or stochastic.
+// Quantizes a block of 32 BF16 numbers to an MX format, MXFP4 or MXFP8: an E8M0 scale and 32 codes
+// of E2M1, E4M3 or E5M2, by the dialects `ocp_floor` (Rceil = 0) and `ocp_rceil` (Rceil = 1) of
+// docs/dialects.md, to nearest even or stochastic.
 //
-//   scale_o   e - E, at least 0; e is the exponent field of the largest magnitude, E that of the format's largest number, 2, 8 or
-//             15; Rceil: plus 1 where the mantissa of the largest magnitude is above that of the format's, 1.5 or 1.75
+//   scale_o   e - E, at least 0; e is the exponent field of the largest magnitude, E that of the
+//             format's largest number, 2, 8 or 15; Rceil: plus 1 where the mantissa of the largest
+//             magnitude is above that of the format's, 1.5 or 1.75
 //   codes_o   x 2^(127 - scale) rounded, at most 6, 448 or 57344, signs kept
 //   a NaN or an infinity in the block: scale NaN (8'hFF), codes zero
 //
-// Rceil is FP32's product of the largest magnitude and fl(1/6), fl(1/448) or fl(1/57344), rounded up to a power of two; of BF16
-// numbers that is a comparison: 1.5 * 2^n, 1.75 * 2^n give powers of two exactly, since the rounded reciprocals are too large by
-// less than half of the product's last place.
+// Rceil is FP32's product of the largest magnitude and fl(1/6), fl(1/448) or fl(1/57344), rounded
+// up to a power of two; of BF16 numbers that is a comparison: 1.5 * 2^n, 1.75 * 2^n give powers of
+// two exactly, since the rounded reciprocals are too large by less than half of the product's last
+// place.
 //
-// Width argument: e is at most 254 where it counts; e - E + 1 is -14 to 253. base = bias - 2 - scale is -255 to 13.
+// Width argument: e is at most 254 where it counts; e - E + 1 is -14 to 253. base = bias - 2 -
+// scale is -255 to 13.
 //
 // Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind the shifts, 2 behind the codes.
 module ng_quantize_mx #(
@@ -31,9 +35,16 @@ module ng_quantize_mx #(
   output logic [7:0]         scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_quantize_mx: FormatSet=%0d; expected 0 to 6, a multiple of 2 (2 E4M3 + 4 E5M2; 0: E2M1)", FormatSet); end
-  if (Rceil < 0 || Rceil > 1) begin : gen_check_rceil $fatal(1, "ng_quantize_mx: Rceil=%0d; expected 0 or 1", Rceil); end
-  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts $fatal(1, "ng_quantize_mx: Cuts=%0d; expected 0 to 7", Cuts); end
+  if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
+    $fatal(1, "ng_quantize_mx: FormatSet=%0d; expected 0 to 6, a multiple of 2 (2 E4M3 + 4 E5M2; 0: E2M1)",
+           FormatSet);
+  end
+  if (Rceil < 0 || Rceil > 1) begin : gen_check_rceil
+    $fatal(1, "ng_quantize_mx: Rceil=%0d; expected 0 or 1", Rceil);
+  end
+  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_mx: Cuts=%0d; expected 0 to 7", Cuts);
+  end
 `endif
 
   // ---- the scale
@@ -66,14 +77,16 @@ module ng_quantize_mx #(
   logic        [8:0] largest, low;
   logic        [7:0] exponent, scale;
   logic signed [8:0] base;
-  assign e5m2 = FormatSet == ng_format_set_pkg::E5m2 || (FormatSet == ng_format_set_pkg::Fp8 && fmt_q);
+  assign e5m2 = FormatSet == ng_format_set_pkg::E5m2
+      || (FormatSet == ng_format_set_pkg::Fp8 && fmt_q);
   assign nan = &amax_q[14:7];
   assign up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
   assign largest = FormatSet == 0 ? 9'd2 : e5m2 ? 9'd15 : 9'd8;
   assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, up};
   assign exponent = low[8] ? 8'd0 : low[7:0];
   assign scale = nan ? 8'hFF : exponent;
-  assign base = $signed((FormatSet == 0 ? 9'(E2m1Base) : e5m2 ? 9'(E5m2Base) : 9'(E4m3Base)) - {1'b0, exponent});
+  assign base = $signed((FormatSet == 0 ? 9'(E2m1Base) : e5m2 ? 9'(E5m2Base) : 9'(E4m3Base))
+      - {1'b0, exponent});
 
   // ---- elements
   logic [32*Bits-1:0] rounded, codes;

@@ -1,34 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes a block of 16 BF16 numbers to NVFP4: an E4M3 scale and 16 E2M1 codes, by the exact rule of the dialect
-// `narrowgauge` (docs/dialects.md), each quotient rounded to nearest even. Nothing is divided but eight bits by six.
+// Quantizes a block of 16 BF16 numbers to NVFP4: an E4M3 scale and 16 E2M1 codes, by the exact rule
+// of the dialect `narrowgauge` (docs/dialects.md), each quotient rounded to nearest even. Nothing
+// is divided but eight bits by six.
 //
 //   scale_o   RNE to UE4M3 of amax / (6 g), at most 448; g = tensor_scale_i
 //   codes_o   RNE to E2M1 of x / (scale g), at most 6; all zero, signs too, where the scale is zero
-//   a NaN or an infinity in the block, or a g that is not finite and positive (TinyScales = 0: not finite and at least
-//   2^-111): scale NaN (8'h7F), codes zero
+//   a NaN or an infinity in the block, or a g that is not finite and positive (TinyScales = 0: not
+//   finite and at least 2^-111): scale NaN (8'h7F), codes zero
 //
-// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if it is below M; so q = A / M is in
-// [1, 2), or below 1 by at most 1/128, because eight bits of M decide. M cut to six bits, plus one, is too large by less than 1/32: the
-// quotient of 8 A by that, rounded down to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale, 0 to 4,
-// the result is N or N + 1, N = (8 + f) >> d, and the midpoint between both, as an odd multiple of 2^d, is a number T of five bits: 16 q
-// is compared with T, exactly, as 16 A with T M. The factor of s is then 8 to 16, whatever d is: 16 is 8 and the next binade.
+// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if it
+// is below M; so q = A / M is in [1, 2), or below 1 by at most 1/128, because eight bits of M
+// decide. M cut to six bits, plus one, is too large by less than 1/32: the quotient of 8 A by that,
+// rounded down to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale,
+// 0 to 4, the result is N or N + 1, N = (8 + f) >> d, and the midpoint between both, as an odd
+// multiple of 2^d, is a number T of five bits: 16 q is compared with T, exactly, as 16 A with T M.
+// The factor of s is then 8 to 16, whatever d is: 16 is 8 and the next binade.
 //
-// Elements. |x| is compared with seven thresholds, the midpoints of E2M1 times scale times g. They belong to the block, not to
-// the element, so they are rounded to BF16 there, and each comparison is one of two 15-bit integers. S is the significand of
-// scale times g; with midpoints in quarters, ties down are |x| > floor(S), floor(5 S), and ties up |x| >= 3 S, 7 S, that is |x| >
-// floor(3 S - 1), floor(7 S - 1); 10, 14 and 20 are 5, 7 and 5 in the next binades.
+// Elements. |x| is compared with seven thresholds, the midpoints of E2M1 times scale times g. They
+// belong to the block, not to the element, so they are rounded to BF16 there, and each comparison
+// is one of two 15-bit integers. S is the significand of scale times g; with midpoints in quarters,
+// ties down are |x| > floor(S), floor(5 S), and ties up |x| >= 3 S, 7 S, that is |x| > floor(3 S -
+// 1), floor(7 S - 1); 10, 14 and 20 are 5, 7 and 5 in the next binades.
 //
-// Width argument: s is below 2^24, M below 3 * 2^24 and T M below 31 * 3 * 2^24 < 2^31. The factor of s is at most 15, S below 2^28, 7 S
-// below 2^31. Exponents: of amax -6 to 254, of g -22 to 254 (biased, normalized), so differences have 10 bits with sign. A threshold
-// is at most 5 S <= 5/3 amax: its biased exponent is at most 255.
+// Width argument: s is below 2^24, M below 3 * 2^24 and T M below 31 * 3 * 2^24 < 2^31. The factor
+// of s is at most 15, S below 2^28, 7 S below 2^31. Exponents: of amax -6 to 254, of g -22 to 254
+// (biased, normalized), so differences have 10 bits with sign. A threshold is at most 5 S <= 5/3
+// amax: its biased exponent is at most 255.
 //
-// TinyScales = 0 spares what only tensor scales below 2^-115 need: normalizing subnormal g and amax, and subnormal thresholds.
+// TinyScales = 0 spares what only tensor scales below 2^-115 need: normalizing subnormal g and
+// amax, and subnormal thresholds.
 //
-// Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind f, 2 behind the scale and S, 3 behind the thresholds, 4 behind the codes.
+// Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind f, 2 behind the scale and S, 3 behind the
+// thresholds, 4 behind the codes.
 module ng_quantize_nvfp4 #(
   parameter int TinyScales = 1,  // 0: tensor scales below 2^-111 are refused
-  parameter int Cuts       = 0   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
+  // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
+  parameter int Cuts       = 0
 ) (
   input  logic         clk_i,  // this and en_i: of the cuts
   input  logic         en_i,
@@ -38,8 +46,12 @@ module ng_quantize_nvfp4 #(
   output logic [7:0]   scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales); end
-  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts $fatal(1, "ng_quantize_nvfp4: Cuts=%0d; expected 0 to 31", Cuts); end
+  if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
+    $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales);
+  end
+  if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_nvfp4: Cuts=%0d; expected 0 to 31", Cuts);
+  end
 `endif
 
   // ---- maximum; beside it, what depends on the tensor only
@@ -71,7 +83,8 @@ module ng_quantize_nvfp4 #(
       .sticky_o(unused_sticky),
       .shift_o (shift)
     );
-    assign g_exp = $signed({2'b0, tensor_scale_i[30:24], tensor_scale_i[23] | ~normal}) - $signed({5'b0, shift});
+    assign g_exp = $signed({2'b0, tensor_scale_i[30:24], tensor_scale_i[23] | ~normal})
+        - $signed({5'b0, shift});
     assign g_bad = tensor_scale_i[31] | (&tensor_scale_i[30:23]) | ~g_sig[23];
   end else begin : gen_normal
     assign g_sig = {1'b1, tensor_scale_i[22:0]};
@@ -155,7 +168,8 @@ module ng_quantize_nvfp4 #(
   logic              largest, zero;
   logic signed [4:0] field;  // -4 to 14
   logic        [2:0] f_low;
-  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0]) | ((&exponent[3:1]) & f2 & f1));
+  assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0])
+      | ((&exponent[3:1]) & f2 & f1));
   assign zero = ~a_sig[7] | (exponent[9] & ~(&exponent[8:2]));
   assign field = largest ? 5'sd14 : exponent[4:0];
   assign f_low = largest ? 3'd6 : {f2, f1, f0};
@@ -217,7 +231,8 @@ module ng_quantize_nvfp4 #(
   logic       carry;
   logic [2:0] factor;  // above 8; 16 is 8 with a carry
   assign live = ~nan_q & ~zero_q & (up | (n_low != '0));
-  assign scale = nan_q ? 8'h7F : zero_q ? 8'h00 : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, up};
+  assign scale = nan_q ? 8'h7F : zero_q ? 8'h00
+      : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, up};
   assign {carry, factor} = {1'b0, t[3:1] & ~n_unit[3:1]} + (up ? n_unit : 4'd0);
 
   logic [27:0] s;
@@ -264,7 +279,8 @@ module ng_quantize_nvfp4 #(
     logic signed [9:0] right;
     right = 10'sd1 - biased;
     code_of = TinyScales == 0 || biased > 10'sd0 ? {biased[7:0], sig[6:0]}
-                                                 : {7'b0, right > 10'sd7 ? 8'b0 : sig >> right[2:0]};
+                                                 : {7'b0, right > 10'sd7 ? 8'b0
+                                                 : sig >> right[2:0]};
   endfunction
 
   logic        [7:0]   sig3, sig5, sig7;
@@ -276,8 +292,10 @@ module ng_quantize_nvfp4 #(
   assign exp3 = base - (s3[29] ? 10'sd0 : 10'sd1);
   assign exp5 = base + (s5[30] ? 10'sd1 : 10'sd0);
   assign exp7 = base + (s7[30] ? 10'sd1 : 10'sd0);
-  assign below = ~{code_of(exp5 + 10'sd2, sig5), code_of(exp7 + 10'sd1, sig7), code_of(exp5 + 10'sd1, sig5),
-                   code_of(exp7, sig7), code_of(exp5, sig5), code_of(exp3, sig3), code_of(base - 10'sd2, s1[27:20])};
+  assign below = ~{code_of(exp5 + 10'sd2, sig5), code_of(exp7 + 10'sd1, sig7),
+      code_of(exp5 + 10'sd1, sig5),
+                   code_of(exp7, sig7), code_of(exp5, sig5), code_of(exp3, sig3),
+                       code_of(base - 10'sd2, s1[27:20])};
 
   logic [255:0] a_qqqq;
   logic [7:0]   scale_qq;
@@ -299,7 +317,8 @@ module ng_quantize_nvfp4 #(
     logic [6:0]  over;
     assign x = a_qqqq[16*i +: 16];
     for (genvar k = 0; k < 7; k++) begin : gen_threshold
-      // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no LUT.
+      // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no
+      // LUT.
       logic [14:0] unused_sum;
       assign {over[k], unused_sum} = {1'b0, x[14:0]} + {1'b0, below_q[15*k +: 15]};
     end

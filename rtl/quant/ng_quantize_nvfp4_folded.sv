@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes blocks of 16 BF16 numbers to NVFP4 as ng_quantize_nvfp4_sr does, Lanes numbers a cycle, to nearest even, or stochastically
-// under tensor scales that are powers of two. Golden function: narrowgauge::quantize_nvfp4 without tiny scales.
+// Quantizes blocks of 16 BF16 numbers to NVFP4 as ng_quantize_nvfp4_sr does, Lanes numbers a cycle,
+// to nearest even, or stochastically under tensor scales that are powers of two. Golden function:
+// narrowgauge::quantize_nvfp4 without tiny scales.
 //
 //   scale_o   RNE to UE4M3 of amax / (6 g), at most 448; g = tensor_scale_i
-//   codes_o   RNE to E2M1 of x / (scale g); stochastic_i: rounded up if delta 2^RandBits + R >= 2^RandBits
-//   NaN (8'h7F), codes zero: a NaN or an infinity in the block; g not finite, below 2^-111, or with stochastic_i no power of two
+//   codes_o   RNE to E2M1 of x / (scale g); stochastic_i: rounded up if delta 2^RandBits + R >=
+//             2^RandBits
+//   NaN (8'h7F), codes zero: a NaN or an infinity in the block; g not finite, below 2^-111, or with
+//   stochastic_i no power of two
 //
-// Beats wait in a ring of eight blocks in block RAM, with their random bits, until thresholds of their block are there: while one block
-// is collected, one has come to ng_nvfp4_block, four are in its stages, one waits there, and one leaves. So the ring cannot overflow. The
-// last beat of a block waits until ng_nvfp4_block can take the block, all others are taken at once. Eight lanes collect a block in two
-// cycles, half the time of a stage: they have two ng_nvfp4_block that take turns, and a ring of 16 blocks, of which 14 are in use at most.
+// Beats wait in a ring of eight blocks in block RAM, with their random bits, until thresholds of
+// their block are there: while one block is collected, one has come to ng_nvfp4_block, four are in
+// its stages, one waits there, and one leaves. So the ring cannot overflow. The last beat of a
+// block waits until ng_nvfp4_block can take the block, all others are taken at once. Eight lanes
+// collect a block in two cycles, half the time of a stage: they have two ng_nvfp4_block that take
+// turns, and a ring of 16 blocks, of which 14 are in use at most.
 //
-// The largest magnitude is kept inverted, and a lane after another is compared with it: a carry chain, and a multiplexer that inverts.
-// From four lanes on each half of the lanes has one, so that no path has more than four chains.
+// The largest magnitude is kept inverted, and a lane after another is compared with it: a carry
+// chain, and a multiplexer that inverts. From four lanes on each half of the lanes has one, so that
+// no path has more than four chains.
 //
-// Handshake: docs/handshake.md. valid_o and all data come from registers, ready_o from registers through gates that see no input.
+// Handshake: docs/handshake.md. valid_o and all data come from registers, ready_o from registers
+// through gates that see no input.
 module ng_quantize_nvfp4_folded #(
   parameter int Lanes    = 4,  // numbers of a beat: 1, 2, 4 or 8
   parameter int RandBits = 8   // random bits of an element
@@ -26,7 +33,8 @@ module ng_quantize_nvfp4_folded #(
   output logic                      ready_o,
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [Lanes*RandBits-1:0] rand_i,          // used if stochastic_i
-  input  logic [31:0]               tensor_scale_i,  // this and stochastic_i: beside the block's last beat
+  // this and stochastic_i: beside the block's last beat
+  input  logic [31:0]               tensor_scale_i,
   input  logic                      stochastic_i,
   output logic                      valid_o,
   input  logic                      ready_i,
@@ -35,8 +43,12 @@ module ng_quantize_nvfp4_folded #(
   output logic                      last_o           // the block's last beat
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_quantize_nvfp4_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes); end
-  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits $fatal(1, "ng_quantize_nvfp4_folded: RandBits=%0d; expected 1 to 16", RandBits); end
+  if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_quantize_nvfp4_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
+  end
+  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_nvfp4_folded: RandBits=%0d; expected 1 to 16", RandBits);
+  end
 `endif
 
   localparam int BeatBits = $clog2(16 / Lanes);
@@ -125,7 +137,8 @@ module ng_quantize_nvfp4_folded #(
     assign shared = gen_unit[0].results;
   end
 
-  // ---- the block that leaves: a beat is read, and passes three registers, all of which wait for ready_i
+  // ---- the block that leaves: a beat is read, and passes three registers, all of which wait for
+  // ready_i
   logic [PlaceBits-1:0] read_q;
   logic [BeatBits-1:0]  beat;   // that was read
   logic                 active_q, ends, enable, fetch;

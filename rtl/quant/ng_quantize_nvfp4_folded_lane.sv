@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lane of ng_quantize_nvfp4_folded: a BF16 number a cycle becomes an E2M1 code under thresholds of ng_nvfp4_block, which say
-// everything to nearest. Stochastically they give the number l below |x|, and then, in the terms of ng_quantize_e2m1_lane:
+// A lane of ng_quantize_nvfp4_folded: a BF16 number a cycle becomes an E2M1 code under thresholds
+// of ng_nvfp4_block, which say everything to nearest. Stochastically they give the number l below
+// |x|, and then, in the terms of ng_quantize_e2m1_lane:
 //
-//   u = S 2^(base - 127), |x| = X 2^(exponent - 127), step from l to the next number, m = l / step, Q = 2^RandBits - R
-//   x goes up if and only if X 2^e >= S (m + Q / 2^RandBits), where X 2^e is
-//     4 X where l is at least 1 and X < S;   2 X where X >= S there, or l is 1/2 and X < S;   X where l is 1/2 and X >= S
-//     X 2^-count where l is 0, count = base - 1 - exponent
+//   u = S 2^(base - 127), |x| = X 2^(exponent - 127), step from l to the next number, m = l / step,
+//   Q = 2^RandBits - R x goes up if and only if X 2^e >= S (m + Q / 2^RandBits), where X 2^e is
+//     4 X where l is at least 1 and X < S;   2 X where X >= S there, or l is 1/2 and X < S;   X
+//                                            where l is 1/2 and X >= S X 2^-count where l is 0,
+//                                            count = base - 1 - exponent
 //
-// The product is made once, negated: -(m + Q / 2^RandBits) is the bits 1, ~m and R. Each X 2^e that may be is added to it in a chain of
-// its own, of which only the carry is wanted; X 2^-count is shifted by multiples of four before.
+// The product is made once, negated: -(m + Q / 2^RandBits) is the bits 1, ~m and R. Each X 2^e that
+// may be is added to it in a chain of its own, of which only the carry is wanted; X 2^-count is
+// shifted by multiples of four before.
 //
-// The exponents that are near enough have a bound of base - 1 - RandBits or less, but more than base - 1 - 2^CountBits, where count
-// begins anew: so it may be cut to a multiple of 2^NearBits, which spares comparing bits.
+// The exponents that are near enough have a bound of base - 1 - RandBits or less, but more than
+// base - 1 - 2^CountBits, where count begins anew: so it may be cut to a multiple of 2^NearBits,
+// which spares comparing bits.
 //
-// Width argument: that of ng_quantize_e2m1_lane; the product has three bits before the point and RandBits + 3 behind it. The bound is at
-// least 6 - RandBits, so it has a sign, and subnormal elements are near only if RandBits is at least 5.
+// Width argument: that of ng_quantize_e2m1_lane; the product has three bits before the point and
+// RandBits + 3 behind it. The bound is at least 6 - RandBits, so it has a sign, and subnormal
+// elements are near only if RandBits is at least 5.
 //
 // Registers: behind l, behind the first row of the product, behind the code.
 module ng_quantize_nvfp4_folded_lane #(
@@ -26,18 +31,22 @@ module ng_quantize_nvfp4_folded_lane #(
   input  logic [15:0]          x_i,
   input  logic [RandBits-1:0]  rand_i,
   input  logic [104:0]         minus_i,        // thresholds, inverted as all that is named minus
-  input  logic [1:0]           ties_i,         // of the second threshold; of the fourth and the sixth
+  // of the second threshold; of the fourth and the sixth
+  input  logic [1:0]           ties_i,
   input  logic [2:0]           minus_sig_i,    // of S = 1 + sig / 8
   input  logic [CountBits-1:0] minus_base_i,  // of base - 1
   input  logic [8:0]           minus_near_i,  // of base - 1 - RandBits
-  input  logic                 row1_i,         // the highest bit of sig, one register later, as what follows
+  // the highest bit of sig, one register later, as what follows
+  input  logic                 row1_i,
   input  logic                 stochastic1_i,
   input  logic [1:0]           rows2_i,        // the others, two registers later, as what follows
   input  logic                 live2_i,        // codes are not zero
   output logic [3:0]           code_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits $fatal(1, "ng_quantize_nvfp4_folded_lane: RandBits=%0d; expected 1 to 16", RandBits); end
+  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_nvfp4_folded_lane: RandBits=%0d; expected 1 to 16", RandBits);
+  end
 `endif
 
   // ---- carries of sums of which no bit is wanted: x beyond each threshold
@@ -67,7 +76,8 @@ module ng_quantize_nvfp4_folded_lane #(
   localparam int Free = (1 << CountBits) - RandBits;  // the bound may be lower by less than that
   localparam int NearBits = Free >= 16 ? 4 : Free >= 8 ? 3 : Free >= 4 ? 2 : Free >= 2 ? 1 : 0;
   logic [9-NearBits:0] unused_near;
-  assign {near, unused_near} = {2'b01, exponent[7:NearBits], 1'b1} + {1'b0, ~minus_near_i[8], minus_near_i[7:NearBits], 1'b1};
+  assign {near, unused_near} = {2'b01, exponent[7:NearBits], 1'b1}
+      + {1'b0, ~minus_near_i[8], minus_near_i[7:NearBits], 1'b1};
 
   logic                 sign1_q, one1_q, half1_q, above1_q, near1_q;
   logic [2:0]           floor1_q;
@@ -149,7 +159,8 @@ module ng_quantize_nvfp4_folded_lane #(
     up = up & may2_q;
   end
   always_ff @(posedge clk_i) if (en_i) begin
-    if (live2_i) code_o <= {sign2_q, floor2_q[2] | (floor2_q[1] & floor2_q[0] & up), floor2_q[1] ^ (floor2_q[0] & up), floor2_q[0] ^ up};
+    if (live2_i) code_o <= {sign2_q, floor2_q[2] | (floor2_q[1] & floor2_q[0] & up),
+        floor2_q[1] ^ (floor2_q[0] & up), floor2_q[0] ^ up};
     else code_o <= '0;
   end
 

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quantizes a block of 16 BF16 numbers to NVFP4 as ng_quantize_nvfp4 does, to nearest even, or stochastically under tensor scales
-// that are powers of two.
+// Quantizes a block of 16 BF16 numbers to NVFP4 as ng_quantize_nvfp4 does, to nearest even, or
+// stochastically under tensor scales that are powers of two.
 //
 //   scale_o   that of ng_quantize_nvfp4 with TinyScales = 0
-//   codes_o   its codes; stochastic_i: x / (scale g) rounded up if delta 2^RandBits + R >= 2^RandBits; g = tensor_scale_i
-//   stochastic_i, and g no power of two: scale NaN (8'h7F), codes zero, as under every refused tensor scale
+//   codes_o   its codes; stochastic_i: x / (scale g) rounded up if delta 2^RandBits + R >=
+//             2^RandBits; g = tensor_scale_i stochastic_i, and g no power of two: scale NaN
+//             (8'h7F), codes zero, as under every refused tensor scale
 //
-// The block's scale times g is u = (1 + sig / 8) 2^(base - 127), and what elements are compared with follows once for the block:
-// ng_quantize_e2m1_lane is an element.
+// The block's scale times g is u = (1 + sig / 8) 2^(base - 127), and what elements are compared
+// with follows once for the block: ng_quantize_e2m1_lane is an element.
 //
-// Width argument: base is the exponent of g, at least 16, plus -2 to 15 less 7: at least 7. It is at most 252, as u is at most 17/16 of
-// amax / 6 under normal scales, below 2^-6 g under others: eight bits, also that of 8 u. Under a scale of zero or NaN it may be
-// anything, and codes are zero.
+// Width argument: base is the exponent of g, at least 16, plus -2 to 15 less 7: at least 7. It is
+// at most 252, as u is at most 17/16 of amax / 6 under normal scales, below 2^-6 g under others:
+// eight bits, also that of 8 u. Under a scale of zero or NaN it may be anything, and codes are
+// zero.
 //
-// Cuts (docs/cuts.md): bits 0 to 4 those of ng_quantize_nvfp4, 5 behind the numbers below the elements, 6 behind the codes.
+// Cuts (docs/cuts.md): bits 0 to 4 those of ng_quantize_nvfp4, 5 behind the numbers below the
+// elements, 6 behind the codes.
 module ng_quantize_nvfp4_sr #(
   parameter int RandBits = 8,  // random bits of an element
-  parameter int Cuts     = 0   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes + 32 floors + 64 rounded
+  // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes + 32 floors + 64 rounded
+  parameter int Cuts     = 0
 ) (
   input  logic                   clk_i,  // this and en_i: of the cuts
   input  logic                   en_i,
@@ -29,8 +33,12 @@ module ng_quantize_nvfp4_sr #(
   output logic [7:0]             scale_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits $fatal(1, "ng_quantize_nvfp4_sr: RandBits=%0d; expected 1 to 16", RandBits); end
-  if (Cuts < 0 || Cuts > 127) begin : gen_check_cuts $fatal(1, "ng_quantize_nvfp4_sr: Cuts=%0d; expected 0 to 127", Cuts); end
+  if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_nvfp4_sr: RandBits=%0d; expected 1 to 16", RandBits);
+  end
+  if (Cuts < 0 || Cuts > 127) begin : gen_check_cuts
+    $fatal(1, "ng_quantize_nvfp4_sr: Cuts=%0d; expected 0 to 127", Cuts);
+  end
 `endif
 
   // ---- the scale, and codes to nearest

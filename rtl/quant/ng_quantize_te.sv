@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizes a block of 16 BF16 numbers to NVFP4 by the dialect `te` (docs/dialects.md), one block an edge: Transformer Engine's sequence
-// of FP32 operations, each rounded to nearest even, bit for bit.
+// Quantizes a block of 16 BF16 numbers to NVFP4 by the dialect `te` (docs/dialects.md), one block
+// an edge: Transformer Engine's sequence of FP32 operations, each rounded to nearest even, bit for
+// bit.
 //
 //   scale_o   s = E4M3(min(fl(a m), FLT_MAX)), a the largest magnitude of the block
 //   codes_o   E2M1(fl(x e)), e = min(fl(1 / fl(s d)), FLT_MAX)
 //   a NaN or an infinity in the block, or no complete table: scale NaN (8'h7F), codes zero
 //
-// m and d belong to the tensor, so fl(a m) belongs to one of 128 significands of a, and e and with it the magnitudes at which a code
-// changes to one of 127 scales: ng_te_table holds both in block RAM, made when a tensor's largest magnitude comes. Nothing is multiplied for
-// a block: the exponents of a and m are added, and each element is compared with seven thresholds, which are BF16 codes.
+// m and d belong to the tensor, so fl(a m) belongs to one of 128 significands of a, and e and with
+// it the magnitudes at which a code changes to one of 127 scales: ng_te_table holds both in block
+// RAM, made when a tensor's largest magnitude comes. Nothing is multiplied for a block: the
+// exponents of a and m are added, and each element is compared with seven thresholds, which are
+// BF16 codes.
 //
-// A block's outputs come with the fourth edge of clk_i with a high en_i, that which takes it being the first. A block that is behind its
-// first or second edge while a table is made has the scale NaN; one between its second and third edge when a new tensor begins and the
-// table is complete would have a scale of the one and codes of the other: let blocks through before.
+// A block's outputs come with the fourth edge of clk_i with a high en_i, that which takes it being
+// the first. A block that is behind its first or second edge while a table is made has the scale
+// NaN; one between its second and third edge when a new tensor begins and the table is complete
+// would have a scale of the one and codes of the other: let blocks through before.
 //
-// Width argument: m is 2^-120 to 2^126, so the exponent of a m is -253 to 252. It matters from -11 to 9 only, and is kept to -16 to 15.
+// Width argument: m is 2^-120 to 2^126, so the exponent of a m is -253 to 252. It matters from -11
+// to 9 only, and is kept to -16 to 15.
 module ng_quantize_te (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -158,7 +163,8 @@ module ng_quantize_te (
     logic [6:0]  over;
     assign x = a_qqq[16*i +: 16];
     for (genvar k = 0; k < 7; k++) begin : gen_threshold
-      // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no LUT.
+      // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no
+      // LUT.
       logic [14:0] unused_sum;
       assign {over[k], unused_sum} = {1'b0, x[14:0]} + {1'b0, below_n[15*k +: 15]};
     end

@@ -1,25 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Randomized Hadamard transform of 16 BF16 numbers: y = x diag(d) H / 4, H the Sylvester-Hadamard matrix and d the published signs
-// (Transformer Engine; bit r of Signs: element r is negated). Each y is an exact sum, rounded once to BF16, nearest even. Twin of
-// narrowgauge::rht16.
+// Randomized Hadamard transform of 16 BF16 numbers: y = x diag(d) H / 4, H the Sylvester-Hadamard
+// matrix and d the published signs (Transformer Engine; bit r of Signs: element r is negated). Each
+// y is an exact sum, rounded once to BF16, nearest even. Twin of narrowgauge::rht16.
 //
-// All elements are brought to the unit of the block, Window places below the last one of the largest element. What lies
-// below is cut off toward zero: elements whose exponents are at most Window below the largest lose nothing. exact_o: no element lost
-// a bit, and all are finite, so that the results are those of the exact transform. Window = 253 holds every finite block.
-// A NaN or an infinity makes all results NaN (7FC0). A sum beyond BF16 becomes an infinity.
+// All elements are brought to the unit of the block, Window places below the last one of the
+// largest element. What lies below is cut off toward zero: elements whose exponents are at most
+// Window below the largest lose nothing. exact_o: no element lost a bit, and all are finite, so
+// that the results are those of the exact transform. Window = 253 holds every finite block. A NaN
+// or an infinity makes all results NaN (7FC0). A sum beyond BF16 becomes an infinity.
 //
-//   x -> largest exponent -> 16 x align | aligned -> 4 levels of 8 butterflies | summed -> 16 x normalize | normalized -> round -> y
+//   x -> largest exponent -> 16 x align | aligned -> 4 levels of 8 butterflies | summed -> 16 x
+//   normalize | normalized -> round -> y
 //
-// Butterflies. A negative number comes as its complement, which lacks 1: every node owes a bit to its value, and a butterfly of
-// (a, owing p) and (b, owing q) gives a + b + p, which owes q, and a + ~b + p, which owes ~q, since -b - q = ~b + 1 - q = ~b + ~q.
-// So no number is negated anywhere, and the last bit owed is seen to by the normalizer.
+// Butterflies. A negative number comes as its complement, which lacks 1: every node owes a bit to
+// its value, and a butterfly of (a, owing p) and (b, owing q) gives a + b + p, which owes q, and a
+// + ~b + p, which owes ~q, since -b - q = ~b + 1 - q = ~b + ~q. So no number is negated anywhere,
+// and the last bit owed is seen to by the normalizer.
 //
-// Width argument: 8 + Window bits and a sign go in, each level adds one bit; the owed bits complete sums of magnitudes, 16 times at
-// most (2^8 - 1) 2^Window: 13 + Window bits at the end.
-// Exponents: E is the largest field, and a sum's top bit stands for field E + 2: with s places shifted the result's field is E + 2 - s,
-// at least 1 (the limit of the normalizer is E + 1), and 0 where the top bit is zero.
+// Width argument: 8 + Window bits and a sign go in, each level adds one bit; the owed bits complete
+// sums of magnitudes, 16 times at most (2^8 - 1) 2^Window: 13 + Window bits at the end.
+// Exponents: E is the largest field, and a sum's top bit stands for field E + 2: with s places
+// shifted the result's field is E + 2 - s, at least 1 (the limit of the normalizer is E + 1), and 0
+// where the top bit is zero.
 //
-// Cuts (docs/cuts.md): bit 0 behind the aligners, 1 behind the butterflies, 2 behind the normalizers.
+// Cuts (docs/cuts.md): bit 0 behind the aligners, 1 behind the butterflies, 2 behind the
+// normalizers.
 module ng_rht16 #(
   parameter int Window = 8,
   parameter int Cuts   = 0  // registers: 1 aligned + 2 summed + 4 normalized
@@ -31,8 +36,12 @@ module ng_rht16 #(
   output logic         exact_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Window < 0 || Window > 253) begin : gen_check_window $fatal(1, "ng_rht16: Window=%0d; expected 0 to 253", Window); end
-  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts $fatal(1, "ng_rht16: Cuts=%0d; expected 0 to 7", Cuts); end
+  if (Window < 0 || Window > 253) begin : gen_check_window
+    $fatal(1, "ng_rht16: Window=%0d; expected 0 to 253", Window);
+  end
+  if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts
+    $fatal(1, "ng_rht16: Cuts=%0d; expected 0 to 7", Cuts);
+  end
 `endif
 
   localparam logic [15:0] Signs = 16'hD7E8;
@@ -40,7 +49,8 @@ module ng_rht16 #(
   localparam int SumWidth = Window + 13;
   localparam int ShiftWidth = $clog2(SumWidth);
 
-  // ---- the largest exponent: bit by bit from the top, among those that have had all bits of it so far
+  // ---- the largest exponent: bit by bit from the top, among those that have had all bits of it so
+  // far
   logic [7:0]  largest_d;
   logic [15:0] among, has;
   always_comb begin
@@ -129,7 +139,8 @@ module ng_rht16 #(
 
   // ---- normalized
   logic [7:0]   limit;
-  logic [303:0] normal_d, normal;  // 19 bits each: sign, exponent field less 1, significand, guard, sticky
+  // 19 bits each: sign, exponent field less 1, significand, guard, sticky
+  logic [303:0] normal_d, normal;
   logic         special_out, lost_out;
   assign limit = largest_q + 8'd1;  // 255 at most, or the block is special
   for (genvar c = 0; c < 16; c++) begin : gen_normalize

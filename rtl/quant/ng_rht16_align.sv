@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element of ng_rht16 in units of the block: its significand, Window places below the largest one's, shifted down by the distance
-// of the exponents. Combinational. What falls off below is cut off; lost_o says that it was not zero. A negative element comes as
-// the complement of its magnitude, which lacks 1.
+// An element of ng_rht16 in units of the block: its significand, Window places below the largest
+// one's, shifted down by the distance of the exponents. Combinational. What falls off below is cut
+// off; lost_o says that it was not zero. A negative element comes as the complement of its
+// magnitude, which lacks 1.
 //
-// Width argument: 8 bits of significand and Window places below. Distances from 8 + Window on leave nothing.
+// Width argument: 8 bits of significand and Window places below. Distances from 8 + Window on leave
+// nothing.
 module ng_rht16_align #(
   parameter int Window = 8
 ) (
@@ -14,7 +16,9 @@ module ng_rht16_align #(
   output logic              lost_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Window < 0 || Window > 253) begin : gen_check_window $fatal(1, "ng_rht16_align: Window=%0d; expected 0 to 253", Window); end
+  if (Window < 0 || Window > 253) begin : gen_check_window
+    $fatal(1, "ng_rht16_align: Window=%0d; expected 0 to 253", Window);
+  end
 `endif
 
   localparam int Width = Window + 8;

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_rht16 over several cycles: Lanes of the 16 BF16 numbers of a block a beat, results as many a beat, in the same order.
-// Twin of narrowgauge::rht16; what window, exact_o and special numbers mean is in ng_rht16.
+// ng_rht16 over several cycles: Lanes of the 16 BF16 numbers of a block a beat, results as many a
+// beat, in the same order. Twin of narrowgauge::rht16; what window, exact_o and special numbers
+// mean is in ng_rht16.
 //
-//   beats -> buffer of two blocks -> Lanes x align -> levels across beats | levels across lanes | normalize | round -> beats
-//              largest exponent
+//   beats -> buffer of two blocks -> Lanes x align -> levels across beats | levels across lanes |
+//              normalize | round -> beats largest exponent
 //
-// A block waits until its last beat has come, since the unit that all are aligned to is that of its largest exponent. Then its
-// beats leave the buffer one after the other and go down a pipe which stands still as a whole while a result waits at its end.
-// The transform factors into four levels of butterflies in any order: first those of the index's high bits, whose pairs are
-// Delay beats apart (ng_rht16_level), then those of its low bits, whose pairs are in one beat. With the largest distance first
-// the results of a level come in the order of their indices, so those of the block do.
+// A block waits until its last beat has come, since the unit that all are aligned to is that of its
+// largest exponent. Then its beats leave the buffer one after the other and go down a pipe which
+// stands still as a whole while a result waits at its end. The transform factors into four levels
+// of butterflies in any order: first those of the index's high bits, whose pairs are Delay beats
+// apart (ng_rht16_level), then those of its low bits, whose pairs are in one beat. With the largest
+// distance first the results of a level come in the order of their indices, so those of the block
+// do.
 //
-// ready_o follows the state of the buffer; valid_o, y_o and exact_o are registers: no combinational path crosses the unit. While
-// beats come and go in every cycle none is refused: a bank is read in the cycles in which the other is filled.
+// ready_o follows the state of the buffer; valid_o, y_o and exact_o are registers: no combinational
+// path crosses the unit. While beats come and go in every cycle none is refused: a bank is read in
+// the cycles in which the other is filled.
 //
-// Width argument, as of ng_rht16: 8 + Window bits and a sign, a bit more at each level, beside each number the bit that it
-// owes. Exponents: as there.
+// Width argument, as of ng_rht16: 8 + Window bits and a sign, a bit more at each level, beside each
+// number the bit that it owes. Exponents: as there.
 module ng_rht16_folded #(
   parameter int Lanes  = 4,
   parameter int Window = 8
@@ -31,12 +35,17 @@ module ng_rht16_folded #(
   output logic                exact_o   // of the block, beside each of its beats
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_rht16_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes); end
-  if (Window < 0 || Window > 253) begin : gen_check_window $fatal(1, "ng_rht16_folded: Window=%0d; expected 0 to 253", Window); end
+  if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_rht16_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
+  end
+  if (Window < 0 || Window > 253) begin : gen_check_window
+    $fatal(1, "ng_rht16_folded: Window=%0d; expected 0 to 253", Window);
+  end
 `endif
 
   localparam logic [15:0] Signs = 16'hD7E8;
-  localparam int Beats = Lanes < 2 ? 16 : Lanes < 4 ? 8 : Lanes < 8 ? 4 : 2;  // of a block; of wrong Lanes, too, for the message
+  // of a block; of wrong Lanes, too, for the message
+  localparam int Beats = Lanes < 2 ? 16 : Lanes < 4 ? 8 : Lanes < 8 ? 4 : 2;
   localparam int BeatLevels = $clog2(Beats);
   localparam int LaneLevels = 4 - BeatLevels;
   localparam int Results = 16 / Beats;  // of a beat: Lanes
@@ -58,7 +67,8 @@ module ng_rht16_folded #(
   assign fetch = full_q[read_bank] & move;
   assign final_beat = &read_beat;
 
-  // ---- the largest exponent as its distance to 255: a field is larger if the sum of both has a carry
+  // ---- the largest exponent as its distance to 255: a field is larger if the sum of both has a
+  // carry
   logic [7:0] gap_d, gap_q;  // of the beats so far
   for (genvar i = 0; i <= Lanes; i++) begin : gen_gap
     logic [7:0] gap;
@@ -121,7 +131,8 @@ module ng_rht16_folded #(
   logic [Lanes-1:0]      lost;
   logic                  lost_d, lost_q;
   logic [Lanes*(InWidth+1)-1:0] aligned;
-  assign gap = {block_gap_q[7:1], block_gap_q[0] & ~(&block_gap_q)};  // subnormals have the exponent of field 1
+  // subnormals have the exponent of field 1
+  assign gap = {block_gap_q[7:1], block_gap_q[0] & ~(&block_gap_q)};
   assign lost_d = (|lost) | (lost_q & (|beat_q));
   always_ff @(posedge clk_i) if (fetch) begin
     beat_q <= read_beat;
@@ -147,7 +158,8 @@ module ng_rht16_folded #(
     );
   end
 
-  // ---- the block's flags: taken with its last beat, and BeatLevels edges later again, when its first sums are
+  // ---- the block's flags: taken with its last beat, and BeatLevels edges later again, when its
+  // first sums are
   logic [BeatLevels-1:0] flags_q;
   logic [7:0]            last_limit_q, limit_q;  // the normalizers' limit, as its distance to 255
   logic                  last_lost_q, sum_lost_q;
@@ -211,7 +223,8 @@ module ng_rht16_folded #(
   logic summed_q, normalized_q, special_q, lost_out_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) {valid_o, normalized_q, summed_q} <= '0;
-    else if (move) {valid_o, normalized_q, summed_q} <= {normalized_q, summed_q, gen_level[BeatLevels].valid};
+    else if (move) {valid_o, normalized_q, summed_q} <=
+        {normalized_q, summed_q, gen_level[BeatLevels].valid};
   end
   always_ff @(posedge clk_i) if (move) begin
     special_q  <= &limit_q;  // the limit is 0: the largest field is 255

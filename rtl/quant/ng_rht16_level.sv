@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A level of ng_rht16_folded across beats: from a and b, Delay beats apart, a + b, and Delay beats later a - b, in each lane.
-// Beats come in groups of 2 Delay without a gap inside, first all a, then all b; between groups there may be gaps.
-// The sum of a pair is at y_o, not registered, Delay + 1 edges after its a was at x_i, edges with a high move_i counted.
+// A level of ng_rht16_folded across beats: from a and b, Delay beats apart, a + b, and Delay beats
+// later a - b, in each lane. Beats come in groups of 2 Delay without a gap inside, first all a,
+// then all b; between groups there may be gaps. The sum of a pair is at y_o, not registered, Delay
+// + 1 edges after its a was at x_i, edges with a high move_i counted.
 //
-// A number is two's complement, and the bit that it owes (ng_rht16) stands below it. With p and q owed by a and b, a + b + p owes q,
-// and a - b is a + ~b + p, owing ~q, as well as ~(b + ~a + q), owing p.
+// A number is two's complement, and the bit that it owes (ng_rht16) stands below it. With p and q
+// owed by a and b, a + b + p owes q, and a - b is a + ~b + p, owing ~q, as well as ~(b + ~a + q),
+// owing p.
 //
-//   Delay of 2 and more: a line of Delay numbers gives an a when its b comes, takes the difference, and gives that in the
-//   next half, while it takes the next a. Two additions.
-//   Delay 1: a and b are kept for another beat, and one addition makes first the sum, then the difference. For LUTs of four
-//   inputs that is one less a bit, but it takes 2 Delay numbers, so it is worth it here alone.
+//   Delay of 2 and more: a line of Delay numbers gives an a when its b comes, takes the difference,
+//   and gives that in the next half, while it takes the next a. Two additions.
+//   Delay 1: a and b are kept for another beat, and one addition makes first the sum, then the
+//   difference. For LUTs of four inputs that is one less a bit, but it takes 2 Delay numbers, so it
+//   is worth it here alone.
 //
 // Width argument: a sum or difference of two numbers has one bit more than they.
 module ng_rht16_level #(
@@ -26,9 +29,15 @@ module ng_rht16_level #(
   output logic [Lanes*(Width+2)-1:0] y_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1) begin : gen_check_lanes $fatal(1, "ng_rht16_level: Lanes=%0d; expected 1 or more", Lanes); end
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_rht16_level: Width=%0d; expected 1 or more", Width); end
-  if (Delay < 1 || (Delay & (Delay - 1)) != 0) begin : gen_check_delay $fatal(1, "ng_rht16_level: Delay=%0d; expected a power of two", Delay); end
+  if (Lanes < 1) begin : gen_check_lanes
+    $fatal(1, "ng_rht16_level: Lanes=%0d; expected 1 or more", Lanes);
+  end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_rht16_level: Width=%0d; expected 1 or more", Width);
+  end
+  if (Delay < 1 || (Delay & (Delay - 1)) != 0) begin : gen_check_delay
+    $fatal(1, "ng_rht16_level: Delay=%0d; expected a power of two", Delay);
+  end
 `endif
 
   localparam int In = Width + 1;
@@ -66,7 +75,8 @@ module ng_rht16_level #(
       assign old = line_q[(Delay-1)*Out +: Out];  // an a, its sign twice, or a difference
       assign not_x = {not_x_q[Width], not_x_q};
       assign {sum[Out-1:1], unused_half} = {old[Out-1:1], 1'b1} + {~not_x[Out-1:1], old[0]};
-      assign {difference[Out-1:1], unused_half_too} = {old[Out-1:1], 1'b1} + {not_x[Out-1:1], old[0]};
+      assign {difference[Out-1:1], unused_half_too} = {old[Out-1:1], 1'b1}
+          + {not_x[Out-1:1], old[0]};
       assign {sum[0], difference[0]} = {~not_x[0], not_x[0]};
       assign out = second_q ? sum : old;
       always_ff @(posedge clk_i) if (move_i) begin
@@ -78,7 +88,8 @@ module ng_rht16_level #(
       logic [Width-1:0] other;
       logic [Width:0]   sum;
       assign other = second_q ? x_q[Width:1] : ~first_q[Width:1];
-      assign {sum, unused_half} = {last_q[Width], last_q[Width:1], 1'b1} + {other[Width-1], other, last_q[0]};
+      assign {sum, unused_half} = {last_q[Width], last_q[Width:1], 1'b1}
+          + {other[Width-1], other, last_q[0]};
       assign out = {sum ^ {(Width+1){~second_q}}, second_q ? x_q[0] : first_q[0]};
       always_ff @(posedge clk_i) if (move_i) {first_q, last_q, x_q} <= {last_q, x_q, in};
     end

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sum of ng_rht16 normalized for its rounding to BF16, but not beyond the smallest exponent: a subnormal keeps its zeros in front,
-// so the rounding is at the right place for it, too. Combinational.
+// A sum of ng_rht16 normalized for its rounding to BF16, but not beyond the smallest exponent: a
+// subnormal keeps its zeros in front, so the rounding is at the right place for it, too.
+// Combinational.
 //
-// The sum is y = sum_i + owed_i, without an adder: with "s" for its sign, |y| is sum_i ^ s followed by owed_i ^ s without end. One
-// such bit is appended. The number of places to shift is found as ng_normalize does, from the largest power of two on; a stage
-// does not shift if that would exceed limit_i, which is compared along the way, from its highest bit on.
+// The sum is y = sum_i + owed_i, without an adder: with "s" for its sign, |y| is sum_i ^ s followed
+// by owed_i ^ s without end. One such bit is appended. The number of places to shift is found as
+// ng_normalize does, from the largest power of two on; a stage does not shift if that would exceed
+// limit_i, which is compared along the way, from its highest bit on.
 //
-// sig_o is 8 bits, guard_o the next, sticky_o the "or" of the rest, all of |y|; what "ones without end" below mean for them is
-// the table of ng_fixed_to_fp32.
+// sig_o is 8 bits, guard_o the next, sticky_o the "or" of the rest, all of |y|; what "ones without
+// end" below mean for them is the table of ng_fixed_to_fp32.
 //
-// Width argument: |y| < 2^(Width - 1), and the appended bit makes Width again. After stage k at most 2^k - 1 places remain.
+// Width argument: |y| < 2^(Width - 1), and the appended bit makes Width again. After stage k at
+// most 2^k - 1 places remain.
 module ng_rht16_normalize #(
   parameter int Width = 21,  // bits of the sum
   localparam int ShiftWidth = $clog2(Width)
@@ -24,7 +27,9 @@ module ng_rht16_normalize #(
   output logic [ShiftWidth-1:0] shift_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 10 || Width > 512) begin : gen_check_width $fatal(1, "ng_rht16_normalize: Width=%0d; expected 10 to 512", Width); end
+  if (Width < 10 || Width > 512) begin : gen_check_width
+    $fatal(1, "ng_rht16_normalize: Width=%0d; expected 10 to 512", Width);
+  end
 `endif
 
   localparam int LimitWidth = ShiftWidth > 8 ? ShiftWidth : 8;

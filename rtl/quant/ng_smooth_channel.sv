@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smooth-SwiGLU by channels: finds the largest magnitude of every channel over the rows of a block, then divides rows by the powers of
-// two of these magnitudes, channel by channel, or multiplies rows of the next weights with them. A row is its channels, a beat Lanes of
-// them; a memory of a row's exponents is all that is kept, rows themselves are not.
+// Smooth-SwiGLU by channels: finds the largest magnitude of every channel over the rows of a block,
+// then divides rows by the powers of two of these magnitudes, channel by channel, or multiplies
+// rows of the next weights with them. A row is its channels, a beat Lanes of them; a memory of a
+// row's exponents is all that is kept, rows themselves are not.
 //
-// A beat passes in every cycle, whatever op_i and the lengths of rows are, and a divided or multiplied one is offered two cycles after it
-// was accepted. ready_o and valid_o come from registers, the other outputs from those of memory and beat, through a sum of exponents: no
+// A beat passes in every cycle, whatever op_i and the lengths of rows are, and a divided or
+// multiplied one is offered two cycles after it was accepted. ready_o and valid_o come from
+// registers, the other outputs from those of memory and beat, through a sum of exponents: no
 // combinational path crosses the unit.
 //
-// Width argument: an exponent is 1 to 254, a scale less its bias -126 to 127. Their sum or difference is -126 to 381: 10 bits with sign.
+// Width argument: an exponent is 1 to 254, a scale less its bias -126 to 127. Their sum or
+// difference is -126 to 381: 10 bits with sign.
 module ng_smooth_channel #(
   parameter int Lanes    = 8,   // numbers of a beat
   parameter int MaxBeats = 64   // beats of the longest row; power of two
@@ -16,7 +19,8 @@ module ng_smooth_channel #(
   input  logic                rst_ni,
   input  logic                valid_i,
   output logic                ready_o,
-  input  logic [1:0]          op_i,        // beside a row's first beat: 0 measure, as first row of a block; 1 measure; 2 divide; 3 multiply
+  // beside a row's first beat: 0 measure, as first row of a block; 1 measure; 2 divide; 3 multiply
+  input  logic [1:0]          op_i,
   input  logic [Lanes*16-1:0] data_i,
   input  logic                last_i,      // the last beat of a row
   output logic                valid_o,     // of rows that are divided or multiplied
@@ -24,14 +28,20 @@ module ng_smooth_channel #(
   output logic [Lanes*16-1:0] data_o,
   output logic [Lanes*8-1:0]  scale_o,     // E8M0, of each channel of the beat
   output logic                last_o,
-  output logic                too_long_o   // a row had more than MaxBeats beats and was cut; until reset
+  // a row had more than MaxBeats beats and was cut; until reset
+  output logic                too_long_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes $fatal(1, "ng_smooth_channel: Lanes=%0d; expected 1 to 64", Lanes); end
-  if (MaxBeats < 2 || (MaxBeats & (MaxBeats - 1)) != 0) begin : gen_check_max_beats $fatal(1, "ng_smooth_channel: MaxBeats=%0d; expected a power of two, 2 or more", MaxBeats); end
+  if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes
+    $fatal(1, "ng_smooth_channel: Lanes=%0d; expected 1 to 64", Lanes);
+  end
+  if (MaxBeats < 2 || (MaxBeats & (MaxBeats - 1)) != 0) begin : gen_check_max_beats
+    $fatal(1, "ng_smooth_channel: MaxBeats=%0d; expected a power of two, 2 or more", MaxBeats);
+  end
 `endif
 
-  localparam int IndexWidth = MaxBeats > 1 ? $clog2(MaxBeats) : 1;  // 1: so that a wrong MaxBeats gets as far as the message
+  // 1: so that a wrong MaxBeats gets as far as the message
+  localparam int IndexWidth = MaxBeats > 1 ? $clog2(MaxBeats) : 1;
 
   // ---- the beat that comes, behind a queue, so that ready_i does not reach ready_o
   logic                came, take, last;
@@ -66,7 +76,8 @@ module ng_smooth_channel #(
   logic [IndexWidth-1:0] at_q;
   logic                  measures_q;  // its maxima are written at the next edge
   logic                  fresh_q;
-  logic                  again_q;     // the beat before it wrote its word, which the memory does not have yet: rows of one beat
+  // the beat before it wrote its word, which the memory does not have yet: rows of one beat
+  logic                  again_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       index_q    <= '0;
@@ -93,7 +104,8 @@ module ng_smooth_channel #(
     again_q <= measures_q & first & (at_q == '0);
   end
 
-  // ---- exponents of the channels: the largest so far, 0 where there were only zeros and subnormals
+  // ---- exponents of the channels: the largest so far, 0 where there were only zeros and
+  // subnormals
   logic [Lanes*8-1:0] held, largest, written_q;
   ng_ram #(
     .Width(Lanes * 8),
@@ -122,7 +134,8 @@ module ng_smooth_channel #(
     assign scale = known == 8'd0 ? 8'd127 : known;
     assign scale_o[i*8 +: 8] = scale;
 
-    // ---- exponent - (scale - 127), which is exponent + ~(scale - 128), or exponent + (scale - 128) + 1
+    // ---- exponent - (scale - 127), which is exponent + ~(scale - 128), or exponent + (scale -
+    // 128) + 1
     logic [7:0] offset;
     logic [9:0] moved;
     logic       zero, beyond;
@@ -130,7 +143,8 @@ module ng_smooth_channel #(
     assign moved = {2'b0, exponent} + {{2{offset[7]}}, offset} + {9'b0, op_q[0]};
     assign zero = ~(|exponent) | moved[9] | ~(|moved[8:0]);
     assign beyond = moved[8] | (&moved[7:0]);
-    assign data_o[i*16 +: 16] = {sign, !finite ? data_q[i*16 +: 15] : zero ? 15'd0 : beyond ? 15'h7F80 : {moved[7:0], mantissa}};
+    assign data_o[i*16 +: 16] = {sign, !finite ? data_q[i*16 +: 15] : zero ? 15'd0
+        : beyond ? 15'h7F80 : {moved[7:0], mantissa}};
   end
 
 endmodule

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smooth-SwiGLU by tokens: divides a row of BF16 numbers by the power of two of its own largest magnitude, which leaves beside
-// the row as an E8M0 scale. The row is held until its last beat has come; a second bank takes the next row meanwhile.
+// Smooth-SwiGLU by tokens: divides a row of BF16 numbers by the power of two of its own largest
+// magnitude, which leaves beside the row as an E8M0 scale. The row is held until its last beat has
+// come; a second bank takes the next row meanwhile.
 //
-// ready_o and valid_o come from registers, data_o from those of the memory through a subtraction of exponents: no combinational
-// path crosses the unit. The first beat is offered two cycles after the last one of its row was accepted; from then on a beat
-// comes and one leaves in every cycle, as long as rows are of one length.
+// ready_o and valid_o come from registers, data_o from those of the memory through a subtraction of
+// exponents: no combinational path crosses the unit. The first beat is offered two cycles after the
+// last one of its row was accepted; from then on a beat comes and one leaves in every cycle, as
+// long as rows are of one length.
 module ng_smooth_token #(
   parameter int Lanes    = 8,   // numbers of a beat
   parameter int MaxBeats = 64   // beats of the longest row; power of two
@@ -19,17 +21,25 @@ module ng_smooth_token #(
   input  logic                ready_i,
   output logic [Lanes*16-1:0] data_o,
   output logic                last_o,
-  output logic [7:0]          scale_o,     // E8M0, of the whole row: data_o * 2^(scale_o - 127) is the row that came
-  output logic                too_long_o   // a row had more than MaxBeats beats and was cut; until reset
+  // E8M0, of the whole row: data_o * 2^(scale_o - 127) is the row that came
+  output logic [7:0]          scale_o,
+  // a row had more than MaxBeats beats and was cut; until reset
+  output logic                too_long_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes $fatal(1, "ng_smooth_token: Lanes=%0d; expected 1 to 64", Lanes); end
-  if (MaxBeats < 2 || (MaxBeats & (MaxBeats - 1)) != 0) begin : gen_check_max_beats $fatal(1, "ng_smooth_token: MaxBeats=%0d; expected a power of two, 2 or more", MaxBeats); end
+  if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes
+    $fatal(1, "ng_smooth_token: Lanes=%0d; expected 1 to 64", Lanes);
+  end
+  if (MaxBeats < 2 || (MaxBeats & (MaxBeats - 1)) != 0) begin : gen_check_max_beats
+    $fatal(1, "ng_smooth_token: MaxBeats=%0d; expected a power of two, 2 or more", MaxBeats);
+  end
 `endif
 
-  localparam int IndexWidth = MaxBeats > 1 ? $clog2(MaxBeats) : 1;  // 1: so that a wrong MaxBeats gets as far as the message
+  // 1: so that a wrong MaxBeats gets as far as the message
+  localparam int IndexWidth = MaxBeats > 1 ? $clog2(MaxBeats) : 1;
 
-  // ---- the largest exponent of a row, infinities and NaNs left out; 0 if there are only zeros and subnormals
+  // ---- the largest exponent of a row, infinities and NaNs left out; 0 if there are only zeros and
+  // subnormals
   logic [Lanes*9-1:0] exponents;
   logic [7:0]         beat_max, row_max_q, row_max;
   for (genvar i = 0; i < Lanes; i++) begin : gen_exponent
@@ -108,8 +118,8 @@ module ng_smooth_token #(
     .rdata_o(held)
   );
 
-  // ---- the division: no number of a row is above its scale, so exponents become -127 to 127; what falls below the normal
-  // numbers is zero, and what is not finite stays
+  // ---- the division: no number of a row is above its scale, so exponents become -127 to 127; what
+  // falls below the normal numbers is zero, and what is not finite stays
   logic [7:0] offset;  // of exponents, two's complement; once for all lanes
   assign offset = 8'd127 - scale_o;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
@@ -120,7 +130,8 @@ module ng_smooth_token #(
     assign finite = ~&exponent;
     assign divided = exponent + offset;
     assign normal = (|exponent) & ~divided[7] & (|divided[6:0]);
-    assign data_o[i*16 +: 16] = {sign, !finite ? held[i*16 +: 15] : normal ? {1'b0, divided[6:0], mantissa} : 15'd0};
+    assign data_o[i*16 +: 16] = {sign, !finite ? held[i*16 +: 15]
+        : normal ? {1'b0, divided[6:0], mantissa} : 15'd0};
   end
 
 endmodule

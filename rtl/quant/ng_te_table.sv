@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ng_quantize_te knows of a tensor: the products of its factor of block scales, and for each of the 127 block scales s seven
-// thresholds, the largest BF16 magnitudes that dialect `te` rounds below the E2M1 codes 1 to 7. Made once a tensor from its
-// largest magnitude A, one step of FP32 after the other, each rounded to nearest even:
+// What ng_quantize_te knows of a tensor: the products of its factor of block scales, and for each
+// of the 127 block scales s seven thresholds, the largest BF16 magnitudes that dialect `te` rounds
+// below the E2M1 codes 1 to 7. Made once a tensor from its largest magnitude A, one step of FP32
+// after the other, each rounded to nearest even:
 //
 //   S = min(fl(2688 / A), FLT_MAX), 1 if A is 0;  m = fl(S fl(1/6));  d = fl(1 / S)
 //   a = 1 to 255/128:  fl(a m), of which a block scale needs five bits and whether there are others
 //   s = 0 to 126:  e = min(fl(1 / fl(s d)), FLT_MAX)
 //
-// fl(x e), rounded to E2M1, is above the midpoint t of two codes if x e > t + u/2, where the even code is below, and not below t if
-// x e >= t - u/2, where it is above; u is the unit of FP32 in the last place of t, whose mantissa is even, so that ties of fl go to t.
-// With T the right side, the threshold is the largest BF16 x with x e <= T or x e < T: a quotient of 8 bits, T / e, rounded down,
-// where x e = T is told from less by comparing with ">" instead of ">=". Midpoints are 1, 1.5, 1.25 and 1.75 times powers of two,
-// so there are four quotients a scale; codes of subnormal thresholds are shifted.
+// fl(x e), rounded to E2M1, is above the midpoint t of two codes if x e > t + u/2, where the even
+// code is below, and not below t if x e >= t - u/2, where it is above; u is the unit of FP32 in the
+// last place of t, whose mantissa is even, so that ties of fl go to t. With T the right side, the
+// threshold is the largest BF16 x with x e <= T or x e < T: a quotient of 8 bits, T / e, rounded
+// down, where x e = T is told from less by comparing with ">" instead of ">=". Midpoints are 1,
+// 1.5, 1.25 and 1.75 times powers of two, so there are four quotients a scale; codes of subnormal
+// thresholds are shifted.
 //
-// Quotients of FP32 are ng_div_fp32's; products are added up a bit a cycle, all with S and m beside the division 1 / S. A subnormal
-// product is shifted down a place a cycle, as by zeros of the other factor.
+// Quotients of FP32 are ng_div_fp32's; products are added up a bit a cycle, all with S and m beside
+// the division 1 / S. A subnormal product is shifted down a place a cycle, as by zeros of the other
+// factor.
 //
-// Width argument: e has 24 bits, twice it, as compared, 25, as T has. The rest is at most twice that at each step (the rest after ">" may
-// be all of it, doubled): 26 bits. Exponents: S is 2^-117 to 2^128, d 2^-128 to 2^117, s d 2^-137 to 2^126, e 2^-126 to 2^128. Significands
-// of a and m are below 2 by 2^-7 and more, so their product does not round to 4.
-// A biased exponent of a threshold is 254 less that of e, 1 less for a quotient below 1, 2 less or more for the midpoint: -3 to 255.
+// Width argument: e has 24 bits, twice it, as compared, 25, as T has. The rest is at most twice
+// that at each step (the rest after ">" may be all of it, doubled): 26 bits. Exponents: S is 2^-117
+// to 2^128, d 2^-128 to 2^117, s d 2^-137 to 2^126, e 2^-126 to 2^128. Significands of a and m are
+// below 2 by 2^-7 and more, so their product does not round to 4.
+// A biased exponent of a threshold is 254 less that of e, 1 less for a quotient below 1, 2 less or
+// more for the midpoint: -3 to 255.
 module ng_te_table (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -30,16 +36,20 @@ module ng_te_table (
   output logic [7:0]   m_exp_o,    // biased exponent of m
   input  logic         re_i,
   input  logic [6:0]   a_man_i,    // of a, the fraction; read with re_i
-  output logic [5:0]   product_o,  // of the a read last: whether fl(a m) is 2 or more, four bits of fraction, whether there are others
+  // of the a read last: whether fl(a m) is 2 or more, four bits of fraction, whether there are
+  // others
+  output logic [5:0]   product_o,
   input  logic [6:0]   scale_i,    // s; read with re_i
-  output logic [104:0] below_no    // of the s read last, complements: that of the threshold below code 1 in the low bits
+  // of the s read last, complements: that of the threshold below code 1 in the low bits
+  output logic [104:0] below_no
 );
 
   localparam logic [31:0] Most = 32'h45280000;  // 2688
   localparam logic [31:0] One = 32'h3F800000;
   localparam logic [23:0] Sixth = 24'hAAAAAB;   // fl(1/6) is this times 2^-26
 
-  typedef enum logic [2:0] {Idle, Encode, Factor, Decode, Row, Multiply, Reciprocal, Quotient} state_e;
+  typedef enum logic [2:0] {Idle, Encode, Factor, Decode, Row, Multiply, Reciprocal,
+      Quotient} state_e;
   state_e state_q;
   logic   emit_q;  // in state Quotient: it is complete
   logic   zero_q, start_q;
@@ -69,10 +79,12 @@ module ng_te_table (
 
   // ---- FP32 products: x_q times c_q, whose lowest bit is next
   logic [23:0]       x_q, c_q, sum_q;
-  logic [3:0]        low_q;    // below sum_q, the lowest one sticky; old ones stay for S fl(1/6), which is no tie for any S
+  // below sum_q, the lowest one sticky; old ones stay for S fl(1/6), which is no tie for any S
+  logic [3:0]        low_q;
   logic [4:0]        steps_q;
   logic signed [8:0] x_exp_q;
-  logic signed [8:0] factor_exp, product_exp;  // the second one: of a product whose highest bit is zero
+  // the second one: of a product whose highest bit is zero
+  logic signed [8:0] factor_exp, product_exp;
   logic              subnormal;
   logic [24:0]       sum;
   logic [27:0]       product;
@@ -149,7 +161,8 @@ module ng_te_table (
   assign less   = rest_q - {1'b0, e_q, 1'b0};
   assign one    = ~less[25] & ~(strict & ~(|less));
   assign target = column_q[0] ? 25'h17FFFFF                     // 1.5 less half a unit
-                : column_q[1] ? 25'h1400001 : 25'h1BFFFFF;      // 1.25 and half a unit, 1.75 less half a unit
+                // 1.25 and half a unit, 1.75 less half a unit
+                : column_q[1] ? 25'h1400001 : 25'h1BFFFFF;
   assign offset = column_q[0] ? -9'sd2                          // 0.25
                 : column_q[1] ? -9'sd1                          // 0.75
                 : column_q[4] ? 9'sd2                           // 5
@@ -160,8 +173,8 @@ module ng_te_table (
                  : exponent[1:0] == 2'd2 ? {3'b0, quotient_q[7:3]} : {4'b0, quotient_q[7:4]};
   assign code = exponent > 9'sd0 ? {exponent[7:0], quotient_q[6:0]} : {7'b0, shifted};
 
-  // Columns are in the order in which they are made; codes want 3.5 before 5. What is written while a quotient is incomplete
-  // is written again with it.
+  // Columns are in the order in which they are made; codes want 3.5 before 5. What is written while
+  // a quotient is incomplete is written again with it.
   for (genvar k = 0; k < 7; k++) begin : gen_column
     localparam int Code = k == 4 ? 6 : k > 4 ? (k == 5 ? 3 : 5) : k == 3 ? 4 : k;
     ng_ram #(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries a word of a block along a pipeline whose blocks are at least Step enabled cycles apart, in as few registers as that allows: the
-// word is at d_i in the Step cycles behind the block's place First, and at q_o in the Step cycles behind its place Last. token_i[n] is high
-// while a block is at place n, which is n enabled cycles behind its place 0. Not reset.
+// Carries a word of a block along a pipeline whose blocks are at least Step enabled cycles apart,
+// in as few registers as that allows: the word is at d_i in the Step cycles behind the block's
+// place First, and at q_o in the Step cycles behind its place Last. token_i[n] is high while a
+// block is at place n, which is n enabled cycles behind its place 0. Not reset.
 module ng_token_relay #(
   parameter int Width  = 1,
   parameter int First  = 0,

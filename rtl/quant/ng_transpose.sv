@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns square blocks of Size x Size elements: Size rows come, Size columns leave, element 0 in the low bits of both.
+// Turns square blocks of Size x Size elements: Size rows come, Size columns leave, element 0 in the
+// low bits of both.
 //
-// ready_o and valid_o come from registers, data_o from the memories' registers and a rotation by a registered number: no
-// combinational path crosses the unit. The first column is offered two cycles after the last row was accepted; while one block
-// leaves the next one comes, a row and a column every cycle.
+// ready_o and valid_o come from registers, data_o from the memories' registers and a rotation by a
+// registered number: no combinational path crosses the unit. The first column is offered two cycles
+// after the last row was accepted; while one block leaves the next one comes, a row and a column
+// every cycle.
 //
-// Element j of row i lies in memory (i + j) mod Size at address i, so that the elements of a row, and those of a column, are in
-// memories of their own each: a row is rotated by its number on the way in, a column by its own back on the way out.
+// Element j of row i lies in memory (i + j) mod Size at address i, so that the elements of a row,
+// and those of a column, are in memories of their own each: a row is rotated by its number on the
+// way in, a column by its own back on the way out.
 module ng_transpose #(
   parameter int Size  = 16,  // power of two, 2 or more
   parameter int Width = 16
@@ -21,11 +24,16 @@ module ng_transpose #(
   output logic [Size*Width-1:0] data_o    // a column
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Size < 2 || (Size & (Size - 1)) != 0) begin : gen_check_size $fatal(1, "ng_transpose: Size=%0d; expected a power of two, 2 or more", Size); end
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_transpose: Width=%0d; expected 1 or more", Width); end
+  if (Size < 2 || (Size & (Size - 1)) != 0) begin : gen_check_size
+    $fatal(1, "ng_transpose: Size=%0d; expected a power of two, 2 or more", Size);
+  end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_transpose: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
-  localparam int IndexWidth = Size > 1 ? $clog2(Size) : 1;  // 1: so that a wrong Size gets as far as the message
+  // 1: so that a wrong Size gets as far as the message
+  localparam int IndexWidth = Size > 1 ? $clog2(Size) : 1;
 
   // ---- two banks: one is filled while the other is read
   logic [IndexWidth:0]   write_q, read_q;  // bank, and row or column in it
@@ -66,8 +74,10 @@ module ng_transpose #(
       assign row_d = gen_rotate[s-1].turned_row;
       assign column_d = gen_rotate[s-1].turned_column;
     end
-    assign turned_row = row[s] ? {row_d[Size*Width-Shift-1:0], row_d[Size*Width-1:Size*Width-Shift]} : row_d;
-    assign turned_column = column_q[s] ? {column_d[Shift-1:0], column_d[Size*Width-1:Shift]} : column_d;
+    assign turned_row = row[s] ? {row_d[Size*Width-Shift-1:0], row_d[Size*Width-1:Size*Width-Shift]}
+        : row_d;
+    assign turned_column = column_q[s] ? {column_d[Shift-1:0], column_d[Size*Width-1:Shift]}
+        : column_d;
     if (s == IndexWidth - 1) begin : gen_last
       assign in_memories = turned_row;
       assign data_o = turned_column;

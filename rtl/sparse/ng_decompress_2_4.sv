@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of four from their two stored values and the metadata that say where those stand; zeros elsewhere (docs/sparsity.md).
-// A group with illegal metadata is all zeros, and raises the flag.
+// Groups of four from their two stored values and the metadata that say where those stand; zeros
+// elsewhere (docs/sparsity.md). A group with illegal metadata is all zeros, and raises the flag.
 module ng_decompress_2_4 #(
   parameter int Groups = 4,
   parameter int Width  = 4
@@ -8,11 +8,16 @@ module ng_decompress_2_4 #(
   input  logic [Groups*2*Width-1:0] values_i,
   input  logic [Groups*4-1:0]       metadata_i,
   output logic [Groups*4*Width-1:0] a_o,
-  output logic                      error_o  // some metadata are illegal: positions that do not ascend
+  // some metadata are illegal: positions that do not ascend
+  output logic                      error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Groups < 1 || Groups > 256) begin : gen_check_groups $fatal(1, "ng_decompress_2_4: Groups=%0d; expected 1 to 256", Groups); end
-  if (Width < 1 || Width > 64) begin : gen_check_width $fatal(1, "ng_decompress_2_4: Width=%0d; expected 1 to 64", Width); end
+  if (Groups < 1 || Groups > 256) begin : gen_check_groups
+    $fatal(1, "ng_decompress_2_4: Groups=%0d; expected 1 to 256", Groups);
+  end
+  if (Width < 1 || Width > 64) begin : gen_check_width
+    $fatal(1, "ng_decompress_2_4: Width=%0d; expected 1 to 64", Width);
+  end
 `endif
 
   logic [Groups-1:0] illegal;

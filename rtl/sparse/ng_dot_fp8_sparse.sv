@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact dot product of a 2:4 sparse FP8 vector, of which Lanes elements are stored, and a dense one of 2 * Lanes. Metadata select
-// the elements of the dense one that are multiplied, in front of ng_dot_fp8; the format of each vector is chosen at run time if
-// FormatSet has both. Which vector stands left does not matter to a product, so the sparse one may be either of a GEMM's.
+// Exact dot product of a 2:4 sparse FP8 vector, of which Lanes elements are stored, and a dense one
+// of 2 * Lanes. Metadata select the elements of the dense one that are multiplied, in front of
+// ng_dot_fp8; the format of each vector is chosen at run time if FormatSet has both. Which vector
+// stands left does not matter to a product, so the sparse one may be either of a GEMM's.
 //
 //   term_o, nan_o, pinf_o, ninf_o   as of ng_dot_fp8, of the selected elements
-//   error_o                         illegal metadata; the others have no meaning then, but are of elements of the same groups
+//   error_o                         illegal metadata; the others have no meaning then, but are of
+//                                   elements of the same groups
 //
 // Cuts (docs/cuts.md): bit 0 behind the selection, the others as in ng_dot_fp8.
 module ng_dot_fp8_sparse #(
@@ -18,7 +20,8 @@ module ng_dot_fp8_sparse #(
   input  logic        [Lanes*8-1:0]   stored_i,
   input  logic        [Lanes*2-1:0]   metadata_i,
   input  logic        [Lanes*16-1:0]  dense_i,
-  input  logic                        stored_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
+  // 0: E4M3, 1: E5M2; ignored if the set has only one
+  input  logic                        stored_fmt_i,
   input  logic                        dense_fmt_i,
   output logic signed [TermWidth-1:0] term_o,
   output logic                        nan_o,
@@ -27,9 +30,16 @@ module ng_dot_fp8_sparse #(
   output logic                        error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 2 || Lanes % 2 != 0) begin : gen_check_lanes $fatal(1, "ng_dot_fp8_sparse: Lanes=%0d; expected a multiple of 2, 2 or more", Lanes); end
-  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set $fatal(1, "ng_dot_fp8_sparse: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)", FormatSet); end
-  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts $fatal(1, "ng_dot_fp8_sparse: Cuts=%0d; expected 0 to 15", Cuts); end
+  if (Lanes < 2 || Lanes % 2 != 0) begin : gen_check_lanes
+    $fatal(1, "ng_dot_fp8_sparse: Lanes=%0d; expected a multiple of 2, 2 or more", Lanes);
+  end
+  if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
+    $fatal(1, "ng_dot_fp8_sparse: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)",
+           FormatSet);
+  end
+  if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts
+    $fatal(1, "ng_dot_fp8_sparse: Cuts=%0d; expected 0 to 15", Cuts);
+  end
 `endif
 
   logic [Lanes*8-1:0] selected, stored, dense;

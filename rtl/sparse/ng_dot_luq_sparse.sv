@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact dot product of LUQ's INT4 and FP4 [1,3,0] numbers, one of the vectors 2:4 sparse, with Lanes elements stored, the other
-// one dense, with 2 * Lanes. Metadata select the elements of the dense one that are multiplied, in front of ng_dot_luq.
+// Exact dot product of LUQ's INT4 and FP4 [1,3,0] numbers, one of the vectors 2:4 sparse, with
+// Lanes elements stored, the other one dense, with 2 * Lanes. Metadata select the elements of the
+// dense one that are multiplied, in front of ng_dot_luq.
 //
 //   SparseFp4 = 0   INT4 is sparse: weights of the backward product
 //   SparseFp4 = 1   FP4 is sparse: gradients of the update
 //   dot_o           as of ng_dot_luq, of the selected elements
-//   error_o         illegal metadata; dot_o has no meaning then, but is of elements of the same groups
+//   error_o         illegal metadata; dot_o has no meaning then, but is of elements of the same
+//                   groups
 //
 // Cuts (docs/cuts.md): bit 0 behind the selection, bit 1 as in ng_dot_luq.
 module ng_dot_luq_sparse #(
@@ -23,9 +25,15 @@ module ng_dot_luq_sparse #(
   output logic                       error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Lanes < 2 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_dot_luq_sparse: Lanes=%0d; expected a power of two, 2 or more", Lanes); end
-  if (SparseFp4 < 0 || SparseFp4 > 1) begin : gen_check_sparse_fp4 $fatal(1, "ng_dot_luq_sparse: SparseFp4=%0d; expected 0 or 1", SparseFp4); end
-  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts $fatal(1, "ng_dot_luq_sparse: Cuts=%0d; expected 0 to 3", Cuts); end
+  if (Lanes < 2 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_dot_luq_sparse: Lanes=%0d; expected a power of two, 2 or more", Lanes);
+  end
+  if (SparseFp4 < 0 || SparseFp4 > 1) begin : gen_check_sparse_fp4
+    $fatal(1, "ng_dot_luq_sparse: SparseFp4=%0d; expected 0 or 1", SparseFp4);
+  end
+  if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
+    $fatal(1, "ng_dot_luq_sparse: Cuts=%0d; expected 0 to 3", Cuts);
+  end
 `endif
 
   logic [Lanes*4-1:0] selected, stored, dense;

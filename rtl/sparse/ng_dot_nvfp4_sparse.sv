@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exact dot product of a 2:4 sparse NVFP4 block and a dense one: 32 elements each, of which the sparse one stores 16. Metadata
-// select the 16 elements of the dense one that are multiplied, in front of ng_dot_nvfp4; each block has one scale.
+// Exact dot product of a 2:4 sparse NVFP4 block and a dense one: 32 elements each, of which the
+// sparse one stores 16. Metadata select the 16 elements of the dense one that are multiplied, in
+// front of ng_dot_nvfp4; each block has one scale.
 //
 //   term_o   as of ng_dot_nvfp4, a sum of 16 products
 //   error_o  illegal metadata; term_o has no meaning then, but is a sum of 16 products too
@@ -10,7 +11,8 @@
 // Cuts (docs/cuts.md): bit 0 behind the selection, the others as in ng_dot_nvfp4.
 module ng_dot_nvfp4_sparse #(
   parameter int Pairs = 0,
-  parameter int Cuts  = 0,  // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
+  // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
+  parameter int Cuts  = 0,
   localparam int Width  = Pairs != 0 ? 8 : 4,
   localparam int Groups = 32 / Width
 ) (
@@ -26,8 +28,12 @@ module ng_dot_nvfp4_sparse #(
   output logic                error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs $fatal(1, "ng_dot_nvfp4_sparse: Pairs=%0d; expected 0 or 1", Pairs); end
-  if (Cuts < 0 || Cuts > 63) begin : gen_check_cuts $fatal(1, "ng_dot_nvfp4_sparse: Cuts=%0d; expected 0 to 63", Cuts); end
+  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
+    $fatal(1, "ng_dot_nvfp4_sparse: Pairs=%0d; expected 0 or 1", Pairs);
+  end
+  if (Cuts < 0 || Cuts > 63) begin : gen_check_cuts
+    $fatal(1, "ng_dot_nvfp4_sparse: Cuts=%0d; expected 0 to 63", Cuts);
+  end
 `endif
 
   logic [63:0] selected, a, b;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prunes two numbers to one, unbiased and with the least variance (MVUE 1:2, arXiv 2203.10991): element i stays with probability
-// |a_i| / (|a_0| + |a_1|), as its sign times the sum. Numbers are fixed-point, sign and magnitude, the sign on top.
+// Prunes two numbers to one, unbiased and with the least variance (MVUE 1:2, arXiv 2203.10991):
+// element i stays with probability |a_i| / (|a_0| + |a_1|), as its sign times the sum. Numbers are
+// fixed-point, sign and magnitude, the sign on top.
 //
-// With u = (2 rand_i + 1) / 2^(RandBits + 1), element 0 stays where u (|a_0| + |a_1|) < |a_0|, or element 1 is zero. A whole
-// number is above u (|a_0| + |a_1|) or not as it is above its floor.
+// With u = (2 rand_i + 1) / 2^(RandBits + 1), element 0 stays where u (|a_0| + |a_1|) < |a_0|, or
+// element 1 is zero. A whole number is above u (|a_0| + |a_1|) or not as it is above its floor.
 //
-// Width argument: the sum of two magnitudes of Width - 1 bits has Width, its product with the RandBits + 1 bits of 2 rand_i + 1
-// has Width + RandBits + 1.
+// Width argument: the sum of two magnitudes of Width - 1 bits has Width, its product with the
+// RandBits + 1 bits of 2 rand_i + 1 has Width + RandBits + 1.
 module ng_mvue_1_2 #(
   parameter int Width    = 8,  // bits of a number
   parameter int RandBits = 16
@@ -17,8 +18,12 @@ module ng_mvue_1_2 #(
   output logic [3:0]          metadata_o  // 0100: element 0, 1110: element 1
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 2 || Width > 32) begin : gen_check_width $fatal(1, "ng_mvue_1_2: Width=%0d; expected 2 to 32", Width); end
-  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits $fatal(1, "ng_mvue_1_2: RandBits=%0d; expected 1 to 32", RandBits); end
+  if (Width < 2 || Width > 32) begin : gen_check_width
+    $fatal(1, "ng_mvue_1_2: Width=%0d; expected 2 to 32", Width);
+  end
+  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits
+    $fatal(1, "ng_mvue_1_2: RandBits=%0d; expected 1 to 32", RandBits);
+  end
 `endif
 
   logic [Width-1:0]          first, second, sum;

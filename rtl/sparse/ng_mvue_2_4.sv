@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prunes four numbers to two, unbiased and with the least variance (MVUE 2:4, arXiv 2203.10991), by one random word and without
-// sorting. Numbers are fixed-point, sign and magnitude, the sign on top; what stays is compressed (docs/sparsity.md).
+// Prunes four numbers to two, unbiased and with the least variance (MVUE 2:4, arXiv 2203.10991), by
+// one random word and without sorting. Numbers are fixed-point, sign and magnitude, the sign on
+// top; what stays is compressed (docs/sparsity.md).
 //
-// With S the sum of the magnitudes, M the largest, T = S - M, u = (2 rand_i + 1) / 2^(RandBits + 1):
-//   M < T    those two stay in whose part of [0, S) lie uS/2 and uS/2 + S/2, as sign * S/2: no part is longer than S/2
-//   M >= T   the largest stays, and the one of the others in whose part of [0, T) lies uT, as sign * T; if T = 0 the first other
-// Both are one data path: x is S or T, of the lengths the largest one's is 0 in the second case, and points are compared with
-// running sums by their floors, since those are whole numbers.
+// With S the sum of the magnitudes, M the largest, T = S - M, u = (2 rand_i + 1) / 2^(RandBits +
+// 1):
+//   M < T    those two stay in whose part of [0, S) lie uS/2 and uS/2 + S/2, as sign * S/2: no part
+//            is longer than S/2
+//   M >= T   the largest stays, and the one of the others in whose part of [0, T) lies uT, as sign
+//            * T; if T = 0 the first other
+// Both are one data path: x is S or T, of the lengths the largest one's is 0 in the second case,
+// and points are compared with running sums by their floors, since those are whole numbers.
 //
-// Width argument, W = Width - 1 bits of magnitude: S < 2^(W + 2); a product with the RandBits + 1 bits of 2 rand_i + 1 has
-// W + RandBits + 3. uS/2 + S/2 < S. Results in halves: S, 2T <= 2M: W + 2 bits and the sign.
+// Width argument, W = Width - 1 bits of magnitude: S < 2^(W + 2); a product with the RandBits + 1
+// bits of 2 rand_i + 1 has W + RandBits + 3. uS/2 + S/2 < S. Results in halves: S, 2T <= 2M: W + 2
+// bits and the sign.
 module ng_mvue_2_4 #(
   parameter int Width    = 8,  // bits of a number
   parameter int RandBits = 16
@@ -20,8 +25,12 @@ module ng_mvue_2_4 #(
   output logic [3:0]             metadata_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 2 || Width > 32) begin : gen_check_width $fatal(1, "ng_mvue_2_4: Width=%0d; expected 2 to 32", Width); end
-  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits $fatal(1, "ng_mvue_2_4: RandBits=%0d; expected 1 to 32", RandBits); end
+  if (Width < 2 || Width > 32) begin : gen_check_width
+    $fatal(1, "ng_mvue_2_4: Width=%0d; expected 2 to 32", Width);
+  end
+  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits
+    $fatal(1, "ng_mvue_2_4: RandBits=%0d; expected 1 to 32", RandBits);
+  end
 `endif
 
   localparam int Sum = Width + 1;  // bits of S
@@ -53,8 +62,10 @@ module ng_mvue_2_4 #(
   assign alone = rest == '0;
   assign x = rest + (tilted ? '0 : Sum'(most));
   assign end_0 = tilted ? Sum'(others[0 +: Width-1]) : Sum'(magnitudes[0 +: Width-1]);
-  assign end_1 = end_0 + (tilted ? Sum'(others[(Width-1) +: Width-1]) : Sum'(magnitudes[(Width-1) +: Width-1]));
-  assign end_2 = end_1 + (tilted ? Sum'(others[2*(Width-1) +: Width-1]) : Sum'(magnitudes[2*(Width-1) +: Width-1]));
+  assign end_1 = end_0 + (tilted ? Sum'(others[(Width-1) +: Width-1])
+      : Sum'(magnitudes[(Width-1) +: Width-1]));
+  assign end_2 = end_1 + (tilted ? Sum'(others[2*(Width-1) +: Width-1])
+      : Sum'(magnitudes[2*(Width-1) +: Width-1]));
 
   logic [Sum+RandBits:0] product;
   logic [Sum-1:0]        whole, low, high;  // floors of ux; of the points
@@ -73,7 +84,8 @@ module ng_mvue_2_4 #(
   assign high_beyond = {high >= end_2, high >= end_1, high >= end_0};
   assign at_low = {low_beyond, 1'b1} & ~{1'b0, low_beyond};
   assign at_high = {high_beyond, 1'b1} & ~{1'b0, high_beyond};
-  assign mask = !tilted ? at_low | at_high : largest | (!alone ? at_low : largest[0] ? 4'b0010 : 4'b0001);
+  assign mask = !tilted ? at_low | at_high
+      : largest | (!alone ? at_low : largest[0] ? 4'b0010 : 4'b0001);
 
   logic [7:0] flags;   // of each element: is the largest, sign
   logic [3:0] stored;

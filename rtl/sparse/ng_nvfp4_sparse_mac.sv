@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVFP4 multiply-accumulate with one operand 2:4 sparse: a block of 32 pairs a clock, of which the sparse operand stores 16, summed
-// exactly. ng_nvfp4_mac with ng_dot_nvfp4_sparse for its dot product, and a flag for illegal metadata that stays with the sum.
+// NVFP4 multiply-accumulate with one operand 2:4 sparse: a block of 32 pairs a clock, of which the
+// sparse operand stores 16, summed exactly. ng_nvfp4_mac with ng_dot_nvfp4_sparse for its dot
+// product, and a flag for illegal metadata that stays with the sum.
 //
-// valid_i: take the block. first_i: start a new sum. acc_o, nan_o, error_o: the sum of the blocks taken so far, in units of
-// 2^-20, whether a scale among them was NaN, and whether metadata among them were illegal (acc_o has no meaning then), as many
-// clocks after the last of them as the unit's latency says: 1, one more for each bit of DotCuts, one more with Split. A block can
-// come every clock; nothing holds the pipeline.
+// valid_i: take the block. first_i: start a new sum. acc_o, nan_o, error_o: the sum of the blocks
+// taken so far, in units of 2^-20, whether a scale among them was NaN, and whether metadata among
+// them were illegal (acc_o has no meaning then), as many clocks after the last of them as the
+// unit's latency says: 1, one more for each bit of DotCuts, one more with Split. A block can come
+// every clock; nothing holds the pipeline.
 //
-// Width argument: terms of ng_dot_nvfp4_sparse have 48 bits; AccWidth = 48 + clog2(n) holds any n of them.
+// Width argument: terms of ng_dot_nvfp4_sparse have 48 bits; AccWidth = 48 + clog2(n) holds any n
+// of them.
 module ng_nvfp4_sparse_mac #(
   parameter int AccWidth = 64,
   parameter int Pairs    = 0,
-  parameter int DotCuts  = 0,  // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
-  parameter int Split    = 0,  // low bits of the sum that are added a clock before the others; 0: all at once
+  // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
+  parameter int DotCuts  = 0,
+  // low bits of the sum that are added a clock before the others; 0: all at once
+  parameter int Split    = 0,
   localparam int Groups = Pairs != 0 ? 4 : 8
 ) (
   input  logic                       clk_i,
@@ -29,13 +34,22 @@ module ng_nvfp4_sparse_mac #(
   output logic                       error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (AccWidth < 48) begin : gen_check_acc_width $fatal(1, "ng_nvfp4_sparse_mac: AccWidth=%0d; expected 48 or more", AccWidth); end
-  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs $fatal(1, "ng_nvfp4_sparse_mac: Pairs=%0d; expected 0 or 1", Pairs); end
-  if (DotCuts < 0 || DotCuts > 63) begin : gen_check_dot_cuts $fatal(1, "ng_nvfp4_sparse_mac: DotCuts=%0d; expected 0 to 63", DotCuts); end
-  if (Split < 0 || Split > 47) begin : gen_check_split $fatal(1, "ng_nvfp4_sparse_mac: Split=%0d; expected 0 to 47", Split); end
+  if (AccWidth < 48) begin : gen_check_acc_width
+    $fatal(1, "ng_nvfp4_sparse_mac: AccWidth=%0d; expected 48 or more", AccWidth);
+  end
+  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
+    $fatal(1, "ng_nvfp4_sparse_mac: Pairs=%0d; expected 0 or 1", Pairs);
+  end
+  if (DotCuts < 0 || DotCuts > 63) begin : gen_check_dot_cuts
+    $fatal(1, "ng_nvfp4_sparse_mac: DotCuts=%0d; expected 0 to 63", DotCuts);
+  end
+  if (Split < 0 || Split > 47) begin : gen_check_split
+    $fatal(1, "ng_nvfp4_sparse_mac: Split=%0d; expected 0 to 47", Split);
+  end
 `endif
 
-  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1) + ((DotCuts >> 3) & 1)
+  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1)
+      + ((DotCuts >> 3) & 1)
                         + ((DotCuts >> 4) & 1) + ((DotCuts >> 5) & 1);
 
   logic signed [47:0] term;

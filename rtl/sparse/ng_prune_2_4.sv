@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prunes groups of four to 2:4: the two largest magnitudes stay, the lower index among equals, compressed to two values and a
-// nibble of metadata (docs/sparsity.md). Codes are sign and magnitude, the sign on top, so magnitudes are ordered as their codes
-// are; NaNs, whose codes are above those of all numbers, stay.
+// Prunes groups of four to 2:4: the two largest magnitudes stay, the lower index among equals,
+// compressed to two values and a nibble of metadata (docs/sparsity.md). Codes are sign and
+// magnitude, the sign on top, so magnitudes are ordered as their codes are; NaNs, whose codes are
+// above those of all numbers, stay.
 module ng_prune_2_4 #(
   parameter int Groups = 4,
   parameter int Width  = 4  // bits of a code
@@ -11,8 +12,12 @@ module ng_prune_2_4 #(
   output logic [Groups*4-1:0]       metadata_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Groups < 1 || Groups > 256) begin : gen_check_groups $fatal(1, "ng_prune_2_4: Groups=%0d; expected 1 to 256", Groups); end
-  if (Width < 2 || Width > 32) begin : gen_check_width $fatal(1, "ng_prune_2_4: Width=%0d; expected 2 to 32", Width); end
+  if (Groups < 1 || Groups > 256) begin : gen_check_groups
+    $fatal(1, "ng_prune_2_4: Groups=%0d; expected 1 to 256", Groups);
+  end
+  if (Width < 2 || Width > 32) begin : gen_check_width
+    $fatal(1, "ng_prune_2_4: Width=%0d; expected 2 to 32", Width);
+  end
 `endif
 
   for (genvar g = 0; g < Groups; g++) begin : gen_group

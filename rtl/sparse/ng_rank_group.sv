@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four magnitudes in order: which is the largest and which are the two largest, the lower index among equals. Six comparisons;
-// an element is the largest if it stands before three others, and of the two largest if before two at least.
+// Four magnitudes in order: which is the largest and which are the two largest, the lower index
+// among equals. Six comparisons; an element is the largest if it stands before three others, and of
+// the two largest if before two at least.
 module ng_rank_group #(
   parameter int Width = 7
 ) (
@@ -9,7 +10,9 @@ module ng_rank_group #(
   output logic [3:0]         two_o       // two bits
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_rank_group: Width=%0d; expected 1 or more", Width); end
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_rank_group: Width=%0d; expected 1 or more", Width);
+  end
 `endif
 
   function automatic logic two_of(logic x, logic y, logic z);
@@ -17,7 +20,8 @@ module ng_rank_group #(
   endfunction
 
   logic [Width-1:0] a0, a1, a2, a3;
-  logic             before_01, before_02, before_03, before_12, before_13, before_23;  // the first stands before the second
+  // the first stands before the second
+  logic             before_01, before_02, before_03, before_12, before_13, before_23;
   assign {a3, a2, a1, a0} = a_i;
   assign before_01 = a0 >= a1;
   assign before_02 = a0 >= a2;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of dense groups of four that stand where the sparse operand has its two stored values: what a dense dot product
-// needs to become a sparse one of twice the length (docs/sparsity.md). An element may be a code, or several for groups of pairs.
+// The elements of dense groups of four that stand where the sparse operand has its two stored
+// values: what a dense dot product needs to become a sparse one of twice the length
+// (docs/sparsity.md). An element may be a code, or several for groups of pairs.
 //
 //   selected   position first, then position second, of the nibble {second, first}
-//   error_o    some metadata are illegal: positions that do not ascend. What is selected then are elements of the same group.
+//   error_o    some metadata are illegal: positions that do not ascend. What is selected then are
+//              elements of the same group.
 //
 // The first position is none but 3, the second none but 0: three ways each, two LUT4 a bit.
 module ng_select_2_4 #(
@@ -16,8 +18,12 @@ module ng_select_2_4 #(
   output logic                      error_o
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Groups < 1 || Groups > 256) begin : gen_check_groups $fatal(1, "ng_select_2_4: Groups=%0d; expected 1 to 256", Groups); end
-  if (Width < 1 || Width > 64) begin : gen_check_width $fatal(1, "ng_select_2_4: Width=%0d; expected 1 to 64", Width); end
+  if (Groups < 1 || Groups > 256) begin : gen_check_groups
+    $fatal(1, "ng_select_2_4: Groups=%0d; expected 1 to 256", Groups);
+  end
+  if (Width < 1 || Width > 64) begin : gen_check_width
+    $fatal(1, "ng_select_2_4: Width=%0d; expected 1 to 64", Width);
+  end
 `endif
 
   logic [Groups-1:0] illegal;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposable mask of a Side x Side block with at most Keep ones in every row and every column, by the 2-approximation: magnitudes
-// from the largest down, each kept if its row and its column have room, the lower row, then the lower column among equals.
+// Transposable mask of a Side x Side block with at most Keep ones in every row and every column, by
+// the 2-approximation: magnitudes from the largest down, each kept if its row and its column have
+// room, the lower row, then the lower column among equals.
 //
-// Side rows come, one mask leaves. A pass reads one row a cycle and finds the largest magnitude that has room; the next cycle
-// keeps it: Side + 1 cycles for each one that stays, and one pass more where rows and columns are not all full in the end, as
-// nothing has room then. While it works nothing is accepted. ready_o and valid_o come from the state: no combinational path
-// crosses the unit.
+// Side rows come, one mask leaves. A pass reads one row a cycle and finds the largest magnitude
+// that has room; the next cycle keeps it: Side + 1 cycles for each one that stays, and one pass
+// more where rows and columns are not all full in the end, as nothing has room then. While it works
+// nothing is accepted. ready_o and valid_o come from the state: no combinational path crosses the
+// unit.
 module ng_transposable_greedy #(
   parameter int Side  = 8,  // power of two, 2 or more
   parameter int Keep  = 4,
@@ -21,13 +23,22 @@ module ng_transposable_greedy #(
   output logic [Side*Side-1:0]  mask_o         // bit Side * r + c: row r, column c stays
 );
 `ifndef __ICARUS__ // which has no elaboration tasks
-  if (Side < 2 || (Side & (Side - 1)) != 0) begin : gen_check_side $fatal(1, "ng_transposable_greedy: Side=%0d; expected a power of two, 2 or more", Side); end
-  if (Keep < 1) begin : gen_check_keep $fatal(1, "ng_transposable_greedy: Keep=%0d; expected 1 or more", Keep); end
-  if (Keep > Side) begin : gen_check_room $fatal(1, "ng_transposable_greedy: Keep=%0d; expected at most Side=%0d", Keep, Side); end
-  if (Width < 1 || Width > 32) begin : gen_check_width $fatal(1, "ng_transposable_greedy: Width=%0d; expected 1 to 32", Width); end
+  if (Side < 2 || (Side & (Side - 1)) != 0) begin : gen_check_side
+    $fatal(1, "ng_transposable_greedy: Side=%0d; expected a power of two, 2 or more", Side);
+  end
+  if (Keep < 1) begin : gen_check_keep
+    $fatal(1, "ng_transposable_greedy: Keep=%0d; expected 1 or more", Keep);
+  end
+  if (Keep > Side) begin : gen_check_room
+    $fatal(1, "ng_transposable_greedy: Keep=%0d; expected at most Side=%0d", Keep, Side);
+  end
+  if (Width < 1 || Width > 32) begin : gen_check_width
+    $fatal(1, "ng_transposable_greedy: Width=%0d; expected 1 to 32", Width);
+  end
 `endif
 
-  localparam int IndexWidth = Side > 1 ? $clog2(Side) : 1;  // 1: so that a wrong Side gets as far as the message
+  // 1: so that a wrong Side gets as far as the message
+  localparam int IndexWidth = Side > 1 ? $clog2(Side) : 1;
   localparam int CountWidth = $clog2(Keep + 1);             // up to Keep
   localparam int TotalWidth = $clog2(Keep * Side);          // up to Keep * Side - 1
 
@@ -103,7 +114,8 @@ module ng_transposable_greedy #(
   end
   assign full_row = gen_count[Side-1].ones == (IndexWidth+1)'(Keep);
 
-  // ---- the largest of the row, the left one among equals; whether it has room stands above the magnitude
+  // ---- the largest of the row, the left one among equals; whether it has room stands above the
+  // magnitude
   logic [Width:0]        row_key;
   logic [IndexWidth-1:0] row_column;
   for (genvar l = 0; l <= IndexWidth; l++) begin : gen_level
@@ -117,7 +129,8 @@ module ng_transposable_greedy #(
         logic right;
         assign right = gen_level[l-1].gen_node[2*i+1].key > gen_level[l-1].gen_node[2*i].key;
         assign key = right ? gen_level[l-1].gen_node[2*i+1].key : gen_level[l-1].gen_node[2*i].key;
-        assign column = right ? gen_level[l-1].gen_node[2*i+1].column : gen_level[l-1].gen_node[2*i].column;
+        assign column = right ? gen_level[l-1].gen_node[2*i+1].column
+            : gen_level[l-1].gen_node[2*i].column;
       end
       if (l == IndexWidth) begin : gen_root
         assign row_key = key;
