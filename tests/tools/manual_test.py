@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of what makes the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py): manual_test.py"""
+"""Tests of the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py), and of tools/commit_message.py: manual_test.py"""
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 import tempfile
 import types
 import unittest
@@ -12,7 +15,20 @@ import pytest
 
 from ngtools import pictures, site
 from ngtools.ngflow import FlowError
-from ngtools.prose import a_sentence_a_line, faults
+from ngtools.prose import (
+    BASELINE,
+    a_sentence_a_line,
+    checked,
+    comment_fragments,
+    faults,
+    grown,
+    lowered,
+    sentences,
+    style_faults,
+)
+
+sys.path.insert(0, str(site.DOCS.parent / "tools"))
+from commit_message import faults as commit_faults
 
 
 class Prose(unittest.TestCase):
@@ -34,7 +50,9 @@ class Prose(unittest.TestCase):
         assert faults("One,\ntwo.\n") == ["line 1 ends within a sentence: One,"]
         assert faults("One.\nTwo by A. Bee:\n- three `a. B` (i.e. X)\n") == []
         root = site.DOCS.parent
-        pages = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] + [*site.DOCS.rglob("*.md")]
+        pages = [
+            root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")
+        ] + [*site.DOCS.rglob("*.md")]
         # area.md is written by synth/synth.py, of which all verdicts of area have the hash.
         wrong = [
             f"{page.relative_to(root)}: {fault}"
@@ -43,6 +61,77 @@ class Prose(unittest.TestCase):
             for fault in faults(page.read_text())
         ]
         assert not wrong, "\n".join(wrong)
+
+    def test_style_of_sentences(self) -> None:
+        long = "One " + "word " * 25 + "more."
+        page = (
+            f"# What a heading is\n\n{long}\nWhat prunes is a unit.\nWhat is this?\nThat the array waits is known.\nThat is 3.\n"
+            "A; b; c.\nIt is done likewise.\n`likewise` [the other two](x.md).\nWhere it is, it stays.\n\n| cell | "
+            + "word " * 26
+            + "|\n|---|---|\n\n```\nWhat is code is code; a; b.\n```\n<!-- t: begin (generated) -->\nWhat is made is made.\n<!-- t: end -->\n"
+        )
+        kinds = [
+            (int(fault.split(":")[0].split()[1]), fault.split(": ")[1].split(";")[0]) for fault in style_faults(page)
+        ]
+        assert kinds == [
+            (3, "a sentence of 27 words"),
+            (4, "the subject is a clause"),
+            (6, "the subject is a clause"),
+            (8, "a sentence with more than one semicolon"),
+            (9, '"likewise" has its noun elsewhere'),
+            (10, '"the other two" has its noun elsewhere'),
+            (13, "a cell of 26 words"),
+        ], kinds
+
+    def test_comments_stand_alone(self) -> None:
+        source = "input a, // likewise\ninput b, // raise irq_o with the last word\n// and a block of lines\n  x = 1; // which waits\n"
+        assert [fault.split(":")[0] for fault in comment_fragments(source)] == ["line 1", "line 4"]
+
+    def test_the_baseline_only_shrinks(self) -> None:
+        now = {"a": ["x", "y"], "b": ["x"], "c": [], "d": ["x"]}
+        allowed = {"a": 1, "b": 3, "c": 2, "gone": 4}
+        assert [fault.split(":")[0] for fault in grown(now, allowed)] == ["a", "d"]
+        assert lowered(now, allowed) == {"a": 1, "b": 1}
+
+    def test_style_of_the_manual(self) -> None:
+        wrong = grown(checked(), json.loads(BASELINE.read_text()))
+        assert not wrong, "\n".join(wrong)
+
+    def test_the_changelog_is_short(self) -> None:
+        """Under each version the headings of Keep a Changelog in their order; a change in one or two sentences, a break with what to do."""
+        page = (site.DOCS.parent / "CHANGELOG.md").read_text()
+        order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+        for version in page.split("\n## ")[1:]:
+            heads = re.findall(r"^### (.*)$", version, re.MULTILINE)
+            assert heads == [head for head in order if head in heads], (version[:20], heads)
+            assert version.split("\n")[0] == "Unreleased" or re.match(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d\n", version)
+        for item in re.findall(r"^- .*(?:\n  .*)*", page, re.MULTILINE):
+            text = " ".join(item[2:].split())
+            assert len(sentences(text)) <= 2, f"an entry of more than two sentences: {item[:60]}"
+            names_only = len(re.sub(r"`[^`]*`", "", text).split()) < 15
+            assert names_only or len(text.split()) <= 45, f"an entry of {len(text.split())} words: {item[:60]}"
+
+
+class Commits(unittest.TestCase):
+    def test_messages(self) -> None:
+        good = "mac_array: register the stall one cycle ahead\n\nThe path was the longest.\n" + "# of git, " * 12
+        assert not commit_faults(good)
+        assert not commit_faults("Merge branch 'x'")
+        assert not commit_faults("rtl, cosim: embed the table\n\nA reason.\n")
+        wrong = {
+            "Stalls are known a cycle ahead": "no scope",
+            "mac_array: the stall is known": "no order",
+            "mac_array: registered the stall": "no order",
+            "mac_array: register the stall.": "no scope",
+            "mac_array: register " + "the stall " * 6: "columns",
+            "mac_array: register the stall\nA body": "line 2",
+            "mac_array: register it": "no body",
+        }
+        for message, fault in wrong.items():
+            body = "" if "body" in fault or "line 2" in fault else "\n\nA reason.\n"
+            found = commit_faults(message + body)
+            assert len(found) == 1, (message, found)
+            assert fault in found[0], (message, found)
 
 
 class Pictures(unittest.TestCase):
