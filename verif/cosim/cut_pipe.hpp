@@ -49,8 +49,8 @@ class CutPipe {
  private:
   void enter(std::function<void()> compare) {
     edge(true);
-    inside_.push(std::move(compare));
-    if (inside_.size() > latency) inside_.pop();
+    inside_.push_back(std::move(compare));
+    if (inside_.size() > latency) inside_.pop_front();
     show();
   }
 

@@ -15,25 +15,25 @@ namespace narrowgauge::bench {
 template <class Result>
 class Scoreboard final : public Owed {
  public:
+  using value_type = Result;
+
   /// `what` completes "3 ... never came".
   Scoreboard(Bench& bench, std::string what) : bench_(bench), what_(std::move(what)) { bench_.owe(*this); }
   ~Scoreboard() { bench_.settle(*this); }
   Scoreboard(const Scoreboard&) = delete;
   Scoreboard& operator=(const Scoreboard&) = delete;
 
-  void push(Result result) { results_.push_back(std::move(result)); }
+  void push_back(Result result) { results_.push_back(std::move(result)); }
+  Result& emplace_back() { return results_.emplace_back(); }
   bool empty() const { return results_.empty(); }
   std::size_t size() const { return results_.size(); }
+  const Result& front() const { return results_.front(); }
   Result& front() { return results_.front(); }
   Result& back() { return results_.back(); }
   Result& operator[](std::size_t i) { return results_[i]; }
   auto begin() { return results_.begin(); }
   auto end() { return results_.end(); }
-  Result pop() {
-    Result result = std::move(results_.front());
-    results_.pop_front();
-    return result;
-  }
+  void pop_front() { results_.pop_front(); }
 
   /// The result that the unit shows now; null, and an error, if it owes none.
   Result* shown() {

@@ -34,33 +34,33 @@ int main() {
       {"all came", 0,
        [](Bench& bench) {
          Scoreboard<int> board(bench, "beats");
-         board.push(1);
-         if (board.shown()) board.pop();
+         board.push_back(1);
+         if (board.shown()) board.pop_front();
          board.reset();
          return bench.finish();
        }},
       {"the run ends first", 1,
        [](Bench& bench) {
          Scoreboard<int> board(bench, "beats");
-         board.push(1);
+         board.push_back(1);
          return bench.finish();
        }},
       {"the scoreboard ends first", 1,
        [](Bench& bench) {
-         Scoreboard<int>(bench, "beats").push(1);
+         Scoreboard<int>(bench, "beats").push_back(1);
          return bench.finish();
        }},
       {"a reset", 1,
        [](Bench& bench) {
          Scoreboard<int> board(bench, "beats");
-         board.push(1);
+         board.push_back(1);
          board.reset();
          return bench.finish();
        }},
       {"a reset that cuts short", 0,
        [](Bench& bench) {
          Scoreboard<int> board(bench, "beats");
-         board.push(1);
+         board.push_back(1);
          board.abandon();
          board.reset();
          return bench.finish();

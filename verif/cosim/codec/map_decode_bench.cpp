@@ -5,6 +5,7 @@
 // go through first. Build parameters: NG_WIDTH, NG_RUNS, NG_COUNT_BITS.
 #include <deque>
 
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "map_stimulus.hpp"
 #include "narrowgauge/error.hpp"
@@ -55,7 +56,8 @@ class MapDecodeBench {
           cut = bench_.rng().chance(0.0001);  // in the middle
           if (cycle(bench_.rng().chance(push), bench_.rng().chance(pop))) idle = 0;
         }
-        bench_.expect(cut || (words_.empty() && beats_.empty()), [] { return "nothing moves"; });
+        bench_.expect(cut || words_.empty(), [] { return "words were never taken"; });
+        if (cut) beats_.abandon();
       }
     }
     bench_.expect(output_.stalls() > 0 && broken_ > 0 && short_ > 0 && long_ > 0 && whole_ > 0,
@@ -80,7 +82,7 @@ class MapDecodeBench {
   void reset() {
     dut_->s_axis_tvalid_i = dut_->m_axis_tready_i = dut_->s_axis_tlast_i = dut_->table_we_i = false;
     words_.clear();
-    beats_.clear();
+    beats_.reset();
     output_.clear();
     dut_.reset(0);  // no clock edge
     const auto when = [] { return "after a reset without a clock edge"; };
@@ -174,7 +176,7 @@ class MapDecodeBench {
     const std::uint64_t values = beats_.size(), most = values + 4 * map.tiles.size() + 12;
     std::uint64_t cycles = 0;
     for (; cycles < most && !beats_.empty(); ++cycles) cycle(true, true);
-    bench_.expect(beats_.empty(), [&] { return std::string(what) + ": values that are late"; });
+    bench_.expect_settled(beats_, std::string("in time: ") + what);
     std::printf("%s, %zu tiles: %.3f values a cycle, from the first word to the last value\n", what, map.tiles.size(),
                 static_cast<double>(values) / static_cast<double>(cycles));
   }
@@ -193,9 +195,8 @@ class MapDecodeBench {
                    dut_->m_axis_tuser_o, dut_->m_axis_tlast_o);
     bool moved = false;
     if (dut_->m_axis_tvalid_o) {
-      bench_.expect(!beats_.empty(), [] { return "a beat came that nobody expects"; });
-      if (!beats_.empty()) {
-        const Beat& beat = beats_.front();
+      if (const Beat* const shown = beats_.shown()) {
+        const Beat& beat = *shown;
         const auto when = [] { return "of a beat"; };
         bench_.expect_eq("m_axis_tdata_o", unsigned{dut_->m_axis_tdata_o}, unsigned{beat.value}, when);
         bench_.expect_eq("m_axis_tlast_o", bool(dut_->m_axis_tlast_o), beat.last, when);
@@ -221,7 +222,7 @@ class MapDecodeBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   std::deque<Word> words_;
-  std::deque<Beat> beats_;
+  Scoreboard<Beat> beats_{bench_, "beats"};
   std::uint64_t done_ = 0, broken_ = 0, short_ = 0, long_ = 0, whole_ = 0;
 };
 

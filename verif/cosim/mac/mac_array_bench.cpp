@@ -7,9 +7,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <deque>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
@@ -295,7 +294,7 @@ class MacArrayBench {
     idle();
     dut_->ready_i = 0;
     dut_.reset();
-    expected_.clear();
+    expected_.abandon();
     output_.clear();
     taken_illegal_ = false;
   }
@@ -374,11 +373,9 @@ class MacArrayBench {
 
   void take_row() {
     last_row_cycle_ = cycle_;
-    if (expected_.empty()) {
-      bench_.error("a row of results came out that no job asked for");
-      return;
-    }
-    const std::vector<std::uint32_t>& row = expected_.front();
+    const auto* const shown = expected_.shown();
+    if (shown == nullptr) return;
+    const std::vector<std::uint32_t>& row = *shown;
     for (int c = 0; c < cols; ++c) {
       bench_.expect_eq("result", static_cast<std::uint32_t>(get_bits(dut_->data_o, static_cast<unsigned>(c) * 32, 32)),
                        row[static_cast<std::size_t>(c)], [&] {
@@ -435,7 +432,7 @@ class MacArrayBench {
       idle();
       cycle();
       if (waited > 100 * rows + 1000) {
-        bench_.error("results are missing: " + std::to_string(expected_.size()) + " rows");
+        bench_.expect_settled(expected_, "behind the last job");
         return;
       }
     }
@@ -593,7 +590,7 @@ class MacArrayBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   std::array<std::array<Operand, 256>, 5> operands_;  // by Fmt, and INT4
-  std::deque<std::vector<std::uint32_t>> expected_;
+  Scoreboard<std::vector<std::uint32_t>> expected_{bench_, "rows of results"};
   double bubble_ = 0, stall_ = 0;
   unsigned code_width_ = 8;
   bool driven_illegal_ = false, taken_illegal_ = false;  // of the beat that is offered, and taken at the last edge

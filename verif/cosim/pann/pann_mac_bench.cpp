@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/pann/pann.hpp"
 #include "systemc/pann/pann_mac_core.hpp"
@@ -80,7 +80,7 @@ class PannMacBench {
     dut_.reset(0);
     core_.reset();
     queue_.clear();
-    results_.clear();
+    results_.reset();
     x_.clear();
     output_.clear();
     outputs();
@@ -158,7 +158,7 @@ class PannMacBench {
   HandshakeChecker output_;
   narrowgauge::systemc::PannMacCore<acc_width> core_;
   std::deque<PannElement> queue_;
-  std::deque<std::int64_t> results_;
+  Scoreboard<std::int64_t> results_{bench_, "results"};
   std::vector<std::int32_t> x_, w_;
   bool minus_ = false, offered_ = false;
   std::uint64_t elements_ = 0;

@@ -5,10 +5,9 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <deque>
 #include <string>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/quant/quantize_4over6.hpp"
 #include "quantize_4over6_blocks.hpp"
@@ -72,7 +71,7 @@ class FoldedBench : FourOverSixBlocks {
 
   void reset() {
     dut_->valid_i = dut_->ready_i = false;
-    expected_.clear();
+    expected_.abandon();
     output_.clear();
     core_.reset();
     dut_.reset(0);  // no clock edge
@@ -83,7 +82,7 @@ class FoldedBench : FourOverSixBlocks {
 
   void drain() {
     for (int i = 0; i < 200 && !expected_.empty(); ++i) cycle(nullptr, true);
-    bench.expect(expected_.empty(), [] { return "codes that do not come"; });
+    bench.expect_settled(expected_, "behind the last block");
     for (unsigned i = 0; i < beats; ++i) cycle(nullptr, true);
   }
 
@@ -115,9 +114,9 @@ class FoldedBench : FourOverSixBlocks {
     bench.expect_eq("ready_o", bool(dut_->ready_o), core_.ready(), model);
     bench.expect_eq("valid_o", bool(dut_->valid_o), core_.valid(), model);
     if (!dut_->valid_o) return;
-    bench.expect(!expected_.empty(), [] { return "codes that no block gave"; });
-    if (expected_.empty()) return;
-    const Expected& now = expected_.front();
+    const Expected* const shown = expected_.shown();
+    if (shown == nullptr) return;
+    const Expected& now = *shown;
     const auto inputs = [&] { return describe(now.x, now.g); };
     bench.expect_eq("scale_o", static_cast<std::uint32_t>(dut_->scale_o), std::uint32_t{now.scale}, inputs);
     bench.expect_eq("codes_o", static_cast<std::uint32_t>(dut_->codes_o), now.codes, inputs);
@@ -161,7 +160,7 @@ class FoldedBench : FourOverSixBlocks {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   systemc::Quantize4over6FoldedCore<lanes> core_;
-  std::deque<Expected> expected_;
+  Scoreboard<Expected> expected_{bench, "beats of codes"};
   float g_ = 1;
   unsigned beat_ = 0;
   double push_ = 1, pop_ = 1;

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <string>
 #include <utility>
@@ -66,7 +65,7 @@ class CutPipe<BlockPorts> {
 
   void drain() {
     for (unsigned i = 0; i < 1000 && !inside_.empty(); ++i) cycle(sent_ < inside_.size(), true);
-    bench_.expect(inside_.empty(), [&] { return std::to_string(inside_.size()) + " blocks never left"; });
+    bench_.expect_settled(inside_, "at the end");
     bench_.expect(output_.stalls() > 0 || bench_.budget() < 1000, [] { return "no beat ever waited"; });
   }
 
@@ -198,7 +197,7 @@ class CutPipe<BlockPorts> {
   Dut<Vdut>& dut_;
   HandshakeChecker output_;
   Core core_;
-  std::deque<Inside> inside_;  ///< oldest first; `sent_` of them entered whole
+  Scoreboard<Inside> inside_{bench_, "blocks"};  ///< oldest first; `sent_` of them entered whole
   std::size_t sent_ = 0;
   unsigned beat_in_ = 0, beat_out_ = 0;
   bool offered_ = false;

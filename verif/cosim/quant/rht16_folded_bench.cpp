@@ -5,7 +5,7 @@
 #include <deque>
 #include <string>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/quant/rht16.hpp"
 #include "rht16_stimulus.hpp"
@@ -51,7 +51,7 @@ class Rht16FoldedBench {
   void reset() {
     dut_->valid_i = dut_->ready_i = false;
     taken_ = given_ = 0;
-    expected_.clear();
+    expected_.abandon();
     whole_.clear();
     output_.clear();
     dut_.reset(0);  // no clock edge
@@ -86,7 +86,7 @@ class Rht16FoldedBench {
         for (std::uint64_t i = 0; i < gap; ++i) cycle(nullptr, true, true);
       }
       for (std::uint64_t i = 0; i < latency + beats; ++i) cycle(nullptr, true, true);
-      bench_.expect(expected_.empty(), [&] { return "blocks stayed inside, gap of " + std::to_string(gap); });
+      bench_.expect_settled(expected_, "behind a gap of " + std::to_string(gap));
     }
   }
 
@@ -109,7 +109,6 @@ class Rht16FoldedBench {
 
   void drain() {
     for (std::uint64_t i = 0; i < 8 * (latency + 3 * beats); ++i) cycle(nullptr, bench_.rng().chance(0.75));
-    bench_.expect(expected_.empty(), [] { return "blocks stayed inside"; });
   }
 
   /// One cycle, with the next beat of block x if there is one; whether the output is there to the cycle, if `timed`.
@@ -123,12 +122,12 @@ class Rht16FoldedBench {
     bench_.vector();
     output_.sample(dut_->valid_o, dut_->ready_i, dut_->y_o, dut_->exact_o);
     refused_ += !dut_->ready_o;
-    if (dut_->valid_o) bench_.expect(!expected_.empty(), [] { return "valid_o without a whole block"; });
     if (timed) {
       const bool due = !expected_.empty() && cycle_ >= whole_.front() + latency;
       bench_.expect_eq("valid_o", bool(dut_->valid_o), due, [] { return "of blocks that nothing holds up"; });
     }
-    if (dut_->valid_o && !expected_.empty()) compare(expected_.front(), ready);
+    if (dut_->valid_o)
+      if (const Block* const shown = expected_.shown()) compare(*shown, ready);
     if (x && dut_->ready_o) {
       if (beat == beats - 1) {
         expected_.push_back({*x, rht16(*x, NG_WINDOW)});
@@ -159,7 +158,7 @@ class Rht16FoldedBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   Rht16Stimulus stimulus_;
-  std::deque<Block> expected_;
+  Scoreboard<Block> expected_{bench_, "blocks"};
   std::deque<std::uint64_t> whole_;  // the cycle in which each of them was
   std::uint64_t taken_ = 0, cycle_ = 0, refused_ = 0, exact_ = 0, cut_ = 0;
   unsigned given_ = 0;  // beats of the first
