@@ -39,6 +39,7 @@ module ng_zero_expand (
 
   logic       room, busy_q, take, run, more, last_q, fault_q;
   logic [6:0] zeros;  // of the run that begins, behind its first
+  // ng-no-fault: the count may go through any values, as long as the run ends after as many cycles
   logic [6:0] left_q;
   assign ready_o = room & ~busy_q;
   assign take = valid_i & ready_o;
@@ -52,6 +53,7 @@ module ng_zero_expand (
     if (!rst_ni) busy_q <= 1'b0;
     else if (room & (busy_q | valid_i)) busy_q <= more;
   end
+  // ng-no-fault: the count may go through any values, as long as the run ends after as many cycles
   always_ff @(posedge clk_i) if (room) left_q <= busy_q ? left_q - 7'd1 : zeros;
   always_ff @(posedge clk_i) if (take) begin
     last_q  <= last_i;

@@ -117,6 +117,8 @@ module ng_round_pack #(
     localparam int CountWidth = $clog2(ExtWidth + 1);
     logic [WorkWidth-1:0]  below_min;
     logic [CountWidth-1:0] count;
+    // ng-no-fault(ng_div_fp32): the exponent of a quotient is never 256 or more below the least, so
+    //   the upper bits repeat the sign
     assign below_min = above_min_d[WorkWidth-1] ? -above_min_d : '0;
     if (WorkWidth > CountWidth) begin : gen_clamp
       assign count = below_min[CountWidth-1:0] | {CountWidth{|below_min[WorkWidth-1:CountWidth]}};

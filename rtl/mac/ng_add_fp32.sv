@@ -56,6 +56,7 @@ module ng_add_fp32 #(
   logic [Frame-1:0]           x, c;
   assign c_normal = |c_i[30:23];
   assign c_special = &c_i[30:23];
+  // ng-no-fault(ng_mxfp4_mac): the accumulator holds one NaN only, so no other payload comes
   assign c_mantissa = |c_i[22:0];
   assign c_exp = ExpWidth'({c_i[30:24], c_i[23] | ~c_normal}) - ExpWidth'(127);
   assign x = {x_sig_i, {(Frame - SigWidth){1'b0}}};

@@ -245,6 +245,7 @@ module ng_mac_array #(
   end
 
   if (Sparse != 0) begin : gen_error
+    // ng-no-fault: no beat is taken in reset, so that a clock edge there clears the error as well
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) error_o <= 1'b0;
       else error_o <= take & (|illegal);

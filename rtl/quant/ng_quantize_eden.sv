@@ -172,6 +172,7 @@ module ng_quantize_eden #(
       3'd5:    begin left = 3'd4; right = 3'd6; end
       default: begin left = 3'd0; right = 3'd4; end
     endcase
+    // ng-no-fault: sums are added in pairs and halves, so swapping the two addresses changes nothing
     unique case (state_q)
       Square, AddSquare:   sum_at = {1'b0, element_q};
       Product, AddProduct: sum_at = {1'b1, element_q};

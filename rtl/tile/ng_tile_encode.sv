@@ -48,6 +48,7 @@ module ng_tile_encode #(
   localparam int FinalDepth = Encoders > 1 ? 4 << $clog2(Encoders) : 4;
 
   // ---- stream words are dealt
+  // ng-no-fault: only the last count of a chunk matters, however the counts before are coded
   logic [DealWidth-1:0] dealt_q;  // words of the chunk that have been
   logic [LaneWidth-1:0] deal_q;   // whose turn it is
   logic [Encoders-1:0]  lane_ready;
@@ -60,6 +61,7 @@ module ng_tile_encode #(
       dealt_q <= '0;
       deal_q  <= '0;
     end else if (push) begin
+      // ng-no-fault: only the last count of a chunk matters, however the counts before are coded
       dealt_q <= chunk_last ? '0 : dealt_q + 1'b1;
       if (chunk_last) deal_q <= deal_q == LaneWidth'(Encoders - 1) ? '0 : deal_q + 1'b1;
     end

@@ -71,6 +71,8 @@ module ng_tile_loader #(
 
   if (LoadCuts == 0) begin : gen_fits
     logic started_q;  // words of this load have been taken
+    // ng-no-fault: the word that a refused load would bring is dropped with all others after the
+    //   error
     assign go = pending & (started_q | fits);
     assign refused = pending & ~started_q & ~fits;
     assign operand = cmd_i.operand;

@@ -48,6 +48,8 @@ module ng_tile_sequencer #(
   // Commands.
   input  logic                   cmd_valid_i,
   output logic                   cmd_ready_o,
+  // ng-no-fault(ng_tile): a command of more than MaxBeats = 16 beats is refused, whatever the bits
+  //   of 256 beats and more do to another field
   input  ng_tile_pkg::compute_t  cmd_i,
   input  ng_tile_pkg::requantize_t cmd_requantize_i,  // with Requantize
   // The buffers.
@@ -140,6 +142,8 @@ module ng_tile_sequencer #(
   logic                    shape_bad, sum_bad, bad_d, bad, a_beyond_d, a_beyond, b_beyond_d, b_beyond;
   logic [2*AAddrWidth+1:0] a_product_d, a_product;
   logic [2*BAddrWidth+1:0] b_product_d, b_product;
+  // ng-no-fault: a sum above MaxBeats is refused whatever its lower bits are; the prover does not
+  //   know
   logic [NextWidth-1:0]    sum_d, sum;
   assign shape_bad = (!a_high && a_panels == '0) || (!b_high && b_panels == '0) || beats == '0 || edge_bad;
   assign sum_bad = first == open_q ||
@@ -149,6 +153,8 @@ module ng_tile_sequencer #(
   assign b_beyond_d = b_high || (beats >> (BAddrWidth + 1)) != '0;
   assign a_product_d = (2*AAddrWidth+2)'(a_panels) * (2*AAddrWidth+2)'(beats[AAddrWidth:0]);
   assign b_product_d = (2*BAddrWidth+2)'(b_panels) * (2*BAddrWidth+2)'(beats[BAddrWidth:0]);
+  // ng-no-fault: a sum above MaxBeats is refused whatever its lower bits are; the prover does not
+  //   know
   assign sum_d = (first ? '0 : NextWidth'(sum_q)) + NextWidth'(beats);
   ng_cut #(
     .Width (2 * AAddrWidth + 2 * BAddrWidth + 7 + NextWidth),
@@ -164,6 +170,8 @@ module ng_tile_sequencer #(
   logic                  first_q, last_q, release_a_q, release_b_q, part_a_q, irq_q, bf16_q;
   logic [31:0]           scale_q;
   logic [1:0]            a_fmt_q, b_fmt_q;
+  // ng-no-fault: a command that is executed has one row or more, so the lowest bit is always 1; the
+  //   prover does not know
   logic [Rows-1:0]       row_edge_q;
   logic [Cols-1:0]       col_edge_q;
   logic [AAddrWidth-1:0] i_max_q;
@@ -218,6 +226,8 @@ module ng_tile_sequencer #(
   assign there = a_there & b_there & (~last_beat | ((a_complete_i | (part_a_q & ~release_a_q)) & b_complete_i));
   assign wrong = beyond_q | (a_complete_i & (part_a_q ? ~a_there : a_images_i != a_images_q)) |
                  (b_complete_i & (b_images_i != b_images_q));
+  // ng-no-fault: a beat more or less at the edge with an error is of a job whose results nobody
+  //   gets; the cycle model sees it in lock-step
   assign go = valid_q & ~stop_i & ~bad_q & ~wrong & there & (~array_valid_o | array_ready_i);
   assign i_last = i_q == i_max_q;
   assign j_last = j_q == j_max_q;

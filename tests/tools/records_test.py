@@ -89,6 +89,9 @@ class Records(unittest.TestCase):
         self.refused("Width = 8}, rtl", "Width = 17}, rtl", "params.Width: 17; expected 1 to 16")
         self.refused("Width = 8}, rtl", "Wide = 8}, rtl", "params.Wide: expected a parameter: Width, Depth")
         self.refused(", rtl = {vectors = 7}, mutants = {}", "", "expected at least one face")
+        self.refused(
+            "mutants = {}", 'mutants = {scope = "ng_x[.]sv:(?!7[.])"}', "expected files, not lines", "ng-no-fault"
+        )
         self.refused('golden = "golden.hpp"', 'golden = "gone.hpp"', "golden gone.hpp does not exist")
         self.refused("try = [6]", "try = [8]", "try: [8]; expected values that the rule refuses")
         self.refused(

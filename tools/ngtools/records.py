@@ -402,6 +402,10 @@ def read_configurations(table: Table, parameters: dict[str, Parameter], formats:
             }
             settings.taken.update(keys_of_face)
             settings.finish()
+            if ":" in settings.values.get("scope", ""):
+                raise settings.error(
+                    "scope", "expected files, not lines: exempt a line by a comment // ng-no-fault: reason on it"
+                )
             if (name, face) in seen:
                 raise item.error("name", f"expected another name: face {face} of this one is there already")
             seen.add((name, face))

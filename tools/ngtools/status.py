@@ -14,6 +14,7 @@ import os
 import sys
 
 from ngtools import ngflow
+from ngtools.no_fault import exemptions
 from ngtools.records import Unit, read_units
 
 # Families in the order in which a reader meets them: what each is, and the page of the manual that explains it.
@@ -53,9 +54,23 @@ def described(unit: Unit) -> dict:
     }
 
 
+def exempt_lines(unit: dict, others: set[str]) -> list[str]:
+    """File and number of each line that the unit's campaigns leave out. What is left out in every campaign counts where the
+    file belongs to, or no other unit has it."""
+    files = (ngflow.from_root(path) for path in ngflow.sources(unit["top"]))
+    return [
+        f"{name}:{number}"
+        for name in files
+        for number, _, top in exemptions((ngflow.ROOT / name).read_text(), name)
+        if top == unit["top"] or (top is None and name not in others)
+    ]
+
+
 def status() -> tuple[list[dict], list[str]]:
     rows, problems = [], []
-    for unit in map(described, read_units()):
+    units = list(map(described, read_units()))
+    owned = {unit["rtl"] for unit in units}
+    for unit in units:
         mutants, area = [], []
         for bench in unit["benches"]:
             path = ngflow.ROOT / "verif" / "ledger" / f"mutants.{bench}.json"
@@ -84,10 +99,25 @@ def status() -> tuple[list[dict], list[str]]:
                 "faults": sum(record["faults"] for record in mutants),
                 "faults_killed": sum(record["killed"] for record in mutants),
                 "faults_equivalent": sum(sum(record["equivalent"].values()) for record in mutants),
+                "exempt_lines": exempt_lines(unit, others=owned - {unit["rtl"]}),
+                "faults_listed": sum(record.get("left_out", {}).get("listed", 0) for record in mutants),
+                "faults_exempt": sum(record.get("left_out", {}).get("exempt", 0) for record in mutants),
+                "faults_without_source": sum(record.get("left_out", {}).get("no_source", 0) for record in mutants),
                 "area": area,
             }
         )
     return rows, problems
+
+
+def left_out(rows: list[dict]) -> str:
+    """Lines of RTL that campaigns leave out by a comment, and the share of the listed faults that they do not try."""
+    lines = len({line for row in rows for line in row["exempt_lines"]})
+    listed = sum(row["faults_listed"] for row in rows)
+    untried = sum(row["faults_exempt"] + row["faults_without_source"] for row in rows)
+    parts = [f"{lines} {'line' if lines == 1 else 'lines'}"] if lines else []
+    if untried:
+        parts.append(f"{100 * untried / listed:.0f} % of faults")
+    return ", ".join(parts)
 
 
 def killed(rows: list[dict]) -> str:
@@ -108,10 +138,12 @@ def by_family(rows: list[dict]) -> dict[str, list[dict]]:
 
 def families(rows: list[dict]) -> str:
     """A row a family, for the README."""
-    lines = ["| family | what | units | injected faults killed |", "|---|---|---|---|"]
+    lines = ["| family | what | units | injected faults killed | left out |", "|---|---|---|---|---|"]
     for name, units in by_family(rows).items():
         what, page = FAMILIES[name]
-        lines.append(f"| [{name}]({page}) | {what} | [{len(units)}](docs/units/README.md#{name}) | {killed(units)} |")
+        lines.append(
+            f"| [{name}]({page}) | {what} | [{len(units)}](docs/units/README.md#{name}) | {killed(units)} | {left_out(units)} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -130,8 +162,8 @@ def tables(rows: list[dict]) -> str:
             "",
             f"{what[0].upper()}{what[1:]} ([more]({from_units(page)})).",
             "",
-            "| unit | what | RTL and models | injected faults killed | proof | iCE40 LUT4 |",
-            "|---|---|---|---|---|---|",
+            "| unit | what | RTL and models | injected faults killed | left out | proof | iCE40 LUT4 |",
+            "|---|---|---|---|---|---|---|",
         ]
         for row in units:
             cycle_model = f", [SystemC](../../{row['systemc']})" if "systemc" in row else ""
@@ -141,7 +173,7 @@ def tables(rows: list[dict]) -> str:
             lines.append(
                 f"| [{row['name']}]({from_units(row['page'])}) | {row['does']} "
                 f"| [`{row['top']}`](../../{row['rtl']}), [C++](../../{row['golden']}){cycle_model} "
-                f"| {killed([row])} | {'yes' if row['proofs'] else 'no'} | {area} |"
+                f"| {killed([row])} | {left_out([row])} | {'yes' if row['proofs'] else 'no'} | {area} |"
             )
         lines.append("")
     return "\n".join(lines)

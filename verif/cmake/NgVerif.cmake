@@ -5,6 +5,7 @@
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
 #                [VECTORS 100000] [RTL_DEEP] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
 #                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [TIMEOUT 600] [LABELS ...])
+#       Cache variable NG_MUTANT_SEED: one seed that campaigns draw from instead of their three.
 #       ctest rtl.n         the bench on the RTL; deep with RTL_DEEP
 #             rtl.n.sweep   the same with SWEEP vectors; deep
 #             netlist.n     the same source on the netlist that synth_ice40 makes; deep with NETLIST_DEEP
@@ -39,6 +40,10 @@ include_guard(GLOBAL)
 include(NgVerilator)
 
 option(NG_MUTANTS "Build and run the injected-fault tests" ON)
+set(NG_MUTANT_SEED "" CACHE STRING "Seed from which every campaign of injected faults draws, instead of 1, 77 and the commit's")
+if(NOT NG_MUTANT_SEED MATCHES "^[0-9]*$")
+  message(FATAL_ERROR "NG_MUTANT_SEED \"${NG_MUTANT_SEED}\" is wrong; expected a whole number, or nothing for seeds 1, 77 and the commit's")
+endif()
 option(NG_NETLIST "Build and run the benches on synthesized netlists" ON)
 
 find_program(YOSYS yosys REQUIRED)
@@ -89,7 +94,7 @@ function(ng_mutants out target count seeds newest)
     set(newest_seed --newest ${newest})
   endif()
   add_custom_command(
-    OUTPUT ${faults}.v ${faults}.txt ${faults}.il ${faults}.seeds
+    OUTPUT ${faults}.v ${faults}.txt ${faults}.il ${faults}.seeds ${faults}.left_out.json
     COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${count} --seeds ${seeds}
             ${newest_seed} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
     DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${newest}
@@ -171,7 +176,11 @@ function(ng_add_bench)
 
   if(NG_MUTANTS AND NOT arg_NO_MUTANTS)
     set(target mutants_${arg_NAME})
-    ng_mutants(command ${target} ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
+    if(NG_MUTANT_SEED STREQUAL "")
+      ng_mutants(command ${target} ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
+    else()
+      ng_mutants(command ${target} ${arg_MUTANTS} ${NG_MUTANT_SEED} "")
+    endif()
     set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
     ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} TARGETS ${target} LABELS mutants ${arg_LABELS}
                  PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${deep_timeout}

@@ -8,25 +8,39 @@ out: a cycle-based bench cannot tell a late edge from a right one.
 With --scope, only cells whose source file matches this regular expression, and the files of the instances around them too:
 for a unit whose parts have their own benches, and which does not reach all that these can do.
 
+A line of RTL is exempt by a comment `// ng-no-fault: reason` at its end or above it (tools/ngtools/no_fault.py).
+
 Each seed gives the same number of faults: one choice flatters. With --newest one more seed is read from a file, which a deep run
 fills from the commit's hash (tools/ngtools/ledger.py), so that the faults are not always those that the bench was mended for.
 
-Writes <out>.v (for Verilator), <out>.txt (one fault a line), <out>.seeds (one a line) and <out>.il (the design without faults,
-for proofs).
+Writes <out>.v (for Verilator), <out>.txt (one fault a line), <out>.seeds (one a line), <out>.il (the design without faults, for
+proofs) and <out>.left_out.json: how many faults Yosys listed, those of other parts aside, and how many of these are left out
+because their line is exempt, or because the cell has no source (with --scope), and the number of exempt lines.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import re
 from pathlib import Path
 
 from ngtools import ngflow
+from ngtools.no_fault import exempt_lines
+
+
+def sources_of(fault: str) -> list[str]:
+    """Where the cell and its wire stand, and the instances around them: file:line.column-line.column."""
+    return re.findall(r" -src (\S+)", fault)
+
+
+def is_exempt(fault: str, exempt: set[tuple[str, int]]) -> bool:
+    places = (source.partition(":") for source in sources_of(fault))
+    return any((file, int(at.partition(".")[0])) in exempt for file, _, at in places if at)
 
 
 def in_scope(fault: str, scope: str) -> bool:
-    sources = re.findall(r" -src (\S+)", fault)
-    return not scope or (bool(sources) and all(re.match(scope, source) for source in sources))
+    return not scope or all(re.match(scope, source) for source in sources_of(fault))
 
 
 def main() -> int:
@@ -72,12 +86,22 @@ def main() -> int:
         ],
         args.out.with_suffix(".list.log"),
     )
+    exempt = {
+        (name, line)
+        for source in args.sources
+        for name in [ngflow.from_root(source)]
+        for line in exempt_lines(source.read_text(), name, args.top)
+    }
     faults: list[str] = []
+    listed: dict[str, str] = {}  # why a fault is left out, or nothing
     for path in listings:
         # Yosys lists faults in random order, so the first of them are as even a sample.
         lines = dict.fromkeys(path.read_text().splitlines())
-        found = [line for line in lines if " -port CLK " not in line and in_scope(line, args.scope)]
-        fresh = [line for line in found if line not in faults][: args.count]
+        for line in lines:
+            if " -port CLK " not in line and in_scope(line, args.scope):
+                no_source = args.scope and not sources_of(line)
+                listed[line] = "no_source" if no_source else "exempt" if is_exempt(line, exempt) else ""
+        fresh = [line for line in lines if listed.get(line) == "" and line not in faults][: args.count]
         # A small unit has few faults: a later seed may have nothing new, but the first one has to.
         if len(fresh) < args.count and not faults:
             raise ngflow.FlowError(
@@ -85,6 +109,9 @@ def main() -> int:
             )
         faults += fresh
     listing.write_text("\n".join(faults) + "\n")
+    left_out = {"listed": len(listed), "exempt_lines": len(exempt)}
+    left_out |= {why: sum(reason == why for reason in listed.values()) for why in ("exempt", "no_source")}
+    listing.with_suffix(".left_out.json").write_text(json.dumps(left_out) + "\n")
     listing.with_suffix(".seeds").write_text("".join(f"{seed}\n" for seed in seeds))
     width = len(faults).bit_length()
     ngflow.run_yosys(

@@ -161,6 +161,7 @@ def main() -> int:
     proofs_by_kind = {kind: sum(item["proof"] == kind for item in equivalent) for kind in METHODS}
     counts = {"faults": len(faults), "killed": killed, "equivalent": {k: n for k, n in proofs_by_kind.items() if n}}
     counts |= {"seeds": seeds, "newest_seed": seeds[-1]}
+    counts["left_out"] = json.loads(args.faults.with_suffix(".left_out.json").read_text())
     print(f"figures: {json.dumps(counts | {'vectors': args.vectors})}")
     if holes:
         print(f"{args.name}: run {args.bench} --mutant K to see one; add the vectors that would catch it")
