@@ -15,7 +15,7 @@ from pathlib import Path
 
 # Lines that are not prose: headings, tables, comments, fences, indented blocks.
 APART = re.compile(r"#|\||<!--|```|    |!\[|$")
-ITEM = re.compile(r"(\s*)(?:[-*]|\d+\.) ")
+ITEM = re.compile(r"^(\s*)(?:[-*]|\d+\.) ")
 # An end is followed by a space and what begins a sentence; not within code or after an abbreviation.
 END = re.compile(r"(`[^`]*`)|((?<!e\.g)(?<!i\.e)[.!?][)\"]?) (?=[A-Z`*\[\"(])")
 
