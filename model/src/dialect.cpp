@@ -16,6 +16,7 @@
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "quantize_parts.hpp"
 
@@ -29,6 +30,14 @@ constexpr std::uint32_t inf_bits = 0x7F800000;
 constexpr std::array<float, 16> e2m1_value{0,     0.5F,  1,     1.5F,  2,     3,     4,     6,
                                            -0.0F, -0.5F, -1.0F, -1.5F, -2.0F, -3.0F, -4.0F, -6.0F};
 constexpr std::size_t eden_group = 128;
+
+std::string text(std::string_view s) { return std::string(s); }
+
+/// As many digits as make the number unique.
+std::string shortest(float value) {
+  std::array<char, 32> buffer{};
+  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
+}
 
 /// fl(B V), exact for the bounds and maxima of all named dialects but quartet2, which does not use it.
 float full_scale(const Dialect& d) { return static_cast<float>(double{d.bound} * d.element_max); }
@@ -146,9 +155,9 @@ class Nvfp4Quantizer {
     }
   }
 
-  /// MS-EDEN's rounding of the scales of whole groups of 128; u(i): is block i rounded up, of this probability?
-  template <class Up>
-  void round_scales(std::size_t blocks, Candidate& c, const Up& up) const {
+  /// MS-EDEN's rounding of the scales of whole groups of 128; uniform(b) is block b's number in [0, 1).
+  template <class Uniform>
+  void round_scales(std::size_t blocks, Candidate& c, const Uniform& uniform) const {
     constexpr std::size_t in_group = eden_group / 16;
     for (std::size_t first = 0; first < blocks; first += in_group) {
       std::array<float, eden_group> square{}, product{};
@@ -157,25 +166,30 @@ class Nvfp4Quantizer {
         square[i] = y * y;
         product[i] = y * e2m1_value[c.codes[first * 16 + i]];
       }
-      const float above = add_errors(square.data(), eden_group, ErrorSum::pairwise);
-      const float below = add_errors(product.data(), eden_group, ErrorSum::pairwise);
-      const float correction = below == 0 ? 1.0F : above / below;
-      for (std::size_t b = first; b < first + in_group; ++b) {
-        if (c.scales[b] == 127) continue;  // NaN
-        const float wanted = std::min(value_[c.scales[b]] * correction, value_[126]);
-        std::uint8_t low = static_cast<std::uint8_t>(encode(Format::ue4m3, wanted));
-        if (value_[low] > wanted) --low;
-        if (low == 126) {
-          c.scales[b] = low;
-          continue;
-        }
-        const float p = (wanted - value_[low]) / (value_[low + 1] - value_[low]);
-        c.scales[b] = static_cast<std::uint8_t>(low + up(b, p));
-      }
+      const float squares = add_errors(square.data(), eden_group, ErrorSum::pairwise);
+      const float products = add_errors(product.data(), eden_group, ErrorSum::pairwise);
+      if (!(std::isfinite(squares) && std::isfinite(products))) too_large();
+      const float correction = eden_correction(squares, products);
+      for (std::size_t b = first; b < first + in_group; ++b)
+        c.scales[b] = eden_round(c.scales[b], correction, uniform(b));
+    }
+  }
+
+  /// Refuses blocks that the largest scale clips: the correction of their group would be theirs, not that of the rest.
+  void check_clipping(const float* x, std::size_t blocks) const {
+    constexpr float rounds_to_nan = 464;  // half a step above the largest scale, 448
+    for (std::size_t b = 0; b < blocks; ++b) {
+      const float amax = finite_amax(x + b * 16, 16);
+      if (std::isfinite(amax) && raw_scale(amax, false) > rounds_to_nan) too_large();
     }
   }
 
  private:
+  [[noreturn]] void too_large() const {
+    throw Error("amax " + shortest(amax_) + " of the tensor is too small for its numbers in dialect " + text(d_.name) +
+                ", which corrects scales by groups of 128; expected their largest magnitude");
+  }
+
   /// Infinity where the block has a number that is not finite.
   static float finite_amax(const float* x, std::size_t n) {
     return std::bit_cast<float>(std::min(kernels().amax_bits(x, n), inf_bits));
@@ -246,6 +260,7 @@ class Nvfp4Quantizer {
     for (std::size_t b = 0; b < blocks; ++b) {
       if (d_.zero_scale == ZeroScale::zero && c.scales[b] == 0) {
         std::fill_n(c.codes.begin() + static_cast<std::ptrdiff_t>(b * length), length, std::uint8_t{0});
+        std::fill_n(c.y.begin() + static_cast<std::ptrdiff_t>(b * length), length, 0.0F);
       }
     }
   }
@@ -406,6 +421,10 @@ void mx_vector(const Dialect& d, const float* x, std::size_t size, const std::ui
     const float* const from = x + b * block;
     scales[b] = power_scale(d, std::bit_cast<float>(std::min(kernels().amax_bits(from, block), inf_bits)));
     const std::span<std::uint8_t> to(codes + b * block, block);
+    if (scales[b] == 255 && d.nonfinite == Nonfinite::refuse) {  // what is not finite was refused before
+      throw Error("a block has no power-of-two scale below 2^128 in dialect " + text(d.name) +
+                  "; expected smaller numbers, or nonfinite nan_scale");
+    }
     if (scales[b] == 255 || (d.power_rule == PowerRule::quotient && scales[b] == 0)) {
       std::fill(to.begin(), to.end(), std::uint8_t{0});
       continue;
@@ -438,8 +457,6 @@ std::vector<float> laid_out(std::span<const float> x, std::size_t rows, std::siz
   });
   return out;
 }
-
-std::string text(std::string_view s) { return std::string(s); }
 
 [[noreturn]] void refuse(const Dialect& d, const std::string& what) {
   throw Error("the dialect " + text(d.name) + " " + what);
@@ -503,17 +520,18 @@ void each_field(D& d, const F& f) {
   f("nonfinite", d.nonfinite, nonfinite_names);
 }
 
+std::string stage_name(FrontStage stage) {
+  for (const auto& [name, same] : front_names) {
+    if (same == stage) return text(name);
+  }
+  return "?";
+}
+
 template <class Enum, std::size_t N>
 std::string expected_of(const Names<Enum, N>& names) {
   std::string all;
   for (const auto& [name, value] : names) all += (all.empty() ? "" : ", ") + text(name);
   return all;
-}
-
-/// As many digits as make the number unique.
-std::string shortest(float value) {
-  std::array<char, 32> buffer{};
-  return {buffer.data(), std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr};
 }
 
 struct FieldLister {
@@ -639,8 +657,8 @@ void check(const Dialect& d) {
     refuse(d, "has " + std::to_string(d.random_bits) + " random bits: expected 1 to 24");
   }
   if (!(d.bound >= 1 && d.bound <= 448)) refuse(d, "has bound " + std::to_string(d.bound) + ": expected 1 to 448");
-  if (!(d.element_max >= 1 && d.element_max <= 6)) {
-    refuse(d, "has element_max " + std::to_string(d.element_max) + ": expected 1 to 6");
+  if (!(d.element_max >= 2 && d.element_max <= 6)) {  // below 2 a scale times the tensor's may be beyond FP32
+    refuse(d, "has element_max " + shortest(d.element_max) + "; expected 2 to 6");
   }
   if (d.constant_amax && !(std::isfinite(*d.constant_amax) && *d.constant_amax > 0)) {
     refuse(d, "has constant_amax " + std::to_string(*d.constant_amax) + ": expected a positive finite number");
@@ -665,9 +683,31 @@ void check(const Dialect& d) {
   if (d.order == ScaleOrder::exact && d.search != ScaleSearch::none && d.rounding == Rounding::stochastic) {
     refuse(d, "searches scales with stochastic elements in order exact: expected elements to nearest");
   }
-  if (d.point == RoundingPoint::scale &&
-      (d.shape != BlockShape::row || d.order == ScaleOrder::exact || d.rounding == Rounding::stochastic)) {
-    refuse(d, "rounds scales stochastically: expected shape row, another order than exact, elements to nearest");
+  if (d.point == RoundingPoint::scale) {
+    if (d.shape != BlockShape::row || d.order == ScaleOrder::exact || d.rounding == Rounding::stochastic) {
+      refuse(d, "rounds scales stochastically: expected shape row, another order than exact, elements to nearest");
+    }
+    if (d.zero_scale == ZeroScale::codes || d.zero_scale == ZeroScale::floor) {  // such blocks would rule their group
+      refuse(d,
+             "corrects the scales of a group by what its codes stand for, which those of a block below the smallest "
+             "scale do not; expected zero_scale zero or one");
+    }
+  }
+  if (mx && (d.bound != 448 || d.zero_scale != ZeroScale::zero || d.search_error != SearchError::input ||
+             d.error_sum != ErrorSum::sequential)) {
+    refuse(
+        d,
+        "has power-of-two scales, which no field of NVFP4 changes; expected bound 448, zero_scale zero, search_error "
+        "input, error_sum sequential");
+  }
+  if (mx && d.element_max != 6 && d.power_rule != PowerRule::quotient) {
+    refuse(d, "has element_max " + shortest(d.element_max) + ", which power_rule quotient alone looks at; expected 6");
+  }
+  if (!mx && d.power_rule != PowerRule::floor) {
+    refuse(d, "has no power-of-two scales for a power_rule; expected floor, or a dialect of MX");
+  }
+  if (d.search != ScaleSearch::none && d.element_max <= 4) {
+    refuse(d, "searches between element_max " + shortest(d.element_max) + " and 4; expected element_max above 4");
   }
 }
 
@@ -745,6 +785,11 @@ FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size
       }
     });
   }
+  for (std::size_t i = 0; i < out.x.size(); ++i) {
+    if (std::isfinite(out.x[i])) continue;
+    throw Error("front stage " + stage_name(stage) + " overflows BF16 at vector " + std::to_string(i / out.k) +
+                ", element " + std::to_string(i % out.k) + "; expected smaller numbers");
+  }
   return out;
 }
 
@@ -813,7 +858,6 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
         front_stage(laid_out(x, rows, cols, along, k, inputs.threads), vectors, k, d.front, inputs.threads);
     k = front.k;
     work = std::move(front.x);
-    detail::find_amax(work, k, inputs.threads);  // the rounding to BF16 may have overflowed
     q.k_padded = (k + block - 1) / block * block;
     if (q.k_padded != k) work = laid_out(work, vectors, k, Axis::rows, q.k_padded, inputs.threads);
   } else {
@@ -828,7 +872,13 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   if (!mx && !d.constant_amax && !inputs.amax) amax = detail::largest_finite(work, inputs.threads);
   if (inputs.tensor_scale) {
     amax = *inputs.tensor_scale * full_scale(d);
-    if (!std::isfinite(amax)) amax = flt_max;
+    if (!std::isfinite(amax)) {
+      if (d.order == ScaleOrder::reciprocals || d.order == ScaleOrder::quotient) {  // which divide by it
+        throw Error("tensor_scale " + shortest(*inputs.tensor_scale) + " is too large for dialect " + text(d.name) +
+                    "; expected at most " + shortest(flt_max / full_scale(d)));
+      }
+      amax = flt_max;
+    }
   }
   q.tensor_scale = inputs.tensor_scale ? *inputs.tensor_scale : tensor_scale(d, amax);
 
@@ -854,6 +904,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   const std::size_t high = tile ? 16 : 1;
   if (by_scale) {  // groups of 128 of the matrix as it is stored, the last one padded with zeros
     constexpr std::size_t chunk = 16 * eden_group;
+    const bool given = inputs.amax || inputs.tensor_scale || d.constant_amax;
     const auto range = static_cast<float>(std::uint32_t{1} << d.random_bits);
     detail::parallel_for((work.size() + chunk - 1) / chunk, inputs.threads, [&](std::size_t job) {
       Scratch scratch;
@@ -863,10 +914,11 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
       nvfp4(scratch.tile.data(), scratch.tile.size() / 16, 16, nullptr, nullptr, scratch);
       scratch.random.resize(count / 16);
       if (!randomness.has_uniforms()) randomness.words(first_block, first_block, count / 16, scratch.random);
-      nvfp4.round_scales(scratch.tile.size() / 16, scratch.six, [&](std::size_t b, float p) {
-        if (b >= count / 16) return false;
-        return (randomness.has_uniforms() ? randomness.uniform(first_block + b)
-                                          : static_cast<float>(scratch.random[b]) / range) < p;
+      if (given) nvfp4.check_clipping(scratch.tile.data(), count / 16);
+      nvfp4.round_scales(scratch.tile.size() / 16, scratch.six, [&](std::size_t b) {
+        if (b >= count / 16) return 0.0F;  // the padding behind the matrix
+        return randomness.has_uniforms() ? randomness.uniform(first_block + b)
+                                         : static_cast<float>(scratch.random[b]) / range;
       });
       std::copy_n(scratch.six.codes.data(), count, q.codes.data() + first);
       std::copy_n(scratch.six.scales.data(), count / 16, q.scales.data() + first_block);

@@ -141,7 +141,7 @@ class QuantizedMatrix:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the matrix, as it was given to quantize()."""
+        """Of the matrix: that of x; under a Hadamard stage the rotated one's, which is padded to whole groups along `axis`."""
         return self._shape
 
     @property
@@ -561,7 +561,8 @@ def front_stage(
 
     stage: 'rht16', 'rht128' (along `axis`, padded to whole groups; BF16 values), 'mean' (over the vectors along `axis`,
         subtracted from each; what is left and the mean, of one vector's length, are BF16 values).
-    Returns float32 of x's dimensions, and the mean or None. Raises Error for NaN, infinity and other stages.
+    Returns float32 of x's dimensions, and the mean or None. Raises Error for NaN, infinity, results beyond bfloat16 and other
+    stages.
     """
     array = float32_array(x, "x")
     along = _axis_of(axis, array.ndim)

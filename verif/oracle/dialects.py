@@ -36,9 +36,10 @@ class Rules:
     error_sum: str = "sequential"  # or pairwise
     zero_scale: str = "codes"  # zero, floor, one
     zero_sign: str = "keep"  # drop, minus
-    ties: str = "nearest_even"  # nearest_away
-    mx: str = "floor"  # ceil, rceil, even
+    ties: str = "nearest_even"  # nearest_away, toward_zero, stochastic
+    mx: str = "floor"  # ceil, rceil, even, quotient
     element: str = "e2m1"
+    constant_amax: float | None = None
 
 
 TE = Rules("te")
@@ -57,7 +58,7 @@ DIALECTS = {
     "te_4over6": TE_4OVER6,
     "torchao": TORCHAO,
     "quartet2": QUARTET2,
-    "ngpt": TE,
+    "ngpt": replace(TE, constant_amax=1.0),
     "ocp_floor": OCP,
     "ocp_rceil": replace(OCP, mx="rceil"),
 }
@@ -74,14 +75,24 @@ def from_e4m3(codes: Bytes) -> Floats:
     return codes.view(ml_dtypes.float8_e4m3fn).astype(F)
 
 
-def to_e2m1(y: Floats, rules: Rules) -> Bytes:
+def to_e2m1(y: Floats, rules: Rules, uniforms: Floats | None = None) -> Bytes:
+    """uniforms: a number of [0, 1) for each element, which asks for a stochastic rounding."""
     size = np.abs(y)
-    if rules.ties == "nearest_away":
+    if rules.ties in ("toward_zero", "stochastic"):
+        codes = np.zeros(y.shape, np.uint8)
+        for value in E2M1[1:]:
+            codes += size >= value
+        if rules.ties == "stochastic":
+            assert uniforms is not None
+            high = E2M1[np.minimum(codes + 1, 7)]
+            width = np.where(codes == 7, F(1), high - E2M1[codes])
+            codes += (codes < 7) & (uniforms < (size - E2M1[codes]) / width)
+    elif rules.ties == "nearest_away":
         codes = np.zeros(y.shape, np.uint8)
         for threshold in (0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5):
             codes += size >= F(threshold)
     else:
-        codes = size.astype(ml_dtypes.float4_e2m1fn).view(np.uint8)
+        codes = np.minimum(size, F(6)).astype(ml_dtypes.float4_e2m1fn).view(np.uint8)
     negative = np.signbit(y)
     if rules.zero_sign == "drop":  # exact zeros only: what is rounded to zero keeps its sign
         negative = y < 0
@@ -113,9 +124,16 @@ def tensor_scale(amax: np.float32, rules: Rules) -> np.float32:
     return p
 
 
+def scale_codes(raw: Floats, rules: Rules) -> Bytes:
+    if rules.zero_scale == "floor":
+        raw = np.maximum(raw, F(2.0**-6))
+    codes = to_e4m3(raw)
+    return np.where(codes == 0, np.uint8(0x38), codes) if rules.zero_scale == "one" else codes
+
+
 def candidate(blocks: Floats, amax: Floats, tensor: np.float32, given: np.float32 | None, rules: Rules, four: bool):
     """Codes of the scales, what the elements are rounded from, all by the order's steps."""
-    factor = F(1.5) if four else F(1)
+    factor = F(rules.element_max) / F(4) if four else F(1)
     if rules.order in ("te", "te_quotient"):
         s_enc = encode_scale(tensor, rules)
         s_dec = F(1) / s_enc
@@ -128,17 +146,18 @@ def candidate(blocks: Floats, amax: Floats, tensor: np.float32, given: np.float3
         raw = np.minimum(raw, FLT_MAX)
         if four:
             raw = raw * factor
-        codes = to_e4m3(raw)
+        codes = scale_codes(raw, rules)
         decoded = from_e4m3(codes)
         product = decoded * s_dec
         e = np.minimum(F(1) / product, FLT_MAX)
         y = blocks * e[:, None]
     elif rules.order == "torchao":
         p = tensor_scale(tensor, rules) if given is None else given
-        sixth = amax / F(6)
+        sixth = amax / F(rules.element_max)
+        if four:
+            sixth = sixth * factor
         raw = sixth / p
-        raw = np.clip(raw, F(2.0**-6), F(448))
-        codes = to_e4m3(raw)
+        codes = scale_codes(raw, rules)
         decoded = from_e4m3(codes)
         inverse = F(1) / p
         e = np.minimum(inverse / decoded, FLT_MAX)
@@ -147,16 +166,22 @@ def candidate(blocks: Floats, amax: Floats, tensor: np.float32, given: np.float3
         p = tensor_scale(tensor, rules) if given is None else given
         part = amax / F(rules.element_max)
         if four:
-            part = part * factor
+            part = part * F(1.5)
         raw = part / p
-        codes = to_e4m3(raw)
-        codes = np.where(codes == 0, np.uint8(0x38), codes)
+        codes = scale_codes(raw, rules)
         decoded = from_e4m3(codes)
         unit = np.maximum(decoded * p, F(2.0**-149))
         y = blocks / unit[:, None]
-    if rules.zero_scale == "zero":
-        y = np.where(codes[:, None] == 0, F(0), y)
-    return codes, np.clip(y, F(-6), F(6)) if rules.order != "quartet2" else y
+    return codes, y
+
+
+def elements(y: Floats, scales: Bytes, rules: Rules, uniforms: Floats | None = None) -> tuple[Bytes, Floats]:
+    """Codes of the elements, and what they were rounded from: zeros where the scale is zero and the rules say so."""
+    codes = to_e2m1(y, rules, uniforms)
+    if rules.zero_scale != "zero":
+        return codes, y
+    none = scales[:, None] == 0
+    return np.where(none, np.uint8(0), codes), np.where(none, F(0), y)
 
 
 def pairwise(terms: Floats) -> Floats:
@@ -196,8 +221,11 @@ def search_error(blocks: Floats, codes: Bytes, scales: Bytes, tensor: np.float32
         difference = q * s - blocks * encode_scale(tensor, rules)
     else:
         value = q * s
-        value = value * tensor
-        value = value / F(6 * rules.bound)
+        if rules.order == "torchao":
+            value = value * (tensor_scale(tensor, rules) if given is None else given)
+        else:
+            value = value * tensor
+            value = value / F(rules.bound * rules.element_max)
         difference = value - blocks
     terms = difference * difference if rules.search == "mse" else np.abs(difference)
     if rules.search == "absmax":
@@ -212,23 +240,25 @@ def search_error(blocks: Floats, codes: Bytes, scales: Bytes, tensor: np.float32
 
 def nvfp4(blocks: Floats, amax: np.float32, rules: Rules, given=None, uniforms: Floats | None = None):
     """Codes of elements and of scales. amax: of the tensor. given: a tensor scale in its place, for torchao and quartet2.
-    uniforms: a number of [0, 1) for each block, which asks for MS-EDEN's rounding of scales."""
+    uniforms: a number of [0, 1) for each block, which asks for MS-EDEN's rounding of scales; where `ties` is
+    stochastic, one for each element of each block."""
     if rules.order == "exact":
         return exactly(blocks, amax, rules)
     with np.errstate(all="ignore"):
         block_amax = np.abs(blocks).max(axis=1)
+        by_element = uniforms if rules.ties == "stochastic" else None
         scales, y = candidate(blocks, block_amax, amax, given, rules, False)
-        codes = to_e2m1(y, rules)
+        codes, y = elements(y, scales, rules, by_element)
         if rules.search != "none":
             scales4, y4 = candidate(blocks, block_amax, amax, given, rules, True)
-            codes4 = to_e2m1(y4, rules)
+            codes4, y4 = elements(y4, scales4, rules, by_element)
             error6 = search_error(blocks, codes, scales, amax, given, rules)
             error4 = search_error(blocks, codes4, scales4, amax, given, rules)
             take4 = error4 < error6
             scales = np.where(take4, scales4, scales)
             codes = np.where(take4[:, None], codes4, codes)
             y = np.where(take4[:, None], y4, y)
-        if uniforms is not None:
+        if uniforms is not None and by_element is None:
             scales = eden(y, codes, scales, uniforms)
     return codes, scales
 
@@ -291,11 +321,11 @@ def mx_scales(blocks: Floats, rules: Rules) -> Bytes:
     amax = np.abs(blocks).max(axis=1)
     finite = np.isfinite(amax)
     with np.errstate(all="ignore"):
-        if rules.mx == "rceil":
-            descale = amax * F(1.0 / largest)
+        if rules.mx in ("rceil", "quotient"):
+            descale = amax * F(1.0 / largest) if rules.mx == "rceil" else amax / F(rules.element_max)
             bits = descale.view(np.uint32)
             field, rest = bits >> 23, bits & 0x7FFFFF
-            up = np.where(field == 0, rest > 0x400000, rest != 0)
+            up = np.where(field == 0, rest > (0x400000 if rules.mx == "rceil" else 0), rest != 0)
             codes = (field + up).astype(np.int64)
             finite = np.isfinite(descale)
         else:
@@ -319,7 +349,8 @@ def mx(blocks: Floats, rules: Rules):
         y = np.ldexp(blocks.astype(np.float64), 127 - scales.astype(np.int64)[:, None])
         y = np.clip(y, -largest, largest).astype(F)
         codes = y.astype(dtype[rules.element]).view(np.uint8)
-    return np.where(scales[:, None] == 255, 0, codes).astype(np.uint8), scales
+    none = (scales == 255) | ((rules.mx == "quotient") & (scales == 0))
+    return np.where(none[:, None], 0, codes).astype(np.uint8), scales
 
 
 SIGNS = F([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1])
@@ -411,25 +442,61 @@ def tiles(x: Floats) -> Floats:
     return np.ascontiguousarray(x.reshape(rows // 16, 16, columns // 16, 16).swapaxes(1, 2)).reshape(-1, 256)
 
 
-def transcribed(x: Floats, rules: Rules, constant: bool = False) -> tuple[Bytes, Bytes]:
-    """Codes and scales of a whole matrix, laid out as the matrix."""
+ORDERS = {
+    "exact": "exact",
+    "reciprocals": "te",
+    "quotient": "te_quotient",
+    "quotients": "torchao",
+    "divisions": "quartet2",
+}
+
+
+def rules_of(fields: dict[str, str], mx: bool) -> Rules | None:
+    """What the transcription knows of a dialect's fields; None if it does not know all of them."""
+    rules = Rules(
+        order="mx" if mx else ORDERS[fields["order"]],
+        bound=float(F(fields["bound"])),
+        element_max=float(F(fields["element_max"])),
+        tile=fields["shape"] == "16x16",
+        search="absmax" if fields["search"] == "largest" else fields["search"],
+        error="fp16" if fields["search_error"] == "scaled" else "input",
+        error_sum=fields["error_sum"],
+        zero_scale=fields["zero_scale"],
+        zero_sign=fields["zero_sign"],
+        ties=fields["rounding"],
+        mx=fields["power_rule"],
+        element=fields["element"],
+        constant_amax=None if fields["constant_amax"] == "none" else float(fields["constant_amax"]),
+    )
+    plain = rules.ties == "nearest_even" and rules.zero_sign == "keep"
+    exact = plain and rules.zero_scale == "zero" and rules.element_max == 6 and rules.search in ("none", "mae")
+    known = plain if rules.order == "mx" else exact if rules.order == "exact" else True
+    return rules if known and fields["front"] == "none" else None
+
+
+def transcribed(x: Floats, rules: Rules, uniforms: Floats | None = None) -> tuple[Bytes, Bytes]:
+    """Codes and scales of a whole matrix, laid out as the matrix. uniforms: as `nvfp4` has them, laid out likewise."""
     rows, columns = x.shape
     if rules.order == "mx":
         codes, scales = mx(x.reshape(-1, 32), rules)
         return codes.reshape(x.shape), scales.reshape(rows, -1)
-    amax = F(1) if constant else np.abs(x).max()
+    amax = np.abs(x).max() if rules.constant_amax is None else F(rules.constant_amax)
     if rules.tile:
-        codes, scales = nvfp4(tiles(x), amax, rules)
+        codes, scales = nvfp4(tiles(x), amax, rules, None, None if uniforms is None else tiles(uniforms))
         turned = codes.reshape(rows // 16, columns // 16, 16, 16).swapaxes(1, 2)
         return turned.reshape(x.shape), np.repeat(scales.reshape(rows // 16, -1), 16, axis=0)
-    codes, scales = nvfp4(x.reshape(-1, 16), amax, rules)
+    if uniforms is not None:
+        uniforms = uniforms.reshape((-1, 16) if rules.ties == "stochastic" else -1)
+    codes, scales = nvfp4(x.reshape(-1, 16), amax, rules, None, uniforms)
     return codes.reshape(x.shape), scales.reshape(rows, -1)
 
 
-def compare(model: Any, dialect: str, rules: Rules, x: Floats, what: str, threads: int = 0) -> int:
+def compare(
+    model: Any, dialect: str, rules: Rules, x: Floats, what: str, threads: int = 0, uniforms: Floats | None = None
+) -> int:
     """Number of elements compared; fails with an AssertionError on a code or scale that differs."""
-    q = model.quantize(x, dialect=dialect, threads=threads)
-    codes, scales = transcribed(x, rules, dialect.startswith("ngpt"))
+    q = model.quantize(x, dialect=dialect, threads=threads, random=uniforms)
+    codes, scales = transcribed(x, rules, uniforms)
     for part, got, want in (("scales", q.scales, scales), ("codes", q.codes, codes)):
         wrong = np.argwhere(got != want)
         if len(wrong):
@@ -439,7 +506,7 @@ def compare(model: Any, dialect: str, rules: Rules, x: Floats, what: str, thread
                 f"transcription {want[at]}"
             )
     if rules.order != "mx":
-        amax = F(1) if dialect.startswith("ngpt") else np.abs(x).max()
+        amax = np.abs(x).max() if rules.constant_amax is None else F(rules.constant_amax)
         want_scale = tensor_scale(amax, rules)
         assert F(q.tensor_scale) == want_scale, f"{dialect}, {what}: tensor scale {q.tensor_scale}, not {want_scale}"
     return x.size

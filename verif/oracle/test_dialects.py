@@ -278,6 +278,89 @@ def test_transcription(dialect: str) -> None:
     assert total >= 1_000_000
 
 
+FIELDS: dict[str, list[str]] = {
+    "element": ["e2m1", "e4m3", "e5m2"],
+    "order": list(oracle.ORDERS),
+    "shape": ["row", "16x16"],
+    "bound": ["1", "100", "255.99", "256", "448"],
+    "element_max": ["2", "4", "5.647059", "6"],
+    "power_rule": ["floor", "ceil", "rceil", "even", "quotient"],
+    "search": ["none", "mae", "mse", "largest"],
+    "search_error": ["input", "scaled"],
+    "error_sum": ["sequential", "pairwise", "lanes"],
+    "zero_scale": ["codes", "zero", "floor", "one"],
+    "zero_sign": ["keep", "drop", "minus"],
+    "rounding": ["nearest_even", "nearest_away", "toward_zero", "stochastic"],
+    "point": ["element", "scale"],
+    "constant_amax": ["none", "1", "1e-38", "1e30"],
+    "nonfinite": ["refuse", "nan_scale"],
+}
+
+
+def hard_matrix(rng: np.random.Generator) -> np.ndarray:
+    """Blocks beyond both ends of a scale's range beside such within it, zeros of both signs, blocks of one number."""
+    shape = (16, 256)
+    size = rng.uniform(1, 2, shape) * np.exp2(rng.integers(-4, 1, shape))
+    size[rng.random(shape) < 0.1] = 0
+    blocks = size.reshape(16, 16, 16)
+    blocks[rng.random((16, 16)) < 0.1] = 0
+    blocks[rng.random((16, 16)) < 0.1] = 1
+    blocks *= np.exp2(-rng.choice([0, 0, 1, 3, 9, 17, 18, 19, 30, 60], (16, 16, 1)))
+    x = size * np.exp2(rng.choice([0, 0, -60, -120, -138, 60, 126])) * rng.choice([-1.0, 1.0], shape)
+    x = np.clip(x, -3.4e38, 3.4e38).astype(F)
+    return x if rng.random() < 0.5 else x.astype(BF16).astype(F)
+
+
+def test_random_fields() -> None:
+    """Combinations of fields are refused, or equal to the transcription, which knows most of them."""
+    rng = np.random.default_rng(41)
+    refused = compared = by_scale = 0
+    for number in range(1500):
+        name = str(rng.choice(list(ng.dialects())))
+        fields = {field: str(rng.choice(values)) for field, values in FIELDS.items() if rng.random() < 0.15}
+        dialect = f"{name}:{','.join(f'{field}={value}' for field, value in fields.items())}"
+        x = hard_matrix(rng)
+        try:
+            made = ng.dialect_fields(dialect)
+        except ng.Error:
+            refused += 1
+            continue
+        rules = oracle.rules_of(made, ng.dialects()[name]["nonfinite"] == "nan_scale")
+        if rules is None:
+            continue
+        scale, uniforms = made["point"] == "scale", None
+        if scale or made["rounding"] == "stochastic":
+            uniforms = rng.integers(0, 1 << 24, (16, 16) if scale else x.shape).astype(F) / F(1 << 24)
+        try:
+            oracle.compare(ng, dialect, rules, x, f"combination {number}", uniforms=uniforms)
+        except ng.Error as error:  # numbers that the fields have no scale for
+            assert "too small for its numbers" in str(error) or "no power-of-two scale" in str(error), dialect
+            refused += 1
+            continue
+        compared += 1
+        by_scale += scale
+    assert refused > 200
+    assert compared > 500
+    assert by_scale > 50
+
+
+@pytest.mark.parametrize("dialect", ["te", "te_4over6", "fouroversix", "torchao", "ngpt", "quartet2"])
+@pytest.mark.parametrize("fields", ["", "zero_scale=zero", "constant_amax=1e-38", "zero_scale=floor"])
+def test_scale_of_a_group(dialect: str, fields: str) -> None:
+    """Blocks below the smallest scale leave the others of their group alone, or the fields are refused."""
+    x = np.full((1, 128), 0.001, F)
+    x[0, :16] = 1e-8
+    x[0, 16:32] = 1
+    try:
+        values = ng.dequantize(
+            ng.quantize(x, dialect=f"{dialect}:{','.join(['point=scale', *filter(None, [fields])])}")
+        )
+    except ng.Error as error:
+        assert "expected zero_scale zero or one" in str(error) or "too small for its numbers" in str(error)
+        return
+    np.testing.assert_allclose(values[0, 16:], x[0, 16:], rtol=0.5)
+
+
 @pytest.mark.parametrize("search", ["mae", "mse", "largest"])
 @pytest.mark.parametrize("shape", ["row", "16x16"])
 def test_exact_search(search: str, shape: str) -> None:
@@ -433,6 +516,23 @@ def test_rht() -> None:
     assert ng.front_stage(np.ones((2, 3, 5), F), "rht16")[0].shape == (2, 3, 16)
 
 
+@pytest.mark.parametrize("stage", ["rht16", "rht128", "mean"])
+@pytest.mark.parametrize("axis", [-1, -2])
+def test_a_stage_that_overflows(stage: str, axis: int) -> None:
+    """Alone and in a quantizer it is refused, and the shape of what it leaves is that of the codes."""
+    x = np.full((20, 20), 3e38, F)
+    x[::2] *= -1 if stage == "mean" else 1
+    x = x * oracle.SIGNS[np.arange(20) % 16] if stage == "rht16" and axis == -1 else x
+    x = x * oracle.SIGNS[np.arange(20) % 16][:, None] if stage == "rht16" and axis == -2 else x
+    with pytest.raises(ng.Error, match=f"front stage {stage} overflows BF16 at vector 0, element 0; expected smaller"):
+        ng.front_stage(x.T if stage == "mean" and axis == -1 else x, stage, axis=axis)
+    with pytest.raises(ng.Error, match="overflows BF16"):
+        ng.quantize(x.T if stage == "mean" and axis == -1 else x, dialect=f"te:front={stage}", axis=axis)
+    small = np.ones((20, 20), F)
+    q = ng.quantize(small, dialect=f"te:front={stage}", axis=axis)
+    assert q.shape == ng.front_stage(small, stage, axis=axis)[0].shape == np.asarray(q).shape
+
+
 def test_mean() -> None:
     rng = np.random.default_rng(35)
     x = (rng.standard_normal((37, 50)) + 3).astype(BF16)
@@ -521,6 +621,15 @@ def test_philox_vectors() -> None:
         ("te", {"rule": "vendor"}, "rule is 'vendor' beside dialect 'te'"),
         ("te", {"format": "mxfp4"}, "leave the format out"),
         ("te:point=scale,shape=16x16", {}, "expected shape row"),
+        ("te:point=scale", {}, "expected zero_scale zero or one"),
+        ("torchao:point=scale", {}, "expected zero_scale zero or one"),
+        ("ocp_floor:zero_scale=one", {}, "expected bound 448, zero_scale zero"),
+        ("ocp_floor:element_max=4", {}, "which power_rule quotient alone looks at; expected 6"),
+        ("te:power_rule=ceil", {}, "no power-of-two scales for a power_rule"),
+        ("te_4over6:element_max=4", {}, "expected element_max above 4"),
+        ("te:element_max=1", {}, "expected 2 to 6"),
+        ("te", {"tensor_scale": 3e38}, "too large for dialect te; expected at most 1.26"),
+        ("quartet2", {"amax": 0.1}, "too small for its numbers in dialect quartet2"),
     ],
 )
 def test_bad_input(dialect: str, named: dict[str, object], message: str) -> None:

@@ -230,7 +230,8 @@ struct FrontResult {
 
 /// `x`: vectors x k. rht16, rht128: y_c = sum over r of d_r x_r (-1)^popcount(r and c) times 1/4 (BF16(128^-1/2)),
 /// exact and rounded once to BF16, nearest even; d is +1 for rht128. mean: m = BF16(fl(fl(sum over the vectors) /
-/// vectors)), that sum exact and rounded once to FP32, and BF16(fl(x - m)). Finite numbers only.
+/// vectors)), that sum exact and rounded once to FP32, and BF16(fl(x - m)). Throws Error for numbers that are not
+/// finite, and for results beyond BF16.
 FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size_t k, FrontStage stage,
                         unsigned threads = 0);
 

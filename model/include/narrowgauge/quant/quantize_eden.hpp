@@ -81,10 +81,7 @@ inline EdenSums eden_sums(std::span<const EdenBlock> blocks) {
     return ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
   };
   EdenSums sums{.squares = sum(squares), .products = sum(products)};
-  if (sums.products != 0) {
-    sums.correction = std::bit_cast<float>(
-        div_fp32(std::bit_cast<std::uint32_t>(sums.squares), std::bit_cast<std::uint32_t>(sums.products), true));
-  }
+  sums.correction = eden_correction(sums.squares, sums.products);
   return sums;
 }
 
