@@ -4,8 +4,8 @@
 // the last History maxima.
 //
 //   PowerOfTwo  TensorScale  scale_o
-//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), at most
-//               FLT_MAX
+//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), where an
+//               infinity is FLT_MAX, whatever the margin
 //   0           1            what decoding multiplies by: fl(A / (Largest 2^-Margin)), from 2^-126
 //               to FLT_MAX
 //   1           0            the largest power of two that keeps A within Largest / 2^Margin,
@@ -157,10 +157,11 @@ module ng_delayed_scaling #(
   end else begin : gen_quotient
     localparam logic [7:0] Field = 8'(127 + LargestExp - (TensorScale != 0 ? Margin : 0));
     localparam logic [31:0] Constant = {1'b0, Field, LargestSig[22:0]};
+    localparam bit HasMargin = TensorScale == 0 && Margin != 0;
     logic        unused_ready, unused_sign;
     logic [30:0] y;
     ng_div_fp32 #(
-      .Saturate(1)
+      .Saturate(HasMargin ? 0 : 1)  // a margin would make a smaller number of FLT_MAX
     ) u_div (
       .clk_i  (clk_i),
       .rst_ni (rst_ni),
@@ -174,11 +175,13 @@ module ng_delayed_scaling #(
     );
     if (TensorScale != 0) begin : gen_tensor_scale
       assign next = |y[30:23] ? {1'b0, y} : 32'h00800000;
-    end else if (Margin == 0) begin : gen_no_margin
+    end else if (!HasMargin) begin : gen_no_margin
       assign next = {1'b0, y};
     end else begin : gen_margin
       localparam logic [9:0] Bias = 10'(127 + Margin);
-      logic [9:0] exponent;
+      logic [9:0]  exponent;
+      logic [31:0] rounded;
+      assign next = &y[30:23] ? 32'h7F7FFFFF : rounded;
       assign exponent = {2'b0, y[30:24], y[23] | ~(|y[30:23])} - Bias;
       ng_round_pack #(
         .SigWidth(25),
@@ -196,7 +199,7 @@ module ng_delayed_scaling #(
         .exp_i ($signed(exponent)),
         .sig_i ({|y[30:23], y[22:0], 1'b0}),
         .rand_i(1'b0),
-        .code_o(next)
+        .code_o(rounded)
       );
     end
   end
