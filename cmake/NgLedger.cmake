@@ -4,7 +4,8 @@
 #   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f...] [CXX f...] [PYTHON f...] [DATA f...] [PARAMETERS text]
 #                [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
 #       ctest n, with `ctest -C deep`. TARGETS is what has to be built for it, by target `deep` and not by `all`. The other lists are
-#       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots.
+#       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots. Of recorded data, FILES#NAME is
+#       the entry of that name in those files that have one.
 #   ng_write_jobs()
 #       after the last of them: BUILD/ledger/jobs.json
 include_guard(GLOBAL)

@@ -86,6 +86,23 @@ class Stale(unittest.TestCase):
             assert self.stale("tools/helper.py", old, new) == {"proof.job"}, old
         assert self.stale("tools/helper.py", 'return "#"', 'return "##"') == set()
 
+    def test_recorded_data(self) -> None:
+        """FILES#NAME is one entry, wherever it stands."""
+        lines = {name: f'{{"record": "{name}", "lut4": 1}}\n' for name in "abc"}
+        (self.root / "ice40.jsonl").write_text("".join(lines.values()))
+        (self.root / "ecp5.jsonl").write_text(lines["b"])
+        job = {"name": "synth.area.a", "data": ["*.jsonl#a"]}
+        before = ledger.job_hash(ledger.Tree(self.root), job)
+        for text, same in (
+            (lines["a"], True),
+            ("".join(lines.values()).replace('"b", "lut4": 1', '"b", "lut4": 2'), True),
+            (lines["a"].replace("1", "2"), False),
+        ):
+            tree = ledger.Tree(self.root, {Path("ice40.jsonl"): text})
+            assert (ledger.job_hash(tree, job) == before) == same, text
+        with self.assertRaisesRegex(ngflow.FlowError, 'have no entry "d"'):  # noqa: PT027
+            ledger.job_hash(ledger.Tree(self.root), job | {"data": ["*.jsonl#d"]})
+
     def test_comments_and_layout(self) -> None:
         for name, old, new in (
             ("rtl/ng_leaf.sv", "// inverted", "// turned over"),

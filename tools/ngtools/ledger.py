@@ -35,7 +35,7 @@ import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 
 PARTS = ("rtl", "cxx", "python", "data", "parameters")
 SEED_BITS = 31  # Yosys takes a signed int
@@ -99,6 +99,17 @@ class Tree:
                 text = python_code(text)
             self._codes[path] = digest(text)
         return self._codes[path]
+
+    def data(self, name: str) -> list[str]:
+        """Digests of a data file; of FILES#NAME the entry of that name in those files of recorded data that have it."""
+        pattern, _, entry = name.partition("#")
+        if not entry:
+            return [self.code((self.root / name).resolve())]
+        texts = {path: self.text(path.resolve()) for path in self.root.glob(pattern)}
+        found = [recorded.lines_of(text, str(path)).get(entry) for path, text in texts.items()]
+        if not any(found):
+            raise ngflow.FlowError(f'recorded data {pattern} have no entry "{entry}"; expected one; configure again')
+        return [digest(line) for line in found if line]
 
     def named(self, beside: Path, name: str) -> list[Path]:
         """Files that an `#include "name"` may mean: the one beside the includer, else all whose path ends so."""
@@ -213,7 +224,10 @@ def _lines(lines: list[str], statement: ast.stmt) -> list[str]:
 
 def job_hash(tree: Tree, job: dict) -> dict[str, str]:
     """One short hash for each part that the job depends on. The same file elsewhere is the same file."""
-    files = {part: [(tree.root / name).resolve() for name in job.get(part, [])] for part in PARTS[:-1]}
+    files = {
+        part: [(tree.root / name).resolve() for name in job.get(part, []) if part != "data" or "#" not in name]
+        for part in PARTS[:-1]
+    }
     for part, paths in files.items():
         for path in paths:
             if not path.is_file() and path not in tree.changes:
@@ -224,7 +238,7 @@ def job_hash(tree: Tree, job: dict) -> dict[str, str]:
         "rtl": sorted({tree.code(path) for path in files["rtl"]}),
         "cxx": sorted({tree.code(path) for path in tree.cxx_closure(files["cxx"])}),
         "python": sorted({item for path in files["python"] for item in tree.python_closure(path)}),
-        "data": sorted({tree.code(path) for path in files["data"]}),
+        "data": sorted({found for name in job.get("data", []) for found in tree.data(name)}),
         "parameters": [job.get("parameters", "")],
     }
     return {part: digest("\n".join(found[part]))[:16] for part in PARTS if found[part] and found[part] != [""]}

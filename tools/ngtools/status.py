@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 from ngtools.no_fault import exemptions
 from ngtools.records import Unit, read_units
 
@@ -70,6 +70,8 @@ def status() -> tuple[list[dict], list[str]]:
     rows, problems = [], []
     units = list(map(described, read_units()))
     owned = {unit["rtl"] for unit in units}
+    folder = ngflow.ROOT / "synth" / "records"
+    synthesized = {path.stem: recorded.read(path) for path in sorted(folder.glob(f"*{recorded.SUFFIX}"))}
     for unit in units:
         mutants, area = [], []
         for bench in unit["benches"]:
@@ -79,19 +81,14 @@ def status() -> tuple[list[dict], list[str]]:
             else:
                 problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make renew")
         for entry in unit["synth"]:
-            path = ngflow.ROOT / "synth" / "records" / f"{entry['record']}.json"
-            if path.is_file():
-                record = json.loads(path.read_text())
-                area.append(
-                    {
-                        "record": entry["record"],
-                        "parameters": record["parameters"],
-                        "ice40_lut4": record["targets"].get("ice40", {}).get("lut4"),
-                    }
-                )
+            name = entry["record"]
+            found = [entries[name] for entries in synthesized.values() if name in entries]
+            if found:
+                lut4 = synthesized.get("ice40", {}).get(name, {}).get("lut4")
+                area.append({"record": name, "parameters": found[0]["parameters"], "ice40_lut4": lut4})
             else:
                 problems.append(
-                    f"{unit['name']}: {ngflow.from_root(path)} does not exist; run synth/synth.py --record {entry['record']}"
+                    f"{unit['name']}: no record {name} in synth/records; run synth/synth.py --record {name}"
                 )
         rows.append(
             unit

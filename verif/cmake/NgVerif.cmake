@@ -35,7 +35,7 @@
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
 #
 #   ng_add_area(NAME n TOP module SOURCES f.sv... [DEEP] [PARAMETERS text])
-#       ctest synth.area.n: the counts of synth/records/n.json again, and its budget; DEEP: in `make test-all`.
+#       ctest synth.area.n: the counts of n in synth/records again, and its budget; DEEP: in `make test-all`.
 include_guard(GLOBAL)
 include(NgVerilator)
 
@@ -292,7 +292,7 @@ function(ng_add_area)
   set(command ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
   if(arg_DEEP)
     ng_deep_test(NAME synth.area.${arg_NAME} COMMAND ${command} RTL ${arg_SOURCES} PYTHON ${NG_ROOT}synth/synth.py LABELS synth
-                 DATA ${NG_ROOT}synth/records/${arg_NAME}.json ${NG_ROOT}synth/targets/ice40.json
+                 DATA "${NG_ROOT}synth/records/*.jsonl#${arg_NAME}" ${NG_ROOT}synth/targets/ice40.json
                  PARAMETERS "${arg_TOP} ${arg_PARAMETERS}")
   else()
     add_test(NAME synth.area.${arg_NAME} COMMAND ${command})

@@ -168,14 +168,8 @@ struct ElementArea {
 };
 using AreaTable = std::map<std::string, ElementArea, std::less<>>;
 
-// Of a column: rounding its sums (synth/records/fixed_to_fp32.json).
+// Of a column: rounding its sums (fixed_to_fp32 in synth/records/generic.jsonl).
 constexpr double column_gates = 616;
-
-Json embedded_json(std::string_view path) {
-  for (const DataFile& file : embedded_data())
-    if (file.path == path) return Json::parse(file.text);
-  return {};
-}
 
 MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
@@ -203,8 +197,8 @@ std::map<int, Json> recorded_cells(const NumberFormat& numbers, const std::strin
             ? mac != wanted
             : mac.a_format != wanted.a_format || mac.b_format != wanted.b_format || !mac.accumulator)
       continue;
-    const std::string path = "records/" + technology + "/" + unit["name"].get<std::string>() + ".json";
-    if (Json record = embedded_json(path); !record.is_null()) found[lanes] = std::move(record);
+    if (Json record = embedded_record(technology, unit["name"].get<std::string>()); !record.is_null())
+      found[lanes] = std::move(record);
   }
   return found;
 }
@@ -275,9 +269,7 @@ SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& techno
   for (const Records& of : all) {
     if (of.format != numbers.name) continue;
     for (const std::string& from : {technology, std::string("osu018")}) {
-      const auto record = [&](const std::string& unit) {
-        return embedded_json("records/" + from + "/" + unit + ".json");
-      };
+      const auto record = [&](const std::string& unit) { return embedded_record(from, unit); };
       const Json sparse = record(of.sparse), dense = record(of.dense), cell = record(of.cell);
       if (sparse.is_null() || dense.is_null() || cell.is_null()) continue;
       const auto ratio = [&](const char* pointer) {
@@ -305,11 +297,10 @@ std::optional<Codec> codec_in(const std::string& technology, const std::string& 
   Codec codec;
   const auto add = [&](const char* unit, double& energy_j, std::string& source) {
     const std::optional<Price> price = prices.unit(unit, technology);
-    const auto path = [&](const std::string& from) { return "records/" + from + "/" + unit + ".json"; };
-    Json record = embedded_json(path(technology));
+    Json record = embedded_record(technology, unit);
     double scale = 1;
     if (record.is_null()) {
-      record = embedded_json(path("osu018"));
+      record = embedded_record("osu018", unit);
       scale = node_of(technology).value_or(180e-9) / 180e-9;
     }
     if (!price || record.is_null()) return false;
@@ -363,11 +354,8 @@ AreaTable area_table(const AreaAssumptions& area) {
 
 /// Feature size of a technology, or nothing.
 std::optional<double> node_of(const std::string& technology) {
-  for (const DataFile& file : embedded_data()) {
-    if (file.path != "technologies/" + technology + ".json") continue;
-    const Json json = Json::parse(file.text);
-    if (json.contains("node_m")) return json["node_m"].get<double>();
-  }
+  if (const Json json = embedded_json("technologies/" + technology + ".json"); json.contains("node_m"))
+    return json["node_m"].get<double>();
   static const std::map<std::string, double> qflow{{"osu018", 180e-9}, {"osu035", 350e-9}, {"osu050", 500e-9}};
   const auto found = qflow.find(technology);
   return found == qflow.end() ? std::nullopt : std::optional(found->second);
