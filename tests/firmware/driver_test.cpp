@@ -575,7 +575,7 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.magic = 0xFFFFFFFF; }), NG_ERROR_MAGIC);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00000900; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
-  EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010603; }), NG_OK) << "additions and repairs are no obstacle";
+  EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010703; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
   EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 19; }), NG_ERROR_CAPABILITIES);
   const auto nothing = [](FakeTile&) {};
