@@ -41,6 +41,7 @@ enum {
   DEFAULT_COMMAND_BEATS = 64,
   CODE_BITS = 12,          /* of the longest code of compressed operands */
   CODE_SYMBOLS = 256,      /* of which it has codes */
+  MOST_CODERS = 8,         /* decoders, and encoders */
   CHUNK_BYTES = 256,       /* of results in a chunk of a packet: as many stream words as this has room for */
   CHUNK_MORE = 8,          /* bytes by which a chunk may be longer, its head included */
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
@@ -167,6 +168,23 @@ static uint32_t image_bytes(const ng_tile_t *tile, ng_side_t side) {
   return quotient_up(element_bytes(tile, side) + beside, tile->stream_bytes) * tile->stream_bytes;
 }
 
+static bool power_of_two(uint32_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+/* Whether a tile can have these capabilities together, each one checked against all others that it must suit. What is
+ * packed, loaded and received relies on it: whole bytes of elements, whole blocks, whole words of stream. */
+static bool sane(const ng_tile_t *tile) {
+  if (tile->rows == 0 || tile->cols == 0 || tile->a_depth == 0 || tile->b_depth == 0 || tile->max_beats == 0)
+    return false;
+  if (tile->format_set == 0 || (tile->format_set & ~FORMATS_KNOWN) != 0) return false;
+  if (tile->stream_bytes < sizeof(uint32_t) || !power_of_two(tile->stream_bytes)) return false;
+  if (tile->codec > MOST_CODERS || tile->encoders > MOST_CODERS) return false;
+  const bool blocks = tile->lanes % NVFP4_BLOCK == 0, power = power_of_two(tile->lanes) && tile->lanes > 1;
+  if (tile->lanes == 0 || (has_nvfp4(tile) && !blocks)) return false;
+  if ((tile->format_set & NG_TILE_FORMAT_SET_LUQ) != 0 && !power) return false;
+  if (tile->requantize && !(power && power_of_two(tile->cols) && tile->cols <= tile->lanes)) return false;
+  return !tile->sparse || (blocks && !tile->requantize);
+}
+
 static ng_result_t get_capabilities(ng_tile_t *tile) {
   uint32_t word;
   TRY(get(tile, NG_TILE_MAGIC_OFFSET, &word));
@@ -197,13 +215,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->codec = GET(word, STREAM_CODEC);
   tile->encoders = GET(word, STREAM_ENCODERS);
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
-  const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
-                    (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
-                    tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
-                    tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
-                    (!tile->requantize || tile->lanes % tile->cols == 0) &&
-                    (!tile->sparse || (tile->lanes % NVFP4_BLOCK == 0 && !tile->requantize));
-  if (!sane) return NG_ERROR_CAPABILITIES;
+  if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
   tile->b_image = image_bytes(tile, NG_SIDE_B);
   return NG_OK;

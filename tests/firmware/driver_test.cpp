@@ -595,6 +595,14 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   FakeTileConfig config = tiny;
   config.lanes = 24;
   EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES);
+  for (const unsigned lanes : {1U, 17U, 24U, 48U}) {  // LUQ takes a power of two: its nibbles fill bytes
+    config = luq_only;
+    config.lanes = lanes;
+    EXPECT_EQ(result(nothing, config), NG_ERROR_CAPABILITIES) << lanes;
+  }
+  for (const unsigned strange : {9U << 11, 15U << 15}) {  // decoders, encoders
+    EXPECT_EQ(result([&](FakeTile& t) { t.strange_stream = strange; }), NG_ERROR_CAPABILITIES);
+  }
   config = sparse;
   EXPECT_EQ(result(nothing, config), NG_OK);
   config.format_set = 2;
