@@ -10,6 +10,7 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
 
@@ -102,8 +103,10 @@ std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_
   std::vector<std::uint8_t> mask(x.size());
   std::vector<float> block(m * m);
   std::vector<std::uint64_t> magnitudes(m * m);
+  detail::Pace pace;
   for (std::size_t row = 0; row < rows; row += m) {
     for (std::size_t col = 0; col < cols; col += m) {
+      pace(m * m);
       for (std::size_t i = 0; i < m * m; ++i) block[i] = x[(row + i / m) * cols + col + i % m];
       align(block, 57, magnitudes);
       if (method == TransposableMask::enumerate) {
@@ -130,7 +133,9 @@ std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, st
   const std::size_t unit = pattern.pairs ? 2 : 1;
   std::vector<std::uint64_t> sums(m / unit);
   std::vector<std::uint64_t> magnitudes(m);
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     if (pattern.pairs) {
       align(x.subspan(first, m), 57, magnitudes);
     } else {  // the codes have the numbers' order
@@ -167,7 +172,9 @@ PrunedMatrix prune(std::span<const float> x, std::size_t rows, std::size_t cols,
   const auto m = static_cast<std::size_t>(pattern.m);
   PhiloxStream random(options.seed, exact ? options.random_bits : 32);
   std::array<std::uint64_t, 4> magnitudes{};
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     const auto keep = [&](int index, float value) {
       result.mask[first + static_cast<std::size_t>(index)] = 1;
       result.values[first + static_cast<std::size_t>(index)] = value;
@@ -212,8 +219,10 @@ CompressedMatrix<T> compress(std::span<const T> x, std::span<const std::uint8_t>
   result.metadata.resize(rows * result.metadata_bytes());
   const auto unit = static_cast<std::size_t>(elements_of_unit(pattern));
   const auto most = static_cast<unsigned>(pattern.n) / static_cast<unsigned>(unit);
+  detail::Pace pace;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t group = 0; group < result.groups(); ++group) {
+      pace(m);
       const std::size_t first = row * cols + group * m;
       unsigned kept = 0;  // units
       for (std::size_t i = 0; i < m; ++i) kept |= mask[first + i] != 0 ? 1U << (i / unit) : 0;
@@ -249,8 +258,10 @@ std::vector<T> decompress(const CompressedMatrix<T>& compressed) {
                 " columns, each row in whole bytes");
   const auto unit = static_cast<std::size_t>(elements_of_unit(pattern));
   std::vector<T> x(compressed.rows * cols);
+  detail::Pace pace;
   for (std::size_t row = 0; row < compressed.rows; ++row) {
     for (std::size_t group = 0; group < compressed.groups(); ++group) {
+      pace(m);
       const unsigned nibble = compressed.nibble(row, group);
       if (!is_metadata(nibble) || (m == 2 && nibble != 0b0100 && nibble != 0b1110))
         throw Error("decompress: row " + std::to_string(row) + ", group " + std::to_string(group) + ": metadata " +
@@ -290,7 +301,9 @@ double expected_error(std::span<const float> x, std::size_t rows, std::size_t co
   static_cast<void>(prune(x, rows, cols, pattern, {.method = method}));  // refuses what cannot be pruned
   const auto m = static_cast<std::size_t>(pattern.m);
   double error = 0, energy = 0;
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     std::array<double, 4> a{};
     double sum = 0, squares = 0, largest = 0;
     for (std::size_t i = 0; i < m; ++i) {

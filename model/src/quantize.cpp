@@ -439,8 +439,10 @@ std::vector<double> dequantize(const QuantizedMatrix& q) {
   const Format format = scale_format(q.scheme);
   const std::size_t block = block_size(q.scheme);
   std::vector<double> values(q.rows * q.k);
+  detail::Pace pace;
   for (std::size_t row = 0; row < q.rows; ++row) {
     for (std::size_t i = 0; i < q.k; ++i) {
+      pace();
       const double scale = q.scales.empty() ? 1.0 : decode(format, q.scales[row * q.blocks() + i / block]);
       const double value = element_value(q.scheme, q.element, q.codes[row * q.k_padded + i]);
       values[row * q.k + i] = value * scale * q.fp32_scale(row, i);

@@ -23,7 +23,7 @@ py::array encode_array(const py::array_t<Real, py::array::c_style>& x, Format fo
   const std::span<const Real> in(x.data(), n);
   const std::span<Code> out(codes.mutable_data(), n);
   const std::span<const std::uint32_t> words = random ? std::span(random->data(), n) : std::span<const std::uint32_t>();
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   encode_span(format, in, out, options, words);
   return codes;
 }
@@ -100,7 +100,7 @@ void decode_into(const py::array& any, Format format, float* out) {
   if (!codes) throw py::error_already_set();
   const auto n = static_cast<std::size_t>(codes.size());
   const std::span<const Code> in(codes.data(), n);
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   const int bits = desc(format).bits;
   const Code largest = n == 0 ? Code{0} : *std::max_element(in.begin(), in.end());
   if (std::uint64_t{largest} >> bits != 0) {

@@ -19,6 +19,7 @@
 #include "gauge/data.hpp"
 #include "narrowgauge/io/error.hpp"
 #include "narrowgauge/io/output.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -842,23 +843,31 @@ const Workload& Explorer::workload() const { return data_->workload; }
 const std::string& Explorer::id() const { return data_->id; }
 nlohmann::ordered_json Explorer::sources() const { return data_->sources; }
 
+namespace {
+constexpr std::size_t explored_at_once = 4096;  // points
+}
+
 void Explorer::evaluate(std::uint64_t first, std::span<Point> out) const {
   if (first > points() || out.size() > points() - first)
     throw Error("points " + std::to_string(first) + " to " + std::to_string(first + out.size()) +
                 " are beyond the space's " + std::to_string(points()));
-  data_->evaluate(first, out);
+  for (std::size_t at = 0; at < out.size(); at += explored_at_once) {
+    detail::breathe();
+    data_->evaluate(first + at, out.subspan(at, std::min(explored_at_once, out.size() - at)));
+  }
 }
 
 Front Explorer::front_of(std::uint64_t begin, std::uint64_t end) const {
   if (begin > end || end > points())
     throw Error("points " + std::to_string(begin) + " to " + std::to_string(end) + " are not a part of the space's " +
                 std::to_string(points()));
-  constexpr std::uint64_t block = 4096;
+  constexpr std::uint64_t block = explored_at_once;
   std::vector<Point> out(std::min(block, end - begin));
   Best best(data_->space.objectives.size());
   Front front;
   front.evaluated = end - begin;
   for (; begin < end; begin += block) {
+    detail::breathe();
     const std::size_t count = std::min(block, end - begin);
     data_->evaluate(begin, std::span(out).first(count));
     for (std::size_t i = 0; i < count; ++i) {
