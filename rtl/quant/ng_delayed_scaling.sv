@@ -159,7 +159,7 @@ module ng_delayed_scaling #(
     localparam logic [31:0] Constant = {1'b0, Field, LargestSig[22:0]};
     localparam bit HasMargin = TensorScale == 0 && Margin != 0;
     logic        unused_ready, unused_sign;
-    logic [30:0] y;
+    logic [30:0] quotient;
     ng_div_fp32 #(
       .Saturate(HasMargin ? 0 : 1)  // a margin would make a smaller number of FLT_MAX
     ) u_div (
@@ -171,18 +171,18 @@ module ng_delayed_scaling #(
       .b_i    (TensorScale != 0 ? Constant : {1'b0, max_q}),
       .valid_o(known),
       .ready_i(1'b1),
-      .y_o    ({unused_sign, y})
+      .y_o    ({unused_sign, quotient})
     );
     if (TensorScale != 0) begin : gen_tensor_scale
-      assign next = |y[30:23] ? {1'b0, y} : 32'h00800000;
+      assign next = |quotient[30:23] ? {1'b0, quotient} : 32'h00800000;
     end else if (!HasMargin) begin : gen_no_margin
-      assign next = {1'b0, y};
+      assign next = {1'b0, quotient};
     end else begin : gen_margin
       localparam logic [9:0] Bias = 10'(127 + Margin);
       logic [9:0]  exponent;
       logic [31:0] rounded;
-      assign next = &y[30:23] ? 32'h7F7FFFFF : rounded;
-      assign exponent = {2'b0, y[30:24], y[23] | ~(|y[30:23])} - Bias;
+      assign next = &quotient[30:23] ? 32'h7F7FFFFF : rounded;
+      assign exponent = {2'b0, quotient[30:24], quotient[23] | ~(|quotient[30:23])} - Bias;
       ng_round_pack #(
         .SigWidth(25),
         .ExpWidth(10),
@@ -197,7 +197,7 @@ module ng_delayed_scaling #(
         .inf_i (1'b0),
         .sign_i(1'b0),
         .exp_i ($signed(exponent)),
-        .sig_i ({|y[30:23], y[22:0], 1'b0}),
+        .sig_i ({|quotient[30:23], quotient[22:0], 1'b0}),
         .rand_i(1'b0),
         .code_o(rounded)
       );

@@ -141,15 +141,15 @@ module ng_quantize_e2m1_lane #(
   end
 
   // ---- the code
-  logic high, from_half, up;
+  logic high, from_half, round_up;
   assign high = one_q & ~above_q ? four : two;
   assign from_half = ~one_q & above_q ? reached[0] : high;
-  assign up = half_q ? from_half : near_q & reached[count_q[FineBits-1:0]];
+  assign round_up = half_q ? from_half : near_q & reached[count_q[FineBits-1:0]];
   assign code_o = {
       sign_q,
-      floor_q[2] | (floor_q[1] & floor_q[0] & up),
-      (floor_q[1] ^ (floor_q[0] & up)) | (floor_q[2] & floor_q[1]),
-      (floor_q[0] ^ up) | (&floor_q)};
+      floor_q[2] | (floor_q[1] & floor_q[0] & round_up),
+      (floor_q[1] ^ (floor_q[0] & round_up)) | (floor_q[2] & floor_q[1]),
+      (floor_q[0] ^ round_up) | (&floor_q)};
 
   logic unused;
   assign unused = ^sig;

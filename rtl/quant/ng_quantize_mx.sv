@@ -57,7 +57,7 @@ module ng_quantize_mx #(
     .amax_o(amax)
   );
 
-  logic [511:0] a_q;
+  logic [511:0] block_q;
   logic [255:0] rand_q;
   logic         fmt_q, stochastic_q;
   ng_cut #(
@@ -67,22 +67,22 @@ module ng_quantize_mx #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({a_i, rand_i, fmt_i, stochastic_i, amax}),
-    .q_o  ({a_q, rand_q, fmt_q, stochastic_q, amax_q})
+    .q_o  ({block_q, rand_q, fmt_q, stochastic_q, amax_q})
   );
 
   localparam int E2m1Base = ng_format_pkg::E2M1Bias - 2;
   localparam int E4m3Base = ng_format_pkg::E4M3Bias - 2;
   localparam int E5m2Base = ng_format_pkg::E5M2Bias - 2;
-  logic              e5m2, nan, up;
+  logic              e5m2, nan, round_up;
   logic        [8:0] largest, low;
   logic        [7:0] exponent, scale;
   logic signed [8:0] base;
   assign e5m2 = FormatSet == ng_format_set_pkg::E5m2
       || (FormatSet == ng_format_set_pkg::Fp8 && fmt_q);
   assign nan = &amax_q[14:7];
-  assign up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
+  assign round_up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
   assign largest = FormatSet == 0 ? 9'd2 : e5m2 ? 9'd15 : 9'd8;
-  assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, up};
+  assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, round_up};
   assign exponent = low[8] ? 8'd0 : low[7:0];
   assign scale = nan ? 8'hFF : exponent;
   assign base = $signed((FormatSet == 0 ? 9'(E2m1Base) : e5m2 ? 9'(E5m2Base) : 9'(E4m3Base))
@@ -98,7 +98,7 @@ module ng_quantize_mx #(
     ) u_lane (
       .clk_i       (clk_i),
       .en_i        (en_i),
-      .x_i         (a_q[16*i +: 16]),
+      .x_i         (block_q[16*i +: 16]),
       .base_i      (base),
       .nan_i       (1'b0),
       .fmt_i       (fmt_q),

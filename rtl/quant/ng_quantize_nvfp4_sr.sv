@@ -77,11 +77,11 @@ module ng_quantize_nvfp4_sr #(
       .q_o  (late)
     );
   end
-  logic [255:0]           a;
+  logic [255:0]           block;
   logic [7:0]             g_exp;
   logic                   stochastic;
   logic [16*RandBits-1:0] random;
-  assign {a, g_exp, stochastic, random} = gen_wait[4].late;
+  assign {block, g_exp, stochastic, random} = gen_wait[4].late;
 
   // ---- scale times g: 1 + sig / 8, its exponent
   logic [2:0] sig;
@@ -142,7 +142,7 @@ module ng_quantize_nvfp4_sr #(
     ) u_lane (
       .clk_i        (clk_i),
       .en_i         (en_i),
-      .x_i          (a[16*i +: 16]),
+      .x_i          (block[16*i +: 16]),
       .minus_one_i  (minus_one),
       .minus_half_i (minus_half),
       .minus_eight_i(minus_eight),

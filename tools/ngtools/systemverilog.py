@@ -58,6 +58,7 @@ class Module:
     def __init__(self, top: str, files: list[Path], params: dict[str, int] | None = None):
         """`files` hold `top` and the packages that it refers to."""
         options = slang.CompilationOptions()
+        # A view, not a copy: the string has to live as long as the options are read.
         options.topModules = {top}
         options.paramOverrides = [f"{name}={value}" for name, value in (params or {}).items()]
         # What other files have is not needed for a module's own names.
