@@ -108,13 +108,13 @@ module ng_quantize_nvfp4 #(
   );
 
   // ---- A and M, the exponent of the scale
-  logic        [25:0] six_g;  // 3 s
+  logic        [25:0] divisor;  // 3 s
   logic               m_top;
   logic        [7:0]  m_byte;
   logic        [6:0]  m_high;
-  assign six_g = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
-  assign m_top = six_g[25];
-  assign m_byte = m_top ? six_g[25:18] : six_g[24:17];
+  assign divisor = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
+  assign m_top = divisor[25];
+  assign m_byte = m_top ? divisor[25:18] : divisor[24:17];
   assign m_high = {1'b0, m_byte[7:2]} + 7'd1;
 
   logic               above, nan;
@@ -176,7 +176,7 @@ module ng_quantize_nvfp4 #(
 
   logic        [255:0] block_qq;
   logic        [23:0]  g_sig_qq;
-  logic        [25:0]  six_g_q;
+  logic        [25:0]  divisor_q;
   logic signed [9:0]   g_exp_qq;
   logic        [8:0]   a_wide_q;
   logic        [2:0]   frac_q;
@@ -188,74 +188,39 @@ module ng_quantize_nvfp4 #(
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({block_q, g_sig_q, six_g, g_exp_q, a_wide, f_low, field, largest, zero, nan}),
-    .q_o  ({block_qq, g_sig_qq, six_g_q, g_exp_qq, a_wide_q, frac_q, field_q, largest_q, zero_q,
+    .d_i  ({block_q, g_sig_q, divisor, g_exp_q, a_wide, f_low, field, largest, zero, nan}),
+    .q_o  ({block_qq, g_sig_qq, divisor_q, g_exp_qq, a_wide_q, frac_q, field_q, largest_q, zero_q,
         nan_q})
   );
 
-  // ---- N or N + 1
-  logic [3:0] midpoint;       // less 16
-  logic [3:0] n_low;   // N
-  logic [3:0] n_unit;  // 2^d; 0 for 16
-  always_comb begin
-    midpoint = {frac_q, 1'b1};
-    n_low = {1'b1, frac_q};
-    n_unit = 4'd1;
-    if (field_q[4]) begin
-      unique case (field_q[1:0])
-        2'd3: begin midpoint = {frac_q[2:1], 2'b10};  n_low = {2'b01, frac_q[2:1]}; n_unit =
-            4'd2; end
-        2'd2: begin midpoint = {frac_q[2], 3'b100};  n_low = {3'b001, frac_q[2]};  n_unit =
-            4'd4; end
-        2'd1: begin midpoint = 4'b1000;              n_low = 4'd1;              n_unit = 4'd8; end
-        2'd0: begin midpoint = 4'b0000;              n_low = 4'd0;              n_unit = 4'd0; end
-      endcase
-    end
-  end
-
-  logic [30:0] t_m, left;
-  logic        round_up;
-  for (genvar i = 0; i < 4; i++) begin : gen_m
-    logic [27+i:0] partial, sum;
-    if (i == 0) begin : gen_first
-      assign partial = {1'b0, six_g_q, 1'b0};
-    end else begin : gen_next
-      assign partial = {gen_m[i-1].sum, 1'b0};
-    end
-    assign sum = midpoint[3-i] ? partial + (28+i)'(six_g_q) : partial;
-  end
-  assign t_m = gen_m[3].sum;
-  assign left = six_g_q[25] ? {a_wide_q, 22'b0} : {1'b0, a_wide_q, 21'b0};
-  assign round_up = ~largest_q & ({t_m, ~n_low[0]} < {left, 1'b1});
-
   // ---- the scale, and S
-  logic       live;
-  logic [7:0] scale;
-  logic       carry;
-  logic [2:0] factor;  // above 8; 16 is 8 with a carry
-  assign live = ~nan_q & ~zero_q & (round_up | (n_low != '0));
-  assign scale = nan_q ? 8'h7F : zero_q ? 8'h00
-      : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, round_up};
-  assign {carry, factor} = {1'b0, midpoint[3:1] & ~n_unit[3:1]} + (round_up ? n_unit : 4'd0);
-
-  logic [27:0] scaled;
-  for (genvar i = 0; i < 3; i++) begin : gen_s
-    logic [25+i:0] partial, sum;
-    if (i == 0) begin : gen_first
-      assign partial = {1'b0, g_sig_qq, 1'b0};
-    end else begin : gen_next
-      assign partial = {gen_s[i-1].sum, 1'b0};
-    end
-    assign sum = factor[2-i] ? partial + (26+i)'(g_sig_qq) : partial;
-  end
-  assign scaled = gen_s[2].sum;
+  logic              live;
+  logic        [7:0] scale;
+  logic       [27:0] scaled;
+  logic signed [9:0] s_exp;
+  logic        [2:0] unused_factor;
+  ng_nvfp4_scale_round u_round (
+    .g_sig_i  (g_sig_qq),
+    .g_exp_i  (g_exp_qq),
+    .divisor_i(divisor_q),
+    .a_wide_i (a_wide_q),
+    .frac_i   (frac_q),
+    .field_i  (field_q),
+    .largest_i(largest_q),
+    .zero_i   (zero_q),
+    .nan_i    (nan_q),
+    .scale_o  (scale),
+    .live_o   (live),
+    .factor_o (unused_factor),
+    .s_o      (scaled),
+    .s_exp_o  (s_exp)
+  );
 
   logic        [255:0] block_qqq;
   logic        [27:0]  scaled_q;
-  logic signed [9:0]   s_exp, s_exp_q;
+  logic signed [9:0]   s_exp_q;
   logic        [7:0]   scale_q;
   logic                live_q;
-  assign s_exp = g_exp_qq + 10'(field_q) - (carry | (n_low == '0) ? 10'sd5 : 10'sd6);
   ng_cut #(
     .Width (303),
     .Enable(Cuts & 4)
@@ -343,6 +308,6 @@ module ng_quantize_nvfp4 #(
   );
 
   logic unused;
-  assign unused = ^{six_g[16:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
+  assign unused = ^{divisor[16:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
       scaled7[21:0]};
 endmodule
