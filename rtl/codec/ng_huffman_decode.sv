@@ -38,7 +38,7 @@ module ng_huffman_decode #(
   output logic             fault_o,
   output logic             void_o         // beside fault_o: this beat stands for no value
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
     $fatal(1, "ng_huffman_decode: Width=%0d; expected 16 to 64, a power of two", Width);
   end

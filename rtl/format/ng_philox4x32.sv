@@ -29,7 +29,7 @@ module ng_philox4x32 #(
   output logic [63:0]  key_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RoundsPerCycle < 1 || RoundsPerCycle > 10) begin : gen_check_rounds_per_cycle
     $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected 1 to 10", RoundsPerCycle);
   end

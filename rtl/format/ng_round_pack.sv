@@ -63,8 +63,8 @@ module ng_round_pack #(
   parameter int RandBits = 8,    // random bits of stochastic rounding, 1 to 32
   parameter int Cuts     = 0     // registers: 1 shifted
 ) (
-  input  logic                       clk_i,    // this and en_i: of the cut
-  input  logic                       en_i,
+  input  logic                       clk_i,    // clock of the cut
+  input  logic                       en_i,     // enable of the cut
   input  logic [1:0]                 mode_i,
   input  logic                       nan_i,
   input  logic                       inf_i,
@@ -88,7 +88,7 @@ module ng_round_pack #(
       Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
   localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload
     $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together",
            ExpBits, ManBits);

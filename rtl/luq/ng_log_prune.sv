@@ -50,7 +50,7 @@ module ng_log_prune #(
   output logic [CountWidth-1:0]      zeros_o,
   output logic                       special_o     // there was an infinity or a NaN
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 16) begin : gen_check_lanes
     $fatal(1, "ng_log_prune: Lanes=%0d; expected 1 to 16", Lanes);
   end

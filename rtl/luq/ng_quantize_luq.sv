@@ -30,8 +30,8 @@ module ng_quantize_luq #(
   parameter int RandBits = 8,
   parameter int Cuts     = 0   // registers: 1 shifted + 2 codes
 ) (
-  input  logic                      clk_i,  // this and en_i: of the cuts
-  input  logic                      en_i,
+  input  logic                      clk_i,  // clock of the cuts
+  input  logic                      en_i,   // enable of the cuts
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [7:0]                scale_i,
   input  logic                      stochastic_i,
@@ -39,7 +39,7 @@ module ng_quantize_luq #(
   output logic [Lanes*4-1:0]        codes_o,
   output logic                      special_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
     $fatal(1, "ng_quantize_luq: Lanes=%0d; expected 1 to 256", Lanes);
   end

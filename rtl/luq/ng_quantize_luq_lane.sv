@@ -30,8 +30,8 @@ module ng_quantize_luq_lane #(
   parameter int Cut      = 0,
   localparam int CodeBits = Levels == 8 ? 5 : 4
 ) (
-  input  logic                clk_i,  // this and en_i: of the cut
-  input  logic                en_i,
+  input  logic                clk_i,  // clock of the cut
+  input  logic                en_i,   // enable of the cut
   input  logic [15:0]         x_i,
   input  logic [ManBits+7:0]  alpha_i,       // exponent field and mantissa
   input  logic                stochastic_i,

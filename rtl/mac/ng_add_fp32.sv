@@ -36,8 +36,8 @@ module ng_add_fp32 #(
   parameter int Cuts     = 0,
   localparam int ExpWidth = 10
 ) (
-  input  logic                       clk_i,     // this and en_i: of the cuts
-  input  logic                       en_i,
+  input  logic                       clk_i,     // clock of the cuts
+  input  logic                       en_i,      // enable of the cuts
   input  logic                       x_nan_i,
   input  logic                       x_inf_i,
   input  logic                       x_sign_i,
@@ -47,7 +47,7 @@ module ng_add_fp32 #(
   output logic [31:0]                sum_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (SigWidth < 1 || SigWidth > 64) begin : gen_check_sig_width
     $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth);
   end

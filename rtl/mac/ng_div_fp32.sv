@@ -33,7 +33,7 @@ module ng_div_fp32 #(
   input  logic        ready_i,
   output logic [31:0] y_o  // a_i / b_i; beside valid_o only
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Saturate < 0 || Saturate > 1) begin : gen_check_saturate
     $fatal(1, "ng_div_fp32: Saturate=%0d; expected 0 or 1", Saturate);
   end

@@ -41,13 +41,13 @@ module ng_dot_e2m1 #(
   parameter int Cuts  = 0,  // registers: 1 nodes
   localparam int DotWidth = 9 + $clog2(Lanes)
 ) (
-  input  logic                       clk_i,  // this and en_i: of the cut
-  input  logic                       en_i,
+  input  logic                       clk_i,  // clock of the cut
+  input  logic                       en_i,   // enable of the cut
   input  logic        [Lanes*4-1:0]  a_i,
   input  logic        [Lanes*4-1:0]  b_i,
   output logic signed [DotWidth-1:0] dot_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes);
   end

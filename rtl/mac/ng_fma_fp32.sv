@@ -20,15 +20,15 @@ module ng_fma_fp32 #(
   parameter int Cuts    = 0,
   localparam int Bits = 1 + ExpBits + ManBits
 ) (
-  input  logic            clk_i,  // this and en_i: of the cuts
-  input  logic            en_i,
+  input  logic            clk_i,  // clock of the cuts
+  input  logic            en_i,   // enable of the cuts
   input  logic [Bits-1:0] a_i,
   input  logic [Bits-1:0] b_i,
   input  logic [31:0]     c_i,
   output logic [31:0]     fp32_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits
     $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits);
   end

@@ -31,8 +31,8 @@ module ng_fp8_lane #(
   parameter int Cuts      = 0,  // registers: 1 product
   localparam int TermWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65
 ) (
-  input  logic                 clk_i,    // this and en_i: of the cut
-  input  logic                 en_i,
+  input  logic                 clk_i,    // clock of the cut
+  input  logic                 en_i,     // enable of the cut
   input  logic [7:0]           a_i,
   input  logic [7:0]           b_i,
   input  logic                 a_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -43,7 +43,7 @@ module ng_fp8_lane #(
   output logic                 pinf_o,
   output logic                 ninf_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)",
            FormatSet);

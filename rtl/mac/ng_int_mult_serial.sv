@@ -33,7 +33,7 @@ module ng_int_mult_serial #(
   output logic [ProductWidth-1:0] product_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
     $fatal(1, "ng_int_mult_serial: AWidth=%0d; expected 1 to 16", AWidth);
   end

@@ -83,7 +83,7 @@ module ng_mac_array #(
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0;
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Rows < 1) begin : gen_check_rows
     $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows);
   end

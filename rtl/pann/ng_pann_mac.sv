@@ -32,7 +32,7 @@ module ng_pann_mac #(
   output logic signed [AccWidth-1:0] result_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (XWidth < 1) begin : gen_check_x_width
     $fatal(1, "ng_pann_mac: XWidth=%0d; expected 1 or more", XWidth);
   end

@@ -23,7 +23,7 @@ module ng_sum_tree #(
   input  logic        [Operands-2:0]       carry_i,
   output logic signed [SumWidth-1:0]       sum_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Operands < 2) begin : gen_check_operands
     $fatal(1, "ng_sum_tree: Operands=%0d; expected 2 or more", Operands);
   end

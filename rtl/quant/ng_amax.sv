@@ -13,7 +13,7 @@ module ng_amax #(
   input  logic [Lanes*Width-1:0] a_i,
   output logic [Width-2:0]       amax_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes
     $fatal(1, "ng_amax: Lanes=%0d; expected 1 to 1024", Lanes);
   end

@@ -34,7 +34,7 @@ module ng_delayed_scaling #(
   input  logic [30:0] amax_i,  // FP32 without its sign
   output logic [31:0] scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (History < 1 || History > 65536) begin : gen_check_history
     $fatal(1, "ng_delayed_scaling: History=%0d; expected 1 to 65536", History);
   end

@@ -24,7 +24,7 @@ module ng_eden_scale #(
   input  logic [RandBits-1:0] rand_i,
   output logic [6:0]          scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
     $fatal(1, "ng_eden_scale: RandBits=%0d; expected 1 to 24", RandBits);
   end

@@ -29,7 +29,7 @@ module ng_l2_normalize #(
   // a row had more than MaxElements elements and was cut; until reset
   output logic            too_long_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
     $fatal(1, "ng_l2_normalize: ManBits=%0d; expected 1 to 23", ManBits);
   end

@@ -58,7 +58,7 @@ module ng_nvfp4_block #(
   output logic [CountBits-1:0] minus_base_o,  // of base - 1
   output logic [8:0]           minus_near_o   // of base - 1 - RandBits
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_nvfp4_block: RandBits=%0d; expected 1 to 16", RandBits);
   end

@@ -19,8 +19,8 @@ module ng_nvfp4_scale #(
   parameter int Largest = 6,  // 6 or 4
   parameter int Cut     = 0
 ) (
-  input  logic              clk_i,  // this and en_i: of the cut
-  input  logic              en_i,
+  input  logic              clk_i,  // clock of the cut
+  input  logic              en_i,   // enable of the cut
   input  logic       [14:0] amax_i,   // a BF16 code
   input  logic       [23:0] g_sig_i,
   input  logic       [7:0]  g_exp_i,  // biased
@@ -31,7 +31,7 @@ module ng_nvfp4_scale #(
   output logic       [27:0] s_o,
   output logic signed [9:0] s_exp_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Largest != 4 && Largest != 6) begin : gen_check_largest
     $fatal(1, "ng_nvfp4_scale: Largest=%0d; expected 4 or 6", Largest);
   end

@@ -36,14 +36,14 @@ module ng_quantize_4over6 #(
   // 128 codes
   parameter int Cuts = 0
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] a_i,
   input  logic [31:0]  tensor_scale_i,
   output logic [63:0]  codes_o,
   output logic [7:0]   scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts
     $fatal(1, "ng_quantize_4over6: Cuts=%0d; expected 0 to 255", Cuts);
   end

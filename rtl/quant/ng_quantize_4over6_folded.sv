@@ -60,7 +60,7 @@ module ng_quantize_4over6_folded #(
   output logic [7:0]          scale_o,         // of the block, beside all of its codes
   output logic                last_o           // the block's last codes
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 4 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_quantize_4over6_folded: Lanes=%0d; expected 1 to 4, a power of two", Lanes);
   end

@@ -32,8 +32,8 @@ module ng_quantize_e2m1_lane #(
   parameter int Cut      = 0,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
 ) (
-  input  logic                 clk_i,  // this and en_i: of the cut
-  input  logic                 en_i,
+  input  logic                 clk_i,  // clock of the cut
+  input  logic                 en_i,   // enable of the cut
   input  logic [15:0]          x_i,
   input  logic [14:0]          minus_one_i,   // of u as a BF16 code
   input  logic [14:0]          minus_half_i,  // of u / 2
@@ -47,7 +47,7 @@ module ng_quantize_e2m1_lane #(
   input  logic [2:0]           significand_i,  // behind the cut
   output logic [3:0]           code_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_e2m1_lane: RandBits=%0d; expected 1 to 16", RandBits);
   end

@@ -43,7 +43,7 @@ module ng_quantize_eden #(
   output logic [6:0]          scale_o,
   output logic                last_o           // the last block of a group that last_i ended
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
     $fatal(1, "ng_quantize_eden: ManBits=%0d; expected 1 to 23", ManBits);
   end

@@ -25,8 +25,8 @@ module ng_quantize_mx #(
   parameter int Cuts      = 0,  // registers: 1 amax + 2 shifted + 4 codes
   localparam int Bits = FormatSet == 0 ? 4 : 8
 ) (
-  input  logic               clk_i,  // this and en_i: of the cuts
-  input  logic               en_i,
+  input  logic               clk_i,  // clock of the cuts
+  input  logic               en_i,   // enable of the cuts
   input  logic [511:0]       a_i,
   input  logic               fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has not both
   input  logic               stochastic_i,
@@ -34,7 +34,7 @@ module ng_quantize_mx #(
   output logic [32*Bits-1:0] codes_o,
   output logic [7:0]         scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_quantize_mx: FormatSet=%0d; expected 0 to 6, a multiple of 2 (2 E4M3 + 4 E5M2; 0: E2M1)",
            FormatSet);

@@ -38,14 +38,14 @@ module ng_quantize_nvfp4 #(
   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
   parameter int Cuts       = 0
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] a_i,
   input  logic [31:0]  tensor_scale_i,
   output logic [63:0]  codes_o,
   output logic [7:0]   scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
     $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales);
   end

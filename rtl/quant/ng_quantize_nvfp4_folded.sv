@@ -42,7 +42,7 @@ module ng_quantize_nvfp4_folded #(
   output logic [7:0]                scale_o,         // of the block, beside each of its beats
   output logic                      last_o           // the block's last beat
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_quantize_nvfp4_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
   end

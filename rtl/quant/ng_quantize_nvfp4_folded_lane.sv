@@ -43,7 +43,7 @@ module ng_quantize_nvfp4_folded_lane #(
   input  logic                 live2_i,        // codes are not zero
   output logic [3:0]           code_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_nvfp4_folded_lane: RandBits=%0d; expected 1 to 16", RandBits);
   end

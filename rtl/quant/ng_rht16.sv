@@ -29,13 +29,13 @@ module ng_rht16 #(
   parameter int Window = 8,
   parameter int Cuts   = 0  // registers: 1 aligned + 2 summed + 4 normalized
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] x_i,    // element 0 in the low bits
   output logic [255:0] y_o,
   output logic         exact_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Window < 0 || Window > 253) begin : gen_check_window
     $fatal(1, "ng_rht16: Window=%0d; expected 0 to 253", Window);
   end

@@ -34,7 +34,7 @@ module ng_rht16_folded #(
   output logic [Lanes*16-1:0] y_o,
   output logic                exact_o   // of the block, beside each of its beats
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_rht16_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
   end

@@ -28,7 +28,7 @@ module ng_rht16_level #(
   output logic                       valid_o,
   output logic [Lanes*(Width+2)-1:0] y_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1) begin : gen_check_lanes
     $fatal(1, "ng_rht16_level: Lanes=%0d; expected 1 or more", Lanes);
   end

@@ -26,7 +26,7 @@ module ng_rht16_normalize #(
   output logic                  sticky_o,
   output logic [ShiftWidth-1:0] shift_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 10 || Width > 512) begin : gen_check_width
     $fatal(1, "ng_rht16_normalize: Width=%0d; expected 10 to 512", Width);
   end

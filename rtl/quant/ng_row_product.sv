@@ -15,7 +15,7 @@ module ng_row_product #(
   input  logic signed [BWidth-1:0]        b_i,
   output logic signed [AWidth+BWidth-1:0] product_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1) begin : gen_check_a_width
     $fatal(1, "ng_row_product: AWidth=%0d; expected 1 or more", AWidth);
   end

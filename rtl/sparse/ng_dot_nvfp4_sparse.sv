@@ -16,8 +16,8 @@ module ng_dot_nvfp4_sparse #(
   localparam int Width  = Pairs != 0 ? 8 : 4,
   localparam int Groups = 32 / Width
 ) (
-  input  logic                clk_i,  // this and en_i: of the cuts
-  input  logic                en_i,
+  input  logic                clk_i,  // clock of the cuts
+  input  logic                en_i,   // enable of the cuts
   input  logic [63:0]         a_i,
   input  logic [Groups*4-1:0] metadata_i,
   input  logic [127:0]        b_i,
@@ -27,7 +27,7 @@ module ng_dot_nvfp4_sparse #(
   output logic                nan_o,
   output logic                error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
     $fatal(1, "ng_dot_nvfp4_sparse: Pairs=%0d; expected 0 or 1", Pairs);
   end

@@ -24,7 +24,7 @@ module ng_mvue_2_4 #(
   output logic [2*(Width+2)-1:0] values_o,  // sign and magnitude, in halves of a_i's unit
   output logic [3:0]             metadata_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2 || Width > 32) begin : gen_check_width
     $fatal(1, "ng_mvue_2_4: Width=%0d; expected 2 to 32", Width);
   end

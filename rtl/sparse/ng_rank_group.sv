@@ -9,7 +9,7 @@ module ng_rank_group #(
   output logic [3:0]         largest_o,  // one bit
   output logic [3:0]         two_o       // two bits
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_rank_group: Width=%0d; expected 1 or more", Width);
   end

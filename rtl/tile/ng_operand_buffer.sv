@@ -39,7 +39,7 @@ module ng_operand_buffer #(
   input  logic                   release_i
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width);
   end

@@ -46,7 +46,7 @@ module ng_tile_drain #(
   output logic [14:0]            amax_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (StreamWidth < 32 || StreamWidth % 32 != 0) begin : gen_check_stream_width
     $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32",
            StreamWidth);

@@ -37,7 +37,7 @@ module ng_tile_encode #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0)
     begin : gen_check_stream_width
     $fatal(1, "ng_tile_encode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32",

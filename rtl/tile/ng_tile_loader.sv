@@ -52,7 +52,7 @@ module ng_tile_loader #(
   output logic                long_error_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ADepth > 32768) begin : gen_check_a_depth
     $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth);
   end

@@ -161,8 +161,6 @@ module ng_tile_regs #(
     end
   end
 
-  // ng-no-fault: no register has one of the address's upper four bits, so they only matter together,
-  //   which the prover does not show in time
   always_ff @(posedge clk_i) begin
     if (~aw_held_q & s_axil_awvalid_i) awaddr_q <= s_axil_awaddr_i[11:2];
     if (~w_held_q & s_axil_wvalid_i) begin

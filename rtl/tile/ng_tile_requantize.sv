@@ -64,7 +64,7 @@ module ng_tile_requantize #(
   output logic [14:0]            amax_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Rows < 1 || Rows > 255) begin : gen_check_rows
     $fatal(1, "ng_tile_requantize: Rows=%0d; expected 1 to 255", Rows);
   end
