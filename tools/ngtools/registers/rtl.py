@@ -161,7 +161,7 @@ class Writer:
         return out
 
     def checks(self) -> list[str]:
-        out = ["`ifndef __ICARUS__ // which has no elaboration tasks"]
+        out = ["`ifndef __ICARUS__ // Icarus has no elaboration tasks"]
         for p in self.parameters:
             tests = [f"{p.name} < {p.least}"] + ([f"{p.name} > {p.most}"] if p.most < INT_MAX else [])
             tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
