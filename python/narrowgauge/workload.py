@@ -13,13 +13,13 @@ from __future__ import annotations
 import argparse
 import json
 import operator
+import reprlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from . import _onnx_operators as operators
-from ._arguments import shown
 from ._onnx_operators import WorkloadError
 
 __all__ = ["WorkloadError", "from_onnx", "main"]
@@ -29,7 +29,7 @@ def _checked(dims: Mapping[str, int] | None) -> dict[str, int]:
     if dims is None:
         return {}
     if not isinstance(dims, Mapping):
-        raise WorkloadError(f"dims is {shown(dims)}; expected sizes by name, as {{'batch': 1}}")
+        raise WorkloadError(f"dims is {reprlib.repr(dims)}; expected sizes by name, as {{'batch': 1}}")
     sizes = {}
     for name, size in dims.items():
         try:
@@ -37,7 +37,9 @@ def _checked(dims: Mapping[str, int] | None) -> dict[str, int]:
         except TypeError:
             sizes[name] = 0
         if not isinstance(name, str) or isinstance(size, bool) or sizes[name] < 1:
-            raise WorkloadError(f"dims has {shown(name)}: {shown(size)}; expected a name and a size of 1 or more")
+            raise WorkloadError(
+                f"dims has {reprlib.repr(name)}: {reprlib.repr(size)}; expected a name and a size of 1 or more"
+            )
     return sizes
 
 
@@ -60,7 +62,7 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
         name = Path(model).stem
         model = _onnx.load(str(model))
     elif not isinstance(model, onnx.ModelProto):
-        raise WorkloadError(f"model is {shown(model)}; expected the path of a file, or an onnx.ModelProto")
+        raise WorkloadError(f"model is {reprlib.repr(model)}; expected the path of a file, or an onnx.ModelProto")
     if not _onnx.is_text(model):
         raise WorkloadError(f"{name} cannot be read as an ONNX model: it has names that are not UTF-8")
     walk = _onnx.Walk(model, _checked(dims))
