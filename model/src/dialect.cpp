@@ -19,6 +19,7 @@
 #include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "quantize_parts.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -748,7 +749,7 @@ float block_factor(const Dialect& d, float block_scale, float amax) {
 
 FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size_t k, FrontStage stage,
                         unsigned threads) {
-  if (vectors == 0 || k == 0 || x.size() != vectors * k) {
+  if (vectors == 0 || k == 0 || !detail::is_product(x.size(), vectors, k)) {
     throw Error("a front stage was given " + std::to_string(vectors) + " vectors of " + std::to_string(k) + " with " +
                 std::to_string(x.size()) + " values: expected vectors * k of them, at least one");
   }

@@ -11,6 +11,7 @@
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -187,7 +188,7 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
     throw Error("the product is " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
                 ": expected sizes of 1 or more, and a contraction of at most " + std::to_string(max_k));
   }
-  if (a.values.size() != m * k || b.codes.size() != n * k) {
+  if (!detail::is_product(a.values.size(), m, k) || !detail::is_product(b.codes.size(), n, k)) {
     throw Error("the INT4 operand has " + std::to_string(a.values.size()) + " values and the FP4 operand " +
                 std::to_string(b.codes.size()) + " codes: expected " + std::to_string(m * k) + " and " +
                 std::to_string(n * k) + ", rows times contraction");
