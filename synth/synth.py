@@ -2,8 +2,8 @@
 """Area and speed of the units, from recipes and into records that are data.
 
 A target (synth/targets/*.json) is a Yosys recipe and what to count. A configuration is a unit with parameters: those with the
-face area in the units' records (rtl/<family>/ng_<unit>.toml). A record of area (synth/records/*.json) holds the counts of one
-configuration for every target, with tool versions, recipe and a hash of the RTL, so that a stale one is noticed.
+face area in the units' records (rtl/<family>/ng_<unit>.toml). A record of area is a line of synth/records/<target>.jsonl for each
+target: the counts of one configuration, with tool versions, recipe and a hash of the RTL, so that a stale one is noticed.
 
 examples
   synth/synth.py --list                                what can be synthesized, for which targets
@@ -34,7 +34,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ngtools import ngflow, route
+from ngtools import ngflow, recorded, route
 from ngtools.ngflow import FlowError
 from ngtools.records import read_units
 from ngtools.status import described
@@ -42,6 +42,7 @@ from ngtools.status import described
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
+SHARED = ("unit", "top", "parameters", "source_sha256", "tools")  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -64,9 +65,38 @@ def configurations() -> dict[str, tuple[dict, dict]]:
     return {entry["record"]: (unit, entry) for unit in load_units() for entry in unit["synth"]}
 
 
+def load_entries() -> dict[str, dict[str, dict]]:
+    """Target -> record name -> line."""
+    return {path.stem: recorded.read(path) for path in sorted(RECORDS.glob(f"*{recorded.SUFFIX}"))}
+
+
+def load_records() -> dict[str, dict]:
+    """Record name -> record, with what each target counted."""
+    found: dict[str, dict] = {}
+    for target, entries in load_entries().items():
+        for name, entry in entries.items():
+            shared = {key: entry[key] for key in SHARED}
+            record = found.setdefault(name, {**shared, "targets": {}})
+            if any(record[key] != value for key, value in shared.items()):
+                raise FlowError(
+                    f'record "{name}" on {target} is of another design or tool than on {", ".join(record["targets"])}; '
+                    f"run synth/synth.py --record {name}"
+                )
+            record["targets"][target] = {key: value for key, value in entry.items() if key not in ("record", *SHARED)}
+    return found
+
+
 def load_record(name: str) -> dict | None:
-    path = RECORDS / f"{name}.json"
-    return json.loads(path.read_text()) if path.exists() else None
+    return load_records().get(name)
+
+
+def save_record(name: str, record: dict) -> None:
+    """A line in the file of each of its targets, and none in the others."""
+    for target in sorted({*record["targets"], *load_entries()}):
+        result = record["targets"].get(target)
+        shared = {key: record[key] for key in SHARED}
+        entry = None if result is None else {"record": name, **shared, **result}
+        recorded.update(RECORDS / f"{target}{recorded.SUFFIX}", {name: entry})
 
 
 # ---------------------------------------------------------------- synthesis
@@ -218,7 +248,7 @@ def check(name: str) -> int:
     unit, entry = configurations()[name]
     record = load_record(name)
     if record is None:
-        print(f"{name}: synth/records/{name}.json is missing; run synth/synth.py --record {name}")
+        print(f"{name}: synth/records has no such record; run synth/synth.py --record {name}")
         return 1
     problems = budget_problems(name, entry, record)
     if record["parameters"] != entry["params"]:
@@ -231,14 +261,13 @@ def check(name: str) -> int:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
     then = record["targets"][on]
     if ngflow.yosys_version() not in record["tools"]:
+        # Figures of one version of a mapper bind nobody who has another.
         print(
-            f"{name}: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: counts are not compared, budgets are"
+            f"{name}: notice: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: nothing is compared"
         )
-        problems += budget_problems(
-            name,
-            {"budget": {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix(f"{on}.") in now}},
-            {"targets": {on: now}},
-        )
+        budget = {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix(f"{on}.") in now}
+        for problem in budget_problems(name, {"budget": budget}, {"targets": {on: now}}):
+            print(problem.replace(f"{name}: ", f"{name}: notice: ", 1))
     else:
         problems += [
             f"{name}: {on} {figure} is {now[figure]}, recorded {then.get(figure, 'never')}"
@@ -253,7 +282,7 @@ def check(name: str) -> int:
         + (
             f"{len(problems)} problems: run synth/synth.py --record {name}, look at the difference"
             if problems
-            else f"as recorded, budgets {entry.get('budget', 'none')} hold"
+            else f"the record is of this design, budgets {entry.get('budget', 'none')} hold in it"
         )
     )
     return 1 if problems else 0
@@ -263,9 +292,9 @@ def check_route(names: list[str], targets: dict[str, dict]) -> int:
     """The first seed of each target again: the path has to be the recorded one, to the last digit."""
     problems, compared, others = [], 0, 0
     for name in names:
-        record = pick(name, {n: load_record(n) for n in configurations()}, "record")
+        record = load_records().get(pick(name, {n: n for n in configurations()}, "record"))
         if record is None:
-            problems.append(f"{name}: synth/records/{name}.json is missing; run synth/synth.py --route {name}")
+            problems.append(f"{name}: synth/records has no such record; run synth/synth.py --route {name}")
             continue
         if record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
             problems.append(
@@ -344,7 +373,8 @@ def target_table(name: str, target: dict, records: dict[str, dict]) -> str:
 
 
 def area_page() -> str:
-    records = {name: record for name in configurations() if (record := load_record(name)) is not None}
+    known = load_records()
+    records = {name: known[name] for name in configurations() if name in known}
     targets = load_targets()
     tools: set[str] = set()
     effort: list[tuple[float, float, str]] = []
@@ -447,9 +477,8 @@ def chosen_targets(text: str, targets: dict[str, dict]) -> dict[str, dict]:
 
 
 def write_record(name: str, record: dict) -> None:
-    RECORDS.mkdir(exist_ok=True)
     record["targets"] = {target: record["targets"][target] for target in sorted(record["targets"])}
-    (RECORDS / f"{name}.json").write_text(json.dumps(record, indent=2) + "\n")
+    save_record(name, record)
     print_result(record)
     sys.stdout.flush()
 
@@ -465,15 +494,12 @@ def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
         plain = [target for target in targets if not targets[target].get("whole")]
         wanted = [*entry.get("targets", plain), *(routable(targets) if entry.get("place_and_route") else [])]
         record = measure(unit, entry["params"], {target: targets[target] for target in targets if target in wanted})
-        before = load_record(name)
-        same = before is not None and all(
-            before[key] == record[key] for key in ("source_sha256", "parameters", "tools")
-        )
-        for target, result in (before or {"targets": {}})["targets"].items():
-            pnr = result.get("place_and_route")
+        for target, entries in load_entries().items():
+            before = entries.get(name, {})
+            pnr = before.get("place_and_route")
             if (
                 pnr
-                and same
+                and all(before[key] == record[key] for key in ("source_sha256", "parameters", "tools"))
                 and target in record["targets"]
                 and pnr["command"] == targets[target]["place_and_route"]["command"]
             ):

@@ -43,7 +43,7 @@ module ng_%(name)s #(
 %(clocked_ports)s  input  logic [Width-1:0] a_i,
   output logic [Width-1:0] y_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1 || Width > 64) begin : gen_check_width $fatal(1, "ng_%(name)s: Width=%%0d; expected 1 to 64", Width); end
 `endif
 

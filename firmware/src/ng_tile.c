@@ -41,6 +41,7 @@ enum {
   DEFAULT_COMMAND_BEATS = 64,
   CODE_BITS = 12,          /* of the longest code of compressed operands */
   CODE_SYMBOLS = 256,      /* of which it has codes */
+  MOST_CODERS = 8,         /* decoders, and encoders */
   CHUNK_BYTES = 256,       /* of results in a chunk of a packet: as many stream words as this has room for */
   CHUNK_MORE = 8,          /* bytes by which a chunk may be longer, its head included */
   MOST_VECTORS = INT32_MAX /* rows of whole panels must not wrap */
@@ -90,6 +91,37 @@ static ng_result_t get(const ng_tile_t *tile, uint32_t offset, uint32_t *value) 
 
 static ng_result_t put(const ng_tile_t *tile, uint32_t offset, uint32_t value) {
   return bus_result(tile->port->write32(tile->port->ctx, tile->base + offset, value));
+}
+
+/* The signature of the writes that the tile has taken. */
+static ng_result_t get_signature(const ng_tile_t *tile, uint32_t *signature) {
+  return get(tile, NG_TILE_SIGNATURE_OFFSET, signature);
+}
+
+/* Writes, and takes the write into *signature as the tile does (docs/registers.md, SIGNATURE). Of all registers but
+ * CONTROL, IRQ_ENABLE and IRQ_PENDING, which have none. */
+static ng_result_t put_signed(const ng_tile_t *tile, uint32_t *signature, uint32_t offset, uint32_t value) {
+  const uint32_t key = 0xF000U | offset; /* all four bytes of the word */
+  uint32_t x = *signature ^ value ^ (key << 16 | key);
+  x ^= x << 13;
+  x ^= x >> 17;
+  *signature = x ^ x << 5;
+  return put(tile, offset, value);
+}
+
+/* Whether the tile has taken what it was sent, and nothing else. */
+static ng_result_t check_signature(const ng_tile_t *tile, uint32_t expected) {
+  uint32_t signature;
+  TRY(get_signature(tile, &signature));
+  return signature == expected ? NG_OK : NG_ERROR_SIGNATURE;
+}
+
+/* Writes CONTROL, but for a reset: that the signature stays tells that the write has not gone to another register. */
+static ng_result_t put_control(const ng_tile_t *tile, uint32_t bits) {
+  uint32_t signature;
+  TRY(get_signature(tile, &signature));
+  TRY(put(tile, NG_TILE_CONTROL_OFFSET, bits));
+  return check_signature(tile, signature);
 }
 
 static uint32_t now(const ng_tile_t *tile) { return tile->port->ticks(tile->port->ctx); }
@@ -167,6 +199,23 @@ static uint32_t image_bytes(const ng_tile_t *tile, ng_side_t side) {
   return quotient_up(element_bytes(tile, side) + beside, tile->stream_bytes) * tile->stream_bytes;
 }
 
+static bool power_of_two(uint32_t x) { return x != 0 && (x & (x - 1)) == 0; }
+
+/* Whether a tile can have these capabilities together, each one checked against all others that it must suit. What is
+ * packed, loaded and received relies on it: whole bytes of elements, whole blocks, whole words of stream. */
+static bool sane(const ng_tile_t *tile) {
+  if (tile->rows == 0 || tile->cols == 0 || tile->a_depth == 0 || tile->b_depth == 0 || tile->max_beats == 0)
+    return false;
+  if (tile->format_set == 0 || (tile->format_set & ~FORMATS_KNOWN) != 0) return false;
+  if (tile->stream_bytes < sizeof(uint32_t) || !power_of_two(tile->stream_bytes)) return false;
+  if (tile->codec > MOST_CODERS || tile->encoders > MOST_CODERS) return false;
+  const bool blocks = tile->lanes % NVFP4_BLOCK == 0, power = power_of_two(tile->lanes) && tile->lanes > 1;
+  if (tile->lanes == 0 || (has_nvfp4(tile) && !blocks)) return false;
+  if ((tile->format_set & NG_TILE_FORMAT_SET_LUQ) != 0 && !power) return false;
+  if (tile->requantize && !(power && power_of_two(tile->cols) && tile->cols <= tile->lanes)) return false;
+  return !tile->sparse || (blocks && !tile->requantize);
+}
+
 static ng_result_t get_capabilities(ng_tile_t *tile) {
   uint32_t word;
   TRY(get(tile, NG_TILE_MAGIC_OFFSET, &word));
@@ -197,13 +246,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->codec = GET(word, STREAM_CODEC);
   tile->encoders = GET(word, STREAM_ENCODERS);
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
-  const bool sane = tile->rows != 0 && tile->cols != 0 && tile->lanes != 0 && tile->format_set != 0 &&
-                    (tile->format_set & ~FORMATS_KNOWN) == 0 && tile->a_depth != 0 && tile->b_depth != 0 &&
-                    tile->max_beats != 0 && (!has_nvfp4(tile) || tile->lanes % NVFP4_BLOCK == 0) &&
-                    tile->stream_bytes >= sizeof(uint32_t) && (tile->stream_bytes & (tile->stream_bytes - 1)) == 0 &&
-                    (!tile->requantize || tile->lanes % tile->cols == 0) &&
-                    (!tile->sparse || (tile->lanes % NVFP4_BLOCK == 0 && !tile->requantize));
-  if (!sane) return NG_ERROR_CAPABILITIES;
+  if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
   tile->b_image = image_bytes(tile, NG_SIDE_B);
   return NG_OK;
@@ -233,10 +276,11 @@ ng_result_t ng_tile_reset(const ng_tile_t *tile) {
     uint32_t status;
     const ng_result_t result = get_status(tile, &status);
     if (result == NG_ERROR_BUS) return result;
-    if (result == NG_OK && GET(status, STATUS_BUSY) == 0) return NG_OK;
+    if (result == NG_OK && GET(status, STATUS_BUSY) == 0) break;
     if (late(tile, start)) return NG_ERROR_TIMEOUT;
     idle(tile);
   }
+  return check_signature(tile, NG_TILE_SIGNATURE_RESET); /* it has taken the reset, and nothing since */
 }
 
 /* ---- operands ---- */
@@ -517,9 +561,9 @@ static ng_result_t push_load(ng_gemm_t *gemm) {
   gemm->send_bytes = segments ? segments[load.segment + load.segments] - start : (size_t)load.count * image;
   gemm->sent += gemm->send_bytes;
   gemm->unsent = true;
-  TRY(put(gemm->tile, NG_TILE_LOAD_OFFSET,
-          PUT(LOAD_PANEL_BEATS, load.count) | PUT(LOAD_COMPRESSED, segments != NULL) | PUT(LOAD_MORE, load.more) |
-              PUT(LOAD_OPERAND, load.side)));
+  TRY(put_signed(gemm->tile, &gemm->signature, NG_TILE_LOAD_OFFSET,
+                 PUT(LOAD_PANEL_BEATS, load.count) | PUT(LOAD_COMPRESSED, segments != NULL) |
+                     PUT(LOAD_MORE, load.more) | PUT(LOAD_OPERAND, load.side)));
   ++gemm->loads;
   ++gemm->load.part;
   if (gemm->load.part == LOAD_PARTS) (void)advance(gemm, &gemm->load);
@@ -529,21 +573,22 @@ static ng_result_t push_load(ng_gemm_t *gemm) {
 
 /* What all compute commands take along: written before the first one, and behind the first loads, so that operands come
  * meanwhile. */
-static ng_result_t put_settings(const ng_gemm_t *gemm) {
+static ng_result_t put_settings(ng_gemm_t *gemm) {
   const ng_tile_t *tile = gemm->tile;
   const ng_gemm_config_t *config = &gemm->config;
-  TRY(put(tile, NG_TILE_FORMAT_OFFSET,
-          PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
-  TRY(put(tile, NG_TILE_SCALE_OFFSET, config->scale));
+  uint32_t *signature = &gemm->signature;
+  TRY(put_signed(tile, signature, NG_TILE_FORMAT_OFFSET,
+                 PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
+  TRY(put_signed(tile, signature, NG_TILE_SCALE_OFFSET, config->scale));
   if (!config->requantize) return NG_OK;
   /* Between products it is off: step, or a reset. */
   const ng_format_t format = config->c_format;
-  TRY(put(tile, NG_TILE_REQUANTIZE_OFFSET,
-          PUT(REQUANTIZE_NVFP4, format == NG_NVFP4) | PUT(REQUANTIZE_E4M3, format == NG_E4M3) |
-              PUT(REQUANTIZE_E5M2, format == NG_E5M2) | PUT(REQUANTIZE_INT4, format == NG_LUQ) |
-              PUT(REQUANTIZE_RELU, config->relu)));
-  if (config->c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, PUT(COMPRESS_RESULTS, 1)));
-  return put(tile, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
+  TRY(put_signed(tile, signature, NG_TILE_REQUANTIZE_OFFSET,
+                 PUT(REQUANTIZE_NVFP4, format == NG_NVFP4) | PUT(REQUANTIZE_E4M3, format == NG_E4M3) |
+                     PUT(REQUANTIZE_E5M2, format == NG_E5M2) | PUT(REQUANTIZE_INT4, format == NG_LUQ) |
+                     PUT(REQUANTIZE_RELU, config->relu)));
+  if (config->c_segments) TRY(put_signed(tile, signature, NG_TILE_COMPRESS_OFFSET, PUT(COMPRESS_RESULTS, 1)));
+  return put_signed(tile, signature, NG_TILE_TENSOR_SCALE_OFFSET, config->tensor_scale);
 }
 
 static ng_result_t push_compute(ng_gemm_t *gemm) {
@@ -558,15 +603,15 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
       at->chunk + 1 == gemm->chunks ? gemm->config.b.rows - (gemm->b_panels - 1) * tile->cols : tile->cols;
   const uint32_t edge = PUT(EDGE_ROWS, rows) | PUT(EDGE_COLS, cols);
   if (gemm->computes == 0) TRY(put_settings(gemm));
-  if (panels != gemm->panels) TRY(put(tile, NG_TILE_PANELS_OFFSET, panels));
-  if (edge != gemm->edge) TRY(put(tile, NG_TILE_EDGE_OFFSET, edge));
+  if (panels != gemm->panels) TRY(put_signed(tile, &gemm->signature, NG_TILE_PANELS_OFFSET, panels));
+  if (edge != gemm->edge) TRY(put_signed(tile, &gemm->signature, NG_TILE_EDGE_OFFSET, edge));
   gemm->panels = panels;
   gemm->edge = edge;
-  TRY(put(tile, NG_TILE_COMPUTE_OFFSET,
-          PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) | PUT(COMPUTE_FIRST, at->pass == 0) |
-              PUT(COMPUTE_LAST, last) | PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) |
-              PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) | PUT(COMPUTE_IRQ, last && gemm->config.interrupts) |
-              PUT(COMPUTE_PART_A, a_stays(gemm))));
+  TRY(put_signed(tile, &gemm->signature, NG_TILE_COMPUTE_OFFSET,
+                 PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) |
+                     PUT(COMPUTE_FIRST, at->pass == 0) | PUT(COMPUTE_LAST, last) |
+                     PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) | PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) |
+                     PUT(COMPUTE_IRQ, last && gemm->config.interrupts) | PUT(COMPUTE_PART_A, a_stays(gemm))));
   ++gemm->computes;
   if (last) ++gemm->results;
   (void)advance(gemm, &gemm->compute);
@@ -674,6 +719,12 @@ static ng_result_t receive(ng_gemm_t *gemm, bool *moved) {
   return NG_OK;
 }
 
+/* No more interrupts, and none pending. */
+static ng_result_t quiet(const ng_tile_t *tile) {
+  TRY(put(tile, NG_TILE_IRQ_ENABLE_OFFSET, 0));
+  return put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts);
+}
+
 /* One round; NG_BUSY: not finished. */
 static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   const ng_tile_t *tile = gemm->tile;
@@ -714,8 +765,10 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   const bool agree = finished(gemm, &gemm->load) && finished(gemm, &gemm->compute) &&
                      loads - gemm->loads_before == gemm->loads && done - gemm->done_before == gemm->results;
   if (!agree) return NG_ERROR_MISCOUNT;
-  if (gemm->config.c_segments) TRY(put(tile, NG_TILE_COMPRESS_OFFSET, 0));
-  return gemm->config.requantize ? put(tile, NG_TILE_REQUANTIZE_OFFSET, 0) : NG_OK;
+  if (gemm->config.c_segments) TRY(put_signed(tile, &gemm->signature, NG_TILE_COMPRESS_OFFSET, 0));
+  if (gemm->config.requantize) TRY(put_signed(tile, &gemm->signature, NG_TILE_REQUANTIZE_OFFSET, 0));
+  if (gemm->config.interrupts) TRY(quiet(tile));
+  return check_signature(tile, gemm->signature); /* behind all writes: one that came elsewhere shows */
 }
 
 /* Of an operand of `rows` vectors of k: beats, and in how many parts of k it is sent. */
@@ -851,6 +904,7 @@ ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_
   uint32_t status;
   TRY(get_status(tile, &status));
   if (GET(status, STATUS_BUSY) != 0) return NG_BUSY;
+  TRY(get_signature(tile, &gemm->signature));
   TRY(get(tile, NG_TILE_LOADS_OFFSET, &gemm->loads_before));
   TRY(get(tile, NG_TILE_DONE_OFFSET, &gemm->done_before));
   TRY(put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts));
@@ -873,11 +927,11 @@ ng_result_t ng_tile_gemm_step(ng_gemm_t *gemm) {
       gemm->state = NG_ERROR_TIMEOUT;
     }
   }
-  if (gemm->state != NG_BUSY && gemm->config.interrupts) {
-    ng_result_t quiet = put(tile, NG_TILE_IRQ_ENABLE_OFFSET, 0);
-    if (quiet == NG_OK) quiet = put(tile, NG_TILE_IRQ_PENDING_OFFSET, all_interrupts);
-    if (gemm->state == NG_OK) gemm->state = quiet;
-  }
+  if (gemm->state == NG_BUSY || gemm->state == NG_OK) return gemm->state;
+  if (gemm->config.interrupts) (void)quiet(tile);
+  /* What went wrong may come from a write that the tile has not taken: then that is the result. */
+  if (gemm->state != NG_ERROR_BUS && check_signature(tile, gemm->signature) == NG_ERROR_SIGNATURE)
+    gemm->state = NG_ERROR_SIGNATURE;
   return gemm->state;
 }
 
@@ -916,7 +970,12 @@ ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax) {
 ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
   if (!tile) return NG_ERROR_ARGUMENT;
   if (!tile->requantize) return NG_ERROR_UNSUPPORTED;
-  return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_AMAX_MASK);
+  uint32_t status, amax;
+  TRY(get(tile, NG_TILE_STATUS_OFFSET, &status));
+  TRY(put_control(tile, NG_TILE_CONTROL_CLEAR_AMAX_MASK));
+  TRY(get(tile, NG_TILE_AMAX_OFFSET, &amax));
+  const bool at_rest = GET(status, STATUS_BUSY) == 0; /* else results may have come since */
+  return at_rest && amax != 0 ? NG_ERROR_SIGNATURE : NG_OK;
 }
 
 /* ---- compressed operands and results ---- */
@@ -951,35 +1010,40 @@ ng_result_t ng_tile_load_code(const ng_tile_t *tile, const uint8_t lengths[128])
   if (!tile || !lengths) return NG_ERROR_ARGUMENT;
   if (tile->codec == 0) return NG_ERROR_UNSUPPORTED;
   TRY(check_code(lengths));
+  uint32_t signature;
+  TRY(get_signature(tile, &signature));
   /* Codes count up in order of length, then of symbol; `next`: of 12 bits, the first without one. */
   uint32_t next = 0, rank = 0;
   for (uint32_t length = 1; length <= CODE_BITS; ++length) {
     const uint32_t shift = CODE_BITS - length, base = (rank - (next >> shift)) & 0xFFU;
     for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
       if (code_length(lengths, symbol) != length) continue;
-      TRY(put(tile, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, rank) | PUT(CODE_DATA, symbol)));
+      TRY(put_signed(tile, &signature, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, rank) | PUT(CODE_DATA, symbol)));
       ++rank;
       next += 1U << shift;
     }
-    TRY(put(tile, NG_TILE_CODE_OFFSET, PUT(CODE_ADDRESS, CODE_SYMBOLS + length) | PUT(CODE_DATA, next << 8 | base)));
+    TRY(put_signed(tile, &signature, NG_TILE_CODE_OFFSET,
+                   PUT(CODE_ADDRESS, CODE_SYMBOLS + length) | PUT(CODE_DATA, next << 8 | base)));
   }
-  return NG_OK;
+  return check_signature(tile, signature);
 }
 
 ng_result_t ng_tile_load_result_code(const ng_tile_t *tile, const uint8_t lengths[128]) {
   if (!tile || !lengths) return NG_ERROR_ARGUMENT;
   if (tile->encoders == 0) return NG_ERROR_UNSUPPORTED;
   TRY(check_code(lengths));
-  uint32_t next = 0;
+  uint32_t next = 0, signature;
+  TRY(get_signature(tile, &signature));
   for (uint32_t length = 0; length <= CODE_BITS; ++length) {
     for (uint32_t symbol = 0; symbol < CODE_SYMBOLS; ++symbol) {
       if (code_length(lengths, symbol) != length) continue;
       const uint32_t entry = length == 0 ? 0 : length << CODE_BITS | next;
-      TRY(put(tile, NG_TILE_RESULT_CODE_OFFSET, PUT(RESULT_CODE_ADDRESS, symbol) | PUT(RESULT_CODE_DATA, entry)));
+      TRY(put_signed(tile, &signature, NG_TILE_RESULT_CODE_OFFSET,
+                     PUT(RESULT_CODE_ADDRESS, symbol) | PUT(RESULT_CODE_DATA, entry)));
       if (length != 0) next += 1U << (CODE_BITS - length);
     }
   }
-  return NG_OK;
+  return check_signature(tile, signature);
 }
 
 /* ---- counters ---- */
@@ -1006,7 +1070,7 @@ ng_result_t ng_tile_counters(const ng_tile_t *tile, ng_counters_t *counters) {
 
 ng_result_t ng_tile_clear_counters(const ng_tile_t *tile) {
   if (!tile) return NG_ERROR_ARGUMENT;
-  return put(tile, NG_TILE_CONTROL_OFFSET, NG_TILE_CONTROL_CLEAR_COUNTERS_MASK);
+  return put_control(tile, NG_TILE_CONTROL_CLEAR_COUNTERS_MASK);
 }
 
 /* ---- text ---- */
@@ -1062,6 +1126,9 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_SCALE:
       return "requantized results do not take this tensor scale: expected 2^-111 or more and finite, in FP8 a power of "
              "two among these, in INT4 finite and above 0";
+    case NG_ERROR_SIGNATURE:
+      return "the tile has not taken exactly the register writes that it was sent, the results are void: reset it, try "
+             "again, and check the bus if it comes back";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
     default:

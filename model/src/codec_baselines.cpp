@@ -7,6 +7,7 @@
 #include "narrowgauge/codec/baselines.hpp"
 #include "narrowgauge/codec/bits.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -28,7 +29,9 @@ int number(std::uint8_t value, bool is_signed) { return is_signed ? static_cast<
 /// A value is 1 and what `put` makes of it, a run of zeros 0 and its length.
 template <class Put>
 void write_runs(std::span<const std::uint8_t> values, BitWriter& runs, Put put) {
+  detail::Pace pace;
   for (std::size_t i = 0; i < values.size();) {
+    pace();
     if (values[i] != 0) {
       runs.put(1, 1);
       put(values[i++]);
@@ -142,7 +145,9 @@ bool read_block(BitReader& in, std::array<int, block>& words, bool is_signed) {
 
 std::vector<std::uint8_t> zvc_encode(std::span<const std::uint8_t> values) {
   std::vector<std::uint8_t> bytes;
+  detail::Pace pace;
   for (std::size_t at = 0; at < values.size(); at += group) {
+    pace(group);
     const auto part = values.subspan(at, std::min(group, values.size() - at));
     const std::size_t mask = bytes.size();
     bytes.resize(mask + (part.size() + 7) / 8);

@@ -7,6 +7,7 @@
 
 #include "narrowgauge/codec/entropy.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -53,7 +54,9 @@ SoftEntropy soft_entropy(std::span<const float> x, unsigned bits, double sharpne
     }
     for (double& share : of_value) share /= sum;
   };
+  detail::Pace pace;
   for (const float value : x) {
+    pace(codes);
     share_out((value - least) * scale);
     for (std::size_t k = 0; k < codes; ++k) shares[k] += of_value[k] / count;
   }
@@ -63,6 +66,7 @@ SoftEntropy soft_entropy(std::span<const float> x, unsigned bits, double sharpne
   }
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double u = (x[i] - least) * scale;
+    pace(codes);
     share_out(u);
     double mean_slope = 0, both = 0, weight = 0;
     for (std::size_t k = 0; k < codes; ++k) {
@@ -83,6 +87,7 @@ double clip_limit(std::span<const float> x, double sigmas) {
   double sum = 0, squares = 0;
   for (const float value : x) sum += value;
   const double count = static_cast<double>(x.size()), mean = sum / count;
+  detail::breathe();
   for (const float value : x) squares += (value - mean) * (value - mean);
   const double limit =
       std::min(mean + sigmas * std::sqrt(squares / count), double{*std::max_element(x.begin(), x.end())});

@@ -11,6 +11,7 @@
 
 #include "codec_head.hpp"
 #include "narrowgauge/codec/transform.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -75,6 +76,7 @@ void jacobi(std::vector<double>& a, std::vector<double>& rows, std::size_t n) {
     }
     if (off <= 1e-30 * on) return;
     for (std::size_t p = 0; p < n; ++p) {
+      detail::breathe();
       for (std::size_t q = p + 1; q < n; ++q) {
         const double apq = a[p * n + q];
         if (apq == 0) continue;
@@ -140,12 +142,18 @@ int input_code(float x, const Transform& t) {
 void find_components(std::span<const float> x, const Channels& at, Transform& t) {
   const std::size_t n = t.group;
   const double count = static_cast<double>(at.vectors());
-  for (std::size_t channel = 0; channel < t.channels; ++channel)
-    for (std::size_t v = 0; v < at.vectors(); ++v) t.mean[channel] += x[at.at(v, channel)] / count;
+  detail::Pace pace;
+  for (std::size_t channel = 0; channel < t.channels; ++channel) {
+    for (std::size_t v = 0; v < at.vectors(); ++v) {
+      pace();
+      t.mean[channel] += x[at.at(v, channel)] / count;
+    }
+  }
   std::vector<double> covariance(n * n), rows, centred(n), sorted(n * n);
   for (std::size_t first = 0; first < t.channels; first += n) {
     std::fill(covariance.begin(), covariance.end(), 0);
     for (std::size_t v = 0; v < at.vectors(); ++v) {
+      pace(n * n / 2 + 1);
       for (std::size_t i = 0; i < n; ++i) centred[i] = x[at.at(v, first + i)] - t.mean[first + i];
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = i; j < n; ++j) covariance[i * n + j] += centred[i] * centred[j];
@@ -174,10 +182,12 @@ void find_components(std::span<const float> x, const Channels& at, Transform& t)
 double largest_component(std::span<const float> x, const Channels& at, const Transform& t) {
   const std::size_t n = t.group;
   double largest = 0;
+  detail::Pace pace;
   std::vector<double> centred(n);
   for (std::size_t first = 0; first < t.channels; first += n) {
     const double* rows = t.vectors.data() + first * n;
     for (std::size_t v = 0; v < at.vectors(); ++v) {
+      pace(n * n);
       for (std::size_t i = 0; i < n; ++i) centred[i] = x[at.at(v, first + i)] - t.mean[first + i];
       for (std::size_t k = 0; k < n; ++k) {
         double sum = 0;
@@ -226,6 +236,7 @@ std::vector<std::uint8_t> choose_tables(std::span<const std::int8_t> codes, std:
   std::vector<std::vector<std::size_t>> cut(tables + 1, std::vector<std::size_t>(components + 1));
   best[0][0] = 0;
   for (std::size_t begin = 0; begin < components; ++begin) {
+    detail::breathe();
     std::array<std::uint64_t, 256> pooled{};
     for (std::size_t end = begin + 1; end <= components; ++end) {
       for (std::size_t s = 0; s < 256; ++s) pooled[s] += counts[order[end - 1]][s];
@@ -254,8 +265,10 @@ std::vector<float> inverse_of(std::span<const std::int8_t> codes, const Channels
   const std::size_t n = inverse.front().size, vectors = at.vectors();
   std::vector<float> x(codes.size());
   std::vector<std::int32_t> in(n), out(n);
+  detail::Pace pace;
   for (std::size_t g = 0; g < inverse.size(); ++g) {
     for (std::size_t v = 0; v < vectors; ++v) {
+      pace(n * n);
       for (std::size_t k = 0; k < n; ++k) in[k] = codes[(g * n + k) * vectors + v];
       apply(inverse[g], in, out);
       for (std::size_t j = 0; j < n; ++j) x[at.at(v, g * n + j)] = static_cast<float>(out[j]) * output_step;
@@ -401,8 +414,10 @@ std::vector<std::int8_t> forward_transform(std::span<const float> x, std::span<c
   const std::size_t n = transform.group, vectors = at.vectors();
   std::vector<std::int8_t> codes(x.size());
   std::vector<std::int32_t> in(n), out(n);
+  detail::Pace pace;
   for (std::size_t g = 0; g < transform.forward.size(); ++g) {
     for (std::size_t v = 0; v < vectors; ++v) {
+      pace(n * n);
       for (std::size_t j = 0; j < n; ++j) in[j] = input_code(x[at.at(v, g * n + j)], transform);
       apply(transform.forward[g], in, out);
       for (std::size_t k = 0; k < n; ++k) codes[(g * n + k) * vectors + v] = static_cast<std::int8_t>(out[k]);

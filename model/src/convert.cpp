@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/format/convert.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
 #include "convert.hpp"
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::detail {
 
@@ -52,18 +54,28 @@ void encode_span(Format format, std::span<const Real> x, std::span<Code> codes, 
   }
   const bool stochastic = options.rounding == Rounding::stochastic;
   const bool narrows = f.has_zero && f.man_bits < std::numeric_limits<Real>::digits - 1;
-  if (narrows && (!stochastic || (options.random_bits <= 24 && !random.empty()))) {
+  constexpr bool has_kernel = sizeof(Code) == 1 || (std::is_same_v<Real, float> && sizeof(Code) == 2);
+  if (has_kernel && narrows && (!stochastic || (options.random_bits <= 24 && !random.empty()))) {
     const Encoding encoding = make_encoding(f, options);
-    if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 1) {
-      return kernels().encode_float8(encoding, options.rounding, x.data(), random.data(), x.size(), codes.data());
-    } else if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 2) {
-      return kernels().encode_float16(encoding, options.rounding, x.data(), random.data(), x.size(), codes.data());
-    } else if constexpr (sizeof(Code) == 1) {
-      return kernels().encode_double8(encoding, options.rounding, x.data(), random.data(), x.size(), codes.data());
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    for (std::size_t first = 0; first < x.size(); first += piece) {
+      breathe();
+      const std::size_t count = std::min(piece, x.size() - first);
+      const std::uint32_t* const words = random.empty() ? nullptr : random.data() + first;
+      if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 1) {
+        kernels().encode_float8(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+      } else if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 2) {
+        kernels().encode_float16(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+      } else if constexpr (sizeof(Code) == 1) {
+        kernels().encode_double8(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+      }
     }
+    return;
   }
   RoundOptions each = options;
+  Pace pace;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    pace();
     if (!random.empty()) each.random = random[i];
     codes[i] = static_cast<Code>(encode(f, x[i], each));
   }
@@ -76,9 +88,18 @@ void decode_span(Format format, std::span<const Code> codes, std::span<Real> x) 
   if (sizeof(Code) == 1 && codes.size() > 256) {
     std::array<Real, 256> table;
     for (unsigned code = 0; code < 256; ++code) table[code] = static_cast<Real>(decode(f, code));
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = table[static_cast<std::uint8_t>(codes[i])];
+    constexpr std::size_t piece = std::size_t{1} << 16;
+    for (std::size_t first = 0; first < x.size(); first += piece) {
+      breathe();
+      const std::size_t last = std::min(x.size(), first + piece);
+      for (std::size_t i = first; i < last; ++i) x[i] = table[static_cast<std::uint8_t>(codes[i])];
+    }
   } else {
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<Real>(decode(f, codes[i]));
+    Pace pace;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      pace();
+      x[i] = static_cast<Real>(decode(f, codes[i]));
+    }
   }
 }
 

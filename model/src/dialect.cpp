@@ -19,6 +19,7 @@
 #include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "quantize_parts.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -748,7 +749,7 @@ float block_factor(const Dialect& d, float block_scale, float amax) {
 
 FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size_t k, FrontStage stage,
                         unsigned threads) {
-  if (vectors == 0 || k == 0 || x.size() != vectors * k) {
+  if (vectors == 0 || k == 0 || !detail::is_product(x.size(), vectors, k)) {
     throw Error("a front stage was given " + std::to_string(vectors) + " vectors of " + std::to_string(k) + " with " +
                 std::to_string(x.size()) + " values: expected vectors * k of them, at least one");
   }
@@ -765,18 +766,28 @@ FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size
     out.mean.resize(k);
     detail::parallel_for(k, threads, [&](std::size_t i) {
       detail::ExactSum sum;
-      for (std::size_t v = 0; v < vectors; ++v) sum.add(x[v * k + i]);
+      detail::Pace pace;
+      for (std::size_t v = 0; v < vectors; ++v) {
+        pace();
+        sum.add(x[v * k + i]);
+      }
       const auto rounded = static_cast<float>(sum.rounded_to_odd());
       out.mean[i] = to_bf16(rounded / static_cast<float>(vectors));
     });
     detail::parallel_for(vectors, threads, [&](std::size_t v) {
-      for (std::size_t i = 0; i < k; ++i) out.x[v * out.k + i] = to_bf16(x[v * k + i] - out.mean[i]);
+      detail::Pace pace;
+      for (std::size_t i = 0; i < k; ++i) {
+        pace();
+        out.x[v * out.k + i] = to_bf16(x[v * k + i] - out.mean[i]);
+      }
     });
   } else if (group > 1) {
     const bool sixteen = stage == FrontStage::rht16;
     detail::parallel_for(vectors, threads, [&](std::size_t v) {
       std::array<float, 128> in{};
+      detail::Pace pace;
       for (std::size_t first = 0; first < out.k; first += group) {
+        pace(group);
         float* const at = out.x.data() + v * out.k + first;
         for (std::size_t r = 0; r < group; ++r) {
           in[r] = sixteen && (rht16_signs >> r & 1) ? -at[r] : at[r];

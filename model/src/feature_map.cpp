@@ -14,6 +14,7 @@
 #include "codec_head.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -56,6 +57,7 @@ Tiles code_tiles(const std::vector<std::vector<std::uint8_t>>& parts) {
     tiles.bytes = coded ? huffman_table_bytes : 0;
     const auto table = encoder_table(tiles.lengths);
     for (const auto& part : parts) {
+      detail::breathe();
       tiles.payloads.push_back(encode_tile(part, table, word_bits));
       tiles.bytes += tiles.payloads.back().size();
     }
@@ -96,7 +98,9 @@ FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> sha
   }
   map.shape = std::move(shape);
   map.values.reserve(x.size());
+  detail::Pace pace;
   for (const float value : x) {
+    pace();
     const double code = std::clamp(std::nearbyint(double{value} / double{map.step}), -double(top), double(top));
     map.values.push_back(static_cast<std::uint8_t>(static_cast<int>(code)));
   }
@@ -106,7 +110,9 @@ FeatureMap quantize_map(std::span<const float> x, std::vector<std::uint64_t> sha
 std::vector<float> dequantize_map(const FeatureMap& map) {
   std::vector<float> x;
   x.reserve(map.values.size());
+  detail::Pace pace;
   for (const std::uint8_t value : map.values) {
+    pace();
     const int code = map.is_signed ? static_cast<std::int8_t>(value) : value;
     x.push_back(static_cast<float>(code) * (map.step == 0 ? 1.0F : map.step));
   }
@@ -139,7 +145,10 @@ std::vector<std::uint8_t> compress(const FeatureMap& map, const CompressOptions&
   Tiles tiles = code_tiles(parts);
   ZeroRunSlots slots = options.zero_runs ? free_slots(count_bytes(map.values)) : ZeroRunSlots();
   if (!slots.empty()) {
-    for (auto& part : parts) part = shorten_runs(part, slots);
+    for (auto& part : parts) {
+      detail::breathe();
+      part = shorten_runs(part, slots);
+    }
     Tiles shorter = code_tiles(parts);
     if (shorter.bytes + slots.size() < tiles.bytes) {
       tiles = std::move(shorter);
@@ -229,6 +238,7 @@ FeatureMap decompress(std::span<const std::uint8_t> file) {
   const CompressedHead head = read_head(file);
   FeatureMap map{head.shape, {}, head.is_signed, head.step};
   for (std::size_t t = 0; t < head.tiles.size(); ++t) {
+    detail::breathe();
     const auto tile = decompress_tile(file, head, t);
     map.values.insert(map.values.end(), tile.begin(), tile.end());
   }

@@ -10,6 +10,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -55,7 +56,9 @@ void check_pruning(std::span<const float> x, float threshold, int random_bits) {
 LogStatistics log_statistics(std::span<const float> x) {
   check_finite(x);
   LogStatistics s{.count = x.size()};
+  detail::Pace pace;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    pace();
     s.amax = std::max(s.amax, std::fabs(x[i]));
     if (x[i] == 0) {
       ++s.zeros;
@@ -68,6 +71,7 @@ LogStatistics log_statistics(std::span<const float> x) {
   s.mean /= static_cast<double>(present);
   double squares = 0;
   for (const float v : x) {
+    pace();
     if (v == 0) continue;
     const double d = std::log2(std::fabs(double{v})) - s.mean;
     squares += d * d;
@@ -98,7 +102,9 @@ double expected_sparsity(std::span<const float> x, float threshold, int random_b
   check_pruning(x, threshold, random_bits);
   const double words = std::ldexp(1.0, random_bits);
   double zeros = 0;
+  detail::Pace pace;
   for (const float v : x) {
+    pace();
     const double magnitude = std::fabs(double{v});
     // The floor is that of the exact quotient: of two numbers of 24 bits it lies further than half a unit in the last
     // place of double below the next integer.
@@ -152,7 +158,11 @@ std::vector<float> prune(std::span<const float> x, float threshold, std::uint64_
   std::vector<std::uint32_t> random(x.size());
   random_fields(seed, 0, random_bits, random);
   std::vector<float> pruned(x.size());
-  for (std::size_t i = 0; i < x.size(); ++i) pruned[i] = prune(x[i], threshold, random[i], random_bits);
+  detail::Pace pace;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    pace();
+    pruned[i] = prune(x[i], threshold, random[i], random_bits);
+  }
   return pruned;
 }
 

@@ -10,6 +10,8 @@
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/parallel.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -92,7 +94,9 @@ LuqTensor luq_quantize(std::span<const float> x, const LuqOptions& options) {
               .levels = options.levels};
   std::vector<std::uint32_t> random(options.rounding == LuqRounding::stochastic ? x.size() : 0);
   random_fields(options.seed, options.first_field, options.random_bits, random);
+  detail::Pace pace;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    pace();
     q.codes[i] =
         luq_code(x[i], q.alpha, q.levels, options.rounding, random.empty() ? 0 : random[i], options.random_bits);
   }
@@ -112,7 +116,9 @@ std::vector<LuqTensor> luq_samples(std::span<const float> x, int samples, const 
 
 std::vector<double> luq_dequantize(const LuqTensor& q) {
   std::vector<double> values(q.codes.size());
+  detail::Pace pace;
   for (std::size_t i = 0; i < values.size(); ++i) {
+    pace();
     const double value = luq_value(q.codes[i], q.levels) * double{q.alpha};
     values[i] = (q.codes[i] >> (q.levels == luq_storage_levels ? 3 : 4) & 1) != 0 ? -std::fabs(value) : value;
   }
@@ -132,7 +138,9 @@ void HindsightMax::record(float amax) {
 double sawb_clip(std::span<const float> x) {
   const float amax = largest(x);
   double squares = 0, magnitudes = 0;
+  detail::Pace pace;
   for (const float v : x) {
+    pace();
     squares += double{v} * v;
     magnitudes += std::fabs(double{v});
   }
@@ -152,7 +160,9 @@ Int4Tensor int4_quantize(std::span<const float> x, std::optional<double> clip) {
     throw Error("clip is " + std::to_string(limit) + ": expected one whose scale, 2 clip / 15, is an FP32 number");
   }
   if (q.scale == 0) q.scale = limit == 0 ? 1 : std::numeric_limits<float>::denorm_min();
+  detail::Pace pace;
   for (std::size_t i = 0; i < x.size(); ++i) {
+    pace();
     const double magnitude = std::fabs(double{x[i]});
     const int most = std::signbit(x[i]) ? 8 : 7;
     int value = 0;  // the midpoint below the next one is 28 bits at most, exact
@@ -178,7 +188,7 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
     throw Error("the product is " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
                 ": expected sizes of 1 or more, and a contraction of at most " + std::to_string(max_k));
   }
-  if (a.values.size() != m * k || b.codes.size() != n * k) {
+  if (!detail::is_product(a.values.size(), m, k) || !detail::is_product(b.codes.size(), n, k)) {
     throw Error("the INT4 operand has " + std::to_string(a.values.size()) + " values and the FP4 operand " +
                 std::to_string(b.codes.size()) + " codes: expected " + std::to_string(m * k) + " and " +
                 std::to_string(n * k) + ", rows times contraction");
@@ -202,9 +212,11 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
   }
   const EpilogueScales scales = epilogue_scales(a.scale, b.alpha);
   std::vector<float> c(m * n);
+  detail::Pace pace;
   for (std::size_t i = 0; i < m; ++i) {
     const std::int8_t* const row = a.values.data() + i * k;
     for (std::size_t j = 0; j < n; ++j) {
+      pace(k);
       const std::int16_t* const column = right.data() + j * k;
       std::int32_t sum = 0;
       for (std::size_t t = 0; t < k; ++t) sum += row[t] * column[t];

@@ -11,7 +11,22 @@
 #include <utility>
 #include <vector>
 
-namespace narrowgauge::detail {
+namespace narrowgauge {
+namespace {
+
+thread_local const std::function<void()>* hears = nullptr;
+
+}  // namespace
+
+Hearing::Hearing(std::function<void()> hear) : hear_(std::move(hear)), outer_(std::exchange(hears, &hear_)) {}
+
+Hearing::~Hearing() { hears = outer_; }
+
+namespace detail {
+
+void hear() {
+  if (hears) (*hears)();
+}
 
 unsigned thread_count(unsigned threads) {
   return threads ? threads : std::max(1U, std::thread::hardware_concurrency());
@@ -34,8 +49,9 @@ thread_local bool job_reports = false;
 }  // namespace
 
 void breathe() {
+  if (loop_of_job && loop_of_job->stop) throw Stopped{};
+  hear();
   if (!loop_of_job) return;
-  if (loop_of_job->stop) throw Stopped{};
   if (job_reports && loop_of_job->progress) loop_of_job->progress(loop_of_job->done, loop_of_job->jobs);
 }
 
@@ -51,7 +67,8 @@ void parallel_for(std::size_t jobs, unsigned threads, const std::function<void(s
   };
   const auto tell = [&] {
     try {
-      progress(loop.done, jobs);
+      hear();
+      if (progress) progress(loop.done, jobs);
     } catch (...) {
       fail();
     }
@@ -63,7 +80,9 @@ void parallel_for(std::size_t jobs, unsigned threads, const std::function<void(s
       for (std::size_t i; !loop.stop && (i = loop.next++) < jobs;) {
         job(i);
         const std::size_t now = ++loop.done;
-        if (reports && progress && now < jobs) progress(now, jobs);
+        if (!reports || now == jobs) continue;
+        hear();
+        if (progress) progress(now, jobs);
       }
     } catch (const Stopped&) {
     } catch (...) {
@@ -91,7 +110,7 @@ void parallel_for(std::size_t jobs, unsigned threads, const std::function<void(s
     std::unique_lock lock(mutex);
     while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return working == 0; })) {
       lock.unlock();
-      if (!loop.stop && progress) tell();
+      if (!loop.stop) tell();
       lock.lock();
     }
   }
@@ -99,4 +118,5 @@ void parallel_for(std::size_t jobs, unsigned threads, const std::function<void(s
   if (progress) progress(jobs, jobs);
 }
 
-}  // namespace narrowgauge::detail
+}  // namespace detail
+}  // namespace narrowgauge

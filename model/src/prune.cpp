@@ -10,8 +10,10 @@
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -32,7 +34,7 @@ int align(std::span<const float> block, int top, std::span<std::uint64_t> magnit
 
 void check(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
   const auto side = static_cast<std::size_t>(pattern.side());
-  if (x.size() != rows * cols)
+  if (!detail::is_product(x.size(), rows, cols))
     throw Error("pruning: " + std::to_string(x.size()) + " values; expected rows x columns, " +
                 std::to_string(rows * cols));
   if (cols % side != 0)
@@ -102,8 +104,10 @@ std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_
   std::vector<std::uint8_t> mask(x.size());
   std::vector<float> block(m * m);
   std::vector<std::uint64_t> magnitudes(m * m);
+  detail::Pace pace;
   for (std::size_t row = 0; row < rows; row += m) {
     for (std::size_t col = 0; col < cols; col += m) {
+      pace(m * m);
       for (std::size_t i = 0; i < m * m; ++i) block[i] = x[(row + i / m) * cols + col + i % m];
       align(block, 57, magnitudes);
       if (method == TransposableMask::enumerate) {
@@ -130,7 +134,9 @@ std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, st
   const std::size_t unit = pattern.pairs ? 2 : 1;
   std::vector<std::uint64_t> sums(m / unit);
   std::vector<std::uint64_t> magnitudes(m);
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     if (pattern.pairs) {
       align(x.subspan(first, m), 57, magnitudes);
     } else {  // the codes have the numbers' order
@@ -167,7 +173,9 @@ PrunedMatrix prune(std::span<const float> x, std::size_t rows, std::size_t cols,
   const auto m = static_cast<std::size_t>(pattern.m);
   PhiloxStream random(options.seed, exact ? options.random_bits : 32);
   std::array<std::uint64_t, 4> magnitudes{};
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     const auto keep = [&](int index, float value) {
       result.mask[first + static_cast<std::size_t>(index)] = 1;
       result.values[first + static_cast<std::size_t>(index)] = value;
@@ -203,23 +211,27 @@ CompressedMatrix<T> compress(std::span<const T> x, std::span<const std::uint8_t>
                              std::size_t cols, const NmPattern& pattern) {
   check_compressible(pattern);
   const auto m = static_cast<std::size_t>(pattern.m);
-  if (x.size() != rows * cols || mask.size() != x.size() || cols % m != 0)
-    throw Error("compress: " + std::to_string(x.size()) + " values and a mask of " + std::to_string(mask.size()) +
-                " for " + std::to_string(rows) + " x " + std::to_string(cols) +
+  if (!detail::is_product(x.size(), rows, cols) || mask.size() != x.size() || cols % m != 0)
+    throw Error("sparse storage has " + std::to_string(x.size()) + " values and a mask of " +
+                std::to_string(mask.size()) + " for " + std::to_string(rows) + " x " + std::to_string(cols) +
                 "; expected as many of both, and columns in multiples of " + std::to_string(m));
   CompressedMatrix<T> result{.rows = rows, .cols = cols, .pattern = pattern, .values = {}, .metadata = {}};
   result.values.reserve(x.size() / 2);
   result.metadata.resize(rows * result.metadata_bytes());
   const auto unit = static_cast<std::size_t>(elements_of_unit(pattern));
   const auto most = static_cast<unsigned>(pattern.n) / static_cast<unsigned>(unit);
+  detail::Pace pace;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t group = 0; group < result.groups(); ++group) {
+      pace(m);
       const std::size_t first = row * cols + group * m;
       unsigned kept = 0;  // units
       for (std::size_t i = 0; i < m; ++i) kept |= mask[first + i] != 0 ? 1U << (i / unit) : 0;
       if (static_cast<unsigned>(std::popcount(kept)) > most)
-        throw Error("compress: row " + std::to_string(row) + ", columns from " + std::to_string(group * m) +
-                    ": the mask keeps more than " + pattern.name() + " allows; mask them with nm_mask first");
+        throw Error("row " + std::to_string(row) + " keeps " + std::to_string(std::popcount(kept)) +
+                    (unit == 1 ? " elements" : " pairs") + " of columns " + std::to_string(group * m) + " to " +
+                    std::to_string(group * m + m - 1) + "; expected at most " + std::to_string(most) +
+                    ", as pruning to " + pattern.name() + " leaves");
       if (m == 2) kept = kept == 2 ? 0b1100U : 0b0011U;  // halves of elements
       const std::uint8_t nibble = metadata_of(kept);
       result.metadata[row * result.metadata_bytes() + group / 2] |=
@@ -240,21 +252,23 @@ std::vector<T> decompress(const CompressedMatrix<T>& compressed) {
   check_compressible(pattern);
   const auto m = static_cast<std::size_t>(pattern.m);
   const std::size_t cols = compressed.cols, half = m / 2;
-  if (cols % m != 0 || compressed.values.size() != compressed.rows * cols / 2 ||
-      compressed.metadata.size() != compressed.rows * compressed.metadata_bytes())
-    throw Error("decompress: " + std::to_string(compressed.values.size()) + " values and " +
+  if (cols % m != 0 || !detail::is_product(compressed.values.size(), compressed.rows, cols / 2) ||
+      !detail::is_product(compressed.metadata.size(), compressed.rows, compressed.metadata_bytes()))
+    throw Error("sparse storage has " + std::to_string(compressed.values.size()) + " values and " +
                 std::to_string(compressed.metadata.size()) + " bytes of metadata for " +
                 std::to_string(compressed.rows) + " x " + std::to_string(cols) +
                 "; expected half as many values, and a nibble for every " + std::to_string(m) +
                 " columns, each row in whole bytes");
   const auto unit = static_cast<std::size_t>(elements_of_unit(pattern));
   std::vector<T> x(compressed.rows * cols);
+  detail::Pace pace;
   for (std::size_t row = 0; row < compressed.rows; ++row) {
     for (std::size_t group = 0; group < compressed.groups(); ++group) {
+      pace(m);
       const unsigned nibble = compressed.nibble(row, group);
       if (!is_metadata(nibble) || (m == 2 && nibble != 0b0100 && nibble != 0b1110))
-        throw Error("decompress: row " + std::to_string(row) + ", group " + std::to_string(group) + ": metadata " +
-                    std::to_string(nibble) + " is illegal; expected " +
+        throw Error("sparse storage of row " + std::to_string(row) + ", group " + std::to_string(group) +
+                    ": metadata " + std::to_string(nibble) + " is illegal; expected " +
                     (m == 2 ? "4 or 14" : "two ascending positions: 4, 8, 9, 12, 13 or 14"));
       const unsigned stored = mask_of_metadata(nibble);
       std::size_t from = row * cols / 2 + group * half;
@@ -290,7 +304,9 @@ double expected_error(std::span<const float> x, std::size_t rows, std::size_t co
   static_cast<void>(prune(x, rows, cols, pattern, {.method = method}));  // refuses what cannot be pruned
   const auto m = static_cast<std::size_t>(pattern.m);
   double error = 0, energy = 0;
+  detail::Pace pace;
   for (std::size_t first = 0; first < x.size(); first += m) {
+    pace(m);
     std::array<double, 4> a{};
     double sum = 0, squares = 0, largest = 0;
     for (std::size_t i = 0; i < m; ++i) {

@@ -27,6 +27,7 @@
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "quantize_parts.hpp"
+#include "sizes.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -439,8 +440,10 @@ std::vector<double> dequantize(const QuantizedMatrix& q) {
   const Format format = scale_format(q.scheme);
   const std::size_t block = block_size(q.scheme);
   std::vector<double> values(q.rows * q.k);
+  detail::Pace pace;
   for (std::size_t row = 0; row < q.rows; ++row) {
     for (std::size_t i = 0; i < q.k; ++i) {
+      pace();
       const double scale = q.scales.empty() ? 1.0 : decode(format, q.scales[row * q.blocks() + i / block]);
       const double value = element_value(q.scheme, q.element, q.codes[row * q.k_padded + i]);
       values[row * q.k + i] = value * scale * q.fp32_scale(row, i);
@@ -457,7 +460,7 @@ void check(const QuantizedMatrix& q, std::string_view name) {
                 " elements: expected at least one of each");
   }
   const std::size_t block = block_size(q.scheme), padded = (q.k + block - 1) / block * block;
-  if (q.k_padded != padded || q.codes.size() != q.rows * padded ||
+  if (q.k_padded != padded || padded < q.k || !detail::is_product(q.codes.size(), q.rows, padded) ||
       q.scales.size() != (has_block_scales(q.scheme) ? q.rows * q.blocks() : 0)) {
     throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) + ", " + std::to_string(q.rows) +
                 " vectors of " + std::to_string(q.k) + ", has k_padded = " + std::to_string(q.k_padded) + ", " +

@@ -9,6 +9,7 @@
 
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 
@@ -18,6 +19,7 @@ void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<
   constexpr std::size_t batch = 256;  // Philox blocks at a time
   std::array<std::uint32_t, 4 * batch> words;
   std::uint64_t block = first / lanes, skip = first % lanes;
+  detail::Pace pace;
   for (std::size_t at = 0; at < out.size(); block += batch, skip = 0) {
     const std::size_t count = std::min<std::size_t>(batch * lanes - skip, out.size() - at);
     detail::kernels().philox(seed, block, (skip + count + lanes - 1) / lanes, words.data());
@@ -26,6 +28,7 @@ void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<
       out[at + i] = words[bit / 32] >> bit % 32 & mask;
     }
     at += count;
+    pace(count);
   }
 }
 

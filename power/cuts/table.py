@@ -16,9 +16,11 @@ import json
 import sys
 from pathlib import Path
 
+from ngtools import recorded
+
 ROOT = Path(__file__).resolve().parents[2]
 UNITS = Path(__file__).with_name("units.json")
-RECORDS = Path(__file__).with_name("records") / "osu018"
+RECORDS = Path(__file__).with_name("records") / "osu018.jsonl"
 TEMPLATE = Path(__file__).with_name("energy_cuts.md.in")
 PAGE = ROOT / "docs" / "energy_cuts.md"
 # Without cuts first; others are compared with it.
@@ -32,10 +34,10 @@ CUTS = ("CellCuts", "DotCuts", "Split", "Cuts")
 
 
 def load(name: str) -> dict:
-    path = RECORDS / f"{name}.json"
-    if not path.exists():
-        sys.exit(f"table.py: {path.relative_to(ROOT)} is missing; docs/energy_cuts.md says how to record it")
-    return json.loads(path.read_text())
+    found = recorded.read(RECORDS).get(name)
+    if found is None:
+        sys.exit(f"table.py: {RECORDS.relative_to(ROOT)} has no {name}; docs/energy_cuts.md says how to record it")
+    return found
 
 
 def glitches(sample: dict) -> float:

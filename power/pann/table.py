@@ -18,8 +18,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ngtools import recorded
+
 ROOT = Path(__file__).resolve().parents[2]
-RECORDS = ROOT / "power" / "records" / "osu018"
+RECORDS = ROOT / "power" / "records" / "osu018.jsonl"
 TEMPLATE = Path(__file__).with_name("pann.md.in")
 PAGE = ROOT / "docs" / "pann.md"
 SIGNED = {"uniform": "uniform", "normal": "gauss", "digits": "digits"}
@@ -40,16 +42,14 @@ class Figures:
         except subprocess.CalledProcessError as error:
             sys.exit(f"table.py: {error.stderr.strip()}")
         self.l1 = json.loads(text)
-        self.records: dict[str, dict] = {}
+        self.records = recorded.read(RECORDS)
 
     def sample(self, unit: str, stimulus: str) -> dict:
         if unit not in self.records:
-            path = RECORDS / f"{unit}.json"
-            if not path.exists():
-                sys.exit(
-                    f"table.py: {path.relative_to(ROOT)} is missing; run tools/ngtools/power/characterize.py --record --units {unit}"
-                )
-            self.records[unit] = json.loads(path.read_text())
+            sys.exit(
+                f"table.py: {RECORDS.relative_to(ROOT)} has no {unit}; "
+                f"run tools/ngtools/power/characterize.py --record --units {unit}"
+            )
         record = self.records[unit]
         found = next((s for s in record["samples"] if s["stimulus"] == stimulus), None)
         if found is None:

@@ -30,7 +30,8 @@ def encode(
 ) -> NDArray[np.unsignedinteger]:
     """Codes of values in a number format, each rounded once.
 
-    x: array-like of any shape; float16, float32, float64, a type of ml_dtypes, or integers (rounded from float64).
+    x: array-like of any shape; float16, float32, float64, a type of ml_dtypes, or integers; each is rounded once. Integers
+        beyond 2^53 count for 'stochastic' as far as 53 bits say.
     format: a name of formats().
     rounding: 'nearest_even', 'nearest_away', 'stochastic', 'toward_zero'.
     overflow: 'saturate', 'ieee', 'oracle' (the cast of ml_dtypes), 'oracle_saturate'; None: the format's own rule.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _core
-from ._arguments import flag, instance, integer, number, one_of, shown, text
+from ._arguments import flag, float32, instance, integer, number, one_of, shown, text
 from ._arguments import seed as check_seed
 from ._arguments import threads as check_threads
 from ._arrays import ArrayLike, any_array, code_array, float32_array, ml_dtypes_module
@@ -54,7 +54,7 @@ class QuantizedMatrix:
         element: str,
         codes: ArrayLike,
         scales: ArrayLike | None = None,
-        tensor_scale: float = 1.0,
+        tensor_scale: float | None = None,
         *,
         scaling: str = "tensor",
         k: int | None = None,
@@ -67,7 +67,12 @@ class QuantizedMatrix:
             of packed ones.
         scales: uint8 or the scales' ml_dtypes type, (..., blocks). fp8: None for scaling 'tensor'; else float32, of shape
             (...) for 'vector', (..., ceil(k / 128)) for '1x128', (..., ceil(rows / 128), ceil(k / 128)) for '128x128'.
-        k: logical length if codes are padded. Raises Error if the parts do not fit.
+        tensor_scale: what all values are multiplied by, for nvfp4, luq and int4; fp8 without other scales has 1 unless one is
+            given, mxfp4 and mxfp8 have none.
+        k: logical length if codes are padded.
+
+        Raises Error if the parts do not fit, and for an FP32 scale that is not positive and finite. The top bit of a ue4m3 code
+        is ignored, as by decode().
         """
         scaling = one_of("scaling", scaling, SCALINGS)
         array = code_array(codes, "codes", text("element", element))
@@ -93,6 +98,9 @@ class QuantizedMatrix:
                 have = "missing" if given is None else f"of shape {given.shape}"
                 raise Error(f"scales are {have}: expected float32 of shape {expected} for scaling '{scaling}'")
             fp32_scales = np.ascontiguousarray(given).reshape(-1)
+            wrong = fp32_scales[~((fp32_scales > 0) & np.isfinite(fp32_scales))]
+            if wrong.size:
+                raise Error(f"scales hold {wrong[0]:g}; expected positive finite float32 numbers")
         elif scales is not None:
             given_codes = code_array(scales, "scales", "ue4m3" if scheme == "nvfp4" else "e8m0")
             if given_codes.dtype != np.uint8 and given_codes.size and given_codes.max() > 255:
@@ -105,10 +113,10 @@ class QuantizedMatrix:
             element,
             np.ascontiguousarray(array).reshape(-1, width),
             byte_scales,
-            number("tensor_scale", tensor_scale),
             scaling=scaling,
             fp32_scales=fp32_scales,
             k=length,
+            tensor_scale=_checked_scale(scheme, scaling, tensor_scale),
         )
         self._set(vectors, (*lead, length), -1)
 
@@ -279,6 +287,25 @@ class QuantizedMatrix:
         return f"<QuantizedMatrix {self.scheme} {self.element}{scaling}, shape {self._shape}, along axis {self._axis}>"
 
 
+def _checked_scale(scheme: str, scaling: str, tensor_scale: float | None) -> float:
+    """A constructor's tensor scale, which some schemes have to have and others must not."""
+    if scheme in ("mxfp4", "mxfp8") or scaling != "tensor":
+        if tensor_scale is None or number("tensor_scale", tensor_scale) == 1:
+            return 1.0
+        what = scheme if scaling == "tensor" else f"scaling '{scaling}'"
+        raise Error(
+            f"tensor_scale is {shown(tensor_scale)} for {what}, which has no scale of the tensor; expected None"
+        )
+    if tensor_scale is None:
+        if scheme in ("nvfp4", "luq", "int4"):
+            raise Error(f"tensor_scale of scheme '{scheme}' is missing; expected the FP32 scale of all elements")
+        return 1.0
+    value = float32("tensor_scale", tensor_scale)
+    if not 0 < value < math.inf:
+        raise Error(f"tensor_scale is {shown(tensor_scale)}; expected a positive finite float32 number")
+    return value
+
+
 def _rebuild(
     scheme: str,
     element: str,
@@ -399,6 +426,8 @@ def _quantize(
     wide_blocks: bool = False,
 ) -> QuantizedMatrix:
     """`right`: which operand's format; None: by the axis."""
+    if isinstance(x, QuantizedMatrix):
+        raise Error(f"x is quantized already, {x!r}; expected an array, as dequantize() makes one")
     array = float32_array(x, "x")
     along = _axis_of(axis, array.ndim)
     if array.size == 0:
@@ -688,8 +717,8 @@ def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np
 
 
 def matmul(
-    a: ArrayLike,
-    b: ArrayLike,
+    a: ArrayLike | QuantizedMatrix,
+    b: ArrayLike | QuantizedMatrix,
     format: str | None = None,
     *,
     rule: str = "exact",
@@ -705,15 +734,32 @@ def matmul(
     """C = A x B with both operands quantized to `format`, a name of gemm_formats(); shapes as in numpy.matmul.
 
     The arguments are those of `quantize` and `gemm`. Stochastic rounding takes `seed` for A and the seed after it for B.
-    For operands that are not to be treated alike: quantize(a, ...) @ quantize(b, ..., axis=-2).
+    For operands that are not to be treated alike: quantize(a, ...) @ quantize(b, ..., axis=-2). An operand that is quantized
+    already stays as it is; if both are, the arguments of `quantize` must be left out.
 
     Returns float32 or bfloat16. Raises Error as `quantize` and `gemm` do.
     """
     seed = check_seed(seed)
     one_of("output", output, OUTPUTS)
-    arrays = [float32_array(a, "a"), float32_array(b, "b")]
+    if isinstance(a, QuantizedMatrix) and isinstance(b, QuantizedMatrix):
+        for name, value, default in (
+            ("format", format, None),
+            ("rule", rule, "exact"),
+            ("rounding", rounding, None),
+            ("random_bits", random_bits, None),
+            ("seed", seed, 0),
+            ("power_of_two_scale", power_of_two_scale, False),
+            ("scaling", scaling, "tensor"),
+            ("dialect", dialect, None),
+        ):
+            if value != default:
+                raise Error(f"{name} is {shown(value)}, but a and b are quantized already; drop it, or pass arrays")
+    operands_of = [x if isinstance(x, QuantizedMatrix) else float32_array(x, n) for n, x in (("a", a), ("b", b))]
     made = []
-    for right, array in enumerate(arrays):
+    for right, array in enumerate(operands_of):
+        if isinstance(array, QuantizedMatrix):
+            made.append(array)
+            continue
         axis = -2 if right and array.ndim > 1 else -1
         made.append(
             _quantize(

@@ -61,7 +61,7 @@ class DelayedScaling:
 
     def record(self, amax: float) -> None:
         """Takes the largest magnitude of a tensor, a number that is rounded to float32. A maximum of 0, and a history with
-        an infinity or a NaN, leave the scale as it was."""
+        an infinity or a NaN, leave the scale as it was; with `most_recent` an older NaN does not."""
         value = float32("amax", amax)
         if value < 0:
             raise Error(f"amax is {value}: expected a magnitude, 0 or more")

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import integer, one_of, text
+from ._arguments import integer, one_of, shown, text
 from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, any_array, float32_array
 from ._core import Error
 
 METHODS = ("greedy", "mvue", "approx-mvue")
 MASK_METHODS = ("approximate", "exact", "enumerate")
+#: Patterns that have metadata, and the elements of a nibble.
+STORED = {"1:2": 2, "2:4": 4, "2:4-T": 4, "4:8pair": 8}
 
 
 def _matrix(x: NDArray[Any], name: str) -> NDArray[Any]:
@@ -210,12 +212,33 @@ class SparseMatrix:
 
     values: what is stored, float32 or uint8 codes, rows x columns / 2. metadata: uint8, a nibble a group, two a byte, the
         first in the low half. pattern: '1:2', '2:4', '2:4-T' or '4:8pair'. shape: of the matrix.
+
+    Raises Error for other types and patterns, and for parts of other shapes.
     """
 
     values: NDArray[Any]
     metadata: NDArray[np.uint8]
     pattern: str
     shape: tuple[int, int]
+
+    def __post_init__(self) -> None:
+        one_of("pattern", self.pattern, tuple(STORED))
+        if not isinstance(self.shape, tuple) or len(self.shape) != 2:
+            raise Error(f"shape is {shown(self.shape)}; expected rows and columns")
+        rows, columns = (integer("shape", n, 0, 2**63 - 1) for n in self.shape)
+        group = STORED[self.pattern]
+        if columns % group:
+            raise Error(f"shape is {self.shape}; expected columns in multiples of {group} for pattern {self.pattern}")
+        width = -(-columns // group // 2)  # bytes of nibbles
+        for name, part, types, expected in (
+            ("values", self.values, (np.float32, np.uint8), (rows, columns // 2)),
+            ("metadata", self.metadata, (np.uint8,), (rows, width)),
+        ):
+            if not isinstance(part, np.ndarray) or part.dtype not in types:
+                have = part.dtype if isinstance(part, np.ndarray) else type(part).__name__
+                raise Error(f"{name} are of type {have}; expected {' or '.join(t.__name__ for t in types)} arrays")
+            if part.shape != expected:
+                raise Error(f"{name} have shape {part.shape}; expected {expected} for a matrix of {rows} x {columns}")
 
     @property
     def nbytes(self) -> int:
@@ -227,16 +250,50 @@ class SparseMatrix:
         return restore(self.values, self.metadata, self.pattern, self.shape[1])
 
 
-def to_sparse(x: ArrayLike, pattern: str = "2:4", *, mask: ArrayLike | None = None) -> SparseMatrix:
+def _kept_codes(codes: NDArray[np.uint8], pattern: str, element: str | None) -> NDArray[np.bool_]:
+    """Codes that are not zero. Without an element, -0 counts as zero only if the pattern does not hold otherwise."""
+    keep: NDArray[np.bool_] = codes != 0
+    if element is not None:
+        name = one_of("element", element, ("e2m1", "e4m3", "e5m2", "e3m0", "int4"))
+        bits = 4 if name in ("e2m1", "e3m0", "int4") else 8
+        if codes.size and codes.max() >> bits:
+            raise Error(f"x holds {codes.max()}; expected codes of {name}, 0 to {2**bits - 1}")
+        if name != "int4":
+            keep[codes == 1 << (bits - 1)] = False
+        return keep
+    group = STORED.get(pattern, 1)
+    if codes.shape[1] % group:
+        return keep  # which is refused
+    unit = 2 if pattern == "4:8pair" else 1
+    kept = keep.reshape(-1, group // unit, unit).any(axis=-1).sum(axis=-1)
+    if (kept <= (1 if pattern == "1:2" else 2)).all():
+        return keep
+    keep[codes == (8 if codes.max() < 16 else 0x80)] = False
+    return keep
+
+
+def to_sparse(
+    x: ArrayLike, pattern: str = "2:4", *, mask: ArrayLike | None = None, element: str | None = None
+) -> SparseMatrix:
     """Stores what a mask keeps of a matrix.
 
     x: two dimensions, float32 (other real types are converted) or uint8 codes. mask: of the shape of x, at most N kept
-        in each block of M; None: what of x is not zero (of codes: not 0). Raises Error for a mask that keeps more, and for
-        patterns without metadata.
+        in each block of M; None: what of x is not zero, -0 being zero. element: of codes, 'e2m1', 'e4m3', 'e5m2', 'e3m0' or
+        'int4', which says what -0 is; None: codes stand as they are if they fit the pattern, else the sign alone (8 where no
+        code is above 15, else 0x80) is zero.
+
+    Raises Error for more than N kept in a block, and for patterns without metadata.
     """
     array = any_array(x, "x")
     values = _matrix(array if array.dtype == np.uint8 else float32_array(x, "x"), "x")
-    keep = values != 0 if mask is None else any_array(mask, "mask") != 0
+    if element is not None and (values.dtype != np.uint8 or mask is not None):
+        raise Error(f"element is {shown(element)} without codes to find zeros in; expected uint8 codes and no mask")
+    if mask is not None:
+        keep = any_array(mask, "mask") != 0
+    elif values.dtype == np.uint8:
+        keep = _kept_codes(values, text("pattern", pattern), element)
+    else:
+        keep = values != 0
     if keep.shape != values.shape:
         raise Error(f"mask has shape {keep.shape}: expected the shape of x, {values.shape}")
     store = _core.sparse_codes if values.dtype == np.uint8 else _core.sparse_numbers

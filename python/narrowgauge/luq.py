@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import flag, float32, instance, integer, number, one_of
+from ._arguments import flag, float32, instance, integer, number, one_of, shown
 from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, any_array, float32_array
 from ._core import Error
@@ -27,17 +27,34 @@ STORAGE_LEVELS, PAPER_LEVELS = 7, 8
 ROUNDINGS = ("stochastic", "nearest_power")
 
 
+def _positive(name: str, value: object) -> float:
+    scale = float32(name, value)
+    if not 0 < scale < np.inf:
+        raise Error(f"{name} is {shown(value)}; expected a positive finite float32 number")
+    return scale
+
+
 class LuqArray:
     """Numbers of FP4 [1,3,0] under one alpha: what `quantize` returns.
 
     codes: uint8, samples x shape: sign above an exponent field (bit 3 with 7 levels, which are codes of 'e3m0', bit 4 with
     8); field 0 is zero, field c is alpha * 2^(c - 1). alpha: a float32. levels: 7 or 8. Read-only views.
+
+    Raises Error for other types, codes of a field above `levels`, and an alpha that is no positive finite float32.
     """
 
-    def __init__(self, codes: NDArray[np.uint8], alpha: float, levels: int) -> None:
+    def __init__(self, codes: NDArray[np.uint8], alpha: float, levels: int = STORAGE_LEVELS) -> None:
+        if not isinstance(codes, np.ndarray) or codes.dtype != np.uint8 or codes.ndim == 0 or codes.size == 0:
+            have = f"{codes.dtype} of shape {codes.shape}" if isinstance(codes, np.ndarray) else type(codes).__name__
+            raise Error(f"codes are {have}; expected an array of uint8, samples before the shape, at least one each")
+        self.levels = integer("levels", levels, STORAGE_LEVELS, PAPER_LEVELS)
+        sign = 8 if self.levels == STORAGE_LEVELS else 16
+        wrong = codes[(codes >= 2 * sign) | (codes % sign > self.levels)]
+        if wrong.size:
+            raise Error(f"codes hold {wrong[0]}; expected a sign of {sign} above a field of 0 to {self.levels}")
+        self.alpha = _positive("alpha", alpha)
         self.codes = codes.view()
         self.codes.flags.writeable = False
-        self.alpha, self.levels = alpha, levels
 
     @property
     def samples(self) -> int:
@@ -64,7 +81,8 @@ class LuqArray:
 class Int4Array:
     """Integers of -8 to 7 and their scale: what `int4` returns. values: int8; scale: a float32. Read-only views.
 
-    Raises Error for other values: unsigned activations, 0 to 15, are none of LUQ's (docs/luq.md, Unsigned activations).
+    Raises Error for other values (unsigned activations, 0 to 15, are none of LUQ's: docs/luq.md, Unsigned activations), and a
+    scale that is no positive finite float32.
     """
 
     def __init__(self, values: ArrayLike, scale: float) -> None:
@@ -79,7 +97,7 @@ class Int4Array:
             )
         self.values = array.astype(np.int8)
         self.values.flags.writeable = False
-        self.scale = number("scale", scale)
+        self.scale = _positive("scale", scale)
 
     @property
     def shape(self) -> tuple[int, ...]:

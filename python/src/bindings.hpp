@@ -7,6 +7,7 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +20,9 @@
 #include <vector>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/progress.hpp"
 
 namespace narrowgauge::python {
 
@@ -61,18 +64,48 @@ py::array_t<T> own(std::vector<T>&& data, std::size_t rows, std::size_t columns)
   return py::array_t<T>({static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(columns)}, values, owner);
 }
 
-/// Tells Python now and then: for its callback, and so that Ctrl-C ends a long simulation.
+/// How often long calls look after Python; tests set it to zero.
+inline std::atomic<std::int64_t> look_every_ns{50'000'000};
+
+/// While it lives, other threads of Python run, and Ctrl-C ends what this thread does (what a handler of a signal
+/// raises, that is). Every call that can take long has one.
+class Unlocked {
+ public:
+  Unlocked() : hearing_([this] { look(); }) {}
+
+ private:
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::nanoseconds(look_every_ns);
+    const py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+
+  Hearing hearing_;
+  std::chrono::steady_clock::time_point next_;
+  py::gil_scoped_release release_;
+};
+
+/// What f() returns, without Python's lock.
+template <class F>
+auto without_lock(const F& f) {
+  const Unlocked unlocked;
+  return f();
+}
+
+/// Calls a callback of Python now and then.
 class PythonProgress {
  public:
   explicit PythonProgress(const std::optional<py::function>& callback) : callback_(callback) {}
 
   void operator()(std::uint64_t done, std::uint64_t total) {
+    detail::hear();
     const auto now = std::chrono::steady_clock::now();
-    if (now < next_ && done != total) return;
+    if (!callback_ || (now < next_ && done != total)) return;
     next_ = now + std::chrono::milliseconds(100);
     const py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    if (callback_) (*callback_)(done, total);
+    (*callback_)(done, total);
   }
 
  private:

@@ -29,17 +29,15 @@ FeatureMap map_of(const ByteArray& values, bool is_signed) {
 }
 
 FeatureMap map_of(const RealArray& values, unsigned bits, float limit) {
-  return quantize_map(values_of(values), shape_of(values), bits, limit);
+  const auto span = values_of(values);
+  auto shape = shape_of(values);
+  const Unlocked unlocked;
+  return quantize_map(span, std::move(shape), bits, limit);
 }
 
-/// What f() makes, without Python's lock.
 template <class F>
 py::bytes file_of(const F& f) {
-  std::vector<std::uint8_t> file;
-  {
-    const py::gil_scoped_release release;
-    file = f();
-  }
+  const std::vector<std::uint8_t> file = without_lock(f);
   return {reinterpret_cast<const char*>(file.data()), file.size()};
 }
 
@@ -57,9 +55,9 @@ py::bytes compress_real(const RealArray& values, unsigned bits, std::size_t tile
 
 py::bytes compress_components(const RealArray& values, const Transform& transform, std::size_t tables, std::size_t tile,
                               bool zero_runs) {
-  return file_of([&] {
-    return compress_transformed(values_of(values), shape_of(values), transform, {tables, tile, zero_runs});
-  });
+  const auto span = values_of(values);
+  const auto shape = shape_of(values);
+  return file_of([&] { return compress_transformed(span, shape, transform, {tables, tile, zero_runs}); });
 }
 
 py::bytes compress_floats(const py::array_t<std::uint16_t, py::array::c_style>& codes, const std::string& format,
@@ -81,24 +79,22 @@ py::tuple decompress_file(const py::bytes& data) {
   const std::string_view text = data;
   const std::span file(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   if (is_of_exponents(file)) {
-    const FloatCodes tensor = decompress_exponents(file);
+    const FloatCodes tensor = without_lock([&] { return decompress_exponents(file); });
     return py::make_tuple(array_of<std::uint16_t>(tensor.codes, tensor.shape), std::string(tensor.format));
   }
   if (is_transformed(file)) {
     const TransformedHead head = read_transformed_head(file);
-    return py::make_tuple(array_of<float>(decompress_transformed(file, head), head.shape), "float32");
+    return py::make_tuple(array_of<float>(without_lock([&] { return decompress_transformed(file, head); }), head.shape),
+                          "float32");
   }
-  const FeatureMap map = decompress(file);
+  const FeatureMap map = without_lock([&] { return decompress(file); });
   if (map.step == 0)
     return py::make_tuple(array_of<std::uint8_t>(map.values, map.shape), map.is_signed ? "int8" : "uint8");
-  return py::make_tuple(array_of<float>(dequantize_map(map), map.shape), "float32");
+  return py::make_tuple(array_of<float>(without_lock([&] { return dequantize_map(map); }), map.shape), "float32");
 }
 
 py::dict report_map(const FeatureMap& map, std::size_t tile) {
-  const auto rates = [&] {
-    const py::gil_scoped_release release;
-    return codec_report(map, tile);
-  }();
+  const auto rates = without_lock([&] { return codec_report(map, tile); });
   py::dict report;
   for (const CodecRate& rate : rates) report[py::str(rate.name)] = rate.bits;
   return report;
@@ -114,7 +110,7 @@ py::dict report_real(const RealArray& values, unsigned bits, std::size_t tile) {
 
 Transform calibrate(const RealArray& values, const std::string& basis, std::size_t axis, std::size_t group,
                     unsigned bits, unsigned matrix_bits, bool relu, double step) {
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   return calibrate_transform(
       values_of(values), shape_of(values),
       {basis == "klt" ? Basis::klt : Basis::identity, axis, group, bits, matrix_bits, relu, step});
@@ -122,11 +118,11 @@ Transform calibrate(const RealArray& values, const std::string& basis, std::size
 
 py::dict report_components(const RealArray& values, double mse, std::size_t axis, std::size_t group, unsigned bits,
                            unsigned matrix_bits, bool relu, std::size_t tile) {
-  const auto rates = [&] {
-    const py::gil_scoped_release release;
-    return transform_report(values_of(values), shape_of(values), mse,
-                            {Basis::klt, axis, group, bits, matrix_bits, relu, 0}, tile);
-  }();
+  const auto span = values_of(values);
+  const auto shape = shape_of(values);
+  const auto rates = without_lock([&] {
+    return transform_report(span, shape, mse, {Basis::klt, axis, group, bits, matrix_bits, relu, 0}, tile);
+  });
   py::dict report;
   for (const TransformRate& rate : rates)
     report[py::str(rate.name)] =
@@ -139,7 +135,7 @@ py::array_t<double> vectors_of(const Transform& t) {
 }
 
 py::tuple soft_entropy_of(const RealArray& values, unsigned bits, double sharpness) {
-  const SoftEntropy soft = soft_entropy(values_of(values), bits, sharpness);
+  const SoftEntropy soft = without_lock([&] { return soft_entropy(values_of(values), bits, sharpness); });
   return py::make_tuple(soft.bits, array_of<double>(soft.gradient, shape_of(values)));
 }
 
@@ -196,7 +192,8 @@ void bind_codec(py::module_& module) {
       .def(
           "forward",
           [](const Transform& t, const RealArray& values) {
-            const auto codes = forward_transform(values_of(values), shape_of(values), t);
+            const auto shape = shape_of(values);
+            const auto codes = without_lock([&] { return forward_transform(values_of(values), shape, t); });
             return array_of<std::int8_t>(codes, std::array<std::uint64_t, 2>{t.channels, codes.size() / t.channels});
           },
           py::arg("values"))
@@ -204,7 +201,8 @@ void bind_codec(py::module_& module) {
           "inverse",
           [](const Transform& t, const py::array_t<std::int8_t, py::array::c_style>& codes,
              const std::vector<std::uint64_t>& shape) {
-            return array_of<float>(inverse_transform(values_of(codes), shape, t), shape);
+            const auto x = without_lock([&] { return inverse_transform(values_of(codes), shape, t); });
+            return array_of<float>(x, shape);
           },
           py::arg("codes"), py::arg("shape"));
   module.def("calibrate_transform", &calibrate, py::arg("values"), py::arg("basis"), py::arg("axis"), py::arg("group"),
@@ -219,7 +217,8 @@ void bind_codec(py::module_& module) {
   module.def("soft_entropy", &soft_entropy_of, py::arg("values"), py::arg("bits"), py::arg("sharpness"),
              "Differentiable entropy and its gradient.");
   module.def(
-      "clip_limit", [](const RealArray& x, double sigmas) { return clip_limit(values_of(x), sigmas); },
+      "clip_limit",
+      [](const RealArray& x, double sigmas) { return without_lock([&] { return clip_limit(values_of(x), sigmas); }); },
       py::arg("values"), py::arg("sigmas"), "Mean and deviations of a map.");
   module.def("code_lengths", &code_lengths, py::arg("counts"), py::arg("longest"),
              "Lengths of the best code of 256 symbols.");

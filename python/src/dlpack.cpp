@@ -82,10 +82,25 @@ py::tuple from_dlpack(const py::capsule& capsule) {
   const Tensor& tensor = managed->tensor;
   const Held held = held_as(tensor.dtype);
   const py::dtype dtype(held.dtype);
+  constexpr int most_dimensions = 32;  // of numpy 1
+  if (tensor.ndim < 0 || tensor.ndim > most_dimensions || (tensor.ndim > 0 && tensor.shape == nullptr)) {
+    throw Error("the DLPack tensor has " + std::to_string(tensor.ndim) + " dimensions" +
+                (tensor.ndim > 0 && tensor.shape == nullptr ? " and no shape" : "") + "; expected 0 to " +
+                std::to_string(most_dimensions) + ", each with an extent");
+  }
   std::vector<py::ssize_t> shape, strides;
+  bool empty = false;
   for (int i = 0; i < tensor.ndim; ++i) {
+    if (tensor.shape[i] < 0) {
+      throw Error("the DLPack tensor has the extent " + std::to_string(tensor.shape[i]) + " in dimension " +
+                  std::to_string(i) + "; expected 0 or more");
+    }
+    empty = empty || tensor.shape[i] == 0;
     shape.push_back(tensor.shape[i]);
     if (tensor.strides != nullptr) strides.push_back(tensor.strides[i] * dtype.itemsize());
+  }
+  if (tensor.data == nullptr && !empty) {
+    throw Error("the DLPack tensor has no data; expected an address of the CPU's memory");
   }
   PyCapsule_SetName(capsule.ptr(), "used_dltensor");
   const py::capsule owner(managed, [](void* p) {

@@ -126,7 +126,7 @@ py::list ask_many(const std::vector<std::string>& questions, const GaugeArgument
   std::vector<std::variant<Answered, std::exception_ptr>> answers;
   answers.reserve(questions.size());
   {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     for (const std::string& question : questions) {
       try {
         answers.emplace_back(ask(asked, power::question_from_json(question)));
@@ -254,7 +254,7 @@ str() of it is a text for people; explain() derives it.)")
 
   using Files = std::vector<std::filesystem::path>;
   py::class_<FileGauge, std::shared_ptr<FileGauge>>(module, "Gauge", "What narrowgauge.Gauge has inside.")
-      .def(py::init<Files>(), py::arg("calibrations") = Files(), py::call_guard<py::gil_scoped_release>())
+      .def(py::init<Files>(), py::arg("calibrations") = Files(), py::call_guard<Unlocked>())
       .def(py::pickle([](const FileGauge& gauge) { return py::make_tuple(gauge.files); },
                       [](const py::tuple& state) { return std::make_shared<FileGauge>(state[0].cast<Files>()); }));
 
@@ -274,7 +274,7 @@ str() of it is a text for people; explain() derives it.)")
       [](const std::string& question, const GaugeArgument& gauge) {
         return ask(or_default(gauge), power::question_from_json(question));
       },
-      py::arg("question"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<py::gil_scoped_release>(),
+      py::arg("question"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<Unlocked>(),
       "One question in JSON, as `narrowgauge energy` reads it. Raises FieldError, or Error if it is not JSON.");
   module.def("ask_many", &ask_many, py::arg("questions"), py::kw_only(), py::arg("gauge") = py::none(),
              "An answer for each question in JSON, or the exception that ask() would raise.");
@@ -284,7 +284,7 @@ str() of it is a text for people; explain() derives it.)")
          unsigned threads, const GaugeArgument& gauge) {
         const AnyQuestion asked = power::question_from_json(question);
         const Operands operands(a, b);
-        const py::gil_scoped_release release;
+        const Unlocked unlocked;
         const power::MacSpec& mac = unit_question(asked).unit.mac;
         return ask(or_default(gauge), asked, operands.count(mac, max_products, threads));
       },
@@ -299,7 +299,7 @@ str() of it is a text for people; explain() derives it.)")
         const Operands operands(a, b);
         power::Features features;
         {
-          const py::gil_scoped_release release;
+          const Unlocked unlocked;
           features = operands.count(unit_question(asked).unit.mac, max_products, threads).features;
         }
         return by_name(features);
@@ -314,7 +314,7 @@ str() of it is a text for people; explain() derives it.)")
         power::answer_lines(*or_default(gauge), in, out);
         return out.str();
       },
-      py::arg("questions"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<py::gil_scoped_release>(),
+      py::arg("questions"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<Unlocked>(),
       "JSON Lines in, JSON Lines out.");
 }
 

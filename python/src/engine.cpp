@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/engines/engine.hpp"
 
+#include <atomic>
 #include <bit>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <thread>
 
 #include "bindings.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
@@ -19,7 +22,31 @@ namespace {
 struct NamedEngine {
   std::unique_ptr<Engine> engine;
   std::optional<std::string> tile;
-  std::mutex busy;
+  std::timed_mutex busy;
+  std::atomic<std::thread::id> user{};  ///< the thread whose call it is
+};
+
+/// The engine's use by one call. Others wait for it, and hear Ctrl-C meanwhile.
+class Use {
+ public:
+  explicit Use(NamedEngine& engine) : engine_(engine) {
+    if (engine.user == std::this_thread::get_id()) {
+      throw Error(
+          "this engine was called from the progress callback of its own product; expected another Engine there, or a "
+          "call after the product");
+    }
+    while (!engine.busy.try_lock_for(std::chrono::milliseconds(20))) detail::hear();
+    engine.user = std::this_thread::get_id();
+  }
+  ~Use() {
+    engine_.user = std::thread::id();
+    engine_.busy.unlock();
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  NamedEngine& engine_;
 };
 
 struct Product {
@@ -60,8 +87,8 @@ Product product_of(NamedEngine& self, const QuantizedMatrix& a, const QuantizedM
   EngineResult result;
   {
     PythonProgress told(progress);
-    const py::gil_scoped_release release;
-    const std::scoped_lock lock(self.busy);
+    const Unlocked unlocked;
+    const Use use(self);
     result = run([&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }
   return {own(std::exchange(result.c, {}), a.rows, b.rows), std::move(result)};
@@ -96,8 +123,8 @@ py::tuple engine_gemm_requantized(NamedEngine& self, const QuantizedMatrix& a, c
                                   .compressed = {.a = compress_a, .b = compress_b, .c = compress_c}};
   {
     PythonProgress told(progress);
-    const py::gil_scoped_release release;
-    const std::scoped_lock lock(self.busy);
+    const Unlocked unlocked;
+    const Use use(self);
     result = self.engine->gemm_requantized(a, b, tensor_scale, options,
                                            [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
   }

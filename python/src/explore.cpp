@@ -68,7 +68,7 @@ nlohmann::json parse(const char* what, const std::string& text) {
 Explorer make_explorer(const std::string& workload, const std::string& space, const Settings& set,
                        const std::optional<std::pair<Real, Real>>& tensors, const GaugeArgument& gauge) {
   power::Tensors values = tensors_of(tensors);
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   power::Workload work = workload.starts_with('{') ? power::workload_from_json(parse("the workload", workload), set)
                                                    : power::load_workload(workload, set);
   return Explorer(std::move(work), power::space_from_json(parse("the space", space)),
@@ -83,7 +83,7 @@ py::array evaluate(const Explorer& explorer, std::uint64_t first, std::uint64_t 
   }
   py::array_t<power::Point> out(static_cast<py::ssize_t>(count));
   power::Point* const points = out.mutable_data();
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   explorer.evaluate(first, {points, count});
   return out;
 }
@@ -92,7 +92,7 @@ Front run(const Explorer& explorer, unsigned threads, std::uint64_t chunk,
           const std::optional<std::filesystem::path>& checkpoint, bool resume,
           const std::optional<py::function>& progress) {
   PythonProgress told(progress);
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   return explorer.run({.threads = threads,
                        .chunk = chunk,
                        .checkpoint = checkpoint.value_or(""),
@@ -153,8 +153,7 @@ narrowgauge.explore does all that is below; docs/explore.md is the manual.)")
            "Costs of `count` points from `first` on, as a structured array.")
       .def(
           "front_of", [](const Explorer& e, std::uint64_t begin, std::uint64_t end) { return e.front_of(begin, end); },
-          py::arg("begin"), py::arg("end"), py::call_guard<py::gil_scoped_release>(),
-          "The front of points begin to end - 1.")
+          py::arg("begin"), py::arg("end"), py::call_guard<Unlocked>(), "The front of points begin to end - 1.")
       .def(
           "merge", [](const Explorer& e, const std::vector<Front>& fronts) { return e.merge(fronts); },
           py::arg("fronts"), "The front of several fronts.")
@@ -168,7 +167,7 @@ narrowgauge.explore does all that is below; docs/explore.md is the manual.)")
       [](const std::string& kind, const std::filesystem::path& folder, const std::string& technology,
          const GaugeArgument& gauge) { return power::export_tables(*or_default(gauge), kind, technology, folder); },
       py::arg("kind"), py::arg("folder"), py::kw_only(), py::arg("technology") = "osu018",
-      py::arg("gauge") = py::none(), "Writes tables; returns the files.");
+      py::arg("gauge") = py::none(), py::call_guard<Unlocked>(), "Writes tables; returns the files.");
 }
 
 }  // namespace narrowgauge::python

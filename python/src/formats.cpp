@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -23,7 +25,7 @@ py::array encode_array(const py::array_t<Real, py::array::c_style>& x, Format fo
   const std::span<const Real> in(x.data(), n);
   const std::span<Code> out(codes.mutable_data(), n);
   const std::span<const std::uint32_t> words = random ? std::span(random->data(), n) : std::span<const std::uint32_t>();
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   encode_span(format, in, out, options, words);
   return codes;
 }
@@ -37,6 +39,29 @@ py::array encode_real(const py::array& any, Format format, const RoundOptions& o
   if (bits <= 8) return encode_array<std::uint8_t, Real>(x, format, options, random);
   if (bits <= 16) return encode_array<std::uint16_t, Real>(x, format, options, random);
   return encode_array<std::uint32_t, Real>(x, format, options, random);
+}
+
+/// A 64-bit integer in double: one of more than 53 bits is cut, and its last bit is set if the rest was not zero
+/// (rounded to odd), so that the rounding that follows is the only one.
+template <class Integer>
+double odd_double(Integer value) {
+  const bool negative = value < 0;
+  const auto bits = static_cast<std::uint64_t>(value);
+  const std::uint64_t magnitude = negative ? 0 - bits : bits;
+  const int shift = std::max(static_cast<int>(std::bit_width(magnitude)) - 53, 0);
+  const std::uint64_t kept = magnitude >> shift;
+  const bool lost = kept << shift != magnitude;
+  const double result = std::ldexp(static_cast<double>(kept | (lost ? 1U : 0U)), shift);
+  return negative ? -result : result;
+}
+
+template <class Integer>
+py::array odd_doubles(const py::array& any) {
+  const auto x = py::array_t<Integer, py::array::c_style | py::array::forcecast>::ensure(any);
+  if (!x) throw py::error_already_set();
+  py::array_t<double> out(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim()));
+  std::transform(x.data(), x.data() + x.size(), out.mutable_data(), odd_double<Integer>);
+  return out;
 }
 
 /// Random words as uint32 of the shape of `x`, each below 2^random_bits.
@@ -87,6 +112,10 @@ py::array encode(const py::array& x, std::string_view format, std::string_view r
   if (random) words = random_words(*random, x, random_bits);
   const char kind = x.dtype().kind();
   if (kind == 'f' && x.itemsize() <= 4) return encode_real<float>(x, target, options, words);
+  if (kind == 'i' && x.itemsize() == 8)
+    return encode_real<double>(odd_doubles<std::int64_t>(x), target, options, words);
+  if (kind == 'u' && x.itemsize() == 8)
+    return encode_real<double>(odd_doubles<std::uint64_t>(x), target, options, words);
   if ((kind == 'f' && x.itemsize() == 8) || kind == 'i' || kind == 'u') {
     return encode_real<double>(x, target, options, words);
   }
@@ -100,7 +129,7 @@ void decode_into(const py::array& any, Format format, float* out) {
   if (!codes) throw py::error_already_set();
   const auto n = static_cast<std::size_t>(codes.size());
   const std::span<const Code> in(codes.data(), n);
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   const int bits = desc(format).bits;
   const Code largest = n == 0 ? Code{0} : *std::max_element(in.begin(), in.end());
   if (std::uint64_t{largest} >> bits != 0) {

@@ -142,7 +142,7 @@ QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool co
   if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
   const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
   const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   return quantize(data, height, width, columns ? Axis::columns : Axis::rows, options);
 }
 
@@ -171,7 +171,7 @@ QuantizedMatrix quantize_dialect(const Floats& x, std::string_view text, const s
   if (uniforms) inputs.uniforms = {uniforms->data(), static_cast<std::size_t>(uniforms->size())};
   const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
   const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   return quantize(data, height, width, columns ? Axis::columns : Axis::rows, dialect, inputs);
 }
 
@@ -207,7 +207,7 @@ py::tuple front_stage_array(const Floats& x, std::string_view stage, unsigned th
   const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
   FrontResult out;
   {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     out = front_stage(std::span(x.data(), static_cast<std::size_t>(x.size())), height, width, d.front, threads);
   }
   const std::size_t means = out.mean.size();
@@ -217,7 +217,7 @@ py::tuple front_stage_array(const Floats& x, std::string_view stage, unsigned th
 py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
   std::vector<double> values;
   {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     values = dequantize(q);
   }
   return own(std::move(values), q.rows, q.k);
@@ -226,10 +226,8 @@ py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
 py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
   std::vector<float> c;
   {
-    const std::optional<py::function> nobody;
-    PythonProgress told(nobody);  // hears Ctrl-C
-    const py::gil_scoped_release release;
-    c = gemm(a, b, threads, [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+    const Unlocked unlocked;
+    c = gemm(a, b, threads);
   }
   return own(std::move(c), a.rows, b.rows);
 }

@@ -50,7 +50,7 @@ void bind_luq(py::module_& module) {
                                  .first_field = first_field,
                                  .amax = amax};
         {
-          const py::gil_scoped_release release;
+          const Unlocked unlocked;
           q = luq_quantize(span_of(x), options);
         }
         return py::make_tuple(shaped(q.codes, x), q.alpha);
@@ -62,17 +62,18 @@ void bind_luq(py::module_& module) {
       "luq_dequantize",
       [](const py::array_t<std::uint8_t, py::array::c_style>& codes, float alpha, int levels) {
         const LuqTensor q{.codes = {codes.data(), codes.data() + codes.size()}, .alpha = alpha, .levels = levels};
-        return shaped(luq_dequantize(q), codes);
+        return shaped(without_lock([&] { return luq_dequantize(q); }), codes);
       },
       py::arg("codes"), py::arg("alpha"), py::arg("levels"), "Values, float64.");
 
   module.def(
-      "sawb_clip", [](const Floats& x) { return sawb_clip(span_of(x)); }, py::arg("x"), "luq.sawb_clip.");
+      "sawb_clip", [](const Floats& x) { return without_lock([&] { return sawb_clip(span_of(x)); }); }, py::arg("x"),
+      "luq.sawb_clip.");
 
   module.def(
       "int4_quantize",
       [](const Floats& x, const std::optional<double>& clip) {
-        const Int4Tensor q = int4_quantize(span_of(x), clip);
+        const Int4Tensor q = without_lock([&] { return int4_quantize(span_of(x), clip); });
         return py::make_tuple(shaped(q.values, x), q.scale);
       },
       py::arg("x"), py::arg("clip"), "Values and scale.");
@@ -91,7 +92,7 @@ void bind_luq(py::module_& module) {
         const LuqTensor right{.codes = {b.data(), b.data() + b.size()}, .alpha = alpha, .levels = levels};
         std::vector<float> c;
         {
-          const py::gil_scoped_release release;
+          const Unlocked unlocked;
           c = luq_gemm(left, right, m, n, k);
         }
         return own(std::move(c), m, n);
@@ -102,7 +103,7 @@ void bind_luq(py::module_& module) {
   module.def(
       "log_statistics",
       [](const Floats& x) {
-        const LogStatistics s = log_statistics(span_of(x));
+        const LogStatistics s = without_lock([&] { return log_statistics(span_of(x)); });
         return py::make_tuple(s.count, s.zeros, s.mean, s.sigma, s.amax);
       },
       py::arg("x"), "Count, zeros, mean and sigma of log2|x|, amax.");
@@ -122,14 +123,14 @@ void bind_luq(py::module_& module) {
   module.def(
       "expected_sparsity",
       [](const Floats& x, float threshold, int random_bits) {
-        return expected_sparsity(span_of(x), threshold, random_bits);
+        return without_lock([&] { return expected_sparsity(span_of(x), threshold, random_bits); });
       },
       py::arg("x"), py::arg("threshold"), py::arg("random_bits"), "luq.expected_sparsity.");
 
   module.def(
       "luq_prune",
       [](const Floats& x, float threshold, std::uint64_t seed, int random_bits) {
-        return shaped(prune(span_of(x), threshold, seed, random_bits), x);
+        return shaped(without_lock([&] { return prune(span_of(x), threshold, seed, random_bits); }), x);
       },
       py::arg("x"), py::arg("threshold"), py::arg("seed"), py::arg("random_bits"), "luq.prune.");
 }

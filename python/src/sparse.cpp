@@ -39,7 +39,7 @@ py::tuple prune_array(const Array<float>& x, std::string_view pattern, std::stri
   const Pruning by = find_name(method_names, "method", method);
   PrunedMatrix pruned;
   {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     pruned = prune(view.values, view.rows, view.cols, wanted, {.method = by, .seed = seed, .random_bits = random_bits});
   }
   return py::make_tuple(own(std::move(pruned.values), view.rows, view.cols),
@@ -52,7 +52,7 @@ py::array transposable_mask_of(const Array<float>& x, std::string_view pattern, 
   const TransposableMask by = find_name(mask_names, "method", method);
   std::vector<std::uint8_t> mask;
   {
-    const py::gil_scoped_release release;
+    const Unlocked unlocked;
     mask = transposable_mask(view.values, view.rows, view.cols, wanted, by);
   }
   return own(std::move(mask), view.rows, view.cols);
@@ -62,15 +62,16 @@ double error_of(const Array<float>& x, std::string_view pattern, std::string_vie
   const View<float> view(x);
   const NmPattern wanted = NmPattern::of(pattern);
   const Pruning by = find_name(method_names, "method", method);
-  const py::gil_scoped_release release;
+  const Unlocked unlocked;
   return expected_error(view.values, view.rows, view.cols, wanted, by);
 }
 
 template <class T>
 py::tuple compress_array(const Array<T>& x, const Array<std::uint8_t>& mask, std::string_view pattern) {
   const View<T> view(x);
+  const View<std::uint8_t> kept(mask);
   CompressedMatrix<T> stored =
-      compress<T>(view.values, View<std::uint8_t>(mask).values, view.rows, view.cols, NmPattern::of(pattern));
+      without_lock([&] { return compress<T>(view.values, kept.values, view.rows, view.cols, NmPattern::of(pattern)); });
   const std::size_t bytes = stored.metadata_bytes();
   return py::make_tuple(own(std::move(stored.values), view.rows, view.cols / 2),
                         own(std::move(stored.metadata), view.rows, bytes));
@@ -86,7 +87,7 @@ py::array decompress_array(const Array<T>& values, const Array<std::uint8_t>& me
                                    .pattern = NmPattern::of(pattern),
                                    .values = {view.values.begin(), view.values.end()},
                                    .metadata = {nibbles.values.begin(), nibbles.values.end()}};
-  return own(decompress(stored), view.rows, cols);
+  return own(without_lock([&] { return decompress(stored); }), view.rows, cols);
 }
 
 template <class T>

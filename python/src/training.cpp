@@ -21,6 +21,33 @@ using Codes8 = py::array_t<std::uint8_t, py::array::c_style>;
 
 Codes32 like(const py::array& x) { return Codes32(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim())); }
 
+struct AdamState {
+  std::span<const std::uint32_t> weight;
+  std::span<const std::uint8_t> m, v;
+};
+
+struct AdamNext {
+  std::span<std::uint32_t> weight;
+  std::span<std::uint8_t> m, v;
+  std::span<std::uint32_t> m_fp32, v_fp32;
+};
+
+/// A step of every element, without Python's lock.
+void step_all(const Fp8AdamConstants& constants, std::span<const std::uint32_t> gradient, const AdamState& old,
+              const AdamNext& next) {
+  const Unlocked unlocked;
+  detail::Pace pace;
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    pace();
+    const Fp8AdamElement e = fp8_adam(constants, gradient[i], {.weight = old.weight[i], .m = old.m[i], .v = old.v[i]});
+    next.weight[i] = e.weight;
+    next.m[i] = e.m;
+    next.v[i] = e.v;
+    next.m_fp32[i] = e.m_fp32;
+    next.v_fp32[i] = e.v_fp32;
+  }
+}
+
 }  // namespace
 
 void bind_training(py::module_& module) {
@@ -31,8 +58,12 @@ void bind_training(py::module_& module) {
         std::uint32_t* const out = y.mutable_data();
         const std::uint32_t* const in = x.data();
         const py::ssize_t n = x.size();
-        const py::gil_scoped_release release;
-        for (py::ssize_t i = 0; i < n; ++i) out[i] = rsqrt_fp32(in[i]);
+        const Unlocked unlocked;
+        detail::Pace pace;
+        for (py::ssize_t i = 0; i < n; ++i) {
+          pace();
+          out[i] = rsqrt_fp32(in[i]);
+        }
         return y;
       },
       py::arg("x"), "rsqrt of FP32 codes.");
@@ -45,9 +76,12 @@ void bind_training(py::module_& module) {
         const std::size_t size = static_cast<std::size_t>(x.size());
         const std::span<const std::uint32_t> in(x.data(), size);
         const std::span<std::uint32_t> out(y.mutable_data(), size);
-        const py::gil_scoped_release release;
-        for (std::size_t i = 0; i < size; i += length)
+        const Unlocked unlocked;
+        detail::Pace pace;
+        for (std::size_t i = 0; i < size; i += length) {
+          pace(length);
           l2_normalize(in.subspan(i, length), out.subspan(i, length), std::bit_cast<std::uint32_t>(epsilon));
+        }
         return y;
       },
       py::arg("x"), py::kw_only(), py::arg("epsilon"), "l2_normalize of FP32 codes, one dimension or more.");
@@ -63,10 +97,12 @@ void bind_training(py::module_& module) {
         std::uint16_t* out = y.mutable_data();
         std::uint8_t* found = scales.mutable_data();
         {
-          const py::gil_scoped_release release;
+          const Unlocked unlocked;
+          detail::Pace pace;
           for (std::size_t block = 0; block < blocks; ++block, found += channels) {
             std::ranges::copy(smooth_channel_scales({in, rows * channels}, channels), found);
             for (std::size_t row = 0; row < rows; ++row) {
+              pace(channels);
               for (std::size_t i = 0; i < channels; ++i) *out++ = smooth_divide(*in++, found[i]);
             }
           }
@@ -80,9 +116,14 @@ void bind_training(py::module_& module) {
       [](const Codes16& w, const Codes8& scales) {
         Codes16 y(std::vector<py::ssize_t>(w.shape(), w.shape() + 2));
         const std::uint16_t* in = w.data();
+        const std::uint8_t* const scale = scales.data();
+        const py::ssize_t rows = w.shape(0), columns = w.shape(1);
         std::uint16_t* out = y.mutable_data();
-        for (py::ssize_t row = 0; row < w.shape(0); ++row) {
-          for (py::ssize_t i = 0; i < w.shape(1); ++i) *out++ = smooth_multiply(*in++, scales.data()[row]);
+        const Unlocked unlocked;
+        detail::Pace pace;
+        for (py::ssize_t row = 0; row < rows; ++row) {
+          pace(static_cast<std::size_t>(columns));
+          for (py::ssize_t i = 0; i < columns; ++i) *out++ = smooth_multiply(*in++, scale[row]);
         }
         return y;
       },
@@ -106,15 +147,11 @@ void bind_training(py::module_& module) {
         Codes32 new_weight = like(gradient), m_fp32 = like(gradient), v_fp32 = like(gradient);
         const std::vector<py::ssize_t> shape(gradient.shape(), gradient.shape() + gradient.ndim());
         Codes8 new_m(shape), new_v(shape);
-        for (py::ssize_t i = 0; i < gradient.size(); ++i) {
-          const Fp8AdamElement e =
-              fp8_adam(constants, gradient.data()[i], {.weight = weight.data()[i], .m = m.data()[i], .v = v.data()[i]});
-          new_weight.mutable_data()[i] = e.weight;
-          new_m.mutable_data()[i] = e.m;
-          new_v.mutable_data()[i] = e.v;
-          m_fp32.mutable_data()[i] = e.m_fp32;
-          v_fp32.mutable_data()[i] = e.v_fp32;
-        }
+        const auto size = static_cast<std::size_t>(gradient.size());
+        const auto in = [size](const auto& array) { return std::span(array.data(), size); };
+        const auto out = [size](auto& array) { return std::span(array.mutable_data(), size); };
+        step_all(constants, in(gradient), {in(weight), in(m), in(v)},
+                 {out(new_weight), out(new_m), out(new_v), out(m_fp32), out(v_fp32)});
         return py::make_tuple(new_weight, new_m, new_v, m_fp32, v_fp32);
       },
       py::arg("gradient"), py::arg("weight"), py::arg("m"), py::arg("v"), py::kw_only(), py::arg("rate"),

@@ -38,7 +38,7 @@ module ng_huffman_decode #(
   output logic             fault_o,
   output logic             void_o         // beside fault_o: this beat stands for no value
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
     $fatal(1, "ng_huffman_decode: Width=%0d; expected 16 to 64, a power of two", Width);
   end
@@ -106,7 +106,8 @@ module ng_huffman_decode #(
   logic [Width+12:0]    words;
   logic [11:0]          only;  // the length is this one
   logic [3:0]           length, taken;
-  logic                 head_q, raw_q, raw, ends_q, counting, found, past, go, enable, last_value,
+  logic                 head_q, raw_q, raw, ends_q, counting, found, past, decoding, enable,
+      last_value,
       broken, too_long, block_end;
   logic [5:0]           left_q, left;  // values behind this one in its block
   logic                 dropping_q;
@@ -137,10 +138,10 @@ module ng_huffman_decode #(
   assign broken = (this_last_q & past) | (~counting & ~found);
   assign too_long = last_value & ~(past ? next_last_q : this_last_q);
   assign enable = ~valid_o | ready_i;
-  assign go = this_valid_q & (next_valid_q | this_last_q) & ~dropping_q & enable;
+  assign decoding = this_valid_q & (next_valid_q | this_last_q) & ~dropping_q & enable;
   assign taken_place = place_q + (PlaceWidth+1)'(taken) + (PlaceWidth+1)'(block_end ? 2 : 0);
   assign shift = dropping_q ? this_valid_q
-      : go & ~broken & ~last_value & taken_place[PlaceWidth] & ~this_last_q;
+      : decoding & ~broken & ~last_value & taken_place[PlaceWidth] & ~this_last_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -150,7 +151,7 @@ module ng_huffman_decode #(
       dropping_q <= 1'b0;
     end else if (dropping_q) begin
       if (this_valid_q & this_last_q) dropping_q <= 1'b0;
-    end else if (go) begin
+    end else if (decoding) begin
       if (broken | last_value) begin
         place_q    <= '0;
         head_q     <= 1'b1;
@@ -163,7 +164,7 @@ module ng_huffman_decode #(
       end
     end
   end
-  always_ff @(posedge clk_i) if (go) begin
+  always_ff @(posedge clk_i) if (decoding) begin
     raw_q  <= raw;
     left_q <= counting ? window[11:6] : left - 6'd1;
   end
@@ -177,7 +178,7 @@ module ng_huffman_decode #(
       value_q <= 1'b0;
       valid_o <= 1'b0;
     end else if (enable) begin
-      value_q <= go & (~counting | broken);
+      value_q <= decoding & (~counting | broken);
       valid_o <= value_q;
     end
   end

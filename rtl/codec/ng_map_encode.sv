@@ -27,7 +27,7 @@ module ng_map_encode #(
   output logic [Width-1:0] m_axis_tdata_o,   // the first byte of the file lowest
   output logic             m_axis_tlast_o    // the last word of a tile
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
     $fatal(1, "ng_map_encode: Width=%0d; expected 16 to 64, a power of two", Width);
   end

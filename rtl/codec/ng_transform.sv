@@ -44,7 +44,7 @@ module ng_transform #(
   output logic                  last_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Size < 2 || Size > 64) begin : gen_check_size
     $fatal(1, "ng_transform: Size=%0d; expected 2 to 64", Size);
   end

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes runs of zeros again of the bytes that stand for them (docs/codec.md, Zero runs): a value every cycle, behind
-// ng_huffman_decode.
+// Makes runs of zeros again of the bytes that stand for them (docs/codec.md, Zero runs): a value
+// every cycle, behind ng_huffman_decode.
 //
-// A byte that stands for 2^i zeros gives one in the cycle in which it comes and 2^i - 1 in the cycles behind it, in which no
-// byte is taken. Any other byte is a value. No byte stops the unit: a run has at most 128 zeros.
-// ready_o, valid_o and the other outputs come from registers: no combinational path crosses the unit. A value is offered in the
-// cycle after its byte was accepted.
+// A byte that stands for 2^i zeros gives one in the cycle in which it comes and 2^i - 1 in the
+// cycles behind it, in which no byte is taken. Any other byte is a value. No byte stops the unit: a
+// run has at most 128 zeros.
+// ready_o, valid_o and the other outputs come from registers: no combinational path crosses the
+// unit. A value is offered in the cycle after its byte was accepted.
 //
 // Width argument: left_q counts the zeros of a run that are to come, 127 at most.
 module ng_zero_expand (
   input  logic       clk_i,
   input  logic       rst_ni,
   input  logic       table_we_i,    // the table, while no tile is under way
-  input  logic [2:0] table_addr_i,  // i above 0: the byte of a run of 2^i zeros; 0: the longest run that has one, as i
+  // i above 0: the byte of a run of 2^i zeros; 0: the longest run that has one, as i
+  input  logic [2:0] table_addr_i,
   input  logic [7:0] table_data_i,
   input  logic       valid_i,
   output logic       ready_o,
@@ -67,7 +69,8 @@ module ng_zero_expand (
     .rst_ni (rst_ni),
     .valid_i(busy_q | valid_i),
     .ready_o(room),
-    .data_i ({(busy_q ? last_q : last_i) & ~more, (busy_q ? fault_q : fault_i) & ~more, void_i & ~busy_q, data_i & {8{~busy_q & ~run}}}),
+    .data_i ({(busy_q ? last_q : last_i) & ~more, (busy_q ? fault_q : fault_i) & ~more,
+        void_i & ~busy_q, data_i & {8{~busy_q & ~run}}}),
     .valid_o(valid_o),
     .ready_i(ready_i),
     .data_o ({last_o, fault_o, void_o, data_o})

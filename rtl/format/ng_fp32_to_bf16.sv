@@ -14,9 +14,9 @@ module ng_fp32_to_bf16 (
   output logic [15:0] bf16_o
 );
 
-  logic nan, up;
+  logic nan, round_up;
   assign nan = (&fp32_i[30:23]) & (|fp32_i[22:0]);
-  assign up = fp32_i[15] & (fp32_i[16] | (|fp32_i[14:0]));
-  assign bf16_o = {fp32_i[31], nan ? 15'h7FC0 : fp32_i[30:16] + 15'(up)};
+  assign round_up = fp32_i[15] & (fp32_i[16] | (|fp32_i[14:0]));
+  assign bf16_o = {fp32_i[31], nan ? 15'h7FC0 : fp32_i[30:16] + 15'(round_up)};
 
 endmodule

@@ -17,13 +17,13 @@ module ng_fp32_to_bf16_sr (
   output logic [15:0] bf16_o
 );
 
-  logic        special, largest, carry, nan, up;
+  logic        special, largest, carry, nan, round_up;
   logic [15:0] unused_sum;
   assign special = &fp32_i[30:23];
   assign largest = (&fp32_i[30:24]) & (&fp32_i[22:16]);
   assign nan = special & (|fp32_i[15:0]);
   assign {carry, unused_sum} = {1'b0, fp32_i[15:0]} + {1'b0, rand_i};
-  assign up = carry & ~special & ~largest;
-  assign bf16_o = {fp32_i[31], {fp32_i[30:17], fp32_i[16] | nan} + 15'(up)};
+  assign round_up = carry & ~special & ~largest;
+  assign bf16_o = {fp32_i[31], {fp32_i[30:17], fp32_i[16] | nan} + 15'(round_up)};
 
 endmodule

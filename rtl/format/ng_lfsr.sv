@@ -24,7 +24,7 @@ module ng_lfsr #(
   output logic [Width-1:0] state_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 8 || Width > 64 || Width % 8 != 0) begin : gen_check_width
     $fatal(1, "ng_lfsr: Width=%0d; expected 8 to 64, a multiple of 8", Width);
   end

@@ -29,7 +29,7 @@ module ng_philox4x32 #(
   output logic [63:0]  key_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RoundsPerCycle < 1 || RoundsPerCycle > 10) begin : gen_check_rounds_per_cycle
     $fatal(1, "ng_philox4x32: RoundsPerCycle=%0d; expected 1 to 10", RoundsPerCycle);
   end
@@ -59,19 +59,19 @@ module ng_philox4x32 #(
   assign words_key = {key_q[63:32] + step_key[63:32], key_q[31:0] + step_key[31:0]};
 
   for (genvar r = 0; r < RoundsPerCycle; r++) begin : gen_round
-    logic [127:0] from, to;
+    logic [127:0] from, stepped;
     logic [63:0]  key;
     if (r == 0) begin : gen_first
       assign from = step_q == '0 ? counter_q : words_q;
       assign key = words_key;
     end else begin : gen_next
-      assign from = gen_round[r-1].to;
+      assign from = gen_round[r-1].stepped;
       assign key = {gen_round[r-1].key[63:32] + Weyl1, gen_round[r-1].key[31:0] + Weyl0};
     end
     ng_philox_round u_round (
       .words_i(from),
       .key_i  (key),
-      .words_o(to)
+      .words_o(stepped)
     );
   end
 
@@ -103,7 +103,7 @@ module ng_philox4x32 #(
         valid_q   <= 1'b0;
       end
     end else if (running_q) begin
-      words_q <= gen_round[RoundsPerCycle-1].to;
+      words_q <= gen_round[RoundsPerCycle-1].stepped;
       step_q  <= last ? '0 : step_q + StepWidth'(1);
       valid_q <= last;
     end

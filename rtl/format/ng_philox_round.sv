@@ -23,15 +23,15 @@ module ng_philox_round (
   output logic [127:0] words_o
 );
 
-  logic [31:0] a, b;
-  assign a = words_i[31:0];
-  assign b = words_i[95:64];
+  logic [31:0] left, right;
+  assign left = words_i[31:0];
+  assign right = words_i[95:64];
 
-  logic [35:0] a9, b9;
-  logic [34:0] b7;
-  assign a9 = {1'b0, a, 3'b0} + {4'b0, a};
-  assign b9 = {1'b0, b, 3'b0} + {4'b0, b};
-  assign b7 = {b, 3'b0} - {3'b0, b};
+  logic [35:0] left_9, right_9;
+  logic [34:0] right_7;
+  assign left_9 = {1'b0, left, 3'b0} + {4'b0, left};
+  assign right_9 = {1'b0, right, 3'b0} + {4'b0, right};
+  assign right_7 = {right, 3'b0} - {3'b0, right};
 
   // M0 a: 45 = 9 + 9 2^2, 173 = 45 + 2^7, 73555 = 9 2^13 - 173; what follows is of weight 2^20,
   // 2^22, 2^28, 2^30.
@@ -42,13 +42,13 @@ module ng_philox_round (
   logic [35:0] a_22, a_28;
   logic [33:0] a_30;
   logic [63:0] product_a;
-  assign a45 = {a9, 2'b0} + {2'b0, a9};
-  assign a173 = {2'b0, a45} + {1'b0, a, 7'b0};
-  assign a73555 = {a9, 13'b0} - {9'b0, a173};
-  assign a_20 = {4'b0, a73555[48:20]} + {1'b0, a};
-  assign a_22 = {5'b0, a_20[32:2]} + a9;
-  assign a_28 = {6'b0, a_22[35:6]} + a9;
-  assign a_30 = a_28[35:2] + {2'b0, a};
+  assign a45 = {left_9, 2'b0} + {2'b0, left_9};
+  assign a173 = {2'b0, a45} + {1'b0, left, 7'b0};
+  assign a73555 = {left_9, 13'b0} - {9'b0, a173};
+  assign a_20 = {4'b0, a73555[48:20]} + {1'b0, left};
+  assign a_22 = {5'b0, a_20[32:2]} + left_9;
+  assign a_28 = {6'b0, a_22[35:6]} + left_9;
+  assign a_30 = a_28[35:2] + {2'b0, left};
   assign product_a = {a_30, a_28[1:0], a_22[5:0], a_20[1:0], a73555[19:0]};
 
   // M1 b: 43 = 7 + 9 2^2, 36871 = 7 + 9 2^12, 36183 = 36871 - 43 2^4; 3289 = 7 2^9 - 295 and 295 =
@@ -59,12 +59,12 @@ module ng_philox_round (
   logic [40:0] b295;
   logic [43:0] b3289, b_20;
   logic [63:0] product_b;
-  assign b43 = {3'b0, b7} + {b9, 2'b0};
-  assign b36871 = {b9 + {13'b0, b7[34:12]}, b7[11:0]};
+  assign b43 = {3'b0, right_7} + {right_9, 2'b0};
+  assign b36871 = {right_9 + {13'b0, right_7[34:12]}, right_7[11:0]};
   assign b36183 = b36871 - {6'b0, b43, 4'b0};
-  assign b_17 = {4'b0, b36183[47:17]} + b7;
-  assign b295 = {b9, 5'b0} + {6'b0, b7};
-  assign b3289 = {b7, 9'b0} - {3'b0, b295};
+  assign b_17 = {4'b0, b36183[47:17]} + right_7;
+  assign b295 = {right_9, 5'b0} + {6'b0, right_7};
+  assign b3289 = {right_7, 9'b0} - {3'b0, b295};
   assign b_20 = b3289 + {12'b0, b_17[34:3]};
   assign product_b = {b_20, b_17[2:0], b36183[16:0]};
 

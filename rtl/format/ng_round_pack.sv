@@ -1,38 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rounds a sign, an exponent and a significand to a target format and packs the code: the only place where RTL narrows.
-// Twin of narrowgauge::round_pack, encode_nan and encode_inf (model/include/narrowgauge/format/round_pack.hpp).
+// Rounds a sign, an exponent and a significand to a target format and packs the code: the only
+// place where RTL narrows. Twin of narrowgauge::round_pack, encode_nan and encode_inf
+// (model/include/narrowgauge/format/round_pack.hpp).
 //
-// Operand: (-1)^sign_i * sig_i * 2^(exp_i - (SigWidth-1)), that is, exp_i is the exponent of sig_i's top bit.
-//   * sig_i's top bit is one, or sig_i is zero, or exp_i is at most the target's smallest exponent (subnormal operands
-//     need no normalization then).
-//   * sig_i's lowest bit may be the "or" of everything below it (sticky), if it lies below every bit that rounding looks at.
-//   * ExpLo <= exp_i <= ExpHi for non-zero sig_i: what the caller promises, so that the denormalizing shifter (ExpLo) and
+// Operand: (-1)^sign_i * sig_i * 2^(exp_i - (SigWidth-1)), that is, exp_i is the exponent of
+// sig_i's top bit.
+//   * sig_i's top bit is one, or sig_i is zero, or exp_i is at most the target's smallest exponent
+//     (subnormal operands need no normalization then).
+//   * sig_i's lowest bit may be the "or" of everything below it (sticky), if it lies below every
+//   bit that rounding looks at. * ExpLo <= exp_i <= ExpHi for non-zero sig_i: what the caller
+//   promises, so that the denormalizing shifter (ExpLo) and
 //     the overflow test (ExpHi) vanish where they cannot be needed. The default promises nothing.
 //
-// Rounding. `kept` ends at the target's last place (subnormal spacing below the smallest normal), g is the next bit, s the
-// "or" of all the rest, F the RandBits bits after the last place (g first), l the last kept bit:
+// Rounding. `kept` ends at the target's last place (subnormal spacing below the smallest normal), g
+// is the next bit, s the "or" of all the rest, F the RandBits bits after the last place (g first),
+// l the last kept bit:
 //   mode_i             one more unit in the last place iff
-//   0 nearest even     g and (s or l)            (no mantissa bits: l is the hidden one, so ties go to the upper power;
-//                                                 without zero the Oracles also go up on s alone in the lowest binade)
+//   0 nearest even     g and (s or l)            (no mantissa bits: l is the hidden one, so ties go
+//                                                 to the upper power; without zero the Oracles also
+//                                                 go up on s alone in the lowest binade)
 //   1 nearest away     g
 //   2 stochastic       F + rand_i >= 2^RandBits  (carry-out; PTX cvt.rs)
 //   3 toward zero      never
 //
-// Result. Rounding carries run through the mantissa into the exponent by plain addition. Then, first match wins:
-//   case                     Saturate (0)      Ieee (1)              Oracle (2)            OracleSaturate (3)
+// Result. Rounding carries run through the mantissa into the exponent by plain addition. Then,
+//   first match wins: case                     Saturate (0)      Ieee (1)              Oracle (2)
+//   OracleSaturate (3)
 //   nan_i, NaN codes exist   all ones, +       quiet NaN, own sign   as Ieee               as Ieee
-//   nan_i, none              +max              +max                  -0 for +, +0 for -    as Oracle
+//   nan_i, none              +max              +max                  -0 for +, +0 for -    as
+//                            Oracle
 //   inf_i < 0, unsigned      0                 0; NaN without zero   as Ieee               as Ieee
 //   inf_i                    max, own sign     Inf, else NaN, else max, own sign           as Ieee
 //   < 0, unsigned            0                 0; NaN without zero   as Ieee               0
-//   zero                     0, own sign; a format without zero: 0 (its smallest), or NaN under Ieee and Oracle
-//   above max                max, own sign     Inf, else NaN, else max, own sign           max, own sign
+//   zero                     0, own sign; a format without zero: 0 (its smallest), or NaN under
+//                            Ieee and Oracle above max                max, own sign     Inf, else
+//                            NaN, else max, own sign           max, own sign
 //
-// Widths. The significand is laid out as ManBits+1 kept bits and FracWidth >= max(SigWidth-ManBits-1, RandBits, 1) fraction
-// bits, so nothing is lost before the shift; what the denormalizing shift pushes out below goes to the sticky bit, and the
-// shift count clamps at a value that empties the register. The code before the overflow test is
-// (exponent above the smallest) * 2^ManBits + kept, below (ExpHi - MinExp + 2) * 2^ManBits after the rounding carry, hence
-// FieldWidth = clog2(ExpHi - MinExp + 2) exponent bits.
+// Widths. The significand is laid out as ManBits+1 kept bits and FracWidth >=
+// max(SigWidth-ManBits-1, RandBits, 1) fraction bits, so nothing is lost before the shift; what the
+// denormalizing shift pushes out below goes to the sticky bit, and the shift count clamps at a
+// value that empties the register. The code before the overflow test is
+// (exponent above the smallest) * 2^ManBits + kept, below (ExpHi - MinExp + 2) * 2^ManBits after
+// the rounding carry, hence FieldWidth = clog2(ExpHi - MinExp + 2) exponent bits.
 //
 // Cuts (docs/cuts.md): bit 0 between the denormalizing shift and the rounding.
 module ng_round_pack #(
@@ -54,8 +63,8 @@ module ng_round_pack #(
   parameter int RandBits = 8,    // random bits of stochastic rounding, 1 to 32
   parameter int Cuts     = 0     // registers: 1 shifted
 ) (
-  input  logic                       clk_i,    // this and en_i: of the cut
-  input  logic                       en_i,
+  input  logic                       clk_i,    // clock of the cut
+  input  logic                       en_i,     // enable of the cut
   input  logic [1:0]                 mode_i,
   input  logic                       nan_i,
   input  logic                       inf_i,
@@ -79,16 +88,37 @@ module ng_round_pack #(
       Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
   localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together", ExpBits, ManBits); end
-  if (Bits < Payload + (Sign != 0 ? 1 : 0)) begin : gen_check_bits $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits); end
-  if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) begin : gen_check_nan $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)", Nan); end
-  if (HasZero == 0 && ManBits != 0) begin : gen_check_has_zero $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format", ManBits); end
-  if (Overflow < 0 || Overflow > 3) begin : gen_check_overflow $fatal(1, "ng_round_pack: Overflow=%0d; expected 0 to 3", Overflow); end
-  if (SigWidth < 2) begin : gen_check_sig_width $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth); end
-  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits); end
-  if (ExpLo > ExpHi) begin : gen_check_exp_range $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi); end
-  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts $fatal(1, "ng_round_pack: Cuts=%0d; expected 0 or 1", Cuts); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload
+    $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together",
+           ExpBits, ManBits);
+  end
+  if (Bits < Payload + (Sign != 0 ? 1 : 0)) begin : gen_check_bits
+    $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits);
+  end
+  if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) begin : gen_check_nan
+    $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)",
+           Nan);
+  end
+  if (HasZero == 0 && ManBits != 0) begin : gen_check_has_zero
+    $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format",
+           ManBits);
+  end
+  if (Overflow < 0 || Overflow > 3) begin : gen_check_overflow
+    $fatal(1, "ng_round_pack: Overflow=%0d; expected 0 to 3", Overflow);
+  end
+  if (SigWidth < 2) begin : gen_check_sig_width
+    $fatal(1, "ng_round_pack: SigWidth=%0d; expected 2 or more", SigWidth);
+  end
+  if (RandBits < 1 || RandBits > 32) begin : gen_check_rand_bits
+    $fatal(1, "ng_round_pack: RandBits=%0d; expected 1 to 32", RandBits);
+  end
+  if (ExpLo > ExpHi) begin : gen_check_exp_range
+    $fatal(1, "ng_round_pack: ExpLo=%0d above ExpHi=%0d", ExpLo, ExpHi);
+  end
+  if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
+    $fatal(1, "ng_round_pack: Cuts=%0d; expected 0 or 1", Cuts);
+  end
 `endif
 
   localparam bit SaturateFinite = Overflow == 0 || Overflow == 3;
@@ -104,7 +134,8 @@ module ng_round_pack #(
   assign aligned = ExtWidth'(sig_i) << (ExtWidth - SigWidth);
 
   // ---- denormalize: shift right by MinExp - exp_i where that is positive
-  localparam int WorkWidth = (ExpWidth > 10 ? ExpWidth : 10) + 1;  // MinExp and exp_i, and their difference
+  // MinExp and exp_i, and their difference
+  localparam int WorkWidth = (ExpWidth > 10 ? ExpWidth : 10) + 1;
   logic signed [WorkWidth-1:0] above_min_d, above_min;
   assign above_min_d = WorkWidth'(exp_i) - WorkWidth'(MinExp);
 
@@ -147,7 +178,8 @@ module ng_round_pack #(
   ) u_shifted (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({shifted, above_min_d, rand_i, mode_i, lost, nan_i, inf_i, sign_i, sig_i[SigWidth-1], ~(|sig_i)}),
+    .d_i  ({shifted, above_min_d, rand_i, mode_i, lost, nan_i, inf_i, sign_i, sig_i[SigWidth-1],
+        ~(|sig_i)}),
     .q_o  ({shifted_q, above_min, rand_q, mode, lost_q, nan, inf, sign, sig_top, sig_zero})
   );
 
@@ -176,7 +208,8 @@ module ng_round_pack #(
     endcase
   end
 
-  // ---- pack: the exponent counts from the smallest normal, which is the hidden one's place in the code
+  // ---- pack: the exponent counts from the smallest normal, which is the hidden one's place in the
+  // code
   localparam int FieldRange = ExpHi - MinExp + 2 > 2 ? ExpHi - MinExp + 2 : 2;
   localparam int FieldWidth = $clog2(FieldRange) > ExpBits ? $clog2(FieldRange) : ExpBits;
   localparam bit NeverAbove = ExpHi < MinExp + (1 << ExpBits) - 3;

@@ -50,7 +50,7 @@ module ng_log_prune #(
   output logic [CountWidth-1:0]      zeros_o,
   output logic                       special_o     // there was an infinity or a NaN
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 16) begin : gen_check_lanes
     $fatal(1, "ng_log_prune: Lanes=%0d; expected 1 to 16", Lanes);
   end
@@ -179,14 +179,14 @@ module ng_log_prune #(
   logic [Lanes*16-1:0]            pruned_d, pruned_q;
   logic                           pruned_last_q, pruned_special_q, pruned_valid_q;
   for (genvar i = 0; i < Lanes; i++) begin : gen_prune
-    logic                negative, up;
+    logic                negative, round_up;
     logic [LogWidth-2:0] log, magnitude;
     assign {negative, log} = log_q[i*LogWidth +: LogWidth];
     assign magnitude = negative ? -log : log;
     assign squares[i*SquareBits +: SquareBits] = SquareBits'(magnitude) * SquareBits'(magnitude);
-    assign up = aligned_q[i*SigWidth +: SigWidth] >= bound_q[i*SigWidth +: SigWidth];
+    assign round_up = aligned_q[i*SigWidth +: SigWidth] >= bound_q[i*SigWidth +: SigWidth];
     assign pruned_d[i*16 +: 16] = keep_q[i] ? data_q[i*16 +: 16]
-        : {data_q[i*16+15], threshold_q & {15{up}}};
+        : {data_q[i*16+15], threshold_q & {15{round_up}}};
   end
   always_comb begin
     beat_sum_d = '0;

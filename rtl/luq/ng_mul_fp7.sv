@@ -18,7 +18,7 @@ module ng_mul_fp7 (
   logic [5:0] product;
   logic [4:0] exponent;
   logic [1:0] mantissa;
-  logic       high, half, rest, up, some;
+  logic       high, half, rest, round_up, some;
   logic [6:0] code;
 
   assign some = (|a_i[5:2]) & (|b_i[5:2]);
@@ -28,7 +28,7 @@ module ng_mul_fp7 (
   assign mantissa = high ? product[4:3] : product[3:2];
   assign half = high ? product[2] : product[1];
   assign rest = (high & product[1]) | product[0];
-  assign up = half & (rest | mantissa[0]);
-  assign code = {exponent, mantissa} + {6'd0, up};
+  assign round_up = half & (rest | mantissa[0]);
+  assign code = {exponent, mantissa} + {6'd0, round_up};
   assign product_o = {a_i[6] ^ b_i[6], (code[5:0] | {6{code[6]}}) & {6{some}}};
 endmodule

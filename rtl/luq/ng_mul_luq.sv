@@ -25,7 +25,7 @@ module ng_mul_luq #(
   input  logic [3:0]              b_i,  // FP4 [1,3,0]: sign, exponent field
   output logic [ProductWidth-1:0] product_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Shape < 0 || Shape > 2) begin : gen_check_shape
     $fatal(1, "ng_mul_luq: Shape=%0d; expected 0 (fixed), 1 (fp7) or 2 (split)", Shape);
   end

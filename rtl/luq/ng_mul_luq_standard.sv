@@ -8,26 +8,26 @@ module ng_mul_luq_standard (
   input  logic [3:0] b_i,  // FP4 [1,3,0]: sign, exponent field
   output logic [6:0] product_o
 );
-  logic [6:0] a, b;
+  logic [6:0] a_fp7, b_fp7;
   always_comb begin
     case (a_i)
-      4'h0:       a[5:0] = 6'b0000_00;
-      4'h1, 4'hF: a[5:0] = 6'b0001_00;
-      4'h2, 4'hE: a[5:0] = 6'b0010_00;
-      4'h3, 4'hD: a[5:0] = 6'b0010_10;
-      4'h4, 4'hC: a[5:0] = 6'b0011_00;
-      4'h5, 4'hB: a[5:0] = 6'b0011_01;
-      4'h6, 4'hA: a[5:0] = 6'b0011_10;
-      4'h7, 4'h9: a[5:0] = 6'b0011_11;
-      default:    a[5:0] = 6'b0100_00;
+      4'h0:       a_fp7[5:0] = 6'b0000_00;
+      4'h1, 4'hF: a_fp7[5:0] = 6'b0001_00;
+      4'h2, 4'hE: a_fp7[5:0] = 6'b0010_00;
+      4'h3, 4'hD: a_fp7[5:0] = 6'b0010_10;
+      4'h4, 4'hC: a_fp7[5:0] = 6'b0011_00;
+      4'h5, 4'hB: a_fp7[5:0] = 6'b0011_01;
+      4'h6, 4'hA: a_fp7[5:0] = 6'b0011_10;
+      4'h7, 4'h9: a_fp7[5:0] = 6'b0011_11;
+      default:    a_fp7[5:0] = 6'b0100_00;
     endcase
-    a[6] = a_i[3];
+    a_fp7[6] = a_i[3];
   end
-  assign b = {b_i[3], 1'b0, b_i[2:0], 2'b00};
+  assign b_fp7 = {b_i[3], 1'b0, b_i[2:0], 2'b00};
 
   ng_mul_fp7 u_mul (
-    .a_i      (a),
-    .b_i      (b),
+    .a_i      (a_fp7),
+    .b_i      (b_fp7),
     .product_o(product_o)
   );
 endmodule

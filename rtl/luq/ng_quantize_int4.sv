@@ -21,14 +21,14 @@ module ng_quantize_int4 #(
   parameter int Lanes = 16,
   parameter int Cuts  = 0   // registers: 1 bounds + 2 codes
 ) (
-  input  logic                clk_i,  // this and en_i: of the cuts
-  input  logic                en_i,
+  input  logic                clk_i,  // clock of the cuts
+  input  logic                en_i,   // enable of the cuts
   input  logic [Lanes*16-1:0] a_i,
   input  logic [30:0]         scale_i,
   output logic [Lanes*4-1:0]  codes_o,
   output logic                special_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
     $fatal(1, "ng_quantize_int4: Lanes=%0d; expected 1 to 256", Lanes);
   end
@@ -55,41 +55,41 @@ module ng_quantize_int4 #(
   assign m7 = m3 + (m << 2);
   assign products = {(m << 3) + m7, (m << 3) + m5, (m << 3) + m3, (m << 3) + m, m7, m5, m3, m};
   for (genvar k = 0; k < 8; k++) begin : gen_bound
-    logic [27:0] p;
+    logic [27:0] place_value;
     logic [8:0]  field;
     logic [6:0]  mantissa;
     logic        rest;
     logic [14:0] code;
-    assign p = products[28*k +: 28];
+    assign place_value = products[28*k +: 28];
     always_comb begin
-      if (p[27]) begin
+      if (place_value[27]) begin
         field = exponent + 9'd3;
-        mantissa = p[26:20];
-        rest = |p[19:0];
-      end else if (p[26]) begin
+        mantissa = place_value[26:20];
+        rest = |place_value[19:0];
+      end else if (place_value[26]) begin
         field = exponent + 9'd2;
-        mantissa = p[25:19];
-        rest = |p[18:0];
-      end else if (p[25]) begin
+        mantissa = place_value[25:19];
+        rest = |place_value[18:0];
+      end else if (place_value[25]) begin
         field = exponent + 9'd1;
-        mantissa = p[24:18];
-        rest = |p[17:0];
-      end else if (k != 0 || p[24] || first) begin
+        mantissa = place_value[24:18];
+        rest = |place_value[17:0];
+      end else if (k != 0 || place_value[24] || first) begin
         // A product below 2^24 is that of a subnormal scale, or of m alone.
-        field = p[24] ? exponent : 9'd0;
-        mantissa = p[23:17];
-        rest = |p[16:0];
+        field = place_value[24] ? exponent : 9'd0;
+        mantissa = place_value[23:17];
+        rest = |place_value[16:0];
       end else begin
         field = exponent - 9'd1;
-        mantissa = p[22:16];
-        rest = |p[15:0];
+        mantissa = place_value[22:16];
+        rest = |place_value[15:0];
       end
     end
     assign code = {field[7:0], mantissa} - {14'b0, k % 2 == 1 && !rest};
     assign bounds[15*k +: 15] = code | {15{field[8] | (&field[7:0])}};
   end
 
-  logic [Lanes*16-1:0] a_q;
+  logic [Lanes*16-1:0] block_q;
   logic [119:0]        bounds_q;
   logic                refused_q;
   ng_cut #(
@@ -99,7 +99,7 @@ module ng_quantize_int4 #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({a_i, bounds, refused}),
-    .q_o  ({a_q, bounds_q, refused_q})
+    .q_o  ({block_q, bounds_q, refused_q})
   );
 
   // ---- elements
@@ -107,17 +107,17 @@ module ng_quantize_int4 #(
   logic [Lanes*4-1:0] codes;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     logic        sign, nan, eight;
-    logic [14:0] x;
+    logic [14:0] element;
     logic [7:0]  over;
     logic [2:0]  magnitude;
-    assign {sign, x} = a_q[16*i +: 16];
-    assign special[i] = &x[14:7];
-    assign nan = (special[i] & (|x[6:0])) | refused_q;
+    assign {sign, element} = block_q[16*i +: 16];
+    assign special[i] = &element[14:7];
+    assign nan = (special[i] & (|element[6:0])) | refused_q;
     for (genvar k = 0; k < 8; k++) begin : gen_over
       // x > bound is the carry of x + ~bound.
       logic        carry;
       logic [14:0] unused_sum;
-      assign {carry, unused_sum} = {1'b0, x} + {1'b0, ~bounds_q[15*k +: 15]};
+      assign {carry, unused_sum} = {1'b0, element} + {1'b0, ~bounds_q[15*k +: 15]};
       assign over[k] = carry | special[i];
     end
     assign eight = over[7] & sign;

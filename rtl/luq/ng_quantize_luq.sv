@@ -30,8 +30,8 @@ module ng_quantize_luq #(
   parameter int RandBits = 8,
   parameter int Cuts     = 0   // registers: 1 shifted + 2 codes
 ) (
-  input  logic                      clk_i,  // this and en_i: of the cuts
-  input  logic                      en_i,
+  input  logic                      clk_i,  // clock of the cuts
+  input  logic                      en_i,   // enable of the cuts
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [7:0]                scale_i,
   input  logic                      stochastic_i,
@@ -39,7 +39,7 @@ module ng_quantize_luq #(
   output logic [Lanes*4-1:0]        codes_o,
   output logic                      special_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
     $fatal(1, "ng_quantize_luq: Lanes=%0d; expected 1 to 256", Lanes);
   end
@@ -96,7 +96,8 @@ module ng_quantize_luq #(
     logic [FracBits:0]   sum_shifted;
     logic [RandBits-1:0] sum_rand, unused_sum;
     logic [2:0]          sum_d;
-    logic                sum_sign, sum_nan, sum_special, sum_over, kept, half, rest, up_random, up;
+    logic                sum_sign, sum_nan, sum_special, sum_over, kept, half, rest, up_random,
+        round_up;
     ng_cut #(
       .Width (FracBits + RandBits + 8),
       .Enable(Cuts & 1)
@@ -110,11 +111,11 @@ module ng_quantize_luq #(
     assign half = sum_shifted[FracBits-1];
     assign rest = |sum_shifted[FracBits-2:0];
     assign {up_random, unused_sum} = {1'b0, sum_shifted[FracBits-1 -: RandBits]} + {1'b0, sum_rand};
-    assign up = stochastic_q ? up_random : half & (kept | rest);
+    assign round_up = stochastic_q ? up_random : half & (kept | rest);
 
     logic [3:0] field;
     // and 1 each for kept and up
-    assign field = {1'b0, sum_d & {3{kept}}} + {2'b0, kept & up, kept ^ up};
+    assign field = {1'b0, sum_d & {3{kept}}} + {2'b0, kept & round_up, kept ^ round_up};
     assign codes[4*i +: 4] = {
       sum_sign & ~(sum_nan | nan_scale_q), field[2:0]
           | {3{field[3] | (kept & sum_over) | sum_special | nan_scale_q}}

@@ -22,8 +22,8 @@ module ng_quantize_luq_exact #(
   localparam int CodeBits = Levels == 8 ? 5 : 4,
   localparam int ManBits  = Alpha == 0 ? ng_format_pkg::BF16ManBits : ng_format_pkg::FP32ManBits
 ) (
-  input  logic                      clk_i,  // this and en_i: of the cuts
-  input  logic                      en_i,
+  input  logic                      clk_i,  // clock of the cuts
+  input  logic                      en_i,   // enable of the cuts
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [ManBits+7:0]        scale_i,
   input  logic                      stochastic_i,
@@ -31,7 +31,7 @@ module ng_quantize_luq_exact #(
   output logic [Lanes*CodeBits-1:0] codes_o,
   output logic                      special_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 256) begin : gen_check_lanes
     $fatal(1, "ng_quantize_luq_exact: Lanes=%0d; expected 1 to 256", Lanes);
   end

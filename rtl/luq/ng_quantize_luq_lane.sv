@@ -30,8 +30,8 @@ module ng_quantize_luq_lane #(
   parameter int Cut      = 0,
   localparam int CodeBits = Levels == 8 ? 5 : 4
 ) (
-  input  logic                clk_i,  // this and en_i: of the cut
-  input  logic                en_i,
+  input  logic                clk_i,  // clock of the cut
+  input  logic                en_i,   // enable of the cut
   input  logic [15:0]         x_i,
   input  logic [ManBits+7:0]  alpha_i,       // exponent field and mantissa
   input  logic                stochastic_i,
@@ -104,12 +104,12 @@ module ng_quantize_luq_lane #(
   );
 
   // ---- the decision: the carry of a difference of which no bit is wanted
-  logic             up, largest;
+  logic             round_up, largest;
   logic [Width-1:0] unused_sum;
   logic [3:0]       field;
-  assign {up, unused_sum} = {1'b0, aligned_q} + {1'b0, ~bound_q} + {{Width{1'b0}}, ~strict_q};
+  assign {round_up, unused_sum} = {1'b0, aligned_q} + {1'b0, ~bound_q} + {{Width{1'b0}}, ~strict_q};
   // and 1 each for whole and up
-  assign field = {1'b0, d_q & {3{above_q}}} + {2'b0, whole_q & up, whole_q ^ up};
+  assign field = {1'b0, d_q & {3{above_q}}} + {2'b0, whole_q & round_up, whole_q ^ round_up};
   assign largest = field[3] | (above_q & over_q) | special_q | refused_i;
   if (Levels == 8) begin : gen_eight
     assign code_o = {sign_q & ~(nan_q | refused_i), largest, field[2:0] & ~{3{largest}}};

@@ -1,36 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum of an exact number x and an FP32 number c, rounded once to nearest even: the end of every floating-point
-// multiply-accumulate. IEEE 754: subnormals are kept, an exact zero is +0 unless both operands are -0,
-// infinities of opposite signs are NaN, every NaN is 32'h7FC00000.
+// Sum of an exact number x and an FP32 number c, rounded once to nearest even: the end of every
+// floating-point multiply-accumulate. IEEE 754: subnormals are kept, an exact zero is +0 unless
+// both operands are -0, infinities of opposite signs are NaN, every NaN is 32'h7FC00000.
 //
-//   x = (-1)^x_sign_i * x_sig_i * 2^(x_exp_i - (SigWidth-1)), that is, x_exp_i is the exponent of x_sig_i's top bit; infinite
-//   if x_inf_i; not a number if x_nan_i. x_sig_i may have leading zeros, at most Unnormal of them where x_exp_i > -126.
+//   x = (-1)^x_sign_i * x_sig_i * 2^(x_exp_i - (SigWidth-1)), that is, x_exp_i is the exponent of
+//   x_sig_i's top bit; infinite if x_inf_i; not a number if x_nan_i. x_sig_i may have leading
+//   zeros, at most Unnormal of them where x_exp_i > -126.
 //
-// The operand of the larger exponent leads; the other is shifted right into a frame of Frame bits, with a sticky bit below.
-// A difference is made positive by comparing first: lead - other, or the complement of lead + ~other, which is other - lead.
+// The operand of the larger exponent leads; the other is shifted right into a frame of Frame bits,
+// with a sticky bit below. A difference is made positive by comparing first: lead - other, or the
+// complement of lead + ~other, which is other - lead.
 //
-// Width argument. Bits that fall off the frame must lie below the rounding of the result (24 bits and a guard), and then the
-// sticky bit stands for all of them. Let the leader have u leading zeros and the other lie d places lower.
+// Width argument. Bits that fall off the frame must lie below the rounding of the result (24 bits
+// and a guard), and then the sticky bit stands for all of them. Let the leader have u leading zeros
+// and the other lie d places lower.
 //   c leads, subnormal     its last place is that of FP32: 24 bits and a guard.
-//   c leads, normal        d = 1: x must not lose a bit, SigWidth + 1. d > 1: the result is at least half of c's lowest
-//                          power, 24 + 2 bits.
+//   c leads, normal        d = 1: x must not lose a bit, SigWidth + 1. d > 1: the result is at
+//                          least half of c's lowest power, 24 + 2 bits.
 //   x leads, at -126       d = 0, nothing is shifted.
-//   x leads, above -126    d <= u + 1: c must not lose a bit, 24 + u + 1. d > u + 1: the result's top bit is at most u + 1
-//                          places down, and 24 + 1 bits follow.
-// So Frame = max(SigWidth + 1, Unnormal + 26). A sum carries into one bit more. The leader's exponent is -126 or more (c's
-// is), and a cancelled sum is normalized by at most Frame + 1: the rounding module sees exponents from -126 - Frame.
+//   x leads, above -126    d <= u + 1: c must not lose a bit, 24 + u + 1. d > u + 1: the result's
+//                          top bit is at most u + 1 places down, and 24 + 1 bits follow.
+// So Frame = max(SigWidth + 1, Unnormal + 26). A sum carries into one bit more. The leader's
+// exponent is -126 or more (c's is), and a cancelled sum is normalized by at most Frame + 1: the
+// rounding module sees exponents from -126 - Frame.
 //
-// Cuts (docs/cuts.md): bit 0 where it is known which operand leads, 1 behind the alignment, 2 behind the comparison, 3 behind the
-// addition, 4 between the halves of the normalizer, 5 behind it, 6 in the rounding module.
+// Cuts (docs/cuts.md): bit 0 where it is known which operand leads, 1 behind the alignment, 2
+// behind the comparison, 3 behind the addition, 4 between the halves of the normalizer, 5 behind
+// it, 6 in the rounding module.
 module ng_add_fp32 #(
   parameter int SigWidth = 24,
   parameter int Unnormal = 0,    // most leading zeros of a non-zero x_sig_i
   parameter int ExpHi    = 127,  // largest x_exp_i of a finite x
-  parameter int Cuts     = 0,    // registers: 1 ordered + 2 aligned + 4 compared + 8 added + 16 coarse + 32 normalized + 64 shifted
+  // registers: 1 ordered + 2 aligned + 4 compared + 8 added + 16 coarse + 32 normalized + 64
+  // shifted
+  parameter int Cuts     = 0,
   localparam int ExpWidth = 10
 ) (
-  input  logic                       clk_i,     // this and en_i: of the cuts
-  input  logic                       en_i,
+  input  logic                       clk_i,     // clock of the cuts
+  input  logic                       en_i,      // enable of the cuts
   input  logic                       x_nan_i,
   input  logic                       x_inf_i,
   input  logic                       x_sign_i,
@@ -40,11 +47,19 @@ module ng_add_fp32 #(
   output logic [31:0]                sum_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (SigWidth < 1 || SigWidth > 64) begin : gen_check_sig_width $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth); end
-  if (Unnormal < 0 || Unnormal >= SigWidth) begin : gen_check_unnormal $fatal(1, "ng_add_fp32: Unnormal=%0d; expected 0 to SigWidth-1=%0d", Unnormal, SigWidth - 1); end
-  if (ExpHi < -126 || ExpHi > 383) begin : gen_check_exp_hi $fatal(1, "ng_add_fp32: ExpHi=%0d; expected -126 to 383", ExpHi); end
-  if (Cuts < 0 || Cuts > 127) begin : gen_check_cuts $fatal(1, "ng_add_fp32: Cuts=%0d; expected 0 to 127", Cuts); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (SigWidth < 1 || SigWidth > 64) begin : gen_check_sig_width
+    $fatal(1, "ng_add_fp32: SigWidth=%0d; expected 1 to 64", SigWidth);
+  end
+  if (Unnormal < 0 || Unnormal >= SigWidth) begin : gen_check_unnormal
+    $fatal(1, "ng_add_fp32: Unnormal=%0d; expected 0 to SigWidth-1=%0d", Unnormal, SigWidth - 1);
+  end
+  if (ExpHi < -126 || ExpHi > 383) begin : gen_check_exp_hi
+    $fatal(1, "ng_add_fp32: ExpHi=%0d; expected -126 to 383", ExpHi);
+  end
+  if (Cuts < 0 || Cuts > 127) begin : gen_check_cuts
+    $fatal(1, "ng_add_fp32: Cuts=%0d; expected 0 to 127", Cuts);
+  end
 `endif
 
   localparam int Frame = SigWidth + 1 > Unnormal + 26 ? SigWidth + 1 : Unnormal + 26;
@@ -136,7 +151,8 @@ module ng_add_fp32 #(
     .q_o  ({add_left, add_right, ahead, add_exp, add_subtract, add_beside})
   );
   // The carry-in as a half-unit column: 1/2 + 1/2. One addition, hence one carry chain.
-  assign {sum, unused_half} = {add_left, 1'b1} + {add_right ^ {SumWidth{add_subtract}}, add_subtract & ahead};
+  assign {sum, unused_half} = {add_left, 1'b1}
+      + {add_right ^ {SumWidth{add_subtract}}, add_subtract & ahead};
   assign magnitude = sum ^ {SumWidth{add_subtract & ~ahead}};
   ng_cut #(
     .Width (SumWidth + ExpWidth + 6),
@@ -149,7 +165,8 @@ module ng_add_fp32 #(
   );
 
   // ---- normalize
-  logic                        rest, lead_sign_q, nan_q, inf_q, inf_sign_q, subtract_q, ahead_q, sign;
+  logic                        rest, lead_sign_q, nan_q, inf_q, inf_sign_q, subtract_q, ahead_q,
+      sign;
   logic [24:0]                 sig;
   logic [$clog2(SumWidth)-1:0] shift;
   logic signed [ExpWidth-1:0]  coarse_exp;

@@ -33,7 +33,7 @@ module ng_div_fp32 #(
   input  logic        ready_i,
   output logic [31:0] y_o  // a_i / b_i; beside valid_o only
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Saturate < 0 || Saturate > 1) begin : gen_check_saturate
     $fatal(1, "ng_div_fp32: Saturate=%0d; expected 0 or 1", Saturate);
   end
@@ -59,7 +59,7 @@ module ng_div_fp32 #(
   logic              nan_q, inf_q, sign_q;
   logic              begun_q;  // the quotient has its first 1
   logic [24:0]       rest_q;
-  logic [23:0]       b_q;
+  logic [23:0]       divisor_q;
   logic [24:0]       quotient_q;
   logic signed [9:0] exp_q;
   assign ready_o = idle_q;
@@ -69,9 +69,9 @@ module ng_div_fp32 #(
   logic [24:0]       less;  // from -b to b
   logic              one;
   logic signed [1:0] exp_step;
-  assign less = rest_q - {1'b0, b_q};
+  assign less = rest_q - {1'b0, divisor_q};
   assign one = ~less[24];
-  assign exp_step = ~b_q[23] ? 2'sd1 : begun_q | one ? 2'sd0 : -2'sd1;
+  assign exp_step = ~divisor_q[23] ? 2'sd1 : begun_q | one ? 2'sd0 : -2'sd1;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -82,7 +82,7 @@ module ng_div_fp32 #(
       sign_q     <= 1'b0;
       begun_q    <= 1'b0;
       rest_q     <= '0;
-      b_q        <= '0;
+      divisor_q        <= '0;
       quotient_q <= '0;
       exp_q      <= '0;
     end else if (idle_q) begin
@@ -94,14 +94,14 @@ module ng_div_fp32 #(
         sign_q  <= a_i[31] ^ b_i[31];
         begun_q <= 1'b0;
         rest_q  <= {1'b0, a_normal, a_i[22:0]};
-        b_q     <= {b_normal, b_i[22:0]};
+        divisor_q     <= {b_normal, b_i[22:0]};
         exp_q   <= $signed({2'b0, a_i[30:24], a_i[23] | ~a_normal})
             - $signed({2'b0, b_i[30:24], b_i[23] | ~b_normal});
       end
     end else if (!valid_o) begin
       exp_q <= exp_q + 10'(exp_step);
-      if (!b_q[23]) begin
-        b_q <= {b_q[22:0], 1'b0};
+      if (!divisor_q[23]) begin
+        divisor_q <= {divisor_q[22:0], 1'b0};
       end else begin
         begun_q    <= begun_q | one;
         quotient_q <= {quotient_q[23:0], one};

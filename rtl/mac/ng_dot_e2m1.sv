@@ -6,8 +6,9 @@
 //
 // Twice an E2M1 value is an integer, its magnitude one of 0, 1, 2, 3, 4, 6, 8, 12 (codes 0 to 7).
 // Hence:
-//   lane   |a| * |b|. Code b = {b2, b1, b0} stands for 2 + b0 shifted left by {b2, b1} - 1, or for
-//          b0 if {b2, b1} = 0: a selection among 2|a| or 3|a| at three positions and b0 * |a|.
+//   lane   |a| * |b|. Code b = {b_bit2, b_bit1, b_bit0} stands for 2 + b_bit0 shifted left by
+//          {b_bit2, b_bit1} - 1, or for b_bit0 if {b_bit2, b_bit1} = 0: a selection among 2|a| or
+//          3|a| at three positions and b_bit0 * |a|.
 //   tree   Node = left plus or minus right, as their signs differ or not; the sign of the left one
 //          stays pending. So only right nodes are inverted, which costs nothing where the node is a
 //          sum (its LUTs have an input to spare for it), and the +1 that inversion owes is the
@@ -40,13 +41,13 @@ module ng_dot_e2m1 #(
   parameter int Cuts  = 0,  // registers: 1 nodes
   localparam int DotWidth = 9 + $clog2(Lanes)
 ) (
-  input  logic                       clk_i,  // this and en_i: of the cut
-  input  logic                       en_i,
+  input  logic                       clk_i,  // clock of the cut
+  input  logic                       en_i,   // enable of the cut
   input  logic        [Lanes*4-1:0]  a_i,
   input  logic        [Lanes*4-1:0]  b_i,
   output logic signed [DotWidth-1:0] dot_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_dot_e2m1: Lanes=%0d; expected a power of two", Lanes);
   end
@@ -59,41 +60,44 @@ module ng_dot_e2m1 #(
   localparam logic [Lanes*4-1:0] Ones = {Lanes{4'h1}};
   localparam logic [Lanes*4-1:0] None = '0;
 
-  logic [Lanes*4-1:0] a2, a1, a0, b2, b1, b0;
-  assign a2 = (a_i >> 2) & Ones;
-  assign a1 = (a_i >> 1) & Ones;
-  assign a0 = a_i & Ones;
-  assign b2 = (b_i >> 2) & Ones;
-  assign b1 = (b_i >> 1) & Ones;
-  assign b0 = b_i & Ones;
+  logic [Lanes*4-1:0] a_bit2, a_bit1, a_bit0, b_bit2, b_bit1, b_bit0;
+  assign a_bit2 = (a_i >> 2) & Ones;
+  assign a_bit1 = (a_i >> 1) & Ones;
+  assign a_bit0 = a_i & Ones;
+  assign b_bit2 = (b_i >> 2) & Ones;
+  assign b_bit1 = (b_i >> 1) & Ones;
+  assign b_bit0 = b_i & Ones;
 
-  logic [Lanes*4-1:0] m3, m2, m1, m0;  // |a|
-  assign m3 = a2 & a1;
-  assign m2 = a2 & ~(a1 & ~a0);
-  assign m1 = (a1 & ~a2) | (a0 & a2 & ~a1);
-  assign m0 = a0 & ~a2;
+  logic [Lanes*4-1:0] mag3, mag2, mag1, mag0;  // |a|
+  assign mag3 = a_bit2 & a_bit1;
+  assign mag2 = a_bit2 & ~(a_bit1 & ~a_bit0);
+  assign mag1 = (a_bit1 & ~a_bit2) | (a_bit0 & a_bit2 & ~a_bit1);
+  assign mag0 = a_bit0 & ~a_bit2;
 
-  logic [Lanes*4-1:0] u5, u4, u3, u2, u1, u0;  // b0 ? 3|a| : 2|a|
-  assign u5 = b0 & a2 & a1 & a0;
-  assign u4 = a2 & (a1 ^ (b0 & a0));
-  assign u3 = `NG_MUX(b0, `NG_MUX(a2, ~a0, a1 & a0), m2);
-  assign u2 = m1 ^ (b0 & (m2 ^ (m1 & m0)));
-  assign u1 = `NG_MUX(b0, (a0 & ~a1) | (a1 & ~a0 & ~a2), m0);
-  assign u0 = b0 & m0;
+  // b_bit0 ? 3|a| : 2|a|
+  logic [Lanes*4-1:0] multiple5, multiple4, multiple3, multiple2, multiple1, multiple0;
+  assign multiple5 = b_bit0 & a_bit2 & a_bit1 & a_bit0;
+  assign multiple4 = a_bit2 & (a_bit1 ^ (b_bit0 & a_bit0));
+  assign multiple3 = `NG_MUX(b_bit0, `NG_MUX(a_bit2, ~a_bit0, a_bit1 & a_bit0), mag2);
+  assign multiple2 = mag1 ^ (b_bit0 & (mag2 ^ (mag1 & mag0)));
+  assign multiple1 = `NG_MUX(b_bit0, (a_bit0 & ~a_bit1) | (a_bit1 & ~a_bit0 & ~a_bit2), mag0);
+  assign multiple0 = b_bit0 & mag0;
 
-  logic [Lanes*4-1:0] p7, p6, p5, p4, p3, p2, p1, p0;  // |a| * |b|
-  assign p7 = `NG_MUX4(b2, b1, u5, None, None, None);
-  assign p6 = b2 & `NG_MUX(b1, u4, u5);
-  assign p5 = `NG_MUX4(b2, b1, u3, u4, u5, None);
-  assign p4 = `NG_MUX4(b2, b1, u2, u3, u4, None);
-  assign p3 = `NG_MUX4(b2, b1, u1, u2, u3, b0 & m3);
-  assign p2 = `NG_MUX4(b2, b1, u0, u1, u2, b0 & m2);
-  assign p1 = `NG_MUX4(b2, b1, None, u0, u1, b0 & m1);
-  assign p0 = `NG_MUX4(b2, b1, None, None, u0, b0 & m0);
+  // |a| * |b|
+  logic [Lanes*4-1:0] product7, product6, product5, product4, product3, product2, product1,
+      product0;
+  assign product7 = `NG_MUX4(b_bit2, b_bit1, multiple5, None, None, None);
+  assign product6 = b_bit2 & `NG_MUX(b_bit1, multiple4, multiple5);
+  assign product5 = `NG_MUX4(b_bit2, b_bit1, multiple3, multiple4, multiple5, None);
+  assign product4 = `NG_MUX4(b_bit2, b_bit1, multiple2, multiple3, multiple4, None);
+  assign product3 = `NG_MUX4(b_bit2, b_bit1, multiple1, multiple2, multiple3, b_bit0 & mag3);
+  assign product2 = `NG_MUX4(b_bit2, b_bit1, multiple0, multiple1, multiple2, b_bit0 & mag2);
+  assign product1 = `NG_MUX4(b_bit2, b_bit1, None, multiple0, multiple1, b_bit0 & mag1);
+  assign product0 = `NG_MUX4(b_bit2, b_bit1, None, None, multiple0, b_bit0 & mag0);
 
   logic [Lanes*4-1:0] high, low;  // nibbles of the products
-  assign high = (p7 << 3) | (p6 << 2) | (p5 << 1) | p4;
-  assign low = (p3 << 3) | (p2 << 2) | (p1 << 1) | p0;
+  assign high = (product7 << 3) | (product6 << 2) | (product5 << 1) | product4;
+  assign low = (product3 << 3) | (product2 << 2) | (product1 << 1) | product0;
 
   for (genvar l = 0; l <= Levels; l++) begin : gen_level
     for (genvar i = 0; i < (Lanes >> l); i++) begin : gen_node

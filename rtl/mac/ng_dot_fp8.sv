@@ -23,8 +23,8 @@ module ng_dot_fp8 #(
   localparam int LaneWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65,
   localparam int TermWidth = LaneWidth + $clog2(Lanes)
 ) (
-  input  logic                        clk_i,    // this and en_i: of the cuts
-  input  logic                        en_i,
+  input  logic                        clk_i,    // clock of the cuts
+  input  logic                        en_i,     // enable of the cuts
   input  logic        [Lanes*8-1:0]   a_i,
   input  logic        [Lanes*8-1:0]   b_i,
   input  logic                        a_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -34,7 +34,7 @@ module ng_dot_fp8 #(
   output logic                        pinf_o,
   output logic                        ninf_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1) begin : gen_check_lanes
     $fatal(1, "ng_dot_fp8: Lanes=%0d; expected 1 or more", Lanes);
   end

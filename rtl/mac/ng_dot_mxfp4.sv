@@ -12,8 +12,8 @@
 module ng_dot_mxfp4 #(
   parameter int Cuts = 0  // registers: 1 nodes + 2 dot + 4 magnitude + 8 normalized + 16 shifted
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [127:0] a_i,
   input  logic [127:0] b_i,
   input  logic [7:0]   a_scale_i,
@@ -21,7 +21,7 @@ module ng_dot_mxfp4 #(
   output logic [31:0]  fp32_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
     $fatal(1, "ng_dot_mxfp4: Cuts=%0d; expected 0 to 31", Cuts);
   end

@@ -15,8 +15,8 @@
 module ng_dot_nvfp4 #(
   parameter int Cuts = 0  // registers: 1 nodes + 2 significand + 4 product + 8 sum + 16 term
 ) (
-  input  logic               clk_i,  // this and en_i: of the cuts
-  input  logic               en_i,
+  input  logic               clk_i,  // clock of the cuts
+  input  logic               en_i,   // enable of the cuts
   input  logic        [63:0] a_i,
   input  logic        [63:0] b_i,
   input  logic        [7:0]  a_scale_i,
@@ -24,7 +24,7 @@ module ng_dot_nvfp4 #(
   output logic signed [47:0] term_o,
   output logic               nan_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
     $fatal(1, "ng_dot_nvfp4: Cuts=%0d; expected 0 to 31", Cuts);
   end

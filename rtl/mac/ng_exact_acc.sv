@@ -32,7 +32,7 @@ module ng_exact_acc #(
   output logic                        ninf_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (TermWidth < 2) begin : gen_check_term_width
     $fatal(1, "ng_exact_acc: TermWidth=%0d; expected 2 or more", TermWidth);
   end

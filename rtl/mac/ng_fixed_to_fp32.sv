@@ -26,8 +26,8 @@ module ng_fixed_to_fp32 #(
   parameter int LsbExp = -20,
   parameter int Cuts   = 0  // registers: 1 coarse + 2 normalized
 ) (
-  input  logic                    clk_i,  // this and en_i: of the cuts
-  input  logic                    en_i,
+  input  logic                    clk_i,  // clock of the cuts
+  input  logic                    en_i,   // enable of the cuts
   input  logic signed [Width-1:0] fixed_i,
   input  logic                    nan_i,
   input  logic                    pinf_i,
@@ -35,7 +35,7 @@ module ng_fixed_to_fp32 #(
   output logic [31:0]             fp32_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2 || Width > 512) begin : gen_check_width
     $fatal(1, "ng_fixed_to_fp32: Width=%0d; expected 2 to 512", Width);
   end

@@ -20,15 +20,15 @@ module ng_fma_fp32 #(
   parameter int Cuts    = 0,
   localparam int Bits = 1 + ExpBits + ManBits
 ) (
-  input  logic            clk_i,  // this and en_i: of the cuts
-  input  logic            en_i,
+  input  logic            clk_i,  // clock of the cuts
+  input  logic            en_i,   // enable of the cuts
   input  logic [Bits-1:0] a_i,
   input  logic [Bits-1:0] b_i,
   input  logic [31:0]     c_i,
   output logic [31:0]     fp32_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits
     $fatal(1, "ng_fma_fp32: ExpBits=%0d; expected 2 to 8", ExpBits);
   end
@@ -64,7 +64,7 @@ module ng_fma_fp32 #(
   logic [ProductWidth-1:0]    product, x_sig;
   logic signed [ExpWidth-1:0] exponent, x_exp;
   logic                       x_nan, x_inf, x_sign;
-  logic [31:0]                c;
+  logic [31:0]                addend;
   assign product = ProductWidth'({a_normal, a_i[ManBits-1:0]})
       * ProductWidth'({b_normal, b_i[ManBits-1:0]});
   assign exponent = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * Bias - 1);
@@ -75,7 +75,7 @@ module ng_fma_fp32 #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({product, exponent, nan, inf, a_i[Bits-1] ^ b_i[Bits-1], c_i}),
-    .q_o  ({x_sig, x_exp, x_nan, x_inf, x_sign, c})
+    .q_o  ({x_sig, x_exp, x_nan, x_inf, x_sign, addend})
   );
 
   ng_add_fp32 #(
@@ -91,7 +91,7 @@ module ng_fma_fp32 #(
     .x_sign_i(x_sign),
     .x_exp_i (x_exp),
     .x_sig_i (x_sig),
-    .c_i     (c),
+    .c_i     (addend),
     .sum_o   (fp32_o)
   );
 

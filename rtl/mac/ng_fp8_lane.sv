@@ -31,8 +31,8 @@ module ng_fp8_lane #(
   parameter int Cuts      = 0,  // registers: 1 product
   localparam int TermWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65
 ) (
-  input  logic                 clk_i,    // this and en_i: of the cut
-  input  logic                 en_i,
+  input  logic                 clk_i,    // clock of the cut
+  input  logic                 en_i,     // enable of the cut
   input  logic [7:0]           a_i,
   input  logic [7:0]           b_i,
   input  logic                 a_fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -43,7 +43,7 @@ module ng_fp8_lane #(
   output logic                 pinf_o,
   output logic                 ninf_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (FormatSet == 0 || (FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)",
            FormatSet);
@@ -86,17 +86,18 @@ module ng_fp8_lane #(
   // a half-unit column: with three operands in plain sight Yosys would build a carry-save stage.
   // 2 x 2 bits; no function: see mac_array.vlt
   localparam logic [63:0] Table2 = 64'h9630_6420_3210_0000;
-  logic [3:0] ll, lh, hl, hh;
+  logic [3:0] low_low, low_high, high_low, high_high;
   logic [4:0] middle;
   logic [7:0] product;
   logic       unused_middle;
-  assign ll = Table2[{a_sig[1:0], b_sig[1:0], 2'b00}+:4];
-  assign lh = Table2[{a_sig[1:0], b_sig[3:2], 2'b00}+:4];
-  assign hl = Table2[{a_sig[3:2], b_sig[1:0], 2'b00}+:4];
-  assign hh = Table2[{a_sig[3:2], b_sig[3:2], 2'b00}+:4];
-  assign middle[0] = lh[0] ^ hl[0];
-  assign {middle[4:1], unused_middle} = {1'b0, lh[3:1], 1'b1} + {1'b0, hl[3:1], lh[0] & hl[0]};
-  assign product = {6'({hh, ll[3:2]} + 6'(middle)), ll[1:0]};
+  assign low_low = Table2[{a_sig[1:0], b_sig[1:0], 2'b00}+:4];
+  assign low_high = Table2[{a_sig[1:0], b_sig[3:2], 2'b00}+:4];
+  assign high_low = Table2[{a_sig[3:2], b_sig[1:0], 2'b00}+:4];
+  assign high_high = Table2[{a_sig[3:2], b_sig[3:2], 2'b00}+:4];
+  assign middle[0] = low_high[0] ^ high_low[0];
+  assign {middle[4:1], unused_middle} = {1'b0, low_high[3:1], 1'b1}
+      + {1'b0, high_low[3:1], low_high[0] & high_low[0]};
+  assign product = {6'({high_high, low_low[3:2]} + 6'(middle)), low_low[1:0]};
 
   // s, and once more its top bit, xor the sign of the product: a copy by another path, for the
   // shift below.
@@ -123,26 +124,26 @@ module ng_fp8_lane #(
   assign s_top = s_top_q ^ sign_q;
 
   // The number to shift, its sign, what to invert it with on the way.
-  logic [7:0] p;
+  logic [7:0] number;
   logic       p_sign, invert;
   if (Owe != 0) begin : gen_owe
-    assign {p_sign, p, invert, owed_o} = {1'b0, product_q, sign_q, sign_q};
+    assign {p_sign, number, invert, owed_o} = {1'b0, product_q, sign_q, sign_q};
   end else begin : gen_exact
     logic unused_half;
-    assign {p_sign, p, unused_half} = {{9{sign_q}} ^ {1'b0, product_q}, 1'b1} + {9'd0, sign_q};
+    assign {p_sign, number, unused_half} = {{9{sign_q}} ^ {1'b0, product_q}, 1'b1} + {9'd0, sign_q};
     assign {invert, owed_o} = 2'b00;
   end
 
   // Window: that number shifted by s mod 8. Below it comes `invert`, above it `fill`, the sign of
   // the term.
   logic        fill;
-  logic [8:0]  v1;
-  logic [10:0] v3;
-  logic [15:0] v;
+  logic [8:0]  by_1;
+  logic [10:0] by_3;
+  logic [15:0] window;
   assign fill = p_sign ^ invert;
-  assign v1 = s[0] ? {p, 1'b0} : {p_sign, p};
-  assign v3 = (s[1] ? {v1, 2'b00} : {{2{p_sign}}, v1}) ^ {11{invert}};
-  assign v = {fill, s[2] ? {v3, {4{invert}}} : {{4{fill}}, v3}};
+  assign by_1 = s[0] ? {number, 1'b0} : {p_sign, number};
+  assign by_3 = (s[1] ? {by_1, 2'b00} : {{2{p_sign}}, by_1}) ^ {11{invert}};
+  assign window = {fill, s[2] ? {by_3, {4{invert}}} : {{4{fill}}, by_3}};
 
   // Shift by 8 * (s / 8). `low` selects the half of the window where the byte has one, and is the
   // fill where it has none: so each bit is a function of four (taken, low, two of the window). It
@@ -152,7 +153,7 @@ module ng_fp8_lane #(
   logic [Top:0]       coarse, coarse_too;
   assign coarse = s[ExpWidth:3];
   assign coarse_too = {s_top, s[ExpWidth-1:3]};
-  assign shifted[7:0] = (coarse == '0) ? v[7:0] : {8{invert}};
+  assign shifted[7:0] = (coarse == '0) ? window[7:0] : {8{invert}};
   for (genvar q = 1; q < Bytes - 1; q++) begin : gen_byte
     localparam logic [Top:0] Here  = (Top + 1)'(q);
     localparam logic [Top:0] Below = (Top + 1)'(q - 1);
@@ -160,9 +161,9 @@ module ng_fp8_lane #(
     assign taken = (coarse == Here) | (coarse == Below);
     assign low = ((coarse_too == Here) | (coarse_too == Below)) ? coarse[0] == Here[0]
                : (coarse_too < Here) ? fill : invert;
-    assign shifted[8*q+:8] = taken ? (low ? v[7:0] : v[15:8]) : {8{low}};
+    assign shifted[8*q+:8] = taken ? (low ? window[7:0] : window[15:8]) : {8{low}};
   end
-  assign shifted[8*(Bytes-1)+:8] = (&coarse) ? v[15:8] : {8{fill}};
+  assign shifted[8*(Bytes-1)+:8] = (&coarse) ? window[15:8] : {8{fill}};
 
   logic [Drop-1:0] unused_bottom;
   logic [8*Bytes-Drop-TermWidth:0] unused_top;

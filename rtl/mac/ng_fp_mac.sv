@@ -18,7 +18,7 @@ module ng_fp_mac #(
   output logic [31:0]     acc_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ExpBits < 2 || ExpBits > 8) begin : gen_check_exp_bits
     $fatal(1, "ng_fp_mac: ExpBits=%0d; expected 2 to 8", ExpBits);
   end

@@ -32,7 +32,7 @@ module ng_int_mac #(
   output logic signed [AccWidth-1:0] acc_o   // unsigned if both operands are
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
     $fatal(1, "ng_int_mac: AWidth=%0d; expected 1 to 16", AWidth);
   end

@@ -35,7 +35,7 @@ module ng_int_mult #(
   output logic [ProductWidth-1:0] product_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
     $fatal(1, "ng_int_mult: AWidth=%0d; expected 1 to 16", AWidth);
   end
@@ -103,30 +103,33 @@ module ng_int_mult #(
   end
 
   if (Structure == 1) begin : gen_booth
-    localparam int W = AWidth + 1 - ASigned;                             // of a as a signed number
+    // of a as a signed number
+    localparam int SignedWidth = AWidth + 1 - ASigned;
     localparam int Digits = (BWidth + 2 - BSigned) / 2;
-    localparam int SumWidth = W + 2 * Digits;
-    logic [W+1:0]        multiplicand;                                   // a, with room for 2a
+    localparam int SumWidth = SignedWidth + 2 * Digits;
+    // a, with room for 2a
+    logic [SignedWidth+1:0]        multiplicand;
     logic [2*Digits:0]   digits;                                         // b, with a zero below it
     logic [SumWidth-1:0] all;
-    assign multiplicand = {{(W + 2 - AWidth){ASigned != 0 && a_i[AWidth-1]}}, a_i};
+    assign multiplicand = {{(SignedWidth + 2 - AWidth){ASigned != 0 && a_i[AWidth-1]}}, a_i};
     assign digits = {{(2 * Digits - BWidth){BSigned != 0 && b_i[BWidth-1]}}, b_i, 1'b0};
     for (genvar j = 0; j < Digits; j++) begin : gen_row
       logic         one, two, negative;
-      logic [W+1:0] above, multiple, sum;
+      logic [SignedWidth+1:0] above, multiple, sum;
       logic         unused_carry;
       assign one = digits[2*j] ^ digits[2*j+1];
       assign two = ~one & (digits[2*j+1] ^ digits[2*j+2]);
       assign negative = digits[2*j+2];
-      assign multiple = (({(W + 2){one}} & multiplicand) | ({(W + 2){two}} & (multiplicand << 1)))
-          ^ {(W + 2){negative}};
+      assign multiple = (({(SignedWidth + 2){one}} & multiplicand)
+          | ({(SignedWidth + 2){two}} & (multiplicand << 1)))
+          ^ {(SignedWidth + 2){negative}};
       if (j == 0) begin : gen_first
         assign above = '0;
       end else begin : gen_next
-        assign above = {{2{gen_row[j-1].sum[W+1]}}, gen_row[j-1].sum[W+1:2]};
+        assign above = {{2{gen_row[j-1].sum[SignedWidth+1]}}, gen_row[j-1].sum[SignedWidth+1:2]};
       end
       ng_ripple_add #(
-        .Width(W + 2)
+        .Width(SignedWidth + 2)
       ) u_row (
         .x_i    (above),
         .y_i    (multiple),
@@ -155,12 +158,12 @@ module ng_int_mult #(
       if (l == 0) begin : gen_products
         for (genvar k = 0; k < ProductWidth; k++) begin : gen_column
           for (genvar s = 0; s < Rows; s++) begin : gen_bit
-            localparam int J = s + first_row(k);
-            localparam int I = k - J;
+            localparam int Column = s + first_row(k);
+            localparam int Row = k - Column;
             if (s < height(k)) begin : gen_product
-              localparam bit Negative = (ASigned != 0 && I == AWidth - 1)
-                  != (BSigned != 0 && J == BWidth - 1);
-              assign bits[s*ProductWidth+k] = (a_i[I] & b_i[J]) ^ Negative;
+              localparam bit Negative = (ASigned != 0 && Row == AWidth - 1)
+                  != (BSigned != 0 && Column == BWidth - 1);
+              assign bits[s*ProductWidth+k] = (a_i[Row] & b_i[Column]) ^ Negative;
             end else begin : gen_constant
               assign bits[s*ProductWidth+k] = s == height(k) && Fix[k];
             end
@@ -170,12 +173,13 @@ module ng_int_mult #(
         localparam int Above = rows_of_level(l - 1);
         localparam int Groups = Above / 3;
         for (genvar g = 0; g < Groups; g++) begin : gen_group
-          logic [ProductWidth-1:0] x, y, z;
-          assign x = gen_level[l-1].bits[(3*g)*ProductWidth +: ProductWidth];
-          assign y = gen_level[l-1].bits[(3*g+1)*ProductWidth +: ProductWidth];
-          assign z = gen_level[l-1].bits[(3*g+2)*ProductWidth +: ProductWidth];
-          assign bits[(2*g)*ProductWidth +: ProductWidth] = x ^ y ^ z;
-          assign bits[(2*g+1)*ProductWidth +: ProductWidth] = ((x & y) | (z & (x | y))) << 1;
+          logic [ProductWidth-1:0] add_x, add_y, add_z;
+          assign add_x = gen_level[l-1].bits[(3*g)*ProductWidth +: ProductWidth];
+          assign add_y = gen_level[l-1].bits[(3*g+1)*ProductWidth +: ProductWidth];
+          assign add_z = gen_level[l-1].bits[(3*g+2)*ProductWidth +: ProductWidth];
+          assign bits[(2*g)*ProductWidth +: ProductWidth] = add_x ^ add_y ^ add_z;
+          assign bits[(2*g+1)*ProductWidth +: ProductWidth] =
+              ((add_x & add_y) | (add_z & (add_x | add_y))) << 1;
         end
         if (Above % 3 != 0) begin : gen_rest
           assign bits[Rows*ProductWidth-1:2*Groups*ProductWidth] =

@@ -33,7 +33,7 @@ module ng_int_mult_serial #(
   output logic [ProductWidth-1:0] product_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1 || AWidth > 16) begin : gen_check_a_width
     $fatal(1, "ng_int_mult_serial: AWidth=%0d; expected 1 to 16", AWidth);
   end
@@ -50,7 +50,7 @@ module ng_int_mult_serial #(
 
   localparam int CountWidth = BWidth > 2 ? $clog2(BWidth) : 1;
 
-  logic [AWidth-1:0]       a_q;
+  logic [AWidth-1:0]       multiplier_q;
   logic [ProductWidth-1:0] sum_q;
   logic [CountWidth-1:0]   count_q;  // steps to go
 
@@ -64,7 +64,7 @@ module ng_int_mult_serial #(
   logic [AWidth:0] above, term, sum;
   logic            unused_carry;
   assign above = {ASigned != 0 & sum_q[ProductWidth-1], sum_q[ProductWidth-1:BWidth]};
-  assign term = ({ASigned != 0 & a_q[AWidth-1], a_q} & {(AWidth + 1){sum_q[0]}})
+  assign term = ({ASigned != 0 & multiplier_q[AWidth-1], multiplier_q} & {(AWidth + 1){sum_q[0]}})
       ^ {(AWidth + 1){subtract}};
   ng_ripple_add #(
     .Width(AWidth + 1)
@@ -78,11 +78,11 @@ module ng_int_mult_serial #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      a_q     <= '0;
+      multiplier_q     <= '0;
       sum_q   <= '0;
       count_q <= '0;
     end else if (take) begin
-      a_q     <= a_i;
+      multiplier_q     <= a_i;
       sum_q   <= {{ASigned != 0 & a_i[AWidth-1], a_i} & {(AWidth + 1){b_i[0]}}, b_i[BWidth-1:1]};
       count_q <= CountWidth'(BWidth - 1);
     end else if (!last) begin

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output-stationary array of Rows x Cols dot-product cells: every cycle one beat of Lanes elements of every row of A meets
-// one beat of every column of B, and each cell adds its Lanes products to its exact sum. C = A x B, in FP32, rounded once.
+// Output-stationary array of Rows x Cols dot-product cells: every cycle one beat of Lanes elements
+// of every row of A meets one beat of every column of B, and each cell adds its Lanes products to
+// its exact sum. C = A x B, in FP32, rounded once.
 //
-// A job is the beats from first_i to last_i (one beat may be both). Its result leaves as Rows beats of Cols FP32 words, row
-// 0 first, last_o on the last row. Tensor scales are not applied here.
+// A job is the beats from first_i to last_i (one beat may be both). Its result leaves as Rows beats
+// of Cols FP32 words, row 0 first, last_o on the last row. Tensor scales are not applied here.
 //
-// Pipeline: operand registers, dot, [scale and align, if NVFP4 is in the set], accumulate; then, per row of the result,
-// shadow registers, FP32 conversion, output queue. The shadow registers hold one finished job while the next accumulates.
+// Pipeline: operand registers, dot, [scale and align, if NVFP4 is in the set], accumulate; then,
+// per row of the result, shadow registers, FP32 conversion, output queue. The shadow registers hold
+// one finished job while the next accumulates.
 //
-// Handshake: valid_i/ready_o in, valid_o/ready_i out. ready_o, valid_o and data_o depend on registers only: no
-// combinational path from ready_i or valid_i to any output. ready_o falls when a job would overwrite sums that still wait
-// for the shadow registers; the pipeline then stands still. Unstalled, jobs of n beats follow each other every max(n, Rows)
-// cycles.
+// Handshake: valid_i/ready_o in, valid_o/ready_i out. ready_o, valid_o and data_o depend on
+// registers only: no combinational path from ready_i or valid_i to any output. ready_o falls when a
+// job would overwrite sums that still wait for the shadow registers; the pipeline then stands
+// still. Unstalled, jobs of n beats follow each other every max(n, Rows) cycles.
 //
-// Cuts: CellCuts and ConvertCuts add stages (ng_mac_pe, ng_fixed_to_fp32); those of the cells move with the pipeline, those of the
-// conversion while the output queue has room.
+// Cuts: CellCuts and ConvertCuts add stages (ng_mac_pe, ng_fixed_to_fp32); those of the cells move
+// with the pipeline, those of the conversion while the output queue has room.
 //
-// Isolation: operand registers load on accepted beats only; those of disabled rows and columns, and those of the formats
-// that the beat does not use, load zero, so what idles computes 0 + 0 and does not toggle. A disabled row or column
-// contributes zero, and no flags, to its cells for that beat; rows and columns disabled in all beats give +0.
+// Isolation: operand registers load on accepted beats only; those of disabled rows and columns, and
+// those of the formats that the beat does not use, load zero, so what idles computes 0 + 0 and does
+// not toggle. A disabled row or column contributes zero, and no flags, to its cells for that beat;
+// rows and columns disabled in all beats give +0.
 //
-// Beats of different formats may be mixed in a job, their terms have one unit (see ng_mac_pe). a_fmt_i and b_fmt_i:
-// CodeE4m3, CodeE5m2, CodeNvfp4, CodeLuq (these two on both sides) of ng_format_set_pkg. What is outside FormatSet is treated as a format of
-// the set: bit 1 is ignored unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of LUQ, A is INT4 and
-// B is FP4 [1,3,0].
+// Beats of different formats may be mixed in a job, their terms have one unit (see ng_mac_pe).
+// a_fmt_i and b_fmt_i: CodeE4m3, CodeE5m2, CodeNvfp4, CodeLuq (these two on both sides) of
+// ng_format_set_pkg. What is outside FormatSet is treated as a format of the set: bit 1 is ignored
+// unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of
+// LUQ, A is INT4 and B is FP4 [1,3,0].
 //
-// Sparse = 1: A is 2:4 sparse (docs/sparsity.md). A beat is 2 x Lanes elements long, of which A stores Lanes; a_scale_i has for
-// each 16 of these the block scale, if NVFP4 is in the set, and above it 32 bits of metadata, which the beats of all formats use. A
-// block of NVFP4 has 32 elements. Rows in use with illegal metadata become NaN, and error_o is high in the cycle after such a
-// beat was taken.
+// Sparse = 1: A is 2:4 sparse (docs/sparsity.md). A beat is 2 x Lanes elements long, of which A
+// stores Lanes; a_scale_i has for each 16 of these the block scale, if NVFP4 is in the set, and
+// above it 32 bits of metadata, which the beats of all formats use. A block of NVFP4 has 32
+// elements. Rows in use with illegal metadata become NaN, and error_o is high in the cycle after
+// such a beat was taken.
 //
-// Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never overflows; the term widths
-// are argued in ng_mac_pe.
+// Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never
+// overflows; the term widths are argued in ng_mac_pe.
 module ng_mac_array #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
@@ -43,7 +48,8 @@ module ng_mac_array #(
   parameter int Sparse    = 0,      // 1: A is 2:4 sparse
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
-  localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2 : 1,
+  localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2
+      : 1,
   localparam int BLanes    = Sparse != 0 ? 2 * Lanes : Lanes,
   // Parts of a row, and bits beside the elements of one: scale and metadata.
   localparam int ABlocks   = Sparse != 0 ? Lanes / 16 : Blocks,
@@ -77,25 +83,54 @@ module ng_mac_array #(
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
   localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0;
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (Rows < 1) begin : gen_check_rows $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows); end
-  if (Cols < 1) begin : gen_check_cols $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols); end
-  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 15 (1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ)", FormatSet); end
-  if (Lanes < 2) begin : gen_check_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes); end
-  if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4", Lanes, FormatSet); end
-  if (HasLuq && (Lanes & (Lanes - 1)) != 0) begin : gen_check_luq_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a power of two, since FormatSet=%0d has LUQ", Lanes, FormatSet); end
-  if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats); end
-  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 to 15", CellCuts); end
-  if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled", CellCuts, FormatSet); end
-  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
-  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_mac_array: Sparse=%0d; expected 0 or 1", Sparse); end
-  if (Sparse == 1 && Lanes % 16 != 0) begin : gen_check_sparse_lanes $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, since Sparse=1", Lanes); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (Rows < 1) begin : gen_check_rows
+    $fatal(1, "ng_mac_array: Rows=%0d; expected 1 or more", Rows);
+  end
+  if (Cols < 1) begin : gen_check_cols
+    $fatal(1, "ng_mac_array: Cols=%0d; expected 1 or more", Cols);
+  end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set
+    $fatal(1, "ng_mac_array: FormatSet=%0d; expected 1 to 15 (1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ)",
+           FormatSet);
+  end
+  if (Lanes < 2) begin : gen_check_lanes
+    $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes);
+  end
+  if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes
+    $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4",
+           Lanes, FormatSet);
+  end
+  if (HasLuq && (Lanes & (Lanes - 1)) != 0) begin : gen_check_luq_lanes
+    $fatal(1, "ng_mac_array: Lanes=%0d; expected a power of two, since FormatSet=%0d has LUQ",
+           Lanes, FormatSet);
+  end
+  if (MaxBeats < 1) begin : gen_check_max_beats
+    $fatal(1, "ng_mac_array: MaxBeats=%0d; expected 1 or more", MaxBeats);
+  end
+  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts
+    $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 to 15", CellCuts);
+  end
+  if (!HasFp4 && CellCuts > 1) begin : gen_check_fp8_cuts
+    $fatal(1, "ng_mac_array: CellCuts=%0d; expected 0 or 1, since FormatSet=%0d has no NVFP4, which is scaled",
+           CellCuts, FormatSet);
+  end
+  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts
+    $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts);
+  end
+  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse
+    $fatal(1, "ng_mac_array: Sparse=%0d; expected 0 or 1", Sparse);
+  end
+  if (Sparse == 1 && Lanes % 16 != 0) begin : gen_check_sparse_lanes
+    $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, since Sparse=1", Lanes);
+  end
 `endif
 
   // ---- units and widths (argument in ng_mac_pe)
   localparam int LsbExp = HasE5m2 ? -32 : HasFp4 ? -20 : HasFp8 ? -18 : 0;
   localparam int Fp4Width = HasFp4 ? 48 + $clog2(Blocks) + (-20 - LsbExp) : 0;
-  localparam int Fp8Width = HasE5m2 ? 65 + $clog2(Lanes) : HasFp8 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
+  localparam int Fp8Width = HasE5m2 ? 65 + $clog2(Lanes)
+      : HasFp8 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
   localparam int LuqWidth = HasLuq ? 11 + $clog2(Lanes) - LsbExp : 0;  // less than the others
   localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width > 0 ? Fp8Width : LuqWidth;
   localparam int AccWidth = TermWidth + $clog2(MaxBeats);
@@ -103,10 +138,13 @@ module ng_mac_array #(
   // ---- control
   // Stage 1 holds operands, stage DotStage dot products, the last stage terms. They move together.
   localparam int DotStage = 2 + (CellCuts & 1);
-  localparam int Stages = HasFp4 ? DotStage + 1 + ((CellCuts >> 2) & 1) + ((CellCuts >> 3) & 1) : DotStage;
-  localparam int ScaleStage = (CellCuts & 2) != 0 ? DotStage - 1 : DotStage;  // where cells want block scales
-  // What enables the whole array is known a cycle ahead, in registers: that it moves, and that a finished job does, to the shadow
-  // registers. The array stands still while a beat would overwrite a job that has to wait for these.
+  localparam int Stages = HasFp4 ? DotStage + 1 + ((CellCuts >> 2) & 1) + ((CellCuts >> 3) & 1)
+      : DotStage;
+  // where cells want block scales
+  localparam int ScaleStage = (CellCuts & 2) != 0 ? DotStage - 1 : DotStage;
+  // What enables the whole array is known a cycle ahead, in registers: that it moves, and that a
+  // finished job does, to the shadow registers. The array stands still while a beat would overwrite
+  // a job that has to wait for these.
   logic              move_q, shadow_en_q, take;
   logic [Stages:1]   valid_q, first_q, last_q, advance;
   logic              done_q;                // the accumulators hold a finished job
@@ -274,9 +312,11 @@ module ng_mac_array #(
     end
   end
 
-  // ---- cells, and one conversion a column, whose stages stand still together, when the queue is full
+  // ---- cells, and one conversion a column, whose stages stand still together, when the queue is
+  // full
   localparam int ConvertStages = (ConvertCuts & 1) + ((ConvertCuts >> 1) & 1);
-  logic [ConvertStages:0] convert_valid, convert_last;  // rows in conversion: [0] goes in, the highest comes out
+  // rows in conversion: [0] goes in, the highest comes out
+  logic [ConvertStages:0] convert_valid, convert_last;
   logic [Cols*32-1:0]     row_data;
   assign convert_valid[0] = drain_q;
   assign convert_last[0] = row_last_q;

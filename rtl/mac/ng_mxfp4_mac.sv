@@ -21,7 +21,7 @@ module ng_mxfp4_mac #(
   output logic [31:0]  acc_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined
     $fatal(1, "ng_mxfp4_mac: Pipelined=%0d; expected 0 or 1", Pipelined);
   end

@@ -27,7 +27,7 @@ module ng_nvfp4_mac #(
   output logic signed [AccWidth-1:0] acc_o,
   output logic                       nan_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AccWidth < 48) begin : gen_check_acc_width
     $fatal(1, "ng_nvfp4_mac: AccWidth=%0d; expected 48 or more", AccWidth);
   end

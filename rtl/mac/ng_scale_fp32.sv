@@ -23,14 +23,14 @@
 module ng_scale_fp32 #(
   parameter int Cuts = 0  // registers: 1 operands + 2 parts + 4 product + 8 coarse + 16 normalized
 ) (
-  input  logic        clk_i,  // this and en_i: of the cuts
-  input  logic        en_i,
+  input  logic        clk_i,  // clock of the cuts
+  input  logic        en_i,   // enable of the cuts
   input  logic [31:0] a_i,
   input  logic [31:0] b_i,
   output logic [31:0] y_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
     $fatal(1, "ng_scale_fp32: Cuts=%0d; expected 0 to 31", Cuts);
   end

@@ -27,15 +27,15 @@
 module ng_scale_nvfp4 #(
   parameter int Cuts = 0  // registers: 1 significand + 2 product + 4 sum + 8 term
 ) (
-  input  logic               clk_i,  // this and en_i: of the cuts
-  input  logic               en_i,
+  input  logic               clk_i,  // clock of the cuts
+  input  logic               en_i,   // enable of the cuts
   input  logic signed [12:0] dot_i,
   input  logic        [7:0]  a_scale_i,
   input  logic        [7:0]  b_scale_i,
   output logic signed [47:0] term_o,
   output logic               nan_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 15) begin : gen_check_cuts
     $fatal(1, "ng_scale_nvfp4: Cuts=%0d; expected 0 to 15", Cuts);
   end

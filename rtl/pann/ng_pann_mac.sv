@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// PANN's multiply-accumulate without a multiplier (arXiv 2202.02783): an activation is added |w| times to one of two
-// unsigned sums, by the weight's sign; one subtraction makes the output.
+// PANN's multiply-accumulate without a multiplier (arXiv 2202.02783): an activation is added |w|
+// times to one of two unsigned sums, by the weight's sign; one subtraction makes the output.
 //
-// Elements of an output come with first_i on the first and last_i on the last, those with positive weights before those
-// with negative ones: where the sign changes the sum P is inverted, ~P = -P - 1, and the negative weights' additions N go on
-// from that; ~(~P + N) = P - N, so the subtraction costs an inversion. Once negative, an output stays so: negative_i low is
-// then ignored. An element takes max(1, |w|) cycles. x_i is stored only if |w| > 0, so that a zero weight switches nothing;
-// its negative_i is ignored. A result waits for ready_i in the accumulator, and all additions with it; while there is no
-// result, result_o is 0.
+// Elements of an output come with first_i on the first and last_i on the last, those with positive
+// weights before those with negative ones: where the sign changes the sum P is inverted, ~P = -P -
+// 1, and the negative weights' additions N go on from that; ~(~P + N) = P - N, so the subtraction
+// costs an inversion. Once negative, an output stays so: negative_i low is then ignored. An element
+// takes max(1, |w|) cycles. x_i is stored only if |w| > 0, so that a zero weight switches nothing;
+// its negative_i is ignored. A result waits for ready_i in the accumulator, and all additions with
+// it; while there is no result, result_o is 0.
 //
-// Width argument: sums of |w| * x over the positive and over the negative weights of an output must differ by less than
-// 2^(AccWidth-1): for a mean of R additions an element AccWidth = clog2(R n (2^XWidth - 1) + 1) + 1 does, whatever the
-// signs. Beyond, the result is modulo 2^AccWidth.
+// Width argument: sums of |w| * x over the positive and over the negative weights of an output must
+// differ by less than 2^(AccWidth-1): for a mean of R additions an element AccWidth = clog2(R n
+// (2^XWidth - 1) + 1) + 1 does, whatever the signs. Beyond, the result is modulo 2^AccWidth.
 module ng_pann_mac #(
   parameter int XWidth   = 6,
   parameter int WWidth   = 4,
@@ -31,10 +32,16 @@ module ng_pann_mac #(
   output logic signed [AccWidth-1:0] result_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (XWidth < 1) begin : gen_check_x_width $fatal(1, "ng_pann_mac: XWidth=%0d; expected 1 or more", XWidth); end
-  if (WWidth < 1) begin : gen_check_w_width $fatal(1, "ng_pann_mac: WWidth=%0d; expected 1 or more", WWidth); end
-  if (AccWidth < XWidth) begin : gen_check_acc_width $fatal(1, "ng_pann_mac: AccWidth=%0d; expected at least XWidth=%0d", AccWidth, XWidth); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (XWidth < 1) begin : gen_check_x_width
+    $fatal(1, "ng_pann_mac: XWidth=%0d; expected 1 or more", XWidth);
+  end
+  if (WWidth < 1) begin : gen_check_w_width
+    $fatal(1, "ng_pann_mac: WWidth=%0d; expected 1 or more", WWidth);
+  end
+  if (AccWidth < XWidth) begin : gen_check_acc_width
+    $fatal(1, "ng_pann_mac: AccWidth=%0d; expected at least XWidth=%0d", AccWidth, XWidth);
+  end
 `endif
 
   // The element at work: x_q is added while count_q, the additions to go, is not 0.

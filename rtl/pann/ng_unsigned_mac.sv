@@ -39,7 +39,7 @@ module ng_unsigned_mac #(
 );
 
   localparam int ProductWidth = XWidth + WWidth;
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (XWidth < 1 || XWidth > 16) begin : gen_check_x_width
     $fatal(1, "ng_unsigned_mac: XWidth=%0d; expected 1 to 16", XWidth);
   end

@@ -10,7 +10,7 @@ module ng_cut #(
   input  logic [Width-1:0] d_i,
   output logic [Width-1:0] q_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_cut: Width=%0d; expected 1 or more", Width);
   end

@@ -30,7 +30,7 @@ module ng_fifo #(
   output logic [SpaceWidth-1:0] space_o   // free places
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_fifo: Width=%0d; expected 1 or more", Width);
   end

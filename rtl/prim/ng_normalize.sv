@@ -23,8 +23,8 @@ module ng_normalize #(
   parameter int Fine     = $clog2(Width) / 2,  // stages behind the cut
   localparam int ShiftWidth = $clog2(Width)
 ) (
-  input  logic                  clk_i,  // this and en_i: of the cut
-  input  logic                  en_i,
+  input  logic                  clk_i,  // clock of the cut
+  input  logic                  en_i,   // enable of the cut
   input  logic [Width-1:0]      data_i,
   input  logic                  fill_i,
   output logic [OutWidth-1:0]   sig_o,
@@ -32,7 +32,7 @@ module ng_normalize #(
   output logic [ShiftWidth-1:0] shift_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2) begin : gen_check_width
     $fatal(1, "ng_normalize: Width=%0d; expected 2 or more", Width);
   end

@@ -18,8 +18,8 @@ module ng_normalize_limited #(
   parameter int Cuts     = 0,  // registers: 1 coarse
   localparam int ShiftWidth = $clog2(Width)
 ) (
-  input  logic                  clk_i,  // this and en_i: of the cuts
-  input  logic                  en_i,
+  input  logic                  clk_i,  // clock of the cuts
+  input  logic                  en_i,   // enable of the cuts
   input  logic [Width-1:0]      data_i,
   input  logic [ShiftWidth-1:0] limit_i,
   output logic [OutWidth-1:0]   sig_o,
@@ -27,7 +27,7 @@ module ng_normalize_limited #(
   output logic [ShiftWidth-1:0] shift_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2) begin : gen_check_width
     $fatal(1, "ng_normalize_limited: Width=%0d; expected 2 or more", Width);
   end

@@ -21,7 +21,7 @@ module ng_ram #(
   output logic [Width-1:0]     rdata_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_ram: Width=%0d; expected 1 or more", Width);
   end

@@ -13,7 +13,7 @@ module ng_reset_sync #(
   input  logic rst_ni,  // asynchronous in both directions
   output logic rst_no
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Stages < 2 || Stages > 16) begin : gen_check_stages
     $fatal(1, "ng_reset_sync: Stages=%0d; expected 2 to 16", Stages);
   end

@@ -15,7 +15,7 @@ module ng_ripple_add #(
   output logic [Width:0]   sum_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_ripple_add: Width=%0d; expected 1 or more", Width);
   end

@@ -14,7 +14,7 @@ module ng_shift_sticky #(
 );
 
   localparam int CountWidth = $clog2(Width + 1);
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_shift_sticky: Width=%0d; expected 1 or more", Width);
   end

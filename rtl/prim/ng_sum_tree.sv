@@ -23,7 +23,7 @@ module ng_sum_tree #(
   input  logic        [Operands-2:0]       carry_i,
   output logic signed [SumWidth-1:0]       sum_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Operands < 2) begin : gen_check_operands
     $fatal(1, "ng_sum_tree: Operands=%0d; expected 2 or more", Operands);
   end
@@ -35,25 +35,26 @@ module ng_sum_tree #(
   localparam int Levels = $clog2(Operands);
 
   for (genvar l = 0; l <= Levels; l++) begin : gen_level
-    localparam int W     = Width + l;
+    localparam int NodeWidth     = Width + l;
     localparam int Count = (Operands + (1 << l) - 1) >> l;
     localparam int Prev  = (l == 0) ? 0 : (Operands + (1 << l) / 2 - 1) >> (l - 1);
     for (genvar i = 0; i < Count; i++) begin : gen_node
-      logic [W-1:0] sum;
+      logic [NodeWidth-1:0] sum;
       if (l == 0) begin : gen_leaf
         assign sum = x_i[i*Width+:Width];
       end else if (2 * i + 1 < Prev) begin : gen_add
-        logic [W-2:0] left, right;
+        logic [NodeWidth-2:0] left, right;
         logic         carry, unused_half;
         assign left = gen_level[l-1].gen_node[2*i].sum;
         assign right = gen_level[l-1].gen_node[2*i+1].sum;
         assign carry = carry_i[Operands-Prev+i];  // so many adders are in the levels below
         // The carry-in as a half-unit column: 1/2 + carry/2. One addition, hence one carry chain.
-        assign {sum, unused_half} = {left[W-2], left, 1'b1} + {right[W-2], right, carry};
+        assign {sum, unused_half} = {left[NodeWidth-2], left, 1'b1}
+            + {right[NodeWidth-2], right, carry};
       end else begin : gen_pass
-        logic [W-2:0] only;
+        logic [NodeWidth-2:0] only;
         assign only = gen_level[l-1].gen_node[2*i].sum;
-        assign sum = {only[W-2], only};
+        assign sum = {only[NodeWidth-2], only};
       end
     end
   end

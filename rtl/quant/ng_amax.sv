@@ -13,7 +13,7 @@ module ng_amax #(
   input  logic [Lanes*Width-1:0] a_i,
   output logic [Width-2:0]       amax_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes
     $fatal(1, "ng_amax: Lanes=%0d; expected 1 to 1024", Lanes);
   end
@@ -29,10 +29,10 @@ module ng_amax #(
       assign unused_sign = a_i[n*Width+Width-1];
       assign largest = a_i[n*Width +: Width-1];
     end else begin : gen_pair
-      logic [Width-2:0] a, b;
-      assign a = gen_node[2*(n-Lanes)].largest;
-      assign b = gen_node[2*(n-Lanes)+1].largest;
-      assign largest = a > b ? a : b;
+      logic [Width-2:0] left, right;
+      assign left = gen_node[2*(n-Lanes)].largest;
+      assign right = gen_node[2*(n-Lanes)+1].largest;
+      assign largest = left > right ? left : right;
     end
   end
   assign amax_o = gen_node[2*Lanes-2].largest;

@@ -4,8 +4,8 @@
 // the last History maxima.
 //
 //   PowerOfTwo  TensorScale  scale_o
-//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), at most
-//               FLT_MAX
+//   0           0            what x is multiplied by: fl(fl(Largest / A) / 2^Margin), where an
+//               infinity is FLT_MAX, whatever the margin
 //   0           1            what decoding multiplies by: fl(A / (Largest 2^-Margin)), from 2^-126
 //               to FLT_MAX
 //   1           0            the largest power of two that keeps A within Largest / 2^Margin,
@@ -34,7 +34,7 @@ module ng_delayed_scaling #(
   input  logic [30:0] amax_i,  // FP32 without its sign
   output logic [31:0] scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (History < 1 || History > 65536) begin : gen_check_history
     $fatal(1, "ng_delayed_scaling: History=%0d; expected 1 to 65536", History);
   end
@@ -157,10 +157,11 @@ module ng_delayed_scaling #(
   end else begin : gen_quotient
     localparam logic [7:0] Field = 8'(127 + LargestExp - (TensorScale != 0 ? Margin : 0));
     localparam logic [31:0] Constant = {1'b0, Field, LargestSig[22:0]};
+    localparam bit HasMargin = TensorScale == 0 && Margin != 0;
     logic        unused_ready, unused_sign;
-    logic [30:0] y;
+    logic [30:0] quotient;
     ng_div_fp32 #(
-      .Saturate(1)
+      .Saturate(HasMargin ? 0 : 1)  // a margin would make a smaller number of FLT_MAX
     ) u_div (
       .clk_i  (clk_i),
       .rst_ni (rst_ni),
@@ -170,16 +171,18 @@ module ng_delayed_scaling #(
       .b_i    (TensorScale != 0 ? Constant : {1'b0, max_q}),
       .valid_o(known),
       .ready_i(1'b1),
-      .y_o    ({unused_sign, y})
+      .y_o    ({unused_sign, quotient})
     );
     if (TensorScale != 0) begin : gen_tensor_scale
-      assign next = |y[30:23] ? {1'b0, y} : 32'h00800000;
-    end else if (Margin == 0) begin : gen_no_margin
-      assign next = {1'b0, y};
+      assign next = |quotient[30:23] ? {1'b0, quotient} : 32'h00800000;
+    end else if (!HasMargin) begin : gen_no_margin
+      assign next = {1'b0, quotient};
     end else begin : gen_margin
       localparam logic [9:0] Bias = 10'(127 + Margin);
-      logic [9:0] exponent;
-      assign exponent = {2'b0, y[30:24], y[23] | ~(|y[30:23])} - Bias;
+      logic [9:0]  exponent;
+      logic [31:0] rounded;
+      assign next = &quotient[30:23] ? 32'h7F7FFFFF : rounded;
+      assign exponent = {2'b0, quotient[30:24], quotient[23] | ~(|quotient[30:23])} - Bias;
       ng_round_pack #(
         .SigWidth(25),
         .ExpWidth(10),
@@ -194,9 +197,9 @@ module ng_delayed_scaling #(
         .inf_i (1'b0),
         .sign_i(1'b0),
         .exp_i ($signed(exponent)),
-        .sig_i ({|y[30:23], y[22:0], 1'b0}),
+        .sig_i ({|quotient[30:23], quotient[22:0], 1'b0}),
         .rand_i(1'b0),
-        .code_o(next)
+        .code_o(rounded)
       );
     end
   end

@@ -24,7 +24,7 @@ module ng_eden_scale #(
   input  logic [RandBits-1:0] rand_i,
   output logic [6:0]          scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
     $fatal(1, "ng_eden_scale: RandBits=%0d; expected 1 to 24", RandBits);
   end
@@ -60,26 +60,26 @@ module ng_eden_scale #(
   // ---- its place in UE4M3
   logic signed [8:0] field;
   logic              tiny;  // a subnormal scale
-  logic        [8:0] by;
+  logic        [8:0] distance;
   logic       [28:0] place;
   logic              rest;
   assign field = $signed({5'b0, scale_i[6:4], scale_i[3] | ~normal})
       + $signed({1'b0, correction_i[30:23]}) - 9'sd126
                - $signed({6'b0, shift});
   assign tiny = field < 9'sd1;
-  assign by = tiny ? 9'd1 - field : 9'd0;
+  assign distance = tiny ? 9'd1 - field : 9'd0;
   ng_shift_sticky #(
     .Width  (29),
     .ByWidth(9)
   ) u_shift (
     .data_i  ({rounded, 4'b0}),
-    .by_i    (by),
+    .by_i    (distance),
     .data_o  (place),
     .sticky_o(rest)
   );
 
   // ---- up?
-  logic                full, up;
+  logic                full, round_up;
   logic [7:0]          binade;
   logic [7:0]          low;
   logic [RandBits-1:0] unused_difference;
@@ -89,13 +89,13 @@ module ng_eden_scale #(
   end else begin : gen_all
     assign some = rest;
   end
-  assign {up, unused_difference} = {1'b0, place[23 -: RandBits]} + {1'b0, ~rand_i}
+  assign {round_up, unused_difference} = {1'b0, place[23 -: RandBits]} + {1'b0, ~rand_i}
       + (RandBits + 1)'(some);
   assign binade = field[7:0] - 8'd1;
   assign full = ~tiny & ((|binade[7:4]) | low[7] | (&low[6:1]));
   assign low = {3'b0, place[28:24]} + (tiny ? 8'd0 : {1'b0, binade[3:0], 3'b0});
   assign scale_o = nan ? 7'h7F : ~normal & (scale_i[2:0] == 3'd0) ? 7'h00 : full ? 7'h7E
-      : low[6:0] + {6'b0, up};
+      : low[6:0] + {6'b0, round_up};
 
   logic unused;
   assign unused = unused_sign;

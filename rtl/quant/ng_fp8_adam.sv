@@ -51,14 +51,14 @@ module ng_fp8_adam (
         Done
   } state_e;
   state_e      state_q;
-  logic [31:0] g_q;  // the gradient, then n
-  logic [31:0] w_q, t_q, moment_m_q, moment_v_q;
-  logic [7:0]  m_q, v_q;
+  logic [31:0] gradient_q;  // the gradient, then n
+  logic [31:0] weight_q, term_q, moment_m_q, moment_v_q;
+  logic [7:0]  code_m_q, code_v_q;
   assign ready_o = state_q == Idle;
   assign valid_o = state_q == Done;
-  assign weight_o = w_q;
-  assign m_o = m_q;
-  assign v_o = v_q;
+  assign weight_o = weight_q;
+  assign m_o = code_m_q;
+  assign v_o = code_v_q;
   assign m_fp32_o = moment_m_q;
   assign v_fp32_o = moment_v_q;
 
@@ -66,17 +66,17 @@ module ng_fp8_adam (
   logic [31:0] m_value, v_value;
   logic [10:0] m_top;  // exponent and the first bits of the mantissa
   logic [9:0]  v_top;
-  assign m_top = (&m_q[6:0]) ? {8'd255, 3'd4}
-               : (|m_q[6:3]) ? {8'd120 + {4'd0, m_q[6:3]}, m_q[2:0]}
-               : m_q[2] ? {8'd120, m_q[1:0], 1'd0}
-               : m_q[1] ? {8'd119, m_q[0], 2'd0}
-               : {m_q[0] ? 8'd118 : 8'd0, 3'd0};
-  assign v_top = (&v_q[6:2]) ? {8'd255, v_q[1:0]}
-               : (|v_q[6:2]) ? {8'd112 + {3'd0, v_q[6:2]}, v_q[1:0]}
-               : v_q[1] ? {8'd112, v_q[0], 1'd0}
-               : {v_q[0] ? 8'd111 : 8'd0, 2'd0};
-  assign m_value = {m_q[7], m_top, 20'd0};
-  assign v_value = {v_q[7], v_top, 21'd0};
+  assign m_top = (&code_m_q[6:0]) ? {8'd255, 3'd4}
+               : (|code_m_q[6:3]) ? {8'd120 + {4'd0, code_m_q[6:3]}, code_m_q[2:0]}
+               : code_m_q[2] ? {8'd120, code_m_q[1:0], 1'd0}
+               : code_m_q[1] ? {8'd119, code_m_q[0], 2'd0}
+               : {code_m_q[0] ? 8'd118 : 8'd0, 3'd0};
+  assign v_top = (&code_v_q[6:2]) ? {8'd255, code_v_q[1:0]}
+               : (|code_v_q[6:2]) ? {8'd112 + {3'd0, code_v_q[6:2]}, code_v_q[1:0]}
+               : code_v_q[1] ? {8'd112, code_v_q[0], 1'd0}
+               : {code_v_q[0] ? 8'd111 : 8'd0, 2'd0};
+  assign m_value = {code_m_q[7], m_top, 20'd0};
+  assign v_value = {code_v_q[7], v_top, 21'd0};
 
   // ---- root and quotient
   logic        v_plain, root_valid, quotient_valid, unused_root_ready, unused_quotient_ready;
@@ -97,43 +97,43 @@ module ng_fp8_adam (
     .rst_ni (rst_ni),
     .valid_i(state_q == Divide),
     .ready_o(unused_quotient_ready),
-    .a_i    (g_q),
-    .b_i    (t_q),
+    .a_i    (gradient_q),
+    .b_i    (term_q),
     .valid_o(quotient_valid),
     .ready_i(1'b1),
     .y_o    (quotient)
   );
 
   // ---- the operation of the state
-  logic [31:0] a, b, c, result;
+  logic [31:0] factor_a, factor_b, addend_c, result;
   always_comb begin
     unique case (state_q)
-      NewM:                 a = m_value;
-      NewV:                 a = v_value;
-      CodeM, Rate:          a = moment_m_q;
-      CodeV, Root:          a = moment_v_q;
-      Denominator:          a = t_q;
-      Weight:               a = w_q;
-      default:              a = g_q;
+      NewM:                 factor_a = m_value;
+      NewV:                 factor_a = v_value;
+      CodeM, Rate:          factor_a = moment_m_q;
+      CodeV, Root:          factor_a = moment_v_q;
+      Denominator:          factor_a = term_q;
+      Weight:               factor_a = weight_q;
+      default:              factor_a = gradient_q;
     endcase
     unique case (state_q)
-      GainM:       b = m_gain_i;
-      NewM:        b = m_decay_i;
-      GainV:       b = v_gain_i;
-      NewV:        b = v_decay_i;
-      CodeM:       b = m_scale_i;
-      CodeV:       b = v_scale_i;
-      Rate:        b = rate_i;
-      Root:        b = v_plain ? root : 32'h3F800000;
-      Denominator: b = root_scale_i;
-      Weight:      b = keep_i;
-      default:     b = t_q;
+      GainM:       factor_b = m_gain_i;
+      NewM:        factor_b = m_decay_i;
+      GainV:       factor_b = v_gain_i;
+      NewV:        factor_b = v_decay_i;
+      CodeM:       factor_b = m_scale_i;
+      CodeV:       factor_b = v_scale_i;
+      Rate:        factor_b = rate_i;
+      Root:        factor_b = v_plain ? root : 32'h3F800000;
+      Denominator: factor_b = root_scale_i;
+      Weight:      factor_b = keep_i;
+      default:     factor_b = term_q;
     endcase
     unique case (state_q)
-      NewM, NewV:  c = t_q;
-      Denominator: c = epsilon_i;
-      Weight:      c = {~quotient[31], quotient[30:0]};
-      default:     c = MinusZero;
+      NewM, NewV:  addend_c = term_q;
+      Denominator: addend_c = epsilon_i;
+      Weight:      addend_c = {~quotient[31], quotient[30:0]};
+      default:     addend_c = MinusZero;
     endcase
   end
   ng_fma_fp32 #(
@@ -142,9 +142,9 @@ module ng_fp8_adam (
   ) u_fma (
     .clk_i (1'b0),
     .en_i  (1'b0),
-    .a_i   (a),
-    .b_i   (b),
-    .c_i   (c),
+    .a_i   (factor_a),
+    .b_i   (factor_b),
+    .c_i   (addend_c),
     .fp32_o(result)
   );
 
@@ -237,17 +237,17 @@ module ng_fp8_adam (
   end
   always_ff @(posedge clk_i) begin
     if (state_q == Idle) begin
-      g_q <= gradient_i;
-      w_q <= weight_i;
-      m_q <= m_i;
-      v_q <= v_i;
+      gradient_q <= gradient_i;
+      weight_q <= weight_i;
+      code_m_q <= m_i;
+      code_v_q <= v_i;
     end
     if (state_q == NewM) moment_m_q <= result;
     if (state_q == NewV) moment_v_q <= result;
-    if (state_q == CodeM) m_q <= m_code;
-    if (state_q == CodeV) v_q <= v_code;
-    if (state_q == Rate) g_q <= result;
-    if (state_q == Weight && quotient_valid) w_q <= result;
-    t_q <= result;  // while a state waits, the last one counts
+    if (state_q == CodeM) code_m_q <= m_code;
+    if (state_q == CodeV) code_v_q <= v_code;
+    if (state_q == Rate) gradient_q <= result;
+    if (state_q == Weight && quotient_valid) weight_q <= result;
+    term_q <= result;  // while a state waits, the last one counts
   end
 endmodule

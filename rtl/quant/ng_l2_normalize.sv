@@ -29,7 +29,7 @@ module ng_l2_normalize #(
   // a row had more than MaxElements elements and was cut; until reset
   output logic            too_long_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
     $fatal(1, "ng_l2_normalize: ManBits=%0d; expected 1 to 23", ManBits);
   end
@@ -75,19 +75,20 @@ module ng_l2_normalize #(
   );
 
   // ---- x x + s, then x r + -0, which is x r with its own sign where it is zero; then sum_q is 0
-  logic [Bits-2:0] x_q;  // its magnitude, for the square
-  logic [31:0]     x, result;
+  logic [Bits-2:0] magnitude_q;  // its magnitude, for the square
+  logic [31:0]     element, result;
   logic [30:0]     root;  // never negative
-  always_ff @(posedge clk_i) x_q <= x_i[Bits-2:0];
-  assign x = {~add_q & held[Bits-1], add_q ? x_q : held[Bits-2:0], {23 - ManBits{1'b0}}};
+  always_ff @(posedge clk_i) magnitude_q <= x_i[Bits-2:0];
+  assign element = {~add_q & held[Bits-1], add_q ? magnitude_q
+      : held[Bits-2:0], {23 - ManBits{1'b0}}};
   ng_fma_fp32 #(
     .ExpBits(8),
     .ManBits(23)
   ) u_fma (
     .clk_i (1'b0),
     .en_i  (1'b0),
-    .a_i   (x),
-    .b_i   ({1'b0, add_q ? x[30:0] : root}),
+    .a_i   (element),
+    .b_i   ({1'b0, add_q ? element[30:0] : root}),
     .c_i   ({~add_q, sum_q}),
     .fp32_o(result)
   );

@@ -20,7 +20,7 @@ module ng_noise_lane #(
   input  logic        [Width-1:0]       y_i,
   output logic signed [ExcessWidth-1:0] excess_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (FracBits < 2 || FracBits > 8) begin : gen_check_frac_bits
     $fatal(1, "ng_noise_lane: FracBits=%0d; expected 2 to 8", FracBits);
   end

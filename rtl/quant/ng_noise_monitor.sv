@@ -33,7 +33,7 @@ module ng_noise_monitor #(
   output logic signed [AccWidth-1:0] excess_o,  // 3 sum (x - l)(u - x) - sum x^2
   output logic                       noisy_o    // it is positive
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 2 || Lanes > 16) begin : gen_check_lanes
     $fatal(1, "ng_noise_monitor: Lanes=%0d; expected 2 to 16", Lanes);
   end

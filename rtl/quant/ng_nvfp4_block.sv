@@ -58,7 +58,7 @@ module ng_nvfp4_block #(
   output logic [CountBits-1:0] minus_base_o,  // of base - 1
   output logic [8:0]           minus_near_o   // of base - 1 - RandBits
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_nvfp4_block: RandBits=%0d; expected 1 to 16", RandBits);
   end
@@ -67,7 +67,7 @@ module ng_nvfp4_block #(
   // ---- a block that came, and the four stages: a block moves on at the end of step 3
   logic        come_q;
   logic [14:0] minus_amax_q, amax_q;
-  logic [31:0] g_q;
+  logic [31:0] tensor_q;
   logic        stochastic_q;
   logic [3:0]  inside_q;  // normalize in bit 0
   logic [1:0]  step_q;
@@ -93,7 +93,7 @@ module ng_nvfp4_block #(
   always_ff @(posedge clk_i) if (push) begin
     minus_amax_q <= minus_amax_i;
     amax_q       <= amax_i;
-    g_q          <= tensor_scale_i;
+    tensor_q          <= tensor_scale_i;
     stochastic_q <= stochastic_i;
   end
 
@@ -115,15 +115,15 @@ module ng_nvfp4_block #(
   assign minus_m1 = ~({2'b0, s1_q} + {1'b0, s1_q, 1'b0});
   // or 47/48 of it: 1 after rounding
   assign {reached, unused_reached} = {1'b0, a1_q[9:2], 1'b1} + {2'b01, minus_m1[25:19], 1'b1};
-  assign {some, unused_some} = {1'b0, g_q[22:0]} + {1'b0, 23'h7FFFFF};
-  assign bad = g_q[31] | (&g_q[30:23]) | ~(|g_q[30:27]) | (stochastic_q & some);
+  assign {some, unused_some} = {1'b0, tensor_q[22:0]} + {1'b0, 23'h7FFFFF};
+  assign bad = tensor_q[31] | (&tensor_q[30:23]) | ~(|tensor_q[30:27]) | (stochastic_q & some);
   always_ff @(posedge clk_i) begin
     if (tick) begin
       a1_q          <= {3'b001, ~minus_amax[6:0]};
       twice_q       <= '0;
       minus_exp1_q  <= minus_amax[14:7];
-      s1_q          <= {1'b1, g_q[22:0]};
-      g_exp1_q      <= g_q[30:23];
+      s1_q          <= {1'b1, tensor_q[22:0]};
+      g_exp1_q      <= tensor_q[30:23];
       nan1_q        <= bad | ~(|minus_amax[14:7]);
       stochastic1_q <= stochastic_q;
     end else if (~reached) begin

@@ -36,14 +36,14 @@ module ng_quantize_4over6 #(
   // 128 codes
   parameter int Cuts = 0
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] a_i,
   input  logic [31:0]  tensor_scale_i,
   output logic [63:0]  codes_o,
   output logic [7:0]   scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Cuts < 0 || Cuts > 255) begin : gen_check_cuts
     $fatal(1, "ng_quantize_4over6: Cuts=%0d; expected 0 to 255", Cuts);
   end
@@ -61,8 +61,8 @@ module ng_quantize_4over6 #(
   );
   assign g_bad = tensor_scale_i[31] | (&tensor_scale_i[30:23]) | ~(|tensor_scale_i[30:27]);
 
-  logic [255:0] a_q, a_qq, a_qqq, a_qqqq;
-  logic [30:0]  g_q;
+  logic [255:0] block_q, block_qq, block_qqq, block_qqqq;
+  logic [30:0]  tensor_q;
   logic [22:0]  g_qq, g_qqq, g_qqqq, g_qqqqq, g_qqqqqq, g_qqqqqqq;  // its fraction
   ng_cut #(
     .Width (303),
@@ -71,7 +71,7 @@ module ng_quantize_4over6 #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({a_i, amax, tensor_scale_i[30:0], g_bad}),
-    .q_o  ({a_q, amax_q, g_q, g_bad_q})
+    .q_o  ({block_q, amax_q, tensor_q, g_bad_q})
   );
   ng_cut #(
     .Width (279),
@@ -79,8 +79,8 @@ module ng_quantize_4over6 #(
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_q, g_q[22:0]}),
-    .q_o  ({a_qq, g_qq})
+    .d_i  ({block_q, tensor_q[22:0]}),
+    .q_o  ({block_qq, g_qq})
   );
   ng_cut #(
     .Width (279),
@@ -88,8 +88,8 @@ module ng_quantize_4over6 #(
   ) u_cut_scales (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_qq, g_qq}),
-    .q_o  ({a_qqq, g_qqq})
+    .d_i  ({block_qq, g_qq}),
+    .q_o  ({block_qqq, g_qqq})
   );
   ng_cut #(
     .Width (279),
@@ -97,8 +97,8 @@ module ng_quantize_4over6 #(
   ) u_cut_bounds (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_qqq, g_qqq}),
-    .q_o  ({a_qqqq, g_qqqq})
+    .d_i  ({block_qqq, g_qqq}),
+    .q_o  ({block_qqqq, g_qqqq})
   );
 
   // ---- both scales, and what elements are compared with
@@ -106,7 +106,7 @@ module ng_quantize_4over6 #(
     logic              live, live_q, live_qq;
     logic        [2:0] factor, factor_q, factor_qq, halved, halved_q;
     logic        [7:0] scale, scale_q, scale_qq;
-    logic       [27:0] s, s_q, s1;
+    logic       [27:0] sig, sig_q, sig1;
     logic signed [9:0] s_exp, s_exp_q;
     logic              odd_q;  // of s_exp
     ng_nvfp4_scale #(
@@ -116,13 +116,13 @@ module ng_quantize_4over6 #(
       .clk_i   (clk_i),
       .en_i    (en_i),
       .amax_i  (amax_q),
-      .g_sig_i ({1'b1, g_q[22:0]}),
-      .g_exp_i (g_q[30:23]),
+      .g_sig_i ({1'b1, tensor_q[22:0]}),
+      .g_exp_i (tensor_q[30:23]),
       .g_bad_i (g_bad_q),
       .scale_o (scale),
       .live_o  (live),
       .factor_o(factor),
-      .s_o     (s),
+      .s_o     (sig),
       .s_exp_o (s_exp)
     );
     ng_cut #(
@@ -131,36 +131,37 @@ module ng_quantize_4over6 #(
     ) u_cut_scale (
       .clk_i(clk_i),
       .en_i (en_i),
-      .d_i  ({live, factor, scale, s, s_exp}),
-      .q_o  ({live_q, factor_q, scale_q, s_q, s_exp_q})
+      .d_i  ({live, factor, scale, sig, s_exp}),
+      .q_o  ({live_q, factor_q, scale_q, sig_q, s_exp_q})
     );
 
     // Bounds that an equal number is above are taken lower by one.
-    logic        [30:0] s3, s5, s7;
+    logic        [30:0] sig3, sig5, sig7;
     logic        [27:0] bounds_n, bounds_nq;
     logic signed [9:0]  least;  // 3 less the exponent
     logic        [8:0]  least_q;
     logic               top_q;
-    assign s1 = s_q[27] ? s_q : {s_q[26:0], 1'b0};
-    assign least = (s_q[27] ? 10'sd2 : 10'sd3) - s_exp_q;
-    assign s3 = {1'b0, s1, 2'b0} + {3'b111, ~s1};
-    assign s5 = {1'b0, s1, 2'b0} + {3'b0, s1};
-    assign s7 = {s1, 3'b0} + {3'b111, ~s1};
-    assign halved = {s7[30], s3[29], s5[30]};
-    assign bounds_n = ~{s7[30] ? s7[29:23] : s7[28:22], s3[29] ? s3[28:22] : s3[27:21],
-                        s5[30] ? s5[29:23] : s5[28:22], s1[26:20]};
+    assign sig1 = sig_q[27] ? sig_q : {sig_q[26:0], 1'b0};
+    assign least = (sig_q[27] ? 10'sd2 : 10'sd3) - s_exp_q;
+    assign sig3 = {1'b0, sig1, 2'b0} + {3'b111, ~sig1};
+    assign sig5 = {1'b0, sig1, 2'b0} + {3'b0, sig1};
+    assign sig7 = {sig1, 3'b0} + {3'b111, ~sig1};
+    assign halved = {sig7[30], sig3[29], sig5[30]};
+    assign bounds_n = ~{sig7[30] ? sig7[29:23] : sig7[28:22], sig3[29] ? sig3[28:22] : sig3[27:21],
+                        sig5[30] ? sig5[29:23] : sig5[28:22], sig1[26:20]};
     ng_cut #(
       .Width (54),
       .Enable(Cuts & 8)
     ) u_cut_bound (
       .clk_i(clk_i),
       .en_i (en_i),
-      .d_i  ({live_q, factor_q, scale_q, halved, bounds_n, least[8:0], s_exp_q[0], s_q[27]}),
+      .d_i  ({live_q, factor_q, scale_q, halved, bounds_n, least[8:0], s_exp_q[0], sig_q[27]}),
       .q_o  ({live_qq, factor_qq, scale_qq, halved_q, bounds_nq, least_q, odd_q, top_q})
     );
     logic unused;
     // the last of 4 only
-    assign unused = ^{least[9], s3[30], s3[20:0], s5[21:0], s7[21:0], live_qq, least_q[8:1], top_q};
+    assign unused = ^{least[9], sig3[30], sig3[20:0], sig5[21:0], sig7[21:0], live_qq, least_q[8:1],
+        top_q};
   end
 
   logic farther, delta, top;  // the exponent of s4 g above that of s6 g by one; that of its F4
@@ -171,18 +172,18 @@ module ng_quantize_4over6 #(
   // ---- candidates
   logic [303:0] elements, elements_q;  // sign, codes, whether they are above, place, fraction
   for (genvar i = 0; i < 16; i++) begin : gen_candidate
-    logic [15:0] x;
+    logic [15:0] element;
     logic [8:0]  distance;
     logic [2:0]  place, place4, code6, code4;
     logic        above6, above4, less;
-    assign x = a_qqqq[16*i +: 16];
-    assign distance = {1'b0, x[14:7]} + gen_scale[0].least_q;
+    assign element = block_qqqq[16*i +: 16];
+    assign distance = {1'b0, element[14:7]} + gen_scale[0].least_q;
     assign place = distance[8] ? 3'd0 : distance[2:0] | {3{|distance[7:3]}};
     assign less = farther & (place != 3'd0);
     assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]),
         place[0] ^ less};
     ng_quantize_4over6_lane u_six (
-      .man_i   (x[6:0]),
+      .man_i   (element[6:0]),
       .place_i (place),
       .bounds_n(gen_scale[0].bounds_nq),
       .halved_i(gen_scale[0].halved_q),
@@ -190,14 +191,14 @@ module ng_quantize_4over6 #(
       .above_o (above6)
     );
     ng_quantize_4over6_lane u_four (
-      .man_i   (x[6:0]),
+      .man_i   (element[6:0]),
       .place_i (place4),
       .bounds_n(gen_scale[1].bounds_nq),
       .halved_i(gen_scale[1].halved_q),
       .code_o  (code4),
       .above_o (above4)
     );
-    assign elements[19*i +: 19] = {x[15], code6, code4, above6, above4, place, x[6:0]};
+    assign elements[19*i +: 19] = {element[15], code6, code4, above6, above4, place, element[6:0]};
   end
 
   logic [7:0] scale6_q, scale4_q;
@@ -250,8 +251,8 @@ module ng_quantize_4over6 #(
     assign unused = ^{shifted4[14], shifted4[0]};
   end
 
-  logic signed [17:0] v_tree, v, v_q, v_qq;
-  logic signed [8:0]  w6_tree, w4_tree, w6, w4, w6_q, w4_q;
+  logic signed [17:0] v_tree, v_sum, v_sum_q, v_qq;
+  logic signed [8:0]  w6_tree, w4_tree, w6_sum, w4_sum, w6_sum_q, w4_sum_q;
   ng_sum_tree #(
     .Operands(16),
     .Width   (14)
@@ -276,9 +277,9 @@ module ng_quantize_4over6 #(
     .carry_i(above4[14:0]),
     .sum_o  (w4_tree)
   );
-  assign v = v_tree + $signed({17'b0, minus[15]});
-  assign w6 = w6_tree + $signed({8'b0, above6[15]});
-  assign w4 = w4_tree + $signed({8'b0, above4[15]});
+  assign v_sum = v_tree + $signed({17'b0, minus[15]});
+  assign w6_sum = w6_tree + $signed({8'b0, above6[15]});
+  assign w4_sum = w4_tree + $signed({8'b0, above4[15]});
 
   logic [7:0] scale6_qq, scale4_qq, scale6_qqq, scale4_qqq;
   logic       live6_qq, live6_qqq, delta_qq, top_qq, top_qqq, differ_qq, differ_qqq;
@@ -290,39 +291,41 @@ module ng_quantize_4over6 #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({both, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q,
-        factor4_q, v, w6, w4}),
+        factor4_q, v_sum, w6_sum, w4_sum}),
     .q_o  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, delta_qq, top_qq, differ_qq,
-        factor6_qq, factor4_qq, v_q, w6_q, w4_q})
+        factor6_qq, factor4_qq, v_sum_q, w6_sum_q, w4_sum_q})
   );
 
   // ---- T
-  logic signed [12:0] t6, t4;
-  logic signed [14:0] t, t_q;
+  logic signed [12:0] t6_term, t4_term;
+  logic signed [14:0] t_term, t_term_q;
   ng_row_product #(
     .AWidth(4),
     .BWidth(9)
   ) u_t6 (
     .a_i      ({1'b1, factor6_qq} & {4{live6_qq}}),
-    .b_i      (w6_q),
-    .product_o(t6)
+    .b_i      (w6_sum_q),
+    .product_o(t6_term)
   );
   ng_row_product #(
     .AWidth(4),
     .BWidth(9)
   ) u_t4 (
     .a_i      ({1'b1, factor4_qq}),
-    .b_i      (w4_q),
-    .product_o(t4)
+    .b_i      (w4_sum_q),
+    .product_o(t4_term)
   );
-  assign t = (delta_qq ? {t4[12], t4, 1'b0} : {{2{t4[12]}}, t4}) - 15'(t6);
+  assign t_term = (delta_qq ? {t4_term[12], t4_term, 1'b0} : {{2{t4_term[12]}}, t4_term})
+      - 15'(t6_term);
   ng_cut #(
     .Width (187),
     .Enable(Cuts & 64)
   ) u_cut_balance (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, top_qq, differ_qq, v_q, t}),
-    .q_o  ({both_qq, g_qqqqqqq, scale6_qqq, scale4_qqq, live6_qqq, top_qqq, differ_qqq, v_qq, t_q})
+    .d_i  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, top_qq, differ_qq, v_sum_q, t_term}),
+    .q_o  ({both_qq, g_qqqqqqq, scale6_qqq, scale4_qqq, live6_qqq, top_qqq, differ_qqq, v_qq,
+        t_term_q})
   );
 
   // ---- 2 V < g T?
@@ -335,7 +338,7 @@ module ng_quantize_4over6 #(
     .BWidth(15)
   ) u_g_t (
     .a_i      ({1'b1, g_qqqqqqq}),
-    .b_i      (t_q),
+    .b_i      (t_term_q),
     .product_o(g_t)
   );
   assign v_high = top_qqq ? {v_qq[17], v_qq, 1'b0} : {{2{v_qq[17]}}, v_qq};

@@ -60,7 +60,7 @@ module ng_quantize_4over6_folded #(
   output logic [7:0]          scale_o,         // of the block, beside all of its codes
   output logic                last_o           // the block's last codes
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 4 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_quantize_4over6_folded: Lanes=%0d; expected 1 to 4, a power of two", Lanes);
   end
@@ -80,13 +80,13 @@ module ng_quantize_4over6_folded #(
 
   // ---- control; numbers wait for their scales
   localparam int WaitBits = BeatBits + (Lanes == 4 ? 2 : 1);
-  logic                en, take, last, come, come_last, run_q, give_q;
+  logic                enable, take, last, come, come_last, run_q, give_q;
   logic [Tokens-1:0]   token;
   logic [Tokens-1:1]   token_q;
   logic [WaitBits-1:0] write_q, read_q;
-  logic [Lanes*16-1:0] a;
-  assign ready_o = en;
-  assign take = valid_i & en;
+  logic [Lanes*16-1:0] beat;
+  assign ready_o = enable;
+  assign take = valid_i & enable;
   assign last = &write_q[BeatBits-1:0];
   assign token = {token_q, come_last};
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -96,7 +96,7 @@ module ng_quantize_4over6_folded #(
       read_q  <= '0;
       run_q   <= 1'b0;
       give_q  <= 1'b0;
-    end else if (en) begin
+    end else if (enable) begin
       token_q <= token[Tokens-2:0];
       if (valid_i) write_q <= write_q + WaitBits'(1);
       if (run_q) read_q <= read_q + WaitBits'(1);
@@ -112,15 +112,15 @@ module ng_quantize_4over6_folded #(
     .we_i   (take),
     .waddr_i(write_q),
     .wdata_i(a_i),
-    .re_i   (en),
+    .re_i   (enable),
     .raddr_i(read_q),
-    .rdata_o(a)
+    .rdata_o(beat)
   );
 
   // ---- largest magnitude, complemented: x > m is the carry of x + ~m
   localparam int Compared = Lanes == 4 ? 3 : Lanes;  // of 4 the first two are one
   logic [15*Compared-1:0] magnitudes;
-  logic [31:0]            g_come, g_q;
+  logic [31:0]            g_come, tensor_q;
   logic [14:0]            max_q, amax_n;
   if (Lanes == 4) begin : gen_pair
     logic        more, come_q, come_last_q;
@@ -129,10 +129,10 @@ module ng_quantize_4over6_folded #(
     assign {more, unused_sum} = {1'b0, a_i[30:16]} + {1'b0, ~a_i[14:0]};
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) {come_q, come_last_q} <= '0;
-      else if (en) {come_q, come_last_q} <= {valid_i, valid_i & last};
+      else if (enable) {come_q, come_last_q} <= {valid_i, valid_i & last};
     end
     always_ff @(posedge clk_i) begin
-      if (en) begin
+      if (enable) begin
         larger_q <= more ? a_i[30:16] : a_i[14:0];
         {fourth_q, third_q, g_come_q} <= {a_i[62:48], a_i[46:32], tensor_scale_i};
       end
@@ -161,12 +161,12 @@ module ng_quantize_4over6_folded #(
   end
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) max_q <= '1;
-    else if (en & come) max_q <= come_last ? '1 : gen_max[Compared].largest_n;
+    else if (enable & come) max_q <= come_last ? '1 : gen_max[Compared].largest_n;
   end
   always_ff @(posedge clk_i) begin
-    if (en & token[0]) begin
+    if (enable & token[0]) begin
       amax_n <= gen_max[Compared].largest_n;
-      g_q    <= g_come;
+      tensor_q    <= g_come;
     end
   end
 
@@ -200,13 +200,13 @@ module ng_quantize_4over6_folded #(
 
   logic signed [9:0] distance_q;  // of exponents
   logic              nan_q, lowered_q;
-  logic        [6:0] b_q;         // below its highest bit
+  logic        [6:0] divisor_q;         // below its highest bit
   logic        [1:0] tail_q;
   always_ff @(posedge clk_i) begin
-    if (en) begin
-      distance_q <= $signed({2'b0, ~amax_n[14:7]}) - $signed({2'b0, g_q[30:23]});
-      nan_q      <= ~(|amax_n[14:7]) | g_q[31] | (&g_q[30:23]) | ~(|g_q[30:27]);
-      b_q        <= ~six ? man : man[6] ? {third, rest1[1]} : {third[4:0], rest1};
+    if (enable) begin
+      distance_q <= $signed({2'b0, ~amax_n[14:7]}) - $signed({2'b0, tensor_q[30:23]});
+      nan_q      <= ~(|amax_n[14:7]) | tensor_q[31] | (&tensor_q[30:23]) | ~(|tensor_q[30:27]);
+      divisor_q        <= ~six ? man : man[6] ? {third, rest1[1]} : {third[4:0], rest1};
       tail_q     <= ~six ? 2'b0 : man[6] ? {rest1[0], rest1[1]} : rest1;
       lowered_q  <= six & ~man[6];
     end
@@ -220,19 +220,19 @@ module ng_quantize_4over6_folded #(
   logic        [9:0] rest_8, less_8;
   logic        [8:0] rest_4, less_4, less_2;
   logic        [7:0] rest_2, unused_less;
-  logic              f2, f1, f0;
-  assign {above, unused_above} = {1'b0, b_q[6:2]} + {1'b0, ~g_q[22:18]} + 6'd1;
-  assign b_wide = above ? {2'b01, b_q} : {1'b1, b_q, tail_q[1]};
-  assign h_n = {1'b0, ~g_q[22:18]};
+  logic              frac2, frac1, frac0;
+  assign {above, unused_above} = {1'b0, divisor_q[6:2]} + {1'b0, ~tensor_q[22:18]} + 6'd1;
+  assign b_wide = above ? {2'b01, divisor_q} : {1'b1, divisor_q, tail_q[1]};
+  assign h_n = {1'b0, ~tensor_q[22:18]};
   assign rest_8 = {b_wide, 1'b0} + {1'b1, h_n, 3'b0};
   assign less_8 = rest_8 + {2'b11, h_n, 2'b0};
-  assign f2 = ~less_8[9];
-  assign rest_4 = f2 ? less_8[8:0] : rest_8[8:0];
+  assign frac2 = ~less_8[9];
+  assign rest_4 = frac2 ? less_8[8:0] : rest_8[8:0];
   assign less_4 = rest_4 + {2'b11, h_n, 1'b0};
-  assign f1 = ~less_4[8];
-  assign rest_2 = f1 ? less_4[7:0] : rest_4[7:0];
+  assign frac1 = ~less_4[8];
+  assign rest_2 = frac1 ? less_4[7:0] : rest_4[7:0];
   assign less_2 = {rest_2[7], rest_2} + {3'b111, h_n};
-  assign {f0, unused_less} = {~less_2[8], less_2[7:0]};
+  assign {frac0, unused_less} = {~less_2[8], less_2[7:0]};
 
   // The exponent of the scale: 0 is that of the least normal ones, 3 is added, 1 where B is not
   // doubled, and -1 where it is 4/3 A.
@@ -241,17 +241,17 @@ module ng_quantize_4over6_folded #(
   assign exponent = distance_q + $signed({7'b0, above & ~lowered_q, ~(above & ~lowered_q),
       ~(above ^ lowered_q)});
   assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0])
-      | ((&exponent[3:1]) & f2 & f1));
+      | ((&exponent[3:1]) & frac2 & frac1));
   assign zero = exponent[9] & ~(&exponent[8:2]);  // so it is if amax is subnormal, or g is refused
 
-  logic [2:0] f_q;
+  logic [2:0] frac_q;
   logic [4:0] field_q;  // -4 to 14
   logic [8:0] wide_q;
   logic [1:0] repeat_q;
   logic       exact_q, largest_q, zero_q;
   always_ff @(posedge clk_i) begin
-    if (en) begin
-      f_q       <= largest ? 3'd6 : {f2, f1, f0};
+    if (enable) begin
+      frac_q       <= largest ? 3'd6 : {frac2, frac1, frac0};
       field_q   <= zero ? 5'b11100 : largest ? 5'd14 : exponent[4:0];
       wide_q    <= b_wide;
       repeat_q  <= above ? tail_q : {tail_q[0], tail_q[1]};
@@ -262,19 +262,35 @@ module ng_quantize_4over6_folded #(
   end
 
   // ---- T; T G and S by the same rows
-  logic [3:0]  t;       // the midpoint is 16 + t
-  logic [3:0]  n_low;   // N
-  logic [3:0]  n_unit;  // 2^d; 0 for 16
+  logic [3:0]  midpoint;  // less 16
+  logic [3:0]  n_low;     // N
+  logic [3:0]  n_unit;    // 2^d; 0 for 16
   always_comb begin
-    t = {f_q, 1'b1};
-    n_low = {1'b1, f_q};
+    midpoint = {frac_q, 1'b1};
+    n_low = {1'b1, frac_q};
     n_unit = 4'd1;
     if (field_q[4]) begin
       unique case (field_q[1:0])
-        2'd3: begin t = {f_q[2:1], 2'b10};  n_low = {2'b01, f_q[2:1]}; n_unit = 4'd2; end
-        2'd2: begin t = {f_q[2], 3'b100};  n_low = {3'b001, f_q[2]};  n_unit = 4'd4; end
-        2'd1: begin t = 4'b1000;              n_low = 4'd1;              n_unit = 4'd8; end
-        2'd0: begin t = 4'b0000;              n_low = 4'd0;              n_unit = 4'd0; end
+        2'd3: begin
+          midpoint = {frac_q[2:1], 2'b10};
+          n_low = {2'b01, frac_q[2:1]};
+          n_unit = 4'd2;
+        end
+        2'd2: begin
+          midpoint = {frac_q[2], 3'b100};
+          n_low = {3'b001, frac_q[2]};
+          n_unit = 4'd4;
+        end
+        2'd1: begin
+          midpoint = 4'b1000;
+          n_low = 4'd1;
+          n_unit = 4'd8;
+        end
+        2'd0: begin
+          midpoint = 4'b0000;
+          n_low = 4'd0;
+          n_unit = 4'd0;
+        end
       endcase
     end
   end
@@ -283,8 +299,8 @@ module ng_quantize_4over6_folded #(
   logic [3:0]  digits;
   logic [2:0]  factor;
   logic [28:0] product_n_q;  // complement of T G, or of 2 S
-  logic [27:0] s_q;
-  assign digits = token[5] | token[6] ? {factor, 1'b0} : t;
+  logic [27:0] sig_q;
+  assign digits = token[5] | token[6] ? {factor, 1'b0} : midpoint;
   for (genvar i = 0; i < 4; i++) begin : gen_row
     logic [25+i:0] partial, sum;
     if (i == 0) begin : gen_first
@@ -295,10 +311,10 @@ module ng_quantize_4over6_folded #(
     assign sum = digits[3-i] ? partial + (26+i)'(g_sig_q) : partial;
   end
   always_ff @(posedge clk_i) begin
-    if (en & token[2]) g_sig_q <= {1'b1, g_q[22:0]};
-    if (en) begin
+    if (enable & token[2]) g_sig_q <= {1'b1, tensor_q[22:0]};
+    if (enable) begin
       product_n_q <= ~gen_row[3].sum;
-      s_q         <= gen_row[2].sum;
+      sig_q         <= gen_row[2].sum;
     end
   end
 
@@ -306,7 +322,7 @@ module ng_quantize_4over6_folded #(
   logic [8:0]  wide_qq;
   logic [1:0]  repeat_qq;
   // bad_q stays until both candidates have their scales
-  logic        up_if_equal_q, largest_qq, zero_qq, zero_qqq, bad_q, more, up_q;
+  logic        up_if_equal_q, largest_qq, zero_qq, zero_qqq, bad_q, more, round_up_q;
   logic [3:0]  n_low_q, n_unit_q, n_low_qq, n_unit_qq;
   logic [2:0]  kept_q, kept_qq;  // 8 + f without its d lowest bits, without the 8
   logic [4:0]  field_qq, field_qqq;
@@ -314,12 +330,12 @@ module ng_quantize_4over6_folded #(
   assign {more, unused_more} = {1'b0, wide_qq, {10{repeat_qq}}, 1'b1}
       + {1'b0, product_n_q, up_if_equal_q};
   always_ff @(posedge clk_i) begin
-    if (en) begin
+    if (enable) begin
       {wide_qq, repeat_qq, largest_qq, zero_qq, field_qq} <=
           {wide_q, repeat_q, largest_q, zero_q, field_q};
       up_if_equal_q <= n_low[0] | ~exact_q;
-      {n_low_q, n_unit_q, kept_q} <= {n_low, n_unit, t[3:1] & ~n_unit[3:1]};
-      up_q <= more & ~largest_qq;
+      {n_low_q, n_unit_q, kept_q} <= {n_low, n_unit, midpoint[3:1] & ~n_unit[3:1]};
+      round_up_q <= more & ~largest_qq;
       {zero_qqq, bad_q, field_qqq, n_low_qq, n_unit_qq, kept_qq} <=
           {zero_qq, nan_q, field_qq, n_low_q, n_unit_q, kept_q};
     end
@@ -331,14 +347,15 @@ module ng_quantize_4over6_folded #(
   logic       live_q, live6_q, whole_q, odd_q, odd6_q;  // exponent
   logic [2:0] factor_q, factor6_q;
   logic [4:0] field_n_q;
-  assign {carry, factor} = {1'b0, kept_qq} + (up_q ? n_unit_qq : 4'd0);  // 16 is 8 with a carry
+  // 16 is 8 with a carry
+  assign {carry, factor} = {1'b0, kept_qq} + (round_up_q ? n_unit_qq : 4'd0);
   assign whole = carry | (n_low_qq == '0);
   always_ff @(posedge clk_i) begin
-    if (en) begin
-      live_q    <= ~bad_q & ~zero_qqq & (up_q | (n_low_qq != '0));
+    if (enable) begin
+      live_q    <= ~bad_q & ~zero_qqq & (round_up_q | (n_low_qq != '0));
       scale_q   <= bad_q ? 8'h7F : zero_qqq ? 8'h00
                  : {1'b0, field_qqq[3:0] & {4{~field_qqq[4]}}, 3'b0} + {4'b0, n_low_qq}
-                 + {7'b0, up_q};
+                 + {7'b0, round_up_q};
       factor_q  <= factor;
       whole_q   <= whole;
       field_n_q <= ~field_qqq;
@@ -349,24 +366,24 @@ module ng_quantize_4over6_folded #(
 
   // ---- what elements are compared with: those of ng_quantize_4over6, of S as it is, so fewer bits
   // have to be normalized
-  logic [30:0] s3, s5, s7;
+  logic [30:0] sig3, sig5, sig7;
   logic [8:0]  high3, high5, high7;
   logic [2:0]  halved, halved_q, halved6_q, halved6_qq, halved4_qq;
   logic [27:0] s_n, bounds_n, bounds_q, bounds6_q, bounds6_qq, bounds4_qq;
   logic        top, top6_q;
   assign s_n = product_n_q[28:1];
-  assign top = s_q[27];
-  assign s3 = {1'b0, s_q, 2'b0} + {3'b111, s_n};
-  assign s5 = {1'b0, s_q, 2'b0} + {3'b0, s_q};
-  assign s7 = {s_q, 3'b0} + {3'b111, s_n};
-  assign high3 = top ? s3[29:21] : s3[28:20];
-  assign high5 = top ? s5[30:22] : s5[29:21];
-  assign high7 = top ? s7[30:22] : s7[29:21];
+  assign top = sig_q[27];
+  assign sig3 = {1'b0, sig_q, 2'b0} + {3'b111, s_n};
+  assign sig5 = {1'b0, sig_q, 2'b0} + {3'b0, sig_q};
+  assign sig7 = {sig_q, 3'b0} + {3'b111, s_n};
+  assign high3 = top ? sig3[29:21] : sig3[28:20];
+  assign high5 = top ? sig5[30:22] : sig5[29:21];
+  assign high7 = top ? sig7[30:22] : sig7[29:21];
   assign halved = {high7[8], high3[8], high5[8]};
   assign bounds_n = ~{high7[8] ? high7[7:1] : high7[6:0], high3[8] ? high3[7:1] : high3[6:0],
-                      high5[8] ? high5[7:1] : high5[6:0], top ? s_q[26:20] : s_q[25:19]};
+                      high5[8] ? high5[7:1] : high5[6:0], top ? sig_q[26:20] : sig_q[25:19]};
   always_ff @(posedge clk_i) begin
-    if (en) begin
+    if (enable) begin
       {bounds_q, halved_q, bounds6_q, halved6_q, top6_q} <=
           {bounds_n, halved, bounds_q, halved_q, top};
       if (token[8]) {bounds6_qq, halved6_qq, bounds4_qq, halved4_qq} <=
@@ -382,8 +399,8 @@ module ng_quantize_4over6_folded #(
   // never both: S G is G where S is a power of two
   assign offset = $signed(field_n_q) + $signed({4'b0101, ~(top | whole_q)});
   always_ff @(posedge clk_i) begin
-    if (en) begin
-      if (token[4]) g_exp_n <= ~g_q[30:23];
+    if (enable) begin
+      if (token[4]) g_exp_n <= ~tensor_q[30:23];
       offset_q <= offset;
       if (token[7]) begin
         least_q   <= {1'b1, g_exp_n} + 9'(offset_q);
@@ -402,7 +419,7 @@ module ng_quantize_4over6_folded #(
   logic [22:0]          g_multiply;
   logic                 unused_info;
   always_ff @(posedge clk_i) begin
-    if (en & token[7])
+    if (enable & token[7])
       info_q <= {top6_q, factor6_q, factor_q, odd6_q ^ odd_q, live6_q, scale6_q != scale_q,
           scale6_q, scale_q};
   end
@@ -414,7 +431,7 @@ module ng_quantize_4over6_folded #(
     .Tokens(Tokens)
   ) u_info_term (
     .clk_i  (clk_i),
-    .en_i   (en),
+    .en_i   (enable),
     .token_i(token),
     .d_i    (info_q),
     .q_o    (info_term)
@@ -427,7 +444,7 @@ module ng_quantize_4over6_folded #(
     .Tokens(Tokens)
   ) u_info_weigh (
     .clk_i  (clk_i),
-    .en_i   (en),
+    .en_i   (enable),
     .token_i(token),
     .d_i    (info_term),
     .q_o    (info_weigh)
@@ -440,7 +457,7 @@ module ng_quantize_4over6_folded #(
     .Tokens(Tokens)
   ) u_info_choose (
     .clk_i  (clk_i),
-    .en_i   (en),
+    .en_i   (enable),
     .token_i(token),
     .d_i    (info_weigh[17:0]),
     .q_o    ({live6_choose, differ_choose, scale6_choose, scale4_choose})
@@ -453,7 +470,7 @@ module ng_quantize_4over6_folded #(
     .Tokens(Tokens)
   ) u_g (
     .clk_i  (clk_i),
-    .en_i   (en),
+    .en_i   (enable),
     .token_i(token),
     .d_i    (g_sig_q[22:0]),
     .q_o    (g_multiply)
@@ -475,13 +492,13 @@ module ng_quantize_4over6_folded #(
   logic [5*Lanes-1:0]  weights6_q, weights4_q;
   logic [Lanes-1:0]    minus_q, minus6_q, minus4_q;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-    logic [15:0] x;
+    logic [15:0] element;
     logic [8:0]  distance;
     logic [2:0]  place, place4, place_q, place4_q, place_qq;
     logic        less, sign_q;
     logic [6:0]  man_q, man_qq;
-    assign x = a[16*i +: 16];
-    assign distance = {1'b0, x[14:7]} + least_q;
+    assign element = beat[16*i +: 16];
+    assign distance = {1'b0, element[14:7]} + least_q;
     assign place = distance[8] ? 3'd0 : distance[2:0] | {3{|distance[7:3]}};
     assign less = farther_q & (place != 3'd0);
     assign place4 = {place[2] & (~less | place[1] | place[0]), place[1] ^ (less & ~place[0]),
@@ -518,8 +535,8 @@ module ng_quantize_4over6_folded #(
     assign shifted2 = place_qq[1] ? {shifted1, 2'b0} : {2'b0, shifted1};
     assign shifted4 = place_qq[2] ? {shifted2, 4'b0} : {4'b0, shifted2};
     always_ff @(posedge clk_i) begin
-      if (en) begin
-        {sign_q, man_q, place_q, place4_q} <= {x[15], x[6:0], place, place4};
+      if (enable) begin
+        {sign_q, man_q, place_q, place4_q} <= {element[15], element[6:0], place, place4};
         {candidates_q[7*i +: 7], above6_q, above4_q, man_qq, place_qq} <=
             {sign_q, code6, code4, above6, above4, man_q, place_q};
         terms_q[14*i +: 14] <= {1'b0, shifted4[13:1]} ^ {14{minus}};
@@ -568,7 +585,7 @@ module ng_quantize_4over6_folded #(
       .sum_o  (w4_tree)
     );
     always_ff @(posedge clk_i) begin
-      if (en) begin
+      if (enable) begin
         {v_beat, w6_beat, w4_beat} <= {v_tree, w6_tree, w4_tree};
         {v_owed, w6_owed, w4_owed} <= {minus_q[Lanes-1], minus6_q[Lanes-1], minus4_q[Lanes-1]};
       end
@@ -582,7 +599,7 @@ module ng_quantize_4over6_folded #(
   assign {w6_sum, unused_half[1]} = {w6_q, 1'b1} + {9'(w6_beat), w6_owed};
   assign {w4_sum, unused_half[2]} = {w4_q, 1'b1} + {9'(w4_beat), w4_owed};
   always_ff @(posedge clk_i) begin
-    if (en) begin
+    if (enable) begin
       if (token[Sum-1]) {v_q, w6_q, w4_q} <= '0;
       else {v_q, w6_q, w4_q} <= {v_sum, w6_sum, w4_sum};
       if (token[Weigh-1]) {v_done_q, w6_done_q, w4_done_q} <= {v_sum, w6_sum, w4_sum};
@@ -602,7 +619,7 @@ module ng_quantize_4over6_folded #(
   assign t_sum = digit4 ? t_half + (delta_weigh ? 15'($signed({w4_done_q, 1'b0})) : 15'(w4_done_q))
       : t_half;
   always_ff @(posedge clk_i) begin
-    if (en) begin
+    if (enable) begin
       if (token[Weigh-1]) t_q <= '0;
       else t_q <= t_sum[13:0];
       if (token[Multiply-1]) begin
@@ -638,7 +655,7 @@ module ng_quantize_4over6_folded #(
                 | (~token[Multiply+3] & (gen_digit[2].sum[0] | gen_digit[3].sum[0]));
   assign balance = {1'b0, g_sig} + {v_high_q[18], v_high_q, 5'b0};
   always_ff @(posedge clk_i) begin
-    if (en) begin
+    if (enable) begin
       if (token[Multiply-1]) {acc_q, sticky_q} <= '0;
       else {acc_q, sticky_q} <= {gen_digit[3].sum[24:1], sticky};
       {high_q, low_q} <= {gen_digit[3].sum[23:0], gen_digit[2].sum[0], sticky};
@@ -653,7 +670,7 @@ module ng_quantize_4over6_folded #(
   assign {less, unused_less4} = {1'b0, high_q, 1'b1} + {1'b0, balance_n, low_q};
   assign four = differ_choose & less;
   always_ff @(posedge clk_i) begin
-    if (en & token[Choose]) begin
+    if (enable & token[Choose]) begin
       four_q   <= four;
       some_q   <= four | live6_choose;
       chosen_q <= four ? scale4_choose : scale6_choose;
@@ -669,7 +686,7 @@ module ng_quantize_4over6_folded #(
     if (!rst_ni) begin
       code_write_q <= '0;
       code_read_q  <= CodeBits'((1 << CodeBits) - Wait);
-    end else if (en) begin
+    end else if (enable) begin
       code_write_q <= code_write_q + CodeBits'(1);
       code_read_q  <= code_read_q + CodeBits'(1);
     end
@@ -679,10 +696,10 @@ module ng_quantize_4over6_folded #(
     .Depth(1 << CodeBits)
   ) u_codes (
     .clk_i  (clk_i),
-    .we_i   (en),
+    .we_i   (enable),
     .waddr_i(code_write_q),
     .wdata_i(candidates_q),
-    .re_i   (en),
+    .re_i   (enable),
     .raddr_i(code_read_q),
     .rdata_o(candidates)
   );
@@ -697,7 +714,7 @@ module ng_quantize_4over6_folded #(
     .clk_i  (clk_i),
     .rst_ni (rst_ni),
     .valid_i(give_q),
-    .ready_o(en),
+    .ready_o(enable),
     .data_i ({codes, chosen_q, token[Give+Beats-1]}),
     .valid_o(valid_o),
     .ready_i(ready_i),
@@ -705,5 +722,6 @@ module ng_quantize_4over6_folded #(
   );
 
   logic unused;
-  assign unused = ^{s3[30], s3[19:0], s5[20:0], s7[20:0], product_n_q[0], gen_row[3].sum[0]};
+  assign unused = ^{sig3[30], sig3[19:0], sig5[20:0], sig7[20:0], product_n_q[0],
+      gen_row[3].sum[0]};
 endmodule

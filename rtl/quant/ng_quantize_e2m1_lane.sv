@@ -32,8 +32,8 @@ module ng_quantize_e2m1_lane #(
   parameter int Cut      = 0,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
 ) (
-  input  logic                 clk_i,  // this and en_i: of the cut
-  input  logic                 en_i,
+  input  logic                 clk_i,  // clock of the cut
+  input  logic                 en_i,   // enable of the cut
   input  logic [15:0]          x_i,
   input  logic [14:0]          minus_one_i,   // of u as a BF16 code
   input  logic [14:0]          minus_half_i,  // of u / 2
@@ -47,7 +47,7 @@ module ng_quantize_e2m1_lane #(
   input  logic [2:0]           significand_i,  // behind the cut
   output logic [3:0]           code_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_e2m1_lane: RandBits=%0d; expected 1 to 16", RandBits);
   end
@@ -141,15 +141,15 @@ module ng_quantize_e2m1_lane #(
   end
 
   // ---- the code
-  logic high, from_half, up;
+  logic high, from_half, round_up;
   assign high = one_q & ~above_q ? four : two;
   assign from_half = ~one_q & above_q ? reached[0] : high;
-  assign up = half_q ? from_half : near_q & reached[count_q[FineBits-1:0]];
+  assign round_up = half_q ? from_half : near_q & reached[count_q[FineBits-1:0]];
   assign code_o = {
       sign_q,
-      floor_q[2] | (floor_q[1] & floor_q[0] & up),
-      (floor_q[1] ^ (floor_q[0] & up)) | (floor_q[2] & floor_q[1]),
-      (floor_q[0] ^ up) | (&floor_q)};
+      floor_q[2] | (floor_q[1] & floor_q[0] & round_up),
+      (floor_q[1] ^ (floor_q[0] & round_up)) | (floor_q[2] & floor_q[1]),
+      (floor_q[0] ^ round_up) | (&floor_q)};
 
   logic unused;
   assign unused = ^sig;

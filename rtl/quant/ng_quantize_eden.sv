@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizer to NVFP4 of the dialect quartet2, MS-EDEN: groups of eight blocks of 16 numbers, elements to nearest, ties away from zero,
-// and unbiased through scales that are rounded stochastically, with one random number a block. Twin of narrowgauge::quantize_eden.
+// Quantizer to NVFP4 of the dialect quartet2, MS-EDEN: groups of eight blocks of 16 numbers,
+// elements to nearest, ties away from zero, and unbiased through scales that are rounded
+// stochastically, with one random number a block. Twin of narrowgauge::quantize_eden.
 //
-// Every line is one operation, rounded once to nearest even; A is the block's largest magnitude, p the tensor scale, v a scale's value.
-//   t = A / ElementMax;  t = t / p;  s = UE4M3(min(t, 448)), 1 where that is 0;  f = v(s) p
+// Every line is one operation, rounded once to nearest even; A is the block's largest magnitude, p
+//   the tensor scale, v a scale's value. t = A / ElementMax;  t = t / p;  s = UE4M3(min(t, 448)), 1
+//   where that is 0;  f = v(s) p
 //   of each element:  y = x / f;  code = E2M1(y), ties away, with a minus where y is not above zero
 //   r_j = r_j + fl(y y), q_j = q_j + fl(y v(code)) for element i of the group, j = i mod 8
-//   sum r and sum q, each ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7));  c = sum r / sum q, 1 where sum q is 0
+//   sum r and sum q, each ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7));  c = sum r / sum q, 1 where
+//                                                                     sum q is 0
 //   of each block:  scale = s c, rounded stochastically (ng_eden_scale)
-// A block with an infinity or a NaN has the scale NaN and codes 0 and is in no sum, and so has every block if p is not positive and
-// finite.
+// A block with an infinity or a NaN has the scale NaN and codes 0 and is in no sum, and so has
+// every block if p is not positive and finite.
 //
-// Width argument: f is not 0. Where s is not 1, fl(A / ElementMax) is 2^-149 or more, and rounded to UE4M3 its quotient by p is at least two
-// thirds of that, so s p is more than half of 2^-149. Where a sum of zeros is a minus zero in FP32, it may be a plus zero here; that is not seen.
+// Width argument: f is not 0. Where s is not 1, fl(A / ElementMax) is 2^-149 or more, and rounded
+// to UE4M3 its quotient by p is at least two thirds of that, so s p is more than half of 2^-149.
+// Where a sum of zeros is a minus zero in FP32, it may be a plus zero here; that is not seen.
 //
-// One divider and one fused multiply-add do all, an operation at a time: an element takes 31 or 32 cycles. A group is held in block RAM
-// until its correction is known; the next one is taken when it has left. ready_o and valid_o come from registers, codes_o and scale_o
-// from those of the memory and of the correction, through the stochastic rounding: no combinational path crosses the unit.
+// One divider and one fused multiply-add do all, an operation at a time: an element takes 31 or 32
+// cycles. A group is held in block RAM until its correction is known; the next one is taken when it
+// has left. ready_o and valid_o come from registers, codes_o and scale_o from those of the memory
+// and of the correction, through the stochastic rounding: no combinational path crosses the unit.
 module ng_quantize_eden #(
   parameter int ManBits    = 7,          // of x: 7 BF16, 23 FP32
-  parameter int ElementMax = 1085584565, // what a block's maximum is mapped to, an FP32 code; 32'h40B4B4B5: 6 / (17/16)
+  // what a block's maximum is mapped to, an FP32 code; 32'h40B4B4B5: 6 / (17/16)
+  parameter int ElementMax = 1085584565,
   parameter int RandBits   = 24,         // of a block
   localparam int Bits = 9 + ManBits
 ) (
@@ -37,16 +43,23 @@ module ng_quantize_eden #(
   output logic [6:0]          scale_o,
   output logic                last_o           // the last block of a group that last_i ended
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits $fatal(1, "ng_quantize_eden: ManBits=%0d; expected 1 to 23", ManBits); end
-  if (ElementMax < 1065353216 || ElementMax > 1086324736) begin : gen_check_element_max $fatal(1, "ng_quantize_eden: ElementMax=%0d; expected 1065353216 to 1086324736", ElementMax); end
-  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits $fatal(1, "ng_quantize_eden: RandBits=%0d; expected 1 to 24", RandBits); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (ManBits < 1 || ManBits > 23) begin : gen_check_man_bits
+    $fatal(1, "ng_quantize_eden: ManBits=%0d; expected 1 to 23", ManBits);
+  end
+  if (ElementMax < 1065353216 || ElementMax > 1086324736) begin : gen_check_element_max
+    $fatal(1, "ng_quantize_eden: ElementMax=%0d; expected 1065353216 to 1086324736", ElementMax);
+  end
+  if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
+    $fatal(1, "ng_quantize_eden: RandBits=%0d; expected 1 to 24", RandBits);
+  end
 `endif
 
   localparam logic [31:0] One = 32'h3F800000;
 
   typedef enum logic [3:0] {
-    Fill, Raw, Scale, Encode, Factor, Divide, Square, AddSquare, Product, AddProduct, Store, SumA, SumB, SumAdd, Correct, Drain
+    Fill, Raw, Scale, Encode, Factor, Divide, Square, AddSquare, Product, AddProduct, Store, SumA,
+        SumB, SumAdd, Correct, Drain
   } state_e;
   state_e              state_q;
   logic [16*Bits-1:0]  data_q;    // the element that is worked at in the low bits
@@ -79,7 +92,8 @@ module ng_quantize_eden #(
     .amax_o(amax)
   );
   assign x = {data_q[Bits-1:0], {23 - ManBits{1'b0}}};
-  assign refused = (&amax[Bits-2 -: 8]) | tensor_scale_i[31] | (&tensor_scale_i[30:23]) | ~(|tensor_scale_i[30:0]);
+  assign refused = (&amax[Bits-2 -: 8]) | tensor_scale_i[31] | (&tensor_scale_i[30:23])
+      | ~(|tensor_scale_i[30:0]);
 
   // ---- quotients
   logic        divides, divided, unused_ready;
@@ -87,8 +101,10 @@ module ng_quantize_eden #(
   logic [30:0] b;
   logic        none;  // the sums are of zeros
   assign none = ~some_q | ~(|t_q);
-  assign divides = (state_q == Raw & ~refused) | state_q == Scale | state_q == Divide | (state_q == Correct & ~none);
-  assign a = state_q == Raw ? {1'b0, amax, {23 - ManBits{1'b0}}} : state_q == Scale ? {1'b0, t_q} : state_q == Divide ? x : y_q;
+  assign divides = (state_q == Raw & ~refused) | state_q == Scale | state_q == Divide
+      | (state_q == Correct & ~none);
+  assign a = state_q == Raw ? {1'b0, amax, {23 - ManBits{1'b0}}} : state_q == Scale ? {1'b0, t_q}
+      : state_q == Divide ? x : y_q;
   assign b = state_q == Raw ? 31'(ElementMax) : state_q == Scale ? tensor_scale_i[30:0] : t_q;
   ng_div_fp32 #(
     .Saturate(1)
@@ -306,7 +322,8 @@ module ng_quantize_eden #(
             read_q  <= '0;
             some_q  <= 1'b0;
           end
-          if (fetch | left_now) all_read_q <= read_q == block_q;  // when the group has left, read_q is one ahead of its last block
+          // when the group has left, read_q is one ahead of its last block
+          if (fetch | left_now) all_read_q <= read_q == block_q;
         end
       endcase
     end
@@ -329,7 +346,8 @@ module ng_quantize_eden #(
       codes_q <= {minus, magnitude, codes_q[63:4]};
     end
     unique case (state_q)
-      Raw, Scale: t_q <= quotient[30:0];  // until it is there; the divider has taken what stood here
+      // until it is there; the divider has taken what stood here
+      Raw, Scale: t_q <= quotient[30:0];
       Factor, SumAdd: t_q <= result[30:0];
       default: t_q <= t_q;
     endcase

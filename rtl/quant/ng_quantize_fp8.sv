@@ -24,8 +24,8 @@ module ng_quantize_fp8 #(
   parameter int TinyScales = 1,  // 0: scales below 2^-111 are refused
   parameter int Cuts       = 0   // registers: 1 shifted + 2 codes
 ) (
-  input  logic                      clk_i,  // this and en_i: of the cuts
-  input  logic                      en_i,
+  input  logic                      clk_i,  // clock of the cuts
+  input  logic                      en_i,   // enable of the cuts
   input  logic [Lanes*16-1:0]       a_i,
   input  logic [7:0]                scale_i,
   input  logic                      fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has only one
@@ -33,7 +33,7 @@ module ng_quantize_fp8 #(
   input  logic [Lanes*RandBits-1:0] rand_i,  // used if stochastic_i
   output logic [Lanes*8-1:0]        codes_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 1024) begin : gen_check_lanes
     $fatal(1, "ng_quantize_fp8: Lanes=%0d; expected 1 to 1024", Lanes);
   end

@@ -37,8 +37,8 @@ module ng_quantize_lane #(
   localparam int BaseWidth = Bounded != 0 ? 9 : 10,
   localparam int Bits      = FormatSet == 0 ? 4 : 8
 ) (
-  input  logic                        clk_i,  // this and en_i: of the cut
-  input  logic                        en_i,
+  input  logic                        clk_i,  // clock of the cut
+  input  logic                        en_i,   // enable of the cut
   input  logic [15:0]                 x_i,
   input  logic signed [BaseWidth-1:0] base_i,
   input  logic                        nan_i,
@@ -54,7 +54,7 @@ module ng_quantize_lane #(
   localparam int Bias = HasE5m2 ? ng_format_pkg::E5M2Bias : HasE4m3 ? ng_format_pkg::E4M3Bias
       : ng_format_pkg::E2M1Bias;
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_quantize_lane: FormatSet=%0d; expected 0 to 6, a multiple of 2", FormatSet);
   end

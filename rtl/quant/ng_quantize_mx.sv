@@ -25,8 +25,8 @@ module ng_quantize_mx #(
   parameter int Cuts      = 0,  // registers: 1 amax + 2 shifted + 4 codes
   localparam int Bits = FormatSet == 0 ? 4 : 8
 ) (
-  input  logic               clk_i,  // this and en_i: of the cuts
-  input  logic               en_i,
+  input  logic               clk_i,  // clock of the cuts
+  input  logic               en_i,   // enable of the cuts
   input  logic [511:0]       a_i,
   input  logic               fmt_i,  // 0: E4M3, 1: E5M2; ignored if the set has not both
   input  logic               stochastic_i,
@@ -34,7 +34,7 @@ module ng_quantize_mx #(
   output logic [32*Bits-1:0] codes_o,
   output logic [7:0]         scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_quantize_mx: FormatSet=%0d; expected 0 to 6, a multiple of 2 (2 E4M3 + 4 E5M2; 0: E2M1)",
            FormatSet);
@@ -57,7 +57,7 @@ module ng_quantize_mx #(
     .amax_o(amax)
   );
 
-  logic [511:0] a_q;
+  logic [511:0] block_q;
   logic [255:0] rand_q;
   logic         fmt_q, stochastic_q;
   ng_cut #(
@@ -67,22 +67,22 @@ module ng_quantize_mx #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({a_i, rand_i, fmt_i, stochastic_i, amax}),
-    .q_o  ({a_q, rand_q, fmt_q, stochastic_q, amax_q})
+    .q_o  ({block_q, rand_q, fmt_q, stochastic_q, amax_q})
   );
 
   localparam int E2m1Base = ng_format_pkg::E2M1Bias - 2;
   localparam int E4m3Base = ng_format_pkg::E4M3Bias - 2;
   localparam int E5m2Base = ng_format_pkg::E5M2Bias - 2;
-  logic              e5m2, nan, up;
+  logic              e5m2, nan, round_up;
   logic        [8:0] largest, low;
   logic        [7:0] exponent, scale;
   logic signed [8:0] base;
   assign e5m2 = FormatSet == ng_format_set_pkg::E5m2
       || (FormatSet == ng_format_set_pkg::Fp8 && fmt_q);
   assign nan = &amax_q[14:7];
-  assign up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
+  assign round_up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
   assign largest = FormatSet == 0 ? 9'd2 : e5m2 ? 9'd15 : 9'd8;
-  assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, up};
+  assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, round_up};
   assign exponent = low[8] ? 8'd0 : low[7:0];
   assign scale = nan ? 8'hFF : exponent;
   assign base = $signed((FormatSet == 0 ? 9'(E2m1Base) : e5m2 ? 9'(E5m2Base) : 9'(E4m3Base))
@@ -98,7 +98,7 @@ module ng_quantize_mx #(
     ) u_lane (
       .clk_i       (clk_i),
       .en_i        (en_i),
-      .x_i         (a_q[16*i +: 16]),
+      .x_i         (block_q[16*i +: 16]),
       .base_i      (base),
       .nan_i       (1'b0),
       .fmt_i       (fmt_q),

@@ -38,14 +38,14 @@ module ng_quantize_nvfp4 #(
   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
   parameter int Cuts       = 0
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] a_i,
   input  logic [31:0]  tensor_scale_i,
   output logic [63:0]  codes_o,
   output logic [7:0]   scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
     $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales);
   end
@@ -92,7 +92,7 @@ module ng_quantize_nvfp4 #(
     assign g_bad = tensor_scale_i[31] | (&tensor_scale_i[30:23]) | ~(|tensor_scale_i[30:27]);
   end
 
-  logic [255:0]      a_q;
+  logic [255:0]      block_q;
   logic [14:0]       amax_q;
   logic [23:0]       g_sig_q;
   logic signed [9:0] g_exp_q;
@@ -104,17 +104,17 @@ module ng_quantize_nvfp4 #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({a_i, amax, g_sig, g_exp, g_bad}),
-    .q_o  ({a_q, amax_q, g_sig_q, g_exp_q, g_bad_q})
+    .q_o  ({block_q, amax_q, g_sig_q, g_exp_q, g_bad_q})
   );
 
   // ---- A and M, the exponent of the scale
-  logic        [25:0] m;  // 3 s
+  logic        [25:0] divisor;  // 3 s
   logic               m_top;
   logic        [7:0]  m_byte;
   logic        [6:0]  m_high;
-  assign m = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
-  assign m_top = m[25];
-  assign m_byte = m_top ? m[25:18] : m[24:17];
+  assign divisor = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
+  assign m_top = divisor[25];
+  assign m_byte = m_top ? divisor[25:18] : divisor[24:17];
   assign m_high = {1'b0, m_byte[7:2]} + 7'd1;
 
   logic               above, nan;
@@ -151,35 +151,35 @@ module ng_quantize_nvfp4 #(
   logic signed [9:0] rest3;
   logic signed [8:0] rest2;
   logic signed [7:0] rest1;
-  logic              f2, f1, f0;
+  logic              frac2, frac1, frac0;
   logic signed [9:0] less3;
   logic signed [8:0] less2;
   logic signed [8:0] less1;
   assign rest3 = $signed({a_wide, 1'b0}) - $signed({m_high, 3'b0});
   assign less3 = rest3 - $signed({1'b0, m_high, 2'b0});
-  assign f2 = ~less3[9];
-  assign rest2 = f2 ? less3[8:0] : rest3[8:0];
+  assign frac2 = ~less3[9];
+  assign rest2 = frac2 ? less3[8:0] : rest3[8:0];
   assign less2 = rest2 - $signed({1'b0, m_high, 1'b0});
-  assign f1 = ~less2[8];
-  assign rest1 = f1 ? less2[7:0] : rest2[7:0];
+  assign frac1 = ~less2[8];
+  assign rest1 = frac1 ? less2[7:0] : rest2[7:0];
   assign less1 = 9'(rest1) - $signed({2'b0, m_high});
-  assign f0 = ~less1[8];
+  assign frac0 = ~less1[8];
 
   logic              largest, zero;
   logic signed [4:0] field;  // -4 to 14
   logic        [2:0] f_low;
   assign largest = ~exponent[9] & ((|exponent[8:4]) | (&exponent[3:0])
-      | ((&exponent[3:1]) & f2 & f1));
+      | ((&exponent[3:1]) & frac2 & frac1));
   assign zero = ~a_sig[7] | (exponent[9] & ~(&exponent[8:2]));
   assign field = largest ? 5'sd14 : exponent[4:0];
-  assign f_low = largest ? 3'd6 : {f2, f1, f0};
+  assign f_low = largest ? 3'd6 : {frac2, frac1, frac0};
 
-  logic        [255:0] a_qq;
+  logic        [255:0] block_qq;
   logic        [23:0]  g_sig_qq;
-  logic        [25:0]  m_q;
+  logic        [25:0]  divisor_q;
   logic signed [9:0]   g_exp_qq;
   logic        [8:0]   a_wide_q;
-  logic        [2:0]   f_q;
+  logic        [2:0]   frac_q;
   logic signed [4:0]   field_q;
   logic                largest_q, zero_q, nan_q;
   ng_cut #(
@@ -188,91 +188,59 @@ module ng_quantize_nvfp4 #(
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_q, g_sig_q, m, g_exp_q, a_wide, f_low, field, largest, zero, nan}),
-    .q_o  ({a_qq, g_sig_qq, m_q, g_exp_qq, a_wide_q, f_q, field_q, largest_q, zero_q, nan_q})
+    .d_i  ({block_q, g_sig_q, divisor, g_exp_q, a_wide, f_low, field, largest, zero, nan}),
+    .q_o  ({block_qq, g_sig_qq, divisor_q, g_exp_qq, a_wide_q, frac_q, field_q, largest_q, zero_q,
+        nan_q})
   );
 
-  // ---- N or N + 1
-  logic [3:0] t;       // the midpoint is 16 + t
-  logic [3:0] n_low;   // N
-  logic [3:0] n_unit;  // 2^d; 0 for 16
-  always_comb begin
-    t = {f_q, 1'b1};
-    n_low = {1'b1, f_q};
-    n_unit = 4'd1;
-    if (field_q[4]) begin
-      unique case (field_q[1:0])
-        2'd3: begin t = {f_q[2:1], 2'b10};  n_low = {2'b01, f_q[2:1]}; n_unit = 4'd2; end
-        2'd2: begin t = {f_q[2], 3'b100};  n_low = {3'b001, f_q[2]};  n_unit = 4'd4; end
-        2'd1: begin t = 4'b1000;              n_low = 4'd1;              n_unit = 4'd8; end
-        2'd0: begin t = 4'b0000;              n_low = 4'd0;              n_unit = 4'd0; end
-      endcase
-    end
-  end
-
-  logic [30:0] t_m, left;
-  logic        up;
-  for (genvar i = 0; i < 4; i++) begin : gen_m
-    logic [27+i:0] partial, sum;
-    if (i == 0) begin : gen_first
-      assign partial = {1'b0, m_q, 1'b0};
-    end else begin : gen_next
-      assign partial = {gen_m[i-1].sum, 1'b0};
-    end
-    assign sum = t[3-i] ? partial + (28+i)'(m_q) : partial;
-  end
-  assign t_m = gen_m[3].sum;
-  assign left = m_q[25] ? {a_wide_q, 22'b0} : {1'b0, a_wide_q, 21'b0};
-  assign up = ~largest_q & ({t_m, ~n_low[0]} < {left, 1'b1});
-
   // ---- the scale, and S
-  logic       live;
-  logic [7:0] scale;
-  logic       carry;
-  logic [2:0] factor;  // above 8; 16 is 8 with a carry
-  assign live = ~nan_q & ~zero_q & (up | (n_low != '0));
-  assign scale = nan_q ? 8'h7F : zero_q ? 8'h00
-      : {1'b0, field_q[3:0] & {4{~field_q[4]}}, 3'b0} + {4'b0, n_low} + {7'b0, up};
-  assign {carry, factor} = {1'b0, t[3:1] & ~n_unit[3:1]} + (up ? n_unit : 4'd0);
+  logic              live;
+  logic        [7:0] scale;
+  logic       [27:0] scaled;
+  logic signed [9:0] s_exp;
+  logic        [2:0] unused_factor;
+  ng_nvfp4_scale_round u_round (
+    .g_sig_i  (g_sig_qq),
+    .g_exp_i  (g_exp_qq),
+    .divisor_i(divisor_q),
+    .a_wide_i (a_wide_q),
+    .frac_i   (frac_q),
+    .field_i  (field_q),
+    .largest_i(largest_q),
+    .zero_i   (zero_q),
+    .nan_i    (nan_q),
+    .scale_o  (scale),
+    .live_o   (live),
+    .factor_o (unused_factor),
+    .s_o      (scaled),
+    .s_exp_o  (s_exp)
+  );
 
-  logic [27:0] s;
-  for (genvar i = 0; i < 3; i++) begin : gen_s
-    logic [25+i:0] partial, sum;
-    if (i == 0) begin : gen_first
-      assign partial = {1'b0, g_sig_qq, 1'b0};
-    end else begin : gen_next
-      assign partial = {gen_s[i-1].sum, 1'b0};
-    end
-    assign sum = factor[2-i] ? partial + (26+i)'(g_sig_qq) : partial;
-  end
-  assign s = gen_s[2].sum;
-
-  logic        [255:0] a_qqq;
-  logic        [27:0]  s_q;
-  logic signed [9:0]   s_exp, s_exp_q;
+  logic        [255:0] block_qqq;
+  logic        [27:0]  scaled_q;
+  logic signed [9:0]   s_exp_q;
   logic        [7:0]   scale_q;
   logic                live_q;
-  assign s_exp = g_exp_qq + 10'(field_q) - (carry | (n_low == '0) ? 10'sd5 : 10'sd6);
   ng_cut #(
     .Width (303),
     .Enable(Cuts & 4)
   ) u_cut_scale (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_qq, s, s_exp, scale, live}),
-    .q_o  ({a_qqq, s_q, s_exp_q, scale_q, live_q})
+    .d_i  ({block_qq, scaled, s_exp, scale, live}),
+    .q_o  ({block_qqq, scaled_q, s_exp_q, scale_q, live_q})
   );
 
   // ---- thresholds, inverted
-  logic        [27:0] s1;
+  logic        [27:0] scaled1;
   logic signed [9:0]  base;
-  assign s1 = s_q[27] ? s_q : {s_q[26:0], 1'b0};
-  assign base = s_exp_q + (s_q[27] ? 10'sd1 : 10'sd0);
+  assign scaled1 = scaled_q[27] ? scaled_q : {scaled_q[26:0], 1'b0};
+  assign base = s_exp_q + (scaled_q[27] ? 10'sd1 : 10'sd0);
 
-  logic [30:0] s3, s5, s7;
-  assign s3 = {1'b0, s1, 2'b0} + {3'b111, ~s1};
-  assign s5 = {1'b0, s1, 2'b0} + {3'b0, s1};
-  assign s7 = {s1, 3'b0} + {3'b111, ~s1};
+  logic [30:0] scaled3, scaled5, scaled7;
+  assign scaled3 = {1'b0, scaled1, 2'b0} + {3'b111, ~scaled1};
+  assign scaled5 = {1'b0, scaled1, 2'b0} + {3'b0, scaled1};
+  assign scaled7 = {scaled1, 3'b0} + {3'b111, ~scaled1};
 
   // The code of the BF16 number sig/128 * 2^(biased - 127), rounded down.
   function automatic logic [14:0] code_of(input logic signed [9:0] biased, input logic [7:0] sig);
@@ -286,18 +254,18 @@ module ng_quantize_nvfp4 #(
   logic        [7:0]   sig3, sig5, sig7;
   logic signed [9:0]   exp3, exp5, exp7;
   logic        [104:0] below, below_q;  // the seven thresholds, inverted
-  assign sig3 = s3[29] ? s3[29:22] : s3[28:21];
-  assign sig5 = s5[30] ? s5[30:23] : s5[29:22];
-  assign sig7 = s7[30] ? s7[30:23] : s7[29:22];
-  assign exp3 = base - (s3[29] ? 10'sd0 : 10'sd1);
-  assign exp5 = base + (s5[30] ? 10'sd1 : 10'sd0);
-  assign exp7 = base + (s7[30] ? 10'sd1 : 10'sd0);
+  assign sig3 = scaled3[29] ? scaled3[29:22] : scaled3[28:21];
+  assign sig5 = scaled5[30] ? scaled5[30:23] : scaled5[29:22];
+  assign sig7 = scaled7[30] ? scaled7[30:23] : scaled7[29:22];
+  assign exp3 = base - (scaled3[29] ? 10'sd0 : 10'sd1);
+  assign exp5 = base + (scaled5[30] ? 10'sd1 : 10'sd0);
+  assign exp7 = base + (scaled7[30] ? 10'sd1 : 10'sd0);
   assign below = ~{code_of(exp5 + 10'sd2, sig5), code_of(exp7 + 10'sd1, sig7),
       code_of(exp5 + 10'sd1, sig5),
                    code_of(exp7, sig7), code_of(exp5, sig5), code_of(exp3, sig3),
-                       code_of(base - 10'sd2, s1[27:20])};
+                       code_of(base - 10'sd2, scaled1[27:20])};
 
-  logic [255:0] a_qqqq;
+  logic [255:0] block_qqqq;
   logic [7:0]   scale_qq;
   logic         live_qq;
   ng_cut #(
@@ -306,24 +274,24 @@ module ng_quantize_nvfp4 #(
   ) u_cut_thresholds (
     .clk_i(clk_i),
     .en_i (en_i),
-    .d_i  ({a_qqq, below, scale_q, live_q}),
-    .q_o  ({a_qqqq, below_q, scale_qq, live_qq})
+    .d_i  ({block_qqq, below, scale_q, live_q}),
+    .q_o  ({block_qqqq, below_q, scale_qq, live_qq})
   );
 
   // ---- codes
   logic [63:0] codes;
   for (genvar i = 0; i < 16; i++) begin : gen_lane
-    logic [15:0] x;
+    logic [15:0] element;
     logic [6:0]  over;
-    assign x = a_qqqq[16*i +: 16];
+    assign element = block_qqqq[16*i +: 16];
     for (genvar k = 0; k < 7; k++) begin : gen_threshold
       // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no
       // LUT.
       logic [14:0] unused_sum;
-      assign {over[k], unused_sum} = {1'b0, x[14:0]} + {1'b0, below_q[15*k +: 15]};
+      assign {over[k], unused_sum} = {1'b0, element[14:0]} + {1'b0, below_q[15*k +: 15]};
     end
     assign codes[4*i +: 4] = {
-        live_qq & x[15],
+        live_qq & element[15],
         live_qq & over[3],
         live_qq & (over[3] ? over[5] : over[1]),
         live_qq & ((over[0] & ~over[1]) | (over[2] & ~over[3]) | (over[4] & ~over[5]) | over[6])};
@@ -340,5 +308,6 @@ module ng_quantize_nvfp4 #(
   );
 
   logic unused;
-  assign unused = ^{m[16:0], less1[7:0], s3[30], s3[20:0], s5[21:0], s7[21:0]};
+  assign unused = ^{divisor[16:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
+      scaled7[21:0]};
 endmodule

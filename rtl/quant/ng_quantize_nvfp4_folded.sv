@@ -42,7 +42,7 @@ module ng_quantize_nvfp4_folded #(
   output logic [7:0]                scale_o,         // of the block, beside each of its beats
   output logic                      last_o           // the block's last beat
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_quantize_nvfp4_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
   end
@@ -59,11 +59,11 @@ module ng_quantize_nvfp4_folded #(
 
   // ---- collect
   logic [PlaceBits-1:0] write_q;
-  logic                 push, first, last, in, out;
+  logic                 push, first, last, enters, out;
   logic [Units-1:0]     block_ready;
   assign first = ~(|write_q[BeatBits-1:0]);
   assign last = &write_q[BeatBits-1:0];
-  assign ready_o = ~last | block_ready[in];
+  assign ready_o = ~last | block_ready[enters];
   assign push = valid_i & ready_o;
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_largest
@@ -97,7 +97,7 @@ module ng_quantize_nvfp4_folded #(
     ) u_block (
       .clk_i         (clk_i),
       .rst_ni        (rst_ni),
-      .valid_i       (valid_i & last & (in == 1'(u))),
+      .valid_i       (valid_i & last & (enters == 1'(u))),
       .ready_o       (block_ready[u]),
       .minus_amax_i  (gen_largest[Lanes/Groups-1].minus_amax),
       .amax_i        (other),
@@ -116,22 +116,22 @@ module ng_quantize_nvfp4_folded #(
     );
   end
   if (Units == 2) begin : gen_turns
-    logic in_q, out_q;
+    logic enters_q, out_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) begin
-        in_q  <= 1'b0;
+        enters_q  <= 1'b0;
         out_q <= 1'b0;
       end else begin
-        in_q  <= in_q ^ (push & last);
+        enters_q  <= enters_q ^ (push & last);
         out_q <= out_q ^ (block_valid & take);
       end
     end
-    assign in = in_q;
+    assign enters = enters_q;
     assign out = out_q;
     assign block_valid = out_q ? gen_unit[1].valid : gen_unit[0].valid;
     assign shared = out_q ? gen_unit[1].results : gen_unit[0].results;
   end else begin : gen_one
-    assign in = 1'b0;
+    assign enters = 1'b0;
     assign out = 1'b0;
     assign block_valid = gen_unit[0].valid;
     assign shared = gen_unit[0].results;

@@ -43,7 +43,7 @@ module ng_quantize_nvfp4_folded_lane #(
   input  logic                 live2_i,        // codes are not zero
   output logic [3:0]           code_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_nvfp4_folded_lane: RandBits=%0d; expected 1 to 16", RandBits);
   end
@@ -151,16 +151,16 @@ module ng_quantize_nvfp4_folded_lane #(
   end
 
   // ---- the code
-  logic up;
+  logic round_up;
   always_comb begin
-    if (one2_q) up = above2_q ? two : four;
-    else if (half2_q) up = above2_q ? reached[0] : two;
-    else up = near2_q & reached[fine2_q];
-    up = up & may2_q;
+    if (one2_q) round_up = above2_q ? two : four;
+    else if (half2_q) round_up = above2_q ? reached[0] : two;
+    else round_up = near2_q & reached[fine2_q];
+    round_up = round_up & may2_q;
   end
   always_ff @(posedge clk_i) if (en_i) begin
-    if (live2_i) code_o <= {sign2_q, floor2_q[2] | (floor2_q[1] & floor2_q[0] & up),
-        floor2_q[1] ^ (floor2_q[0] & up), floor2_q[0] ^ up};
+    if (live2_i) code_o <= {sign2_q, floor2_q[2] | (floor2_q[1] & floor2_q[0] & round_up),
+        floor2_q[1] ^ (floor2_q[0] & round_up), floor2_q[0] ^ round_up};
     else code_o <= '0;
   end
 

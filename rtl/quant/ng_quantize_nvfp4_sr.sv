@@ -23,8 +23,8 @@ module ng_quantize_nvfp4_sr #(
   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes + 32 floors + 64 rounded
   parameter int Cuts     = 0
 ) (
-  input  logic                   clk_i,  // this and en_i: of the cuts
-  input  logic                   en_i,
+  input  logic                   clk_i,  // clock of the cuts
+  input  logic                   en_i,   // enable of the cuts
   input  logic [255:0]           a_i,
   input  logic [31:0]            tensor_scale_i,
   input  logic                   stochastic_i,
@@ -32,7 +32,7 @@ module ng_quantize_nvfp4_sr #(
   output logic [63:0]            codes_o,
   output logic [7:0]             scale_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_nvfp4_sr: RandBits=%0d; expected 1 to 16", RandBits);
   end
@@ -77,11 +77,11 @@ module ng_quantize_nvfp4_sr #(
       .q_o  (late)
     );
   end
-  logic [255:0]           a;
+  logic [255:0]           block;
   logic [7:0]             g_exp;
   logic                   stochastic;
   logic [16*RandBits-1:0] random;
-  assign {a, g_exp, stochastic, random} = gen_wait[4].late;
+  assign {block, g_exp, stochastic, random} = gen_wait[4].late;
 
   // ---- scale times g: 1 + sig / 8, its exponent
   logic [2:0] sig;
@@ -142,7 +142,7 @@ module ng_quantize_nvfp4_sr #(
     ) u_lane (
       .clk_i        (clk_i),
       .en_i         (en_i),
-      .x_i          (a[16*i +: 16]),
+      .x_i          (block[16*i +: 16]),
       .minus_one_i  (minus_one),
       .minus_half_i (minus_half),
       .minus_eight_i(minus_eight),

@@ -54,7 +54,7 @@ module ng_quantize_te (
   );
 
   // ---- largest magnitude
-  logic [255:0] a_q;
+  logic [255:0] block_q;
   logic [14:0]  amax, amax_q;
   ng_amax #(
     .Lanes(16),
@@ -95,15 +95,15 @@ module ng_quantize_te (
   logic              nan_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      a_q    <= '0;
+      block_q    <= '0;
       amax_q <= '0;
       a_qq   <= '0;
       kept_q <= 5'b10000;
       nan_q  <= 1'b0;
     end else if (en_i) begin
-      a_q    <= a_i;
+      block_q    <= a_i;
       amax_q <= amax;
-      a_qq   <= a_q;
+      a_qq   <= block_q;
       kept_q <= kept;
       nan_q  <= (&amax_q[14:7]) | ~filled;
     end
@@ -159,17 +159,17 @@ module ng_quantize_te (
 
   // ---- codes
   for (genvar i = 0; i < 16; i++) begin : gen_lane
-    logic [15:0] x;
+    logic [15:0] element;
     logic [6:0]  over;
-    assign x = a_qqq[16*i +: 16];
+    assign element = a_qqq[16*i +: 16];
     for (genvar k = 0; k < 7; k++) begin : gen_threshold
       // |x| > threshold is the carry of |x| + ~threshold: no bit of the sum, so carry cells and no
       // LUT.
       logic [14:0] unused_sum;
-      assign {over[k], unused_sum} = {1'b0, x[14:0]} + {1'b0, below_n[15*k +: 15]};
+      assign {over[k], unused_sum} = {1'b0, element[14:0]} + {1'b0, below_n[15*k +: 15]};
     end
     assign codes[4*i +: 4] = {
-        ~nan_qq & x[15],
+        ~nan_qq & element[15],
         ~nan_qq & over[3],
         ~nan_qq & (over[3] ? over[5] : over[1]),
         ~nan_qq & ((over[0] & ~over[1]) | (over[2] & ~over[3]) | (over[4] & ~over[5]) | over[6])};

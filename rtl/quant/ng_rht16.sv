@@ -29,13 +29,13 @@ module ng_rht16 #(
   parameter int Window = 8,
   parameter int Cuts   = 0  // registers: 1 aligned + 2 summed + 4 normalized
 ) (
-  input  logic         clk_i,  // this and en_i: of the cuts
-  input  logic         en_i,
+  input  logic         clk_i,  // clock of the cuts
+  input  logic         en_i,   // enable of the cuts
   input  logic [255:0] x_i,    // element 0 in the low bits
   output logic [255:0] y_o,
   output logic         exact_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Window < 0 || Window > 253) begin : gen_check_window
     $fatal(1, "ng_rht16: Window=%0d; expected 0 to 253", Window);
   end
@@ -57,10 +57,10 @@ module ng_rht16 #(
     among = '1;
     has = '0;
     largest_d = '0;
-    for (int b = 7; b >= 0; b--) begin
-      for (int r = 0; r < 16; r++) has[r] = among[r] & x_i[16*r + 7 + b];
-      largest_d[b] = |has;
-      if (largest_d[b]) among = has;
+    for (int right = 7; right >= 0; right--) begin
+      for (int r = 0; r < 16; r++) has[r] = among[r] & x_i[16*r + 7 + right];
+      largest_d[right] = |has;
+      if (largest_d[right]) among = has;
     end
     largest_d[0] = largest_d[0] | ~(|largest_d);  // subnormals have the exponent of field 1
   end
@@ -95,9 +95,9 @@ module ng_rht16 #(
 
   // ---- butterflies: level l has nodes of InWidth + 1 + l bits
   for (genvar l = 0; l <= 4; l++) begin : gen_level
-    localparam int W = InWidth + 1 + l;
+    localparam int NodeWidth = InWidth + 1 + l;
     for (genvar i = 0; i < 16; i++) begin : gen_node
-      logic [W-1:0] sum;
+      logic [NodeWidth-1:0] sum;
       logic         owed;
       if (l == 0) begin : gen_element
         assign sum = {negative[i], aligned[i*InWidth +: InWidth]};
@@ -105,14 +105,15 @@ module ng_rht16 #(
       end else begin : gen_butterfly
         localparam int Half = 1 << (l - 1);
         localparam bit Minus = (i & Half) != 0;
-        logic [W-2:0] a, b;
+        logic [NodeWidth-2:0] left, right;
         logic         owed_a, owed_b, unused_half;
-        assign a = gen_level[l-1].gen_node[i & ~Half].sum;
-        assign b = gen_level[l-1].gen_node[i | Half].sum ^ {(W-1){Minus}};
+        assign left = gen_level[l-1].gen_node[i & ~Half].sum;
+        assign right = gen_level[l-1].gen_node[i | Half].sum ^ {(NodeWidth-1){Minus}};
         assign owed_a = gen_level[l-1].gen_node[i & ~Half].owed;
         assign owed_b = gen_level[l-1].gen_node[i | Half].owed ^ Minus;
         // The bit as a half-unit column: 1/2 + owed/2. One addition, hence one carry chain.
-        assign {sum, unused_half} = {a[W-2], a, 1'b1} + {b[W-2], b, owed_a};
+        assign {sum, unused_half} = {left[NodeWidth-2], left, 1'b1}
+            + {right[NodeWidth-2], right, owed_a};
         assign owed = owed_b;
       end
     end
@@ -177,12 +178,12 @@ module ng_rht16 #(
 
   // ---- rounded: the hidden bit and a carry of the mantissa run into the field
   for (genvar c = 0; c < 16; c++) begin : gen_round
-    logic        sign, guard, sticky, up, over;
+    logic        sign, guard, sticky, round_up, over;
     logic [7:0]  field, sig;
     logic [15:0] code;
     assign {sign, field, sig, guard, sticky} = normal[19*c +: 19];
-    assign up = guard & (sticky | sig[0]);
-    assign code = {1'b0, field, 7'b0} + {8'b0, sig} + {15'b0, up};
+    assign round_up = guard & (sticky | sig[0]);
+    assign code = {1'b0, field, 7'b0} + {8'b0, sig} + {15'b0, round_up};
     assign over = code[15] | (&code[14:7]);
     assign y_o[16*c +: 16] = special_out ? 16'h7FC0 : over ? {sign, 15'h7F80} : {sign, code[14:0]};
   end

@@ -15,7 +15,7 @@ module ng_rht16_align #(
   output logic [Window+7:0] aligned_o,
   output logic              lost_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Window < 0 || Window > 253) begin : gen_check_window
     $fatal(1, "ng_rht16_align: Window=%0d; expected 0 to 253", Window);
   end

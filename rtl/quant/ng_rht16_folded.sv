@@ -34,7 +34,7 @@ module ng_rht16_folded #(
   output logic [Lanes*16-1:0] y_o,
   output logic                exact_o   // of the block, beside each of its beats
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 8 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_rht16_folded: Lanes=%0d; expected 1 to 8, a power of two", Lanes);
   end
@@ -84,9 +84,9 @@ module ng_rht16_folded #(
   end
   assign gap_d = gen_gap[Lanes].gap;
 
-  for (genvar b = 0; b < 2; b++) begin : gen_bank
+  for (genvar right = 0; right < 2; right++) begin : gen_bank
     logic [7:0] held_gap_q;
-    always_ff @(posedge clk_i) if (close & (write_bank == 1'(b))) held_gap_q <= gap_d;
+    always_ff @(posedge clk_i) if (close & (write_bank == 1'(right))) held_gap_q <= gap_d;
   end
 
   logic there_q;  // a beat has left the buffer
@@ -143,7 +143,8 @@ module ng_rht16_folded #(
     logic negate, negative;
     always_comb begin
       negate = 1'b0;
-      for (int b = 0; b < Beats; b++) if (beat_q == BeatLevels'(b)) negate = Signs[b*Lanes+i];
+      for (int beat = 0; beat < Beats; beat++) if (beat_q == BeatLevels'(beat))
+        negate = Signs[beat*Lanes+i];
     end
     assign negative = held[16*i+15] ^ negate;
     assign {aligned[i*(InWidth+1)+InWidth], aligned[i*(InWidth+1)]} = {2{negative}};
@@ -174,46 +175,47 @@ module ng_rht16_folded #(
 
   // ---- levels across beats: level l has numbers of InWidth + l bits
   for (genvar l = 0; l <= BeatLevels; l++) begin : gen_level
-    localparam int W = InWidth + l + 1;  // with the bit owed
+    localparam int NodeWidth = InWidth + l + 1;  // with the bit owed
     logic               valid;
-    logic [Lanes*W-1:0] y;
+    logic [Lanes*NodeWidth-1:0] turned;
     if (l == 0) begin : gen_aligned
       assign valid = there_q;
-      assign y = aligned;
+      assign turned = aligned;
     end else begin : gen_butterflies
       ng_rht16_level #(
         .Lanes(Lanes),
-        .Width(W - 2),
+        .Width(NodeWidth - 2),
         .Delay(Beats >> l)
       ) u_level (
         .clk_i  (clk_i),
         .rst_ni (rst_ni),
         .move_i (move),
         .valid_i(gen_level[l-1].valid),
-        .x_i    (gen_level[l-1].y),
+        .x_i    (gen_level[l-1].turned),
         .valid_o(valid),
-        .y_o    (y)
+        .y_o    (turned)
       );
     end
   end
 
   // ---- levels across lanes, as in ng_rht16
   for (genvar l = 0; l <= LaneLevels; l++) begin : gen_across
-    localparam int W = InWidth + BeatLevels + l;
+    localparam int NodeWidth = InWidth + BeatLevels + l;
     for (genvar i = 0; i < Results; i++) begin : gen_node
-      logic [W-1:0] sum;
+      logic [NodeWidth-1:0] sum;
       logic         owed;
       if (l == 0) begin : gen_element
-        assign {sum, owed} = gen_level[BeatLevels].y[i*(W+1) +: W+1];
+        assign {sum, owed} = gen_level[BeatLevels].turned[i*(NodeWidth+1) +: NodeWidth+1];
       end else begin : gen_butterfly
         localparam int Half = 1 << (l - 1);
         localparam bit Minus = (i & Half) != 0;
-        logic [W-2:0] a, b;
+        logic [NodeWidth-2:0] left, right;
         logic         owed_a, unused_half;
-        assign a = gen_across[l-1].gen_node[i & ~Half].sum;
-        assign b = gen_across[l-1].gen_node[i | Half].sum ^ {(W-1){Minus}};
+        assign left = gen_across[l-1].gen_node[i & ~Half].sum;
+        assign right = gen_across[l-1].gen_node[i | Half].sum ^ {(NodeWidth-1){Minus}};
         assign owed_a = gen_across[l-1].gen_node[i & ~Half].owed;
-        assign {sum, unused_half} = {a[W-2], a, 1'b1} + {b[W-2], b, owed_a};
+        assign {sum, unused_half} = {left[NodeWidth-2], left, 1'b1}
+            + {right[NodeWidth-2], right, owed_a};
         assign owed = gen_across[l-1].gen_node[i | Half].owed ^ Minus;
       end
     end
@@ -260,15 +262,15 @@ module ng_rht16_folded #(
     assign field = ~(limit_q + 8'(shift));  // limit - shift
 
     logic [7:0]  field_q, sig_q;
-    logic        sign_q, guard_q, sticky_q, up, over, unused_half;
+    logic        sign_q, guard_q, sticky_q, round_up, over, unused_half;
     logic [15:0] code;
     always_ff @(posedge clk_i) if (move) begin
       {sign_q, sig_q, guard_q, sticky_q} <= {sign, sig, guard, sticky};
       field_q <= field & {8{sig[7]}};
     end
     // The hidden bit and a carry of the mantissa run into the field; "up" as a half-unit column.
-    assign up = guard_q & (sticky_q | sig_q[0]);
-    assign {code, unused_half} = {1'b0, field_q, 8'd1} + {8'b0, sig_q, up};
+    assign round_up = guard_q & (sticky_q | sig_q[0]);
+    assign {code, unused_half} = {1'b0, field_q, 8'd1} + {8'b0, sig_q, round_up};
     assign over = code[15] | (&code[14:7]);
     always_ff @(posedge clk_i) if (move) begin
       y_o[16*i +: 16] <= special_q ? 16'h7FC0 : over ? {sign_q, 15'h7F80} : {sign_q, code[14:0]};

@@ -28,7 +28,7 @@ module ng_rht16_level #(
   output logic                       valid_o,
   output logic [Lanes*(Width+2)-1:0] y_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1) begin : gen_check_lanes
     $fatal(1, "ng_rht16_level: Lanes=%0d; expected 1 or more", Lanes);
   end
@@ -40,7 +40,7 @@ module ng_rht16_level #(
   end
 `endif
 
-  localparam int In = Width + 1;
+  localparam int InWidth = Width + 1;
   localparam int Out = Width + 2;
   localparam int CountWidth = $clog2(2 * Delay);
 
@@ -61,14 +61,15 @@ module ng_rht16_level #(
   always_ff @(posedge clk_i) if (move_i) second_q <= count_q[CountWidth-1];
 
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-    logic [In-1:0]  in;
+    logic [InWidth-1:0]  entry;
     logic [Out-1:0] out;
     logic           unused_half;
-    assign in = x_i[i*In +: In];
+    assign entry = x_i[i*InWidth +: InWidth];
     assign y_o[i*Out +: Out] = out;
     // A bit owed is added as a half-unit column: 1/2 + owed/2. One addition, hence one carry chain.
     if (Delay > 1) begin : gen_feedback
-      logic [In-1:0]        not_x_q;  // a difference adds the complement, so that is registered
+      // a difference adds the complement, so that is registered
+      logic [InWidth-1:0]        not_x_q;
       logic [Delay*Out-1:0] line_q;
       logic [Out-1:0]       old, not_x, sum, difference;
       logic                 unused_half_too;
@@ -80,18 +81,19 @@ module ng_rht16_level #(
       assign {sum[0], difference[0]} = {~not_x[0], not_x[0]};
       assign out = second_q ? sum : old;
       always_ff @(posedge clk_i) if (move_i) begin
-        not_x_q <= ~in;
+        not_x_q <= ~entry;
         line_q  <= {line_q[(Delay-1)*Out-1:0], second_q ? difference : ~not_x};
       end
     end else begin : gen_repeat
-      logic [In-1:0]    x_q, last_q, first_q;
+      logic [InWidth-1:0]    element_q, last_q, first_q;
       logic [Width-1:0] other;
       logic [Width:0]   sum;
-      assign other = second_q ? x_q[Width:1] : ~first_q[Width:1];
+      assign other = second_q ? element_q[Width:1] : ~first_q[Width:1];
       assign {sum, unused_half} = {last_q[Width], last_q[Width:1], 1'b1}
           + {other[Width-1], other, last_q[0]};
-      assign out = {sum ^ {(Width+1){~second_q}}, second_q ? x_q[0] : first_q[0]};
-      always_ff @(posedge clk_i) if (move_i) {first_q, last_q, x_q} <= {last_q, x_q, in};
+      assign out = {sum ^ {(Width+1){~second_q}}, second_q ? element_q[0] : first_q[0]};
+      always_ff @(posedge clk_i) if (move_i)
+        {first_q, last_q, element_q} <= {last_q, element_q, entry};
     end
   end
 

@@ -26,7 +26,7 @@ module ng_rht16_normalize #(
   output logic                  sticky_o,
   output logic [ShiftWidth-1:0] shift_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 10 || Width > 512) begin : gen_check_width
     $fatal(1, "ng_rht16_normalize: Width=%0d; expected 10 to 512", Width);
   end
@@ -35,35 +35,35 @@ module ng_rht16_normalize #(
   localparam int LimitWidth = ShiftWidth > 8 ? ShiftWidth : 8;
 
   logic                  sign, fill, rest, tight, zeros;
-  logic [Width-1:0]      x, low;
+  logic [Width-1:0]      number, low;
   logic [LimitWidth-1:0] limit;
   assign sign = sum_i[Width-1];
   assign fill = owed_i ^ sign;
   assign limit = LimitWidth'(limit_i);
 
   always_comb begin
-    x = {sum_i[Width-2:0] ^ {(Width-1){sign}}, fill};
+    number = {sum_i[Width-2:0] ^ {(Width-1){sign}}, fill};
     rest = 1'b0;
     shift_o = '0;
     low = '0;
     tight = (limit >> ShiftWidth) == '0;
     for (int k = ShiftWidth - 1; k >= 0; k--) begin
-      zeros = (x >> (Width - (1 << k))) == '0;
+      zeros = (number >> (Width - (1 << k))) == '0;
       shift_o[k] = zeros & (limit[k] | ~tight);
       tight = tight & ~(limit[k] & ~shift_o[k]);
       if (shift_o[k]) begin
         low = ~({Width{1'b1}} << (1 << k));
-        x = (x << (1 << k)) | (low & {Width{fill}});
+        number = (number << (1 << k)) | (low & {Width{fill}});
       end
       // What the remaining stages cannot bring up.
       low = ~({Width{1'b1}} << (Width - 9 - (1 << k) + 1 > 0 ? Width - 9 - (1 << k) + 1 : 0));
-      rest = rest | (|((x ^ {Width{fill}}) & low));
-      x = fill ? x | low : x & ~low;
+      rest = rest | (|((number ^ {Width{fill}}) & low));
+      number = fill ? number | low : number & ~low;
     end
   end
-  assign sign_o = sign & (fill | rest | (|x[Width-1 -: 9]));  // zero is +0
-  assign sig_o = x[Width-1 -: 8];
-  assign guard_o = x[Width-9] | (fill & ~rest);
-  assign sticky_o = rest | (fill & x[Width-9]);
+  assign sign_o = sign & (fill | rest | (|number[Width-1 -: 9]));  // zero is +0
+  assign sig_o = number[Width-1 -: 8];
+  assign guard_o = number[Width-9] | (fill & ~rest);
+  assign sticky_o = rest | (fill & number[Width-9]);
 
 endmodule

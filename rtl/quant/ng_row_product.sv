@@ -15,7 +15,7 @@ module ng_row_product #(
   input  logic signed [BWidth-1:0]        b_i,
   output logic signed [AWidth+BWidth-1:0] product_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (AWidth < 1) begin : gen_check_a_width
     $fatal(1, "ng_row_product: AWidth=%0d; expected 1 or more", AWidth);
   end
@@ -25,8 +25,8 @@ module ng_row_product #(
 `endif
 
   localparam int Rows = (BWidth + 1) / 2;
-  logic [2*Rows-1:0] b;
-  assign b = (2*Rows)'(b_i);
+  logic [2*Rows-1:0] digits;
+  assign digits = (2*Rows)'(b_i);
   for (genvar i = 0; i < Rows; i++) begin : gen_row
     logic              carry_in, carry, two, one, unused_half;  // two and one are 3 for -1
     logic [AWidth+2:0] multiple, above, sum;
@@ -37,9 +37,9 @@ module ng_row_product #(
       assign carry_in = gen_row[i-1].carry;
       assign above = {{2{gen_row[i-1].sum[AWidth+2]}}, gen_row[i-1].sum[AWidth+2:2]};
     end
-    assign carry = b[2*i+1] & (b[2*i] | carry_in);
-    assign two = b[2*i+1] ^ (b[2*i] & carry_in);
-    assign one = b[2*i] ^ carry_in;
+    assign carry = digits[2*i+1] & (digits[2*i] | carry_in);
+    assign two = digits[2*i+1] ^ (digits[2*i] & carry_in);
+    assign one = digits[2*i] ^ carry_in;
     assign multiple = two ? (one ? {3'b111, ~a_i} : {2'b0, a_i, 1'b0})
         : {3'b0, a_i} & {AWidth + 3{one}};
     assign {sum, unused_half} = {above, 1'b1} + {multiple, two & one};

@@ -31,7 +31,7 @@ module ng_smooth_channel #(
   // a row had more than MaxBeats beats and was cut; until reset
   output logic                too_long_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes
     $fatal(1, "ng_smooth_channel: Lanes=%0d; expected 1 to 64", Lanes);
   end
@@ -45,7 +45,7 @@ module ng_smooth_channel #(
 
   // ---- the beat that comes, behind a queue, so that ready_i does not reach ready_o
   logic                came, take, last;
-  logic [1:0]          op;
+  logic [1:0]          work;
   logic [Lanes*16-1:0] data;
   assign take = came & (~valid_o | ready_i);
   ng_fifo2 #(
@@ -58,22 +58,22 @@ module ng_smooth_channel #(
     .data_i ({op_i, last_i, data_i}),
     .valid_o(came),
     .ready_i(take),
-    .data_o ({op, last, data})
+    .data_o ({work, last, data})
   );
 
   // ---- its place in the row; channels of beats from length_q on were not measured in this block
   logic [IndexWidth-1:0] index_q;
   logic [IndexWidth:0]   length_q;
-  logic [1:0]            op_q;  // of the row, and of the beat that is worked at
+  logic [1:0]            work_q;  // of the row, and of the beat that is worked at
   logic                  first, gives, multiply, close, fresh;
   assign first = index_q == '0;
-  assign {gives, multiply} = first ? op : op_q;
+  assign {gives, multiply} = first ? work : work_q;
   assign close = last | (&index_q);
-  assign fresh = (first & ~(|op)) | ({1'b0, index_q} >= length_q);
+  assign fresh = (first & ~(|work)) | ({1'b0, index_q} >= length_q);
 
   // ---- the beat that is worked at, beside the exponents of its channels
   logic [Lanes*16-1:0]   data_q;
-  logic [IndexWidth-1:0] at_q;
+  logic [IndexWidth-1:0] place_q;
   logic                  measures_q;  // its maxima are written at the next edge
   logic                  fresh_q;
   // the beat before it wrote its word, which the memory does not have yet: rows of one beat
@@ -96,12 +96,12 @@ module ng_smooth_channel #(
     end
   end
   always_ff @(posedge clk_i) if (take) begin
-    op_q    <= {gives, multiply};
+    work_q    <= {gives, multiply};
     data_q  <= data;
-    at_q    <= index_q;
+    place_q    <= index_q;
     last_o  <= close;
     fresh_q <= fresh;
-    again_q <= measures_q & first & (at_q == '0);
+    again_q <= measures_q & first & (place_q == '0);
   end
 
   // ---- exponents of the channels: the largest so far, 0 where there were only zeros and
@@ -113,7 +113,7 @@ module ng_smooth_channel #(
   ) u_ram (
     .clk_i  (clk_i),
     .we_i   (measures_q),
-    .waddr_i(at_q),
+    .waddr_i(place_q),
     .wdata_i(largest),
     .re_i   (take),
     .raddr_i(index_q),
@@ -139,8 +139,8 @@ module ng_smooth_channel #(
     logic [7:0] offset;
     logic [9:0] moved;
     logic       zero, beyond;
-    assign offset = {~scale[7], scale[6:0]} ^ {8{~op_q[0]}};
-    assign moved = {2'b0, exponent} + {{2{offset[7]}}, offset} + {9'b0, op_q[0]};
+    assign offset = {~scale[7], scale[6:0]} ^ {8{~work_q[0]}};
+    assign moved = {2'b0, exponent} + {{2{offset[7]}}, offset} + {9'b0, work_q[0]};
     assign zero = ~(|exponent) | moved[9] | ~(|moved[8:0]);
     assign beyond = moved[8] | (&moved[7:0]);
     assign data_o[i*16 +: 16] = {sign, !finite ? data_q[i*16 +: 15] : zero ? 15'd0

@@ -26,7 +26,7 @@ module ng_smooth_token #(
   // a row had more than MaxBeats beats and was cut; until reset
   output logic                too_long_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 1 || Lanes > 64) begin : gen_check_lanes
     $fatal(1, "ng_smooth_token: Lanes=%0d; expected 1 to 64", Lanes);
   end

@@ -59,7 +59,7 @@ module ng_te_table (
 
   // ---- FP32 quotients: 2688 / A, 1 / S, 1 / fl(s d)
   logic [30:0] divisor_q;
-  logic [30:0] y;
+  logic [30:0] quotient;
   logic        unused_ready, unused_sign, divided, multiplied;
   ng_div_fp32 #(
     .Saturate(1)
@@ -72,13 +72,13 @@ module ng_te_table (
     .b_i    ({1'b0, divisor_q}),
     .valid_o(divided),
     .ready_i(~numbers_q),  // 1 / S takes longer than S fl(1/6)
-    .y_o    ({unused_sign, y})
+    .y_o    ({unused_sign, quotient})
   );
   logic [30:0] s_enc;
-  assign s_enc = zero_q ? One[30:0] : y;
+  assign s_enc = zero_q ? One[30:0] : quotient;
 
-  // ---- FP32 products: x_q times c_q, whose lowest bit is next
-  logic [23:0]       x_q, c_q, sum_q;
+  // ---- FP32 products: operand_q times factor_q, whose lowest bit is next
+  logic [23:0]       operand_q, factor_q, sum_q;
   // below sum_q, the lowest one sticky; old ones stay for S fl(1/6), which is no tie for any S
   logic [3:0]        low_q;
   logic [4:0]        steps_q;
@@ -88,10 +88,10 @@ module ng_te_table (
   logic              subnormal;
   logic [24:0]       sum;
   logic [27:0]       product;
-  logic [30:0]       p;
+  logic [30:0]       partial;
   logic              unused_p_sign;
   assign multiplied = steps_q == '0;
-  assign sum = {1'b0, sum_q} + (c_q[0] ? {1'b0, x_q} : 25'd0);
+  assign sum = {1'b0, sum_q} + (factor_q[0] ? {1'b0, operand_q} : 25'd0);
   assign product = {sum_q, low_q};
 
   // s as four bits with the highest set, and its exponent; fl(1/6) is from 2^-3 on.
@@ -127,7 +127,7 @@ module ng_te_table (
     .exp_i (subnormal ? -9'sd126 : product_exp + $signed({8'b0, product[27]})),
     .sig_i (product[27] | subnormal ? product : {product[26:0], 1'b0}),
     .rand_i(1'b0),
-    .code_o({unused_p_sign, p})
+    .code_o({unused_p_sign, partial})
   );
 
   // x_exp_q is such that the exponent of a product from 1 on is even.
@@ -138,14 +138,14 @@ module ng_te_table (
     .clk_i  (clk_i),
     .we_i   (numbers_q),  // what is written before a product is complete is written again with it
     .waddr_i(scale_q),
-    .wdata_i({p[23:19], |p[18:0]}),
+    .wdata_i({partial[23:19], |partial[18:0]}),
     .re_i   (re_i),
     .raddr_i(a_man_i),
     .rdata_o(product_o)
   );
 
   // ---- thresholds
-  logic [23:0]       e_q;
+  logic [23:0]       entry_q;
   logic [7:0]        exp_q;     // biased, of quotients of 1 or more
   logic              under_q;   // the quotient is below 1
   logic [6:0]        column_q;  // one of them: the threshold that the quotient is for
@@ -158,7 +158,7 @@ module ng_te_table (
   logic [14:0]       code;
   logic signed [8:0] offset;
   assign strict = column_q[1] | column_q[5];  // the first column of a quotient
-  assign less   = rest_q - {1'b0, e_q, 1'b0};
+  assign less   = rest_q - {1'b0, entry_q, 1'b0};
   assign one    = ~less[25] & ~(strict & ~(|less));
   assign target = column_q[0] ? 25'h17FFFFF                     // 1.5 less half a unit
                 // 1.25 and half a unit, 1.75 less half a unit
@@ -201,13 +201,13 @@ module ng_te_table (
       start_q    <= 1'b0;
       scale_q    <= '0;
       divisor_q  <= '0;
-      x_q        <= '0;
-      c_q        <= '0;
+      operand_q        <= '0;
+      factor_q        <= '0;
       sum_q      <= '0;
       low_q      <= '0;
       steps_q    <= '0;
       x_exp_q    <= '0;
-      e_q        <= '0;
+      entry_q        <= '0;
       under_q    <= 1'b0;
       column_q   <= '0;
       rest_q     <= '0;
@@ -218,7 +218,7 @@ module ng_te_table (
     end else begin
       start_q <= 1'b0;
       // A product stands for one cycle, in which it is taken.
-      c_q     <= {1'b0, c_q[23:1]};
+      factor_q     <= {1'b0, factor_q[23:1]};
       sum_q   <= sum[24:1];
       low_q   <= {sum[0], low_q[3:2], low_q[1] | low_q[0]};
       if (!multiplied) steps_q <= steps_q - 5'd1;
@@ -236,19 +236,19 @@ module ng_te_table (
         end
         Encode: begin  // what is written before the quotient is there is written again with it
           divisor_q <= s_enc;
-          x_q       <= {1'b1, s_enc[22:0]};
+          operand_q       <= {1'b1, s_enc[22:0]};
           x_exp_q   <= $signed({1'b0, s_enc[30:23]}) - 9'sd127;
-          c_q       <= Sixth;
+          factor_q       <= Sixth;
           steps_q   <= 5'd24;
           sum_q     <= '0;
           start_q   <= divided;
           if (divided) state_q <= Factor;
         end
         Factor: begin
-          m_exp_o <= p[30:23];
+          m_exp_o <= partial[30:23];
           scale_q <= '0;
           if (multiplied) begin
-            x_q       <= {1'b1, p[22:0]};
+            operand_q       <= {1'b1, partial[22:0]};
             x_exp_q   <= 9'sd4;
             numbers_q <= 1'b1;
             state_q   <= Row;
@@ -257,20 +257,22 @@ module ng_te_table (
         Decode: begin
           scale_q <= '0;
           if (divided) begin  // d is 2^-128 or more
-            x_q     <= |y[30:23] ? {1'b1, y[22:0]} : y[22] ? {y[22:0], 1'b0} : {y[21:0], 2'b0};
-            x_exp_q <= $signed({1'b0, y[30:23]}) - (|y[30:23] | y[22] ? 9'sd127 : 9'sd128);
+            operand_q     <= |quotient[30:23] ? {1'b1, quotient[22:0]}
+                : quotient[22] ? {quotient[22:0], 1'b0} : {quotient[21:0], 2'b0};
+            x_exp_q <= $signed({1'b0, quotient[30:23]})
+                - (|quotient[30:23] | quotient[22] ? 9'sd127 : 9'sd128);
             state_q <= Row;
           end
         end
         Row: begin
-          c_q     <= numbers_q ? {17'd1, scale_q} : {20'b0, factor};
+          factor_q     <= numbers_q ? {17'd1, scale_q} : {20'b0, factor};
           steps_q <= numbers_q ? 5'd8 : {1'b0, subnormal ? 4'd5 - product_exp[3:0] : 4'd4};
           sum_q   <= '0;
           low_q   <= '0;
           state_q <= Multiply;
         end
         Multiply: begin
-          divisor_q <= p;
+          divisor_q <= partial;
           start_q   <= multiplied & ~numbers_q;
           if (multiplied) begin
             state_q <= Reciprocal;
@@ -282,8 +284,8 @@ module ng_te_table (
           end
         end
         Reciprocal: begin
-          e_q        <= {1'b1, y[22:0]};
-          exp_q      <= 8'd254 - y[30:23];
+          entry_q        <= {1'b1, quotient[22:0]};
+          exp_q      <= 8'd254 - quotient[30:23];
           rest_q     <= {1'b0, 25'h1000001};
           quotient_q <= '0;
           under_q    <= 1'b0;

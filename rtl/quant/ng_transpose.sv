@@ -23,7 +23,7 @@ module ng_transpose #(
   input  logic                  ready_i,
   output logic [Size*Width-1:0] data_o    // a column
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Size < 2 || (Size & (Size - 1)) != 0) begin : gen_check_size
     $fatal(1, "ng_transpose: Size=%0d; expected a power of two, 2 or more", Size);
   end

@@ -9,7 +9,7 @@ module ng_compress_group #(
   output logic [2*Width-1:0] values_o,
   output logic [3:0]         metadata_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_compress_group: Width=%0d; expected 1 or more", Width);
   end

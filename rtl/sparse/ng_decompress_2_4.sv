@@ -11,7 +11,7 @@ module ng_decompress_2_4 #(
   // some metadata are illegal: positions that do not ascend
   output logic                      error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Groups < 1 || Groups > 256) begin : gen_check_groups
     $fatal(1, "ng_decompress_2_4: Groups=%0d; expected 1 to 256", Groups);
   end

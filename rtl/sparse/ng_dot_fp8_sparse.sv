@@ -15,8 +15,8 @@ module ng_dot_fp8_sparse #(
   parameter int Cuts      = 0,  // registers: 1 selected + 2 product + 4 lanes + 8 sum
   localparam int TermWidth = ((FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65) + $clog2(Lanes)
 ) (
-  input  logic                        clk_i,         // this and en_i: of the cuts
-  input  logic                        en_i,
+  input  logic                        clk_i,         // clock of the cuts
+  input  logic                        en_i,          // enable of the cuts
   input  logic        [Lanes*8-1:0]   stored_i,
   input  logic        [Lanes*2-1:0]   metadata_i,
   input  logic        [Lanes*16-1:0]  dense_i,
@@ -29,7 +29,7 @@ module ng_dot_fp8_sparse #(
   output logic                        ninf_o,
   output logic                        error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 2 || Lanes % 2 != 0) begin : gen_check_lanes
     $fatal(1, "ng_dot_fp8_sparse: Lanes=%0d; expected a multiple of 2, 2 or more", Lanes);
   end

@@ -16,15 +16,15 @@ module ng_dot_luq_sparse #(
   parameter int Cuts      = 0,  // registers: 1 selected + 2 products
   localparam int DotWidth = 11 + $clog2(Lanes)
 ) (
-  input  logic                       clk_i,  // this and en_i: of the cuts
-  input  logic                       en_i,
+  input  logic                       clk_i,  // clock of the cuts
+  input  logic                       en_i,   // enable of the cuts
   input  logic        [Lanes*4-1:0]  stored_i,
   input  logic        [Lanes*2-1:0]  metadata_i,
   input  logic        [Lanes*8-1:0]  dense_i,
   output logic signed [DotWidth-1:0] dot_o,
   output logic                       error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Lanes < 2 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
     $fatal(1, "ng_dot_luq_sparse: Lanes=%0d; expected a power of two, 2 or more", Lanes);
   end

@@ -16,8 +16,8 @@ module ng_dot_nvfp4_sparse #(
   localparam int Width  = Pairs != 0 ? 8 : 4,
   localparam int Groups = 32 / Width
 ) (
-  input  logic                clk_i,  // this and en_i: of the cuts
-  input  logic                en_i,
+  input  logic                clk_i,  // clock of the cuts
+  input  logic                en_i,   // enable of the cuts
   input  logic [63:0]         a_i,
   input  logic [Groups*4-1:0] metadata_i,
   input  logic [127:0]        b_i,
@@ -27,7 +27,7 @@ module ng_dot_nvfp4_sparse #(
   output logic                nan_o,
   output logic                error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
     $fatal(1, "ng_dot_nvfp4_sparse: Pairs=%0d; expected 0 or 1", Pairs);
   end
@@ -36,7 +36,7 @@ module ng_dot_nvfp4_sparse #(
   end
 `endif
 
-  logic [63:0] selected, a, b;
+  logic [63:0] selected, a_codes, b_codes;
   logic [7:0]  a_scale, b_scale;
   logic        illegal;
   ng_select_2_4 #(
@@ -55,15 +55,15 @@ module ng_dot_nvfp4_sparse #(
     .clk_i(clk_i),
     .en_i (en_i),
     .d_i  ({selected, a_i, b_scale_i, a_scale_i}),
-    .q_o  ({b, a, b_scale, a_scale})
+    .q_o  ({b_codes, a_codes, b_scale, a_scale})
   );
   ng_dot_nvfp4 #(
     .Cuts(Cuts >> 1)
   ) u_dot (
     .clk_i    (clk_i),
     .en_i     (en_i),
-    .a_i      (a),
-    .b_i      (b),
+    .a_i      (a_codes),
+    .b_i      (b_codes),
     .a_scale_i(a_scale),
     .b_scale_i(b_scale),
     .term_o   (term_o),

@@ -13,7 +13,7 @@ module ng_mask_row_pair #(
   output logic [19*(Width+2)-1:0] sums_o,
   output logic [19*8-1:0]         masks_o  // upper row in the low half
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_mask_row_pair: Width=%0d; expected 1 or more", Width);
   end

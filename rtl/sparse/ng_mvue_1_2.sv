@@ -17,7 +17,7 @@ module ng_mvue_1_2 #(
   output logic [Width:0]      value_o,    // sign and magnitude
   output logic [3:0]          metadata_o  // 0100: element 0, 1110: element 1
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2 || Width > 32) begin : gen_check_width
     $fatal(1, "ng_mvue_1_2: Width=%0d; expected 2 to 32", Width);
   end

@@ -24,7 +24,7 @@ module ng_mvue_2_4 #(
   output logic [2*(Width+2)-1:0] values_o,  // sign and magnitude, in halves of a_i's unit
   output logic [3:0]             metadata_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 2 || Width > 32) begin : gen_check_width
     $fatal(1, "ng_mvue_2_4: Width=%0d; expected 2 to 32", Width);
   end
@@ -50,7 +50,7 @@ module ng_mvue_2_4 #(
   );
 
   logic [Width-2:0] most;
-  logic [Sum-1:0]   rest, x, end_0, end_1, end_2;
+  logic [Sum-1:0]   rest, threshold, end_0, end_1, end_2;
   logic             tilted, alone;  // M >= T, T = 0
   assign most = ({(Width - 1) {largest[0]}} & magnitudes[0 +: Width-1])
               | ({(Width - 1) {largest[1]}} & magnitudes[(Width-1) +: Width-1])
@@ -60,7 +60,7 @@ module ng_mvue_2_4 #(
               + (Sum'(others[2*(Width-1) +: Width-1]) + Sum'(others[3*(Width-1) +: Width-1]));
   assign tilted = Sum'(most) >= rest;
   assign alone = rest == '0;
-  assign x = rest + (tilted ? '0 : Sum'(most));
+  assign threshold = rest + (tilted ? '0 : Sum'(most));
   assign end_0 = tilted ? Sum'(others[0 +: Width-1]) : Sum'(magnitudes[0 +: Width-1]);
   assign end_1 = end_0 + (tilted ? Sum'(others[(Width-1) +: Width-1])
       : Sum'(magnitudes[(Width-1) +: Width-1]));
@@ -71,11 +71,11 @@ module ng_mvue_2_4 #(
   logic [Sum-1:0]        whole, low, high;  // floors of ux; of the points
   logic                  unused_fraction, unused_half;
   logic [Sum:0]          twice_high;
-  assign product = (Sum + RandBits + 1)'({rand_i, 1'b1}) * (Sum + RandBits + 1)'(x);
+  assign product = (Sum + RandBits + 1)'({rand_i, 1'b1}) * (Sum + RandBits + 1)'(threshold);
   assign whole = product[RandBits+1 +: Sum];
   assign unused_fraction = &product[RandBits:0];
   assign low = tilted ? whole : whole >> 1;
-  assign twice_high = {1'b0, whole} + {1'b0, x};
+  assign twice_high = {1'b0, whole} + {1'b0, threshold};
   assign {high, unused_half} = twice_high;
 
   logic [2:0] low_beyond, high_beyond;
@@ -102,7 +102,8 @@ module ng_mvue_2_4 #(
   );
   for (genvar i = 0; i < 2; i++) begin : gen_value
     logic [Sum-1:0] magnitude;
-    assign magnitude = !tilted ? x : stored[2*i+1] ? {1'b0, most, 1'b0} : {rest[Sum-2:0], 1'b0};
+    assign magnitude = !tilted ? threshold : stored[2*i+1] ? {1'b0, most, 1'b0}
+        : {rest[Sum-2:0], 1'b0};
     assign values_o[i*(Width+2) +: Width+2] = {stored[2*i], magnitude};
   end
 endmodule

@@ -11,7 +11,7 @@ module ng_prune_2_4 #(
   output logic [Groups*2*Width-1:0] values_o,
   output logic [Groups*4-1:0]       metadata_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Groups < 1 || Groups > 256) begin : gen_check_groups
     $fatal(1, "ng_prune_2_4: Groups=%0d; expected 1 to 256", Groups);
   end

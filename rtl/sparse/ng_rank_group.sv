@@ -9,7 +9,7 @@ module ng_rank_group #(
   output logic [3:0]         largest_o,  // one bit
   output logic [3:0]         two_o       // two bits
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1) begin : gen_check_width
     $fatal(1, "ng_rank_group: Width=%0d; expected 1 or more", Width);
   end
@@ -19,16 +19,16 @@ module ng_rank_group #(
     two_of = (x & y) | (x & z) | (y & z);
   endfunction
 
-  logic [Width-1:0] a0, a1, a2, a3;
+  logic [Width-1:0] mag0, mag1, mag2, mag3;
   // the first stands before the second
   logic             before_01, before_02, before_03, before_12, before_13, before_23;
-  assign {a3, a2, a1, a0} = a_i;
-  assign before_01 = a0 >= a1;
-  assign before_02 = a0 >= a2;
-  assign before_03 = a0 >= a3;
-  assign before_12 = a1 >= a2;
-  assign before_13 = a1 >= a3;
-  assign before_23 = a2 >= a3;
+  assign {mag3, mag2, mag1, mag0} = a_i;
+  assign before_01 = mag0 >= mag1;
+  assign before_02 = mag0 >= mag2;
+  assign before_03 = mag0 >= mag3;
+  assign before_12 = mag1 >= mag2;
+  assign before_13 = mag1 >= mag3;
+  assign before_23 = mag2 >= mag3;
   assign largest_o[0] = before_01 & before_02 & before_03;
   assign largest_o[1] = ~before_01 & before_12 & before_13;
   assign largest_o[2] = ~before_02 & ~before_12 & before_23;

@@ -17,7 +17,7 @@ module ng_select_2_4 #(
   output logic [Groups*2*Width-1:0] selected_o,
   output logic                      error_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Groups < 1 || Groups > 256) begin : gen_check_groups
     $fatal(1, "ng_select_2_4: Groups=%0d; expected 1 to 256", Groups);
   end
@@ -28,12 +28,12 @@ module ng_select_2_4 #(
 
   logic [Groups-1:0] illegal;
   for (genvar g = 0; g < Groups; g++) begin : gen_group
-    logic [Width-1:0] b0, b1, b2, b3;
+    logic [Width-1:0] lane0, lane1, lane2, lane3;
     logic [3:0]       metadata;
-    assign {b3, b2, b1, b0} = b_i[g*4*Width +: 4*Width];
+    assign {lane3, lane2, lane1, lane0} = b_i[g*4*Width +: 4*Width];
     assign metadata = metadata_i[g*4 +: 4];
-    assign selected_o[g*2*Width +: Width] = metadata[1] ? b2 : metadata[0] ? b1 : b0;
-    assign selected_o[(g*2+1)*Width +: Width] = metadata[2] ? (metadata[3] ? b3 : b1) : b2;
+    assign selected_o[g*2*Width +: Width] = metadata[1] ? lane2 : metadata[0] ? lane1 : lane0;
+    assign selected_o[(g*2+1)*Width +: Width] = metadata[2] ? (metadata[3] ? lane3 : lane1) : lane2;
     assign illegal[g] = metadata[1:0] >= metadata[3:2];
   end
   assign error_o = |illegal;

@@ -17,7 +17,7 @@ module ng_transposable_2_4 #(
   input  logic [16*Width-1:0] magnitudes_i,  // row by row
   output logic [15:0]         mask_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Width < 1 || Width > 32) begin : gen_check_width
     $fatal(1, "ng_transposable_2_4: Width=%0d; expected 1 to 32", Width);
   end

@@ -22,7 +22,7 @@ module ng_transposable_greedy #(
   input  logic                  ready_i,
   output logic [Side*Side-1:0]  mask_o         // bit Side * r + c: row r, column c stays
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Side < 2 || (Side & (Side - 1)) != 0) begin : gen_check_side
     $fatal(1, "ng_transposable_greedy: Side=%0d; expected a power of two, 2 or more", Side);
   end

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two banks of Depth operand images of Width bits: one is filled from a stream while the other is computed with.
+// Two banks of Depth operand images of Width bits: one is filled from a stream while the other is
+// computed with.
 //
-// Filling. The open bank takes images as Words = ceil(Width / StreamWidth) words, lowest word first; what the last word has
-// beyond Width is dropped. close_i with the last word of an image makes the bank complete, and the other one is next; if that
-// one is still complete, open_o is low, and write_i must be.
-// Computing. The bank whose turn it is has images_o images; complete_o: no more will come. An image read in one cycle stands at
-// image_o from the next one on, until the next read. release_i empties the complete bank, even in the cycle of its last read; the
-// other bank's turn comes. Banks complete, and are released, in turn.
+// Filling. The open bank takes images as Words = ceil(Width / StreamWidth) words, lowest word
+// first; what the last word has beyond Width is dropped. close_i with the last word of an image
+// makes the bank complete, and the other one is next; if that one is still complete, open_o is low,
+// and write_i must be.
+// Computing. The bank whose turn it is has images_o images; complete_o: no more will come. An image
+// read in one cycle stands at image_o from the next one on, until the next read. release_i empties
+// the complete bank, even in the cycle of its last read; the other bank's turn comes. Banks
+// complete, and are released, in turn.
 //
-// Each word of an image has its own memory, so that words are written as they come and images are read whole.
-// Width argument: a bank's count goes from 0 to Depth = 2^AddrWidth: AddrWidth + 1 bits.
+// Each word of an image has its own memory, so that words are written as they come and images are
+// read whole. Width argument: a bank's count goes from 0 to Depth = 2^AddrWidth: AddrWidth + 1
+// bits.
 module ng_operand_buffer #(
   parameter int Width       = 576,
   parameter int StreamWidth = 128,
@@ -35,16 +39,23 @@ module ng_operand_buffer #(
   input  logic                   release_i
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (Width < 1) begin : gen_check_width $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width); end
-  if (StreamWidth < 1) begin : gen_check_stream_width $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth); end
-  if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (Width < 1) begin : gen_check_width
+    $fatal(1, "ng_operand_buffer: Width=%0d; expected 1 or more", Width);
+  end
+  if (StreamWidth < 1) begin : gen_check_stream_width
+    $fatal(1, "ng_operand_buffer: StreamWidth=%0d; expected 1 or more", StreamWidth);
+  end
+  if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth
+    $fatal(1, "ng_operand_buffer: Depth=%0d; expected a power of two, 2 or more", Depth);
+  end
 `endif
 
   localparam int Words = (Width + StreamWidth - 1) / StreamWidth;
   localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;
 
-  // ---- banks: the one whose turn it is, and the other one; the first of them that is not complete is under fill
+  // ---- banks: the one whose turn it is, and the other one; the first of them that is not complete
+  // is under fill
   logic                  turn_q;
   logic                  complete_q, other_complete_q, complete_d, other_complete_d;
   logic [CountWidth-1:0] images_q, other_images_q, filled_d, images_d, other_images_d;

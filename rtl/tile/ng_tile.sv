@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// The accelerator: ng_mac_array between two double-banked operand buffers and a drain; control on AXI4-Lite, operands in and
-// results out on AXI4-Stream. docs/units/tile.md has commands, images, counters and errors, docs/registers.md the registers.
+// The accelerator: ng_mac_array between two double-banked operand buffers and a drain; control on
+// AXI4-Lite, operands in and results out on AXI4-Stream. docs/units/tile.md has commands, images,
+// counters and errors, docs/registers.md the registers.
 //
 //   s_axis -> queue -> loader -> buffer A, buffer B -> array -> drain -> m_axis
 //             decoders   ^           ^ sequencer ----^    |       encoders
 //                 load commands      ^ compute commands   scale, BF16 or operand A
 //
-// Loading, computing and draining go on at the same time: a word in, a beat, a word out every cycle.
-// All handshake outputs come from registers: no combinational path from a ready or valid input to a ready or valid output.
+// Loading, computing and draining go on at the same time: a word in, a beat, a word out every
+// cycle.
+// All handshake outputs come from registers: no combinational path from a ready or valid input to a
+// ready or valid output.
 //
-// The first error is kept; from the cycle after it, stop: queued commands are dropped, the stream is accepted and dropped,
-// no further beat is addressed, what the array has finished still leaves. CONTROL.soft_reset, which resets all but the
-// registers' bus, ends it.
+// The first error is kept; from the cycle after it, stop: queued commands are dropped, the stream
+// is accepted and dropped, no further beat is addressed, what the array has finished still leaves.
+// CONTROL.soft_reset, which resets all but the registers' bus, ends it.
 //
-// Width argument: an image is all that the array takes from a side in one beat. Its exact sums are argued in ng_mac_array,
-// MaxBeats being kept by the sequencer.
+// Width argument: an image is all that the array takes from a side in one beat. Its exact sums are
+// argued in ng_mac_array, MaxBeats being kept by the sequencer.
 module ng_tile #(
   parameter int Rows        = 8,
   parameter int Cols        = 8,
@@ -27,7 +30,8 @@ module ng_tile #(
   parameter int Counters    = 1,      // 1: with activity counters
   parameter int LoadCuts    = 0,      // registers: of the loader, 1 fits
   parameter int CommandCuts = 0,      // of the check of compute commands, 1 factors + 2 products
-  parameter int CellCuts    = 0,      // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
+  // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
+  parameter int CellCuts    = 0,
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
   parameter int Requantize  = 0,      // 1: results can be operand A of the next product
@@ -69,27 +73,69 @@ module ng_tile #(
   output logic                   irq_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile: Rows=%0d; expected 1 to 255", Rows); end
-  if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile: Cols=%0d; expected 1 to 255", Cols); end
-  if (Lanes < 2 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile: Lanes=%0d; expected 2 to 255", Lanes); end
-  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_tile: FormatSet=%0d; expected 1 to 15", FormatSet); end
-  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
-  if (ADepth < 2 || ADepth > 32768 || (ADepth & (ADepth - 1)) != 0) begin : gen_check_a_depth $fatal(1, "ng_tile: ADepth=%0d; expected 2 to 32768, a power of two", ADepth); end
-  if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth); end
-  if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats); end
-  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters); end
-  if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts); end
-  if (CommandCuts < 0 || CommandCuts > 3) begin : gen_check_command_cuts $fatal(1, "ng_tile: CommandCuts=%0d; expected 0 to 3", CommandCuts); end
-  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts); end
-  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts); end
-  if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts); end
-  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize); end
-  if (RequantizeCuts < 0 || RequantizeCuts > 127) begin : gen_check_requantize_cuts $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 127", RequantizeCuts); end
-  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse); end
-  if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0", Lanes, Requantize); end
-  if (Codec < 0 || Codec > 8) begin : gen_check_codec $fatal(1, "ng_tile: Codec=%0d; expected 0 to 8", Codec); end
-  if (Encoders < 0 || Encoders > 8) begin : gen_check_encoders $fatal(1, "ng_tile: Encoders=%0d; expected 0 to 8", Encoders); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (Rows < 1 || Rows > 255) begin : gen_check_rows
+    $fatal(1, "ng_tile: Rows=%0d; expected 1 to 255", Rows);
+  end
+  if (Cols < 1 || Cols > 255) begin : gen_check_cols
+    $fatal(1, "ng_tile: Cols=%0d; expected 1 to 255", Cols);
+  end
+  if (Lanes < 2 || Lanes > 255) begin : gen_check_lanes
+    $fatal(1, "ng_tile: Lanes=%0d; expected 2 to 255", Lanes);
+  end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set
+    $fatal(1, "ng_tile: FormatSet=%0d; expected 1 to 15", FormatSet);
+  end
+  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0)
+    begin : gen_check_stream_width
+    $fatal(1, "ng_tile: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth);
+  end
+  if (ADepth < 2 || ADepth > 32768 || (ADepth & (ADepth - 1)) != 0) begin : gen_check_a_depth
+    $fatal(1, "ng_tile: ADepth=%0d; expected 2 to 32768, a power of two", ADepth);
+  end
+  if (BDepth < 2 || BDepth > 32768 || (BDepth & (BDepth - 1)) != 0) begin : gen_check_b_depth
+    $fatal(1, "ng_tile: BDepth=%0d; expected 2 to 32768, a power of two", BDepth);
+  end
+  if (MaxBeats < 1) begin : gen_check_max_beats
+    $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats);
+  end
+  if (Counters < 0 || Counters > 1) begin : gen_check_counters
+    $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters);
+  end
+  if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts
+    $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts);
+  end
+  if (CommandCuts < 0 || CommandCuts > 3) begin : gen_check_command_cuts
+    $fatal(1, "ng_tile: CommandCuts=%0d; expected 0 to 3", CommandCuts);
+  end
+  if (CellCuts < 0 || CellCuts > 15) begin : gen_check_cell_cuts
+    $fatal(1, "ng_tile: CellCuts=%0d; expected 0 to 15", CellCuts);
+  end
+  if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts
+    $fatal(1, "ng_tile: ConvertCuts=%0d; expected 0 to 3", ConvertCuts);
+  end
+  if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts
+    $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts);
+  end
+  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize
+    $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize);
+  end
+  if (RequantizeCuts < 0 || RequantizeCuts > 127) begin : gen_check_requantize_cuts
+    $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 127", RequantizeCuts);
+  end
+  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse
+    $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse);
+  end
+  if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes
+    $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0",
+           Lanes, Requantize);
+  end
+  if (Codec < 0 || Codec > 8) begin : gen_check_codec
+    $fatal(1, "ng_tile: Codec=%0d; expected 0 to 8", Codec);
+  end
+  if (Encoders < 0 || Encoders > 8) begin : gen_check_encoders
+    $fatal(1, "ng_tile: Encoders=%0d; expected 0 to 8", Encoders);
+  end
 `endif
 
   // Codes of STATUS.error.
@@ -105,9 +151,10 @@ module ng_tile #(
 
   localparam int QueueDepth = 4;
   localparam int SpaceWidth = $clog2(QueueDepth + 1);
-  // Tiles of results between sequencer and drain, if Rows is 2 or more: one offered to the array, 3 in its stages, 1 each in
-  // accumulators, shadow registers and output queue, 1 in the drain. In an array of one row the queue holds two. Each cut of
-  // CellCuts and ConvertCuts may hold one more: 5 at most.
+  // Tiles of results between sequencer and drain, if Rows is 2 or more: one offered to the array, 3
+  // in its stages, 1 each in accumulators, shadow registers and output queue, 1 in the drain. In an
+  // array of one row the queue holds two. Each cut of CellCuts and ConvertCuts may hold one more: 5
+  // at most.
   localparam int JobDepth = Rows > 1 && CellCuts == 0 && ConvertCuts == 0 ? 8 : 16;
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
@@ -115,7 +162,8 @@ module ng_tile #(
   localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
   localparam int BElements = Cols * (Sparse != 0 ? 2 : 1) * Lanes * ElemWidth;
-  localparam int AScales = Rows * (Sparse == 0 ? Blocks * 8 : Lanes / 16 * (HasFp4 ? 40 : 32));  // with metadata
+  // with metadata
+  localparam int AScales = Rows * (Sparse == 0 ? Blocks * 8 : Lanes / 16 * (HasFp4 ? 40 : 32));
   localparam int BScales = Cols * Blocks * 8;
   localparam int AImage = AElements + (HasFp4 || Sparse != 0 ? AScales : 0);
   localparam int BImage = BElements + (HasFp4 ? BScales : 0);
@@ -199,7 +247,8 @@ module ng_tile #(
     .edge_cols_o       (compute.cols),
     .compute_valid_o   (compute_valid),
     .compute_beats_o   (compute.beats),
-    .compute_flags_o   ({compute.part_a, compute.irq, compute.release_b, compute.release_a, compute.last, compute.first}),
+    .compute_flags_o   ({compute.part_a, compute.irq, compute.release_b, compute.release_a,
+        compute.last, compute.first}),
     .done_count_i      (done_count),
     .loads_count_i     (loads_count),
     .results_o         (requantize.results),
@@ -223,7 +272,8 @@ module ng_tile #(
   end
 
   // ---- errors
-  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, metadata_error, code_error, full_error;
+  logic stop, load_error, short_error, long_error, compute_error, mismatch_error, metadata_error,
+      code_error, full_error;
   assign stop = error_q != ErrorNone;
   assign full_error = (load_valid & ~load_ready) | (compute_valid & ~compute_ready);
   always_comb begin
@@ -632,7 +682,9 @@ module ng_tile #(
 
   // ---- status and counters
   logic computing;
-  assign computing = ~compute_space[SpaceWidth-1] | executing | job_valid | draining | (encoding & ~stop);  // an empty queue alone has that bit
+  // an empty queue alone has that bit
+  assign computing = ~compute_space[SpaceWidth-1] | executing | job_valid | draining
+      | (encoding & ~stop);
   assign busy = load_cmd_valid | computing;
   ng_tile_tally u_done (
     .clk_i  (clk_i),

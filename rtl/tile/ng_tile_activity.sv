@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zeros and bit flips of the operand images of one side of the array, for ng_tile_counters: two cycles after an image is
-// taken, zeros_o is the number of its elements whose bits but the sign (with int4_i all bits) are zero, in enabled vectors,
-// and flips_o the number of bits in which it differs from the image taken before, where vectors that are not enabled count
-// as zero.
+// Zeros and bit flips of the operand images of one side of the array, for ng_tile_counters: two
+// cycles after an image is taken, zeros_o is the number of its elements whose bits but the sign
+// (with int4_i all bits) are zero, in enabled vectors, and flips_o the number of bits in which it
+// differs from the image taken before, where vectors that are not enabled count as zero.
 //
-// Bits are counted vector by vector and the counts added: Yosys' $countones is slow beyond some hundred bits.
-// Width argument: a count is at most the number of bits counted, Width; counts are given in 64 bits, as they are added.
+// Bits are counted vector by vector and the counts added: Yosys' $countones is slow beyond some
+// hundred bits. Width argument: a count is at most the number of bits counted, Width; counts are
+// given in 64 bits, as they are added.
 module ng_tile_activity #(
   parameter int Vectors   = 8,
   parameter int Lanes     = 16,
@@ -18,7 +19,8 @@ module ng_tile_activity #(
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               take_i,
-  input  logic               fp4_i,     // 4 bits: the payload of an element is its three lowest bits, else seven
+  // 4 bits: the payload of an element is its three lowest bits, else seven
+  input  logic               fp4_i,
   input  logic               int4_i,    // of these INT4: all four; ignored without LUQ in the set
   input  logic [Vectors-1:0] enable_i,
   input  logic [Width-1:0]   data_i,

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activity counters of the tile, 64 bits each, cleared together. In this order in counters_o, the first one lowest:
-//   cycles     clocks
+// Activity counters of the tile, 64 bits each, cleared together. In this order in counters_o, the
+//   first one lowest: cycles     clocks
 //   busy       clocks with busy_i
 //   stall_in   clocks with stall_in_i
 //   stall_out  clocks with a beat that the array does not take
 //   products   Lanes x rows in use x columns in use, of the beats that it takes
-//   zero_a, zero_b    elements of these beats, in rows (columns) in use, that are +0 or -0: all bits but the sign are zero, of
-//              LUQ's A, which is INT4, all bits
-//   flips_a, flips_b  bits of all elements in which a beat differs from the beat before, where rows (columns) that are not
-//                     in use count as zero; the first beat after a reset differs from zero
-// What belongs to a beat is added three cycles after the array took it. clear_i forgets beats on their way, too.
+//   zero_a, zero_b    elements of these beats, in rows (columns) in use, that are +0 or -0: all
+//              bits but the sign are zero, of LUQ's A, which is INT4, all bits
+//   flips_a, flips_b  bits of all elements in which a beat differs from the beat before, where rows
+//                     (columns) that are not in use count as zero; the first beat after a reset
+//                     differs from zero
+// What belongs to a beat is added three cycles after the array took it. clear_i forgets beats on
+// their way, too.
 //
-// Width argument. In a beat a side has at most Vectors x Lanes (Vectors x BLanes) zero elements and ElemWidth times as many flips, and there are
-// at most Rows x Cols x Lanes products, hence the widths of the three sums. 64 bits: 2^63 flips at 10^9 beats of 10^4 flips
-// a second last a week, everything else longer.
+// Width argument. In a beat a side has at most Vectors x Lanes (Vectors x BLanes) zero elements and
+// ElemWidth times as many flips, and there are at most Rows x Cols x Lanes products, hence the
+// widths of the three sums. 64 bits: 2^63 flips at 10^9 beats of 10^4 flips a second last a week,
+// everything else longer.
 module ng_tile_counters #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
@@ -61,7 +64,8 @@ module ng_tile_counters #(
       row_en_q <= row_en_i;
       col_en_q <= col_en_i;
     end
-    products_q <= ProductWidth'($countones(row_en_q)) * ProductWidth'($countones(col_en_q)) * ProductWidth'(Lanes);
+    products_q <= ProductWidth'($countones(row_en_q)) * ProductWidth'($countones(col_en_q))
+        * ProductWidth'(Lanes);
   end
 
   logic [63:0] zeros_a, zeros_b, flips_a, flips_b;

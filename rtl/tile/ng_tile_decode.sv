@@ -1,29 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Expands the packets of compressed loads (docs/codec.md, Operands of the tile) into stream words.
 //
-//   word -> 32 bits -> dealt by chunks: queue -> ng_huffman_decode -> bytes to 32 bits -> queue -> taken by chunks -> word
+//   word -> 32 bits -> dealt by chunks: queue -> ng_huffman_decode -> bytes to 32 bits -> queue ->
+//   taken by chunks -> word
 //
-// A packet is chunks, each a word of 32 bits whose lower half says how many words follow, and these; where a chunk could start, a
-// word whose lower half is zero is skipped. Chunks go to the decoders in turn and their values are taken in the same turn, so
-// nothing waits for a chunk that has not been dealt: the unit cannot block itself, whatever the queues' depths are. They are as
+// A packet is chunks, each a word of 32 bits whose lower half says how many words follow, and
+// these; where a chunk could start, a word whose lower half is zero is skipped. Chunks go to the
+// decoders in turn and their values are taken in the same turn, so nothing waits for a chunk that
+// has not been dealt: the unit cannot block itself, whatever the queues' depths are. They are as
 // deep as a chunk of 256 values, so that all decoders work at the same time.
-// More than four decoders of a stream of 64 bits or more have two words of 32 bits a cycle dealt, both of one chunk since a head
-// stands before the next, and two taken. Where an odd number of words makes a stream word or a chunk, one has its own cycle.
-// A stream word of values leaves when it is known whether another one follows; words of the next packet are taken after last_o.
+// More than four decoders of a stream of 64 bits or more have two words of 32 bits a cycle dealt,
+// both of one chunk since a head stands before the next, and two taken. Where an odd number of
+// words makes a stream word or a chunk, one has its own cycle. A stream word of values leaves when
+// it is known whether another one follows; words of the next packet are taken after last_o.
 //
-// fault_o: the packet is broken: bits that are no code, a chunk that ends early or late or is no multiple of 4 values, a packet
-// that ends with a head or within a stream word, or has no values. From then on until reset, words are taken and none is given.
-// ready_o, valid_o, last_o and fault_o follow registers only.
+// fault_o: the packet is broken: bits that are no code, a chunk that ends early or late or is no
+// multiple of 4 values, a packet that ends with a head or within a stream word, or has no values.
+// From then on until reset, words are taken and none is given. ready_o, valid_o, last_o and fault_o
+// follow registers only.
 //
-// Width argument: chunks_q counts the chunks that were dealt to their ends and not taken to theirs. Each has at least an entry in
-// its decoder's queues and registers, below 2 * QueueDepth + 16 of them: ChunksWidth bits hold Decoders times as many.
+// Width argument: chunks_q counts the chunks that were dealt to their ends and not taken to theirs.
+// Each has at least an entry in its decoder's queues and registers, below 2 * QueueDepth + 16 of
+// them: ChunksWidth bits hold Decoders times as many.
 module ng_tile_decode #(
   parameter int StreamWidth = 32,  // bits of a stream word, multiple of 32
   parameter int Decoders = 4       // bytes a cycle
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  input  logic                   table_we_i,    // the table of all decoders, while no packet is under way; not reset
+  // the table of all decoders, while no packet is under way; not reset
+  input  logic                   table_we_i,
   input  logic [8:0]             table_addr_i,  // as ng_huffman_decode has them
   input  logic [20:0]            table_data_i,
   input  logic                   valid_i,
@@ -36,19 +42,29 @@ module ng_tile_decode #(
   output logic                   last_o,
   output logic                   fault_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_decode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
-  if (Decoders < 1 || Decoders > 8) begin : gen_check_decoders $fatal(1, "ng_tile_decode: Decoders=%0d; expected 1 to 8", Decoders); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0)
+    begin : gen_check_stream_width
+    $fatal(1, "ng_tile_decode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32",
+           StreamWidth);
+  end
+  if (Decoders < 1 || Decoders > 8) begin : gen_check_decoders
+    $fatal(1, "ng_tile_decode: Decoders=%0d; expected 1 to 8", Decoders);
+  end
 `endif
 
   localparam int Parts = StreamWidth / 32;
-  localparam int Take = Decoders > 4 && Parts > 1 ? 2 : 1;         // words of 32 bits a cycle, and of a queue's entry
-  localparam int QueueDepth = Parts % Take == 0 ? 64 / Take : 64;  // a chunk of 256 values, odd words included
+  // words of 32 bits a cycle, and of a queue's entry
+  localparam int Take = Decoders > 4 && Parts > 1 ? 2 : 1;
+  // a chunk of 256 values, odd words included
+  localparam int QueueDepth = Parts % Take == 0 ? 64 / Take : 64;
   localparam int InWidth = Take == 2 ? 67 : 33;
   localparam int OutWidth = Take == 2 ? 67 : 34;
-  localparam int ChunksWidth = Decoders > 0 ? $clog2(Decoders * (2 * QueueDepth + 16)) : 1;  // 1: so that a wrong Decoders gets as far as the message
+  // 1: so that a wrong Decoders gets as far as the message
+  localparam int ChunksWidth = Decoders > 0 ? $clog2(Decoders * (2 * QueueDepth + 16)) : 1;
   localparam int PartWidth = Parts > 1 ? $clog2(Parts) : 1;
-  localparam int Steps = (Parts + Take - 1) / Take;                // in which a stream word is dealt
+  // in which a stream word is dealt
+  localparam int Steps = (Parts + Take - 1) / Take;
   localparam int StepWidth = Steps > 1 ? $clog2(Steps) : 1;
   localparam int LaneWidth = Decoders > 1 ? $clog2(Decoders) : 1;
 
@@ -59,7 +75,8 @@ module ng_tile_decode #(
   logic                     head_q, ended_q, broken_q;
   logic [Steps*Take*32-1:0] padded;
   logic [Take*32-1:0]       words;
-  logic [15:0]              count, next_count; // what the first and the last of the words say if they are heads
+  // what the first and the last of the words say if they are heads
+  logic [15:0]              count, next_count;
   logic                     go, step_last, packet_last, chunk_last, push, two, goes_on, both, more;
   logic [Decoders-1:0]      lane_ready;
   assign padded = (Steps*Take*32)'(data_i);
@@ -68,14 +85,17 @@ module ng_tile_decode #(
   assign go = ~ended_q & ((Take == 1 && head_q) | lane_ready[deal_q]);
   assign ready_o = fault_o | (go & step_last);
   assign packet_last = last_i & step_last;
-  // goes_on: words of the chunk follow the first one; more: of it, or of one whose head is the second, follow the last one.
+  // goes_on: words of the chunk follow the first one; more: of it, or of one whose head is the
+  // second, follow the last one.
   assign two = Take == 2 && (Parts % Take == 0 || !step_last);
   assign count = words[15:0];
   assign next_count = words[(Take-1)*32 +: 16];
   assign goes_on = head_q ? count != 16'd0 : left_q != 16'd1;
   assign both = two & goes_on;
-  assign more = !two ? goes_on : goes_on ? (head_q ? count != 16'd1 : left_q != 16'd2) : next_count != 16'd0;
-  assign left = two & ~goes_on ? next_count : head_q ? count - 16'(two) : left_q - (two ? 16'd2 : 16'd1);
+  assign more = !two ? goes_on : goes_on ? (head_q ? count != 16'd1 : left_q != 16'd2)
+      : next_count != 16'd0;
+  assign left = two & ~goes_on ? next_count : head_q ? count - 16'(two)
+      : left_q - (two ? 16'd2 : 16'd1);
   assign push = valid_i & go & (~head_q | both);
   assign chunk_last = ~goes_on | ~more | packet_last;
 
@@ -83,7 +103,8 @@ module ng_tile_decode #(
   logic [InWidth-1:0]          in_data;
   logic [Decoders-1:0]         out_valid, out_ready, out_last, out_bad, out_pair;
   logic [Decoders*Take*32-1:0] out_words;
-  assign in_data = InWidth'({head_q, both, chunk_last, words});  // one word has no need of the first two
+  // one word has no need of the first two
+  assign in_data = InWidth'({head_q, both, chunk_last, words});
   for (genvar d = 0; d < Decoders; d++) begin : gen_decoder
     logic                code_valid, code_ready, code_last, word_ready;
     logic                value_valid, value_ready, value_last, value_fault, whole, unused_void;
@@ -189,9 +210,11 @@ module ng_tile_decode #(
   logic [PartWidth-1:0]   fill_q;          // where the next one goes
   logic [LaneWidth-1:0]   take_q;
   logic [ChunksWidth-1:0] chunks_q;
-  logic [32:0]            beyond_q;        // the word behind a full stream word, and whether its entry is bad
+  // the word behind a full stream word, and whether its entry is bad
+  logic [32:0]            beyond_q;
   logic [31:0]            first, second;
-  logic                   full_q, next, take, pair, bad, over, spill, fills, finish, sent, dealt, taken;
+  logic                   full_q, next, take, pair, bad, over, spill, fills, finish, sent, dealt,
+      taken;
   assign next = out_valid[take_q];
   assign finish = ended_q & ~|chunks_q;
   assign over = Take == 2 && full_q && fill_q[0];
@@ -241,7 +264,8 @@ module ng_tile_decode #(
       full_q <= (full_q & ~sent) | (take & fills);
       if (sent & finish & ~over) ended_q <= 1'b0;
       // A word before the bad one is given first where it fills a stream word.
-      if ((take & bad & ~spill) | (sent & over & beyond_q[32]) | (finish & ~over & (broken_q | ~full_q))) fault_o <= 1'b1;
+      if ((take & bad & ~spill) | (sent & over & beyond_q[32])
+          | (finish & ~over & (broken_q | ~full_q))) fault_o <= 1'b1;
     end
   end
   always_ff @(posedge clk_i) if (valid_i & go) left_q <= left;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Multiplies the rows of results of the array by the FP32 scale of their job, rounded to nearest even, turns them to BF16 if
-// the job says so, and packs them into words of the stream: element 0 lowest, each row from a new word on, zeros after its
-// last element. last_o on the last word of a command.
+// Multiplies the rows of results of the array by the FP32 scale of their job, rounded to nearest
+// even, turns them to BF16 if the job says so, and packs them into words of the stream: element 0
+// lowest, each row from a new word on, zeros after its last element. last_o on the last word of a
+// command.
 //
 // StreamWidth / 32 numbers a cycle: a word a cycle in FP32, a word every two cycles in BF16.
-// A job waits at the head of its queue from before its first row comes until its last number goes to be scaled.
-// Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and data_o come from registers only.
-// ScaleCuts: as many stages more in scaling; they stand still together, when a word waits for the queue.
+// A job waits at the head of its queue from before its first row comes until its last number goes
+// to be scaled. Pipeline: choose the numbers, scale, pack, queue of two words. ready_o, valid_o and
+// data_o come from registers only. ScaleCuts: as many stages more in scaling; they stand still
+// together, when a word waits for the queue.
 //
-// Requantize: BF16 numbers of jobs in a format of the set, the negative ones as +0 where the job says so, go through ng_tile_requantize, in
-// the time that FP32 takes, and its images to the queue; numbers of other jobs behind them wait until they are there.
+// Requantize: BF16 numbers of jobs in a format of the set, the negative ones as +0 where the job
+// says so, go through ng_tile_requantize, in the time that FP32 takes, and its images to the queue;
+// numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
   parameter int Rows        = 8,    // this, Lanes and FormatSet: with Requantize
   parameter int Cols        = 8,
@@ -37,13 +40,17 @@ module ng_tile_drain #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
   output logic                   irq_o,   // with last_o: the command asks for an interrupt
-  output logic                   busy_o,  // numbers that have not left; those of a job that still waits are not counted
+  // numbers that have not left; those of a job that still waits are not counted
+  output logic                   busy_o,
   input  logic                   clear_amax_i,  // this and amax_o: of ng_tile_requantize
   output logic [14:0]            amax_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (StreamWidth < 32 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32", StreamWidth); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (StreamWidth < 32 || StreamWidth % 32 != 0) begin : gen_check_stream_width
+    $fatal(1, "ng_tile_drain: StreamWidth=%0d; expected a multiple of 32, at least 32",
+           StreamWidth);
+  end
 `endif
 
   localparam int Units = StreamWidth / 32;
@@ -82,18 +89,23 @@ module ng_tile_drain #(
   end
 
   // ---- scale
-  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1) + ((ScaleCuts >> 3) & 1) + ((ScaleCuts >> 4) & 1);
-  logic [ScaleStages:0]     product_valid;        // what is being scaled: [0] goes in, the highest comes out
+  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1)
+      + ((ScaleCuts >> 3) & 1) + ((ScaleCuts >> 4) & 1);
+  // what is being scaled: [0] goes in, the highest comes out
+  logic [ScaleStages:0]     product_valid;
   logic [ScaleStages*5+4:0] product_flags;
   logic                     product_odd, product_row_end, product_bf16, product_last, product_irq;
-  logic                     scaled_q, scaled_odd_q, scaled_word_end_q, scaled_bf16_q, scaled_last_q, scaled_irq_q;
+  logic                     scaled_q, scaled_odd_q, scaled_word_end_q, scaled_bf16_q, scaled_last_q,
+      scaled_irq_q;
   logic [StreamWidth-1:0]   scaled_d, scaled_data_q;
   logic                     pack_ready;
   assign scale_ready = ~scaled_q | pack_ready;
   assign job_ready_o = chosen_q & chosen_job_end_q & scale_ready;
   assign product_valid[0] = chosen_q;
-  assign product_flags[4:0] = {chosen_odd_q, chosen_row_end_q, job_i.bf16, chosen_job_end_q & job_i.final_tile, job_i.irq};
-  assign {product_odd, product_row_end, product_bf16, product_last, product_irq} = product_flags[ScaleStages*5 +: 5];
+  assign product_flags[4:0] = {chosen_odd_q, chosen_row_end_q, job_i.bf16,
+      chosen_job_end_q & job_i.final_tile, job_i.irq};
+  assign {product_odd, product_row_end, product_bf16, product_last, product_irq} =
+      product_flags[ScaleStages*5 +: 5];
   for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
     logic valid_q;
     assign product_valid[s+1] = valid_q;
@@ -177,7 +189,8 @@ module ng_tile_drain #(
     for (genvar u = 0; u < Numbers; u++) begin : gen_relu
       logic [15:0] number;
       assign number = half[u*16 +: 16];
-      assign numbers[u*16 +: 16] = scaled_requantize_q.relu & number[15] & ~(&number[14:6]) ? '0 : number;
+      assign numbers[u*16 +: 16] = scaled_requantize_q.relu & number[15] & ~(&number[14:6]) ? '0
+          : number;
     end
     assign requantizes = |scaled_requantize_q.results;
     assign product_requantize[Width-1:0] = requantize_i;
@@ -193,7 +206,8 @@ module ng_tile_drain #(
       );
     end
     always_ff @(posedge clk_i) begin
-      if (scale_ready & product_valid[ScaleStages]) scaled_requantize_q <= product_requantize[ScaleStages*Width +: Width];
+      if (scale_ready & product_valid[ScaleStages])
+        scaled_requantize_q <= product_requantize[ScaleStages*Width +: Width];
     end
     ng_tile_requantize #(
       .Rows        (Rows),
@@ -222,9 +236,11 @@ module ng_tile_drain #(
       .clear_amax_i  (clear_amax_i),
       .amax_o        (amax_o)
     );
-    assign pack_ready = requantizes ? beat_ready : ~scaled_word_end_q | (queue_ready & ~requantizing);
+    assign pack_ready = requantizes ? beat_ready
+        : ~scaled_word_end_q | (queue_ready & ~requantizing);
     assign push = image_valid | (scaled_q & scaled_word_end_q & ~requantizes & ~requantizing);
-    assign queued = image_valid ? {image_irq, image_last, image_word} : {scaled_irq_q, scaled_last_q, word};
+    assign queued = image_valid ? {image_irq, image_last, image_word}
+        : {scaled_irq_q, scaled_last_q, word};
   end else begin : gen_no_requantize
     logic unused_requantize;
     assign unused_requantize = ^{requantize_i, clear_amax_i, scaled_requantize_q};

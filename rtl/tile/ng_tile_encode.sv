@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes packets of compressed loads (docs/codec.md, Operands of the tile) of stream words: what ng_tile_decode expands.
+// Makes packets of compressed loads (docs/codec.md, Operands of the tile) of stream words: what
+// ng_tile_decode expands.
 //
-//   word -> dealt by chunks: queue -> bytes -> ng_huffman_encode -> ng_bit_pack -> queue -> taken by chunks -> word
+//   word -> dealt by chunks: queue -> bytes -> ng_huffman_encode -> ng_bit_pack -> queue -> taken
+//   by chunks -> word
 //
-// A chunk is as many stream words as fit into 256 bytes, fewer at the end of a packet, and leaves as a word of 32 bits that says
-// how many words follow, and these. Stream words go to the encoders chunk by chunk in turn, one a cycle, and their chunks are
-// taken in the same turn. The queue behind an encoder holds the longest chunk, whose length is known when it is whole, so
-// nothing waits for a chunk that has not been dealt: the unit cannot block itself. The queue before it holds a chunk, too, so
-// that all encoders work at the same time; a single one has two words there.
-// Words of the next packet are taken while those of the last one are on their way. Zeros fill a packet's last stream word.
-// ready_o, valid_o, data_o and last_o come from registers, ready_o through a multiplexer: no combinational path crosses the unit.
+// A chunk is as many stream words as fit into 256 bytes, fewer at the end of a packet, and leaves
+// as a word of 32 bits that says how many words follow, and these. Stream words go to the encoders
+// chunk by chunk in turn, one a cycle, and their chunks are taken in the same turn. The queue
+// behind an encoder holds the longest chunk, whose length is known when it is whole, so nothing
+// waits for a chunk that has not been dealt: the unit cannot block itself. The queue before it
+// holds a chunk, too, so that all encoders work at the same time; a single one has two words there.
+// Words of the next packet are taken while those of the last one are on their way. Zeros fill a
+// packet's last stream word. ready_o, valid_o, data_o and last_o come from registers, ready_o
+// through a multiplexer: no combinational path crosses the unit.
 //
-// Width arguments: a chunk of 256 values has at most 3 * (2 + 512) + 8 + 512 = 2062 bits, 65 words: size and left_q have 7 bits,
-// and QueueDepth is the next power of two. fill_q counts the words of a stream word and one more where two are taken a cycle.
+// Width arguments: a chunk of 256 values has at most 3 * (2 + 512) + 8 + 512 = 2062 bits, 65 words:
+// size and left_q have 7 bits, and QueueDepth is the next power of two. fill_q counts the words of
+// a stream word and one more where two are taken a cycle.
 module ng_tile_encode #(
   parameter int StreamWidth = 32,  // bits of a stream word, multiple of 32
   parameter int Encoders = 4       // bytes a cycle
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
-  input  logic                   table_we_i,    // the table of all encoders, while no packet is under way; not reset
+  // the table of all encoders, while no packet is under way; not reset
+  input  logic                   table_we_i,
   input  logic [7:0]             table_addr_i,  // as ng_huffman_encode has them
   input  logic [15:0]            table_data_i,
   input  logic                   valid_i,
@@ -31,18 +37,27 @@ module ng_tile_encode #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o
 );
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_encode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32", StreamWidth); end
-  if (Encoders < 1 || Encoders > 8) begin : gen_check_encoders $fatal(1, "ng_tile_encode: Encoders=%0d; expected 1 to 8", Encoders); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (StreamWidth < 32 || StreamWidth > 2040 || StreamWidth % 32 != 0)
+    begin : gen_check_stream_width
+    $fatal(1, "ng_tile_encode: StreamWidth=%0d; expected 32 to 2040, a multiple of 32",
+           StreamWidth);
+  end
+  if (Encoders < 1 || Encoders > 8) begin : gen_check_encoders
+    $fatal(1, "ng_tile_encode: Encoders=%0d; expected 1 to 8", Encoders);
+  end
 `endif
 
-  localparam int Bytes = StreamWidth >= 16 ? StreamWidth / 8 : 2;  // 2: so that a wrong StreamWidth gets as far as the message
+  // 2: so that a wrong StreamWidth gets as far as the message
+  localparam int Bytes = StreamWidth >= 16 ? StreamWidth / 8 : 2;
   localparam int ByteWidth = $clog2(Bytes);
   localparam int ChunkWords = Bytes < 128 ? 256 / Bytes : 2;       // stream words of a chunk, but
-  localparam int ChunkLast = Bytes > 128 ? 0 : ChunkWords - 1;     // one where two are more than 256 bytes
+  // one where two are more than 256 bytes
+  localparam int ChunkLast = Bytes > 128 ? 0 : ChunkWords - 1;
   localparam int DealWidth = $clog2(ChunkWords);
   localparam int InDepth = Encoders > 1 ? 1 << $clog2(ChunkWords) : 2;
-  localparam int Take = StreamWidth >= 64 ? 2 : 1;  // words of 32 bits a cycle: eight encoders may need more than one
+  // words of 32 bits a cycle: eight encoders may need more than one
+  localparam int Take = StreamWidth >= 64 ? 2 : 1;
   localparam int QueueDepth = 128 / Take;
   localparam int LaneWidth = Encoders > 1 ? $clog2(Encoders) : 1;
   localparam int FinalDepth = Encoders > 1 ? 4 << $clog2(Encoders) : 4;
@@ -91,7 +106,8 @@ module ng_tile_encode #(
   logic [Encoders*7-1:0]       sizes;
   logic [Encoders*Take*32-1:0] out_words;
   for (genvar e = 0; e < Encoders; e++) begin : gen_encoder
-    logic                   in_valid, in_last, value_ready, byte_last, code_valid, code_ready, code_last;
+    logic                   in_valid, in_last, value_ready, byte_last, code_valid, code_ready,
+        code_last;
     logic                   pack_valid, pack_ready, pack_last, whole, room, size_room;
     logic [StreamWidth-1:0] in_word;
     logic [ByteWidth-1:0]   byte_q;
@@ -163,8 +179,8 @@ module ng_tile_encode #(
       else if (pack_valid & pack_ready) size_q <= pack_last ? '0 : size;
     end
     if (Take == 2) begin : gen_pair
-      // The first word of two: it stays until the second is offered, and this is taken at once, since there is room for both.
-      // The upper half of what has one word is not read.
+      // The first word of two: it stays until the second is offered, and this is taken at once,
+      // since there is room for both. The upper half of what has one word is not read.
       logic [31:0] low_q;
       always_ff @(posedge clk_i) low_q <= word;
       assign whole = size_q[0] | pack_last;

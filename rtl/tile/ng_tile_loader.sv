@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes load commands in order: sends the words of the stream to the operand buffer that the command names, and watches
-// that commands, banks and packets agree. One word a cycle, also from one load to the next.
+// Executes load commands in order: sends the words of the stream to the operand buffer that the
+// command names, and watches that commands, banks and packets agree. One word a cycle, also from
+// one load to the next.
 //
-// A load waits while its buffer has no open bank. The command stays at the head of its queue until its last word.
-// Errors, as pulses, beside which nothing is written that is ever computed with: the tile raises stop_i in the next cycle.
-//   load_error_o   no panel-beats, or more than the open bank has room for (before any word is taken)
-//   short_error_o  TLAST before the last word of the load
+// A load waits while its buffer has no open bank. The command stays at the head of its queue until
+// its last word. Errors, as pulses, beside which nothing is written that is ever computed with: the
+// tile raises stop_i in the next cycle.
+//   load_error_o   no panel-beats, or more than the open bank has room for (before any word is
+//                  taken) short_error_o  TLAST before the last word of the load
 //   long_error_o   no TLAST on it
 // stop_i: the stream is accepted and dropped.
-// LoadCuts = 1: whether a load fits is known one cycle after its bank is open and the load before it is complete, in registers,
-// and what its words need of its command is in registers, too. The bank stays open then, so go needs no more than that.
+// LoadCuts = 1: whether a load fits is known one cycle after its bank is open and the load before
+// it is complete, in registers, and what its words need of its command is in registers, too. The
+// bank stays open then, so go needs no more than that.
 //
-// Width argument: banks have at most 2^15 images, powers of two. A load that is executed has at most as many images as the
-// deeper of the banks, 2^CountWidth: the number of the last one fits CountWidth. beats above that are refused by their upper bits;
-// the rest and filled have CountWidth + 1 bits each, their sum one more.
+// Width argument: banks have at most 2^15 images, powers of two. A load that is executed has at
+// most as many images as the deeper of the banks, 2^CountWidth: the number of the last one fits
+// CountWidth. beats above that are refused by their upper bits; the rest and filled have CountWidth
+// + 1 bits each, their sum one more.
 module ng_tile_loader #(
   parameter int ADepth = 512,
   parameter int BDepth = 128,
@@ -48,9 +52,13 @@ module ng_tile_loader #(
   output logic                long_error_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (ADepth > 32768) begin : gen_check_a_depth $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth); end
-  if (BDepth > 32768) begin : gen_check_b_depth $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (ADepth > 32768) begin : gen_check_a_depth
+    $fatal(1, "ng_tile_loader: ADepth=%0d; expected at most 32768", ADepth);
+  end
+  if (BDepth > 32768) begin : gen_check_b_depth
+    $fatal(1, "ng_tile_loader: BDepth=%0d; expected at most 32768", BDepth);
+  end
 `endif
 
   localparam int CountWidth = AAddrWidth > BAddrWidth ? AAddrWidth : BAddrWidth;
@@ -65,9 +73,12 @@ module ng_tile_loader #(
   assign filled = cmd_i.operand ? (CountWidth+1)'(b_filled_i) : (CountWidth+1)'(a_filled_i);
   assign last_word = operand ? b_last_word_i : a_last_word_i;
   assign filling = (CountWidth+2)'(filled) + (CountWidth+2)'(cmd_i.beats[CountWidth:0]);
-  assign a_beyond = (filling >> (AAddrWidth + 1)) != '0 || (filling[AAddrWidth] && filling[AAddrWidth-1:0] != '0);
-  assign b_beyond = (filling >> (BAddrWidth + 1)) != '0 || (filling[BAddrWidth] && filling[BAddrWidth-1:0] != '0);
-  assign fits = cmd_i.beats != '0 && (cmd_i.beats >> (CountWidth + 1)) == '0 && !(cmd_i.operand ? b_beyond : a_beyond);
+  assign a_beyond = (filling >> (AAddrWidth + 1)) != '0
+      || (filling[AAddrWidth] && filling[AAddrWidth-1:0] != '0);
+  assign b_beyond = (filling >> (BAddrWidth + 1)) != '0
+      || (filling[BAddrWidth] && filling[BAddrWidth-1:0] != '0);
+  assign fits = cmd_i.beats != '0 && (cmd_i.beats >> (CountWidth + 1)) == '0
+      && !(cmd_i.operand ? b_beyond : a_beyond);
 
   if (LoadCuts == 0) begin : gen_fits
     logic started_q;  // words of this load have been taken

@@ -30,7 +30,8 @@ package ng_tile_pkg;
   typedef struct packed {
     logic [31:0] tensor_scale;
     logic        relu;         // and before, what is negative becomes +0
-    logic [3:0]  results;      // the format of results, as a set of formats: at most one, instead of FP32 or BF16
+    // the format of results, as a set of formats: at most one, instead of FP32 or BF16
+    logic [3:0]  results;
   } requantize_t;
 
   // One tile of results, Rows x Cols numbers, on its way out.

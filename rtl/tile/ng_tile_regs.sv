@@ -104,7 +104,7 @@ module ng_tile_regs #(
   input  logic [575:0] counters_i
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile_regs: Rows=%0d; expected 1 to 255", Rows); end
   if (Cols < 1 || Cols > 255) begin : gen_check_cols $fatal(1, "ng_tile_regs: Cols=%0d; expected 1 to 255", Cols); end
   if (Lanes < 1 || Lanes > 255) begin : gen_check_lanes $fatal(1, "ng_tile_regs: Lanes=%0d; expected 1 to 255", Lanes); end
@@ -217,6 +217,7 @@ module ng_tile_regs #(
   logic requantize_int4_q;
   logic [31:0] tensor_scale_value_q;
   logic compress_results_q;
+  logic [31:0] signature_value_q;
   logic [31:0] cycles_high_q;
   logic [31:0] busy_high_q;
   logic [31:0] stall_in_high_q;
@@ -231,7 +232,7 @@ module ng_tile_regs #(
     read_error = 1'b0;
     unique case (araddr_q)
       10'h000: read_data = 32'h4E475431;  // MAGIC
-      10'h001: read_data = {16'h1, 8'h6, 8'h0};  // VERSION
+      10'h001: read_data = {16'h1, 8'h7, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
       10'h004: read_data = {13'd0, 4'(Encoders), 4'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
@@ -248,6 +249,7 @@ module ng_tile_regs #(
       10'h011: read_data = 32'd0;  // COMPUTE
       10'h012: read_data = done_count_i;  // DONE
       10'h013: read_data = loads_count_i;  // LOADS
+      10'h01A: read_data = signature_value_q;  // SIGNATURE
       10'h020: read_data = (Counters != 0) ? counters_i[31:0] : 32'd0;  // CYCLES
       10'h021: read_data = (Counters != 0) ? cycles_high_q : 32'd0;  // CYCLES, high
       10'h022: read_data = (Counters != 0) ? counters_i[95:64] : 32'd0;  // BUSY
@@ -322,6 +324,13 @@ module ng_tile_regs #(
     end
   end
 
+  // Signature of accepted writes: xorshift32 of itself, the word, the strobes and the address.
+  logic [31:0] signature_in, signature_left, signature_right, signature_next;
+  assign signature_in = signature_value_q ^ wdata_q ^ {2{wstrb_q, 5'd0, awaddr_q[4:0], 2'd0}};
+  assign signature_left = signature_in ^ {signature_in[18:0], 13'd0};
+  assign signature_right = signature_left ^ {17'd0, signature_left[31:17]};
+  assign signature_next = signature_right ^ {signature_right[26:0], 5'd0};
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       irq_enable_done_q <= 1'h0;
@@ -343,6 +352,7 @@ module ng_tile_regs #(
       requantize_int4_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
+      signature_value_q <= 32'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -372,6 +382,7 @@ module ng_tile_regs #(
       requantize_int4_q <= 1'h0;
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
+      signature_value_q <= 32'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -417,6 +428,7 @@ module ng_tile_regs #(
       if (write & (awaddr_q == 10'h018) & (Encoders != 0)) begin
         compress_results_q <= (compress_results_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
       end
+      if (write & ~write_error & (awaddr_q != 10'h008) & (awaddr_q != 10'h00A) & (awaddr_q != 10'h00B)) signature_value_q <= signature_next;
       if (read & (araddr_q == 10'h020)) cycles_high_q <= counters_i[63:32];
       if (read & (araddr_q == 10'h022)) busy_high_q <= counters_i[127:96];
       if (read & (araddr_q == 10'h024)) stall_in_high_q <= counters_i[191:160];

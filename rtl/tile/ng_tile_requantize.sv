@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes of tiles of results the images in which the loader takes operand A: blocks of Lanes numbers along the rows of C, which
-// are the next product's k, quantized to a format of the set; elements of row 0 lowest, then, with NVFP4 in the set, the block
-// scales, which are zero in the other formats.
+// Makes of tiles of results the images in which the loader takes operand A: blocks of Lanes numbers
+// along the rows of C, which are the next product's k, quantized to a format of the set; elements
+// of row 0 lowest, then, with NVFP4 in the set, the block scales, which are zero in the other
+// formats.
 //
-// FP8 by ng_quantize_fp8 and INT4 by ng_quantize_int4, number by number as they come; NVFP4 by ng_quantize_nvfp4, when 16 of a
-// row are there.
+// FP8 by ng_quantize_fp8 and INT4 by ng_quantize_int4, number by number as they come; NVFP4 by
+// ng_quantize_nvfp4, when 16 of a row are there.
 //
-// A tile has Rows rows of Cols BF16 numbers, row after row, Numbers of them a beat. Tiles side by side are put together: their
-// rows wait in memories until Lanes columns have come, or a tile with end_i, behind which the columns of the image are zero. So
-// an image takes Lanes / Cols tiles or fewer, and leaves as Words words.
+// A tile has Rows rows of Cols BF16 numbers, row after row, Numbers of them a beat. Tiles side by
+// side are put together: their rows wait in memories until Lanes columns have come, or a tile with
+// end_i, behind which the columns of the image are zero. So an image takes Lanes / Cols tiles or
+// fewer, and leaves as Words words.
 //
-//   beat -> codes of FP8, INT4 (QuantizeCuts >> 5) -> memories, | block -> NVFP4 (QuantizeCuts) | image: a block a row
-//           amax                                                           -> | image that leaves, a word a cycle
+//   beat -> codes of FP8, INT4 (QuantizeCuts >> 5) -> memories, | block -> NVFP4 (QuantizeCuts) |
+//           image: a block a row amax                                                           ->
+//           | image that leaves, a word a cycle
 //
-// All but the leaving image stands still while one image waits behind another. An image leaves in Words cycles and one more, which
-// is at most the beats of a whole image unless that is one, so else beats of whole images pass without a stall while ready_i is
-// high. ready_o, valid_o and data_o come from registers only.
+// All but the leaving image stands still while one image waits behind another. An image leaves in
+// Words cycles and one more, which is at most the beats of a whole image unless that is one, so
+// else beats of whole images pass without a stall while ready_i is high. ready_o, valid_o and
+// data_o come from registers only.
 //
-// amax_o: largest magnitude of all numbers taken since the reset or clear_amax_i, as a BF16 code without its sign: a NaN is above
-// all. Numbers taken in the cycle of clear_amax_i count.
+// amax_o: largest magnitude of all numbers taken since the reset or clear_amax_i, as a BF16 code
+// without its sign: a NaN is above all. Numbers taken in the cycle of clear_amax_i count.
 //
 // Width argument: no arithmetic but counters of beats in a row, rows, tiles in an image and words.
 module ng_tile_requantize #(
   parameter int Rows         = 8,
   parameter int Cols         = 8,
   parameter int Lanes        = 16,   // columns of an image
-  parameter int FormatSet    = ng_format_set_pkg::Nvfp4,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ, whose operand A is INT4
+  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ, whose operand A is INT4
+  parameter int FormatSet    = ng_format_set_pkg::Nvfp4,
   parameter int StreamWidth  = 128,
-  parameter int QuantizeCuts = 0,    // Cuts of ng_quantize_nvfp4 + 32 Cuts of ng_quantize_fp8 and ng_quantize_int4
+  // Cuts of ng_quantize_nvfp4 + 32 Cuts of ng_quantize_fp8 and ng_quantize_int4
+  parameter int QuantizeCuts = 0,
   localparam int Units = StreamWidth / 32,
-  localparam int Numbers = Cols < 1 ? 1 : Units < Cols ? Units : Cols  // 1: so that a wrong Cols gets as far as the message
+  // 1: so that a wrong Cols gets as far as the message
+  localparam int Numbers = Cols < 1 ? 1 : Units < Cols ? Units : Cols
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -37,10 +44,13 @@ module ng_tile_requantize #(
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [Numbers*16-1:0]  data_i,          // BF16, the first column lowest
-  input  logic [3:0]             format_i,        // a bit of FormatSet; ignored if that has no other
+  // a bit of FormatSet; ignored if that has no other
+  input  logic [3:0]             format_i,
   input  logic [31:0]            tensor_scale_i,  // FP32
-  input  logic                   end_i,           // of all beats of a tile: its image has no columns behind it
-  input  logic                   last_i,          // of its last beat: last_o with the image's last word
+  // of all beats of a tile: its image has no columns behind it
+  input  logic                   end_i,
+  // of its last beat: last_o with the image's last word
+  input  logic                   last_i,
   input  logic                   irq_i,           // likewise
   // Images.
   output logic                   valid_o,
@@ -48,20 +58,40 @@ module ng_tile_requantize #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
   output logic                   irq_o,
-  output logic                   busy_o,          // beats on their way to the memories, and blocks that have not left
+  // beats on their way to the memories, and blocks that have not left
+  output logic                   busy_o,
   input  logic                   clear_amax_i,
   output logic [14:0]            amax_o
 );
 
-`ifndef __ICARUS__ // which has no elaboration tasks
-  if (Rows < 1 || Rows > 255) begin : gen_check_rows $fatal(1, "ng_tile_requantize: Rows=%0d; expected 1 to 255", Rows); end
-  if (Cols < 1 || Cols > 128 || (Cols & (Cols - 1)) != 0) begin : gen_check_cols $fatal(1, "ng_tile_requantize: Cols=%0d; expected 1 to 128, a power of two", Cols); end
-  if (Lanes < 2 || Lanes > 128 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes $fatal(1, "ng_tile_requantize: Lanes=%0d; expected 2 to 128, a power of two", Lanes); end
-  if (Cols > Lanes) begin : gen_check_columns $fatal(1, "ng_tile_requantize: Cols=%0d with Lanes=%0d; expected at most as many", Cols, Lanes); end
-  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set $fatal(1, "ng_tile_requantize: FormatSet=%0d; expected 1 to 15", FormatSet); end
-  if ((FormatSet & ng_format_set_pkg::Nvfp4) != 0 && Lanes % 16 != 0) begin : gen_check_blocks $fatal(1, "ng_tile_requantize: Lanes=%0d with NVFP4 in the set; expected a multiple of 16", Lanes); end
-  if (StreamWidth < 32 || StreamWidth > 1024 || (StreamWidth & (StreamWidth - 1)) != 0) begin : gen_check_stream_width $fatal(1, "ng_tile_requantize: StreamWidth=%0d; expected 32 to 1024, a power of two", StreamWidth); end
-  if (QuantizeCuts < 0 || QuantizeCuts > 127) begin : gen_check_quantize_cuts $fatal(1, "ng_tile_requantize: QuantizeCuts=%0d; expected 0 to 127", QuantizeCuts); end
+`ifndef __ICARUS__ // Icarus has no elaboration tasks
+  if (Rows < 1 || Rows > 255) begin : gen_check_rows
+    $fatal(1, "ng_tile_requantize: Rows=%0d; expected 1 to 255", Rows);
+  end
+  if (Cols < 1 || Cols > 128 || (Cols & (Cols - 1)) != 0) begin : gen_check_cols
+    $fatal(1, "ng_tile_requantize: Cols=%0d; expected 1 to 128, a power of two", Cols);
+  end
+  if (Lanes < 2 || Lanes > 128 || (Lanes & (Lanes - 1)) != 0) begin : gen_check_lanes
+    $fatal(1, "ng_tile_requantize: Lanes=%0d; expected 2 to 128, a power of two", Lanes);
+  end
+  if (Cols > Lanes) begin : gen_check_columns
+    $fatal(1, "ng_tile_requantize: Cols=%0d with Lanes=%0d; expected at most as many", Cols, Lanes);
+  end
+  if (FormatSet < 1 || FormatSet > ng_format_set_pkg::All) begin : gen_check_format_set
+    $fatal(1, "ng_tile_requantize: FormatSet=%0d; expected 1 to 15", FormatSet);
+  end
+  if ((FormatSet & ng_format_set_pkg::Nvfp4) != 0 && Lanes % 16 != 0) begin : gen_check_blocks
+    $fatal(1, "ng_tile_requantize: Lanes=%0d with NVFP4 in the set; expected a multiple of 16",
+           Lanes);
+  end
+  if (StreamWidth < 32 || StreamWidth > 1024
+      || (StreamWidth & (StreamWidth - 1)) != 0) begin : gen_check_stream_width
+    $fatal(1, "ng_tile_requantize: StreamWidth=%0d; expected 32 to 1024, a power of two",
+           StreamWidth);
+  end
+  if (QuantizeCuts < 0 || QuantizeCuts > 127) begin : gen_check_quantize_cuts
+    $fatal(1, "ng_tile_requantize: QuantizeCuts=%0d; expected 0 to 127", QuantizeCuts);
+  end
 `endif
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
@@ -202,12 +232,14 @@ module ng_tile_requantize #(
     end
     for (genvar n = 0; n < Numbers; n++) begin : gen_number
       if (HasFp8) begin : gen_either
-        assign code[n*ElemWidth +: ElemWidth] = out_int4 ? ElemWidth'(int4[n*4 +: 4]) : ElemWidth'(fp8[n*8 +: 8]);
+        assign code[n*ElemWidth +: ElemWidth] = out_int4 ? ElemWidth'(int4[n*4 +: 4])
+            : ElemWidth'(fp8[n*8 +: 8]);
       end else begin : gen_int4_code
         assign code[n*ElemWidth +: ElemWidth] = int4[n*4 +: 4];
       end
       if (HasFp4) begin : gen_with_fp4
-        assign number[n*16 +: 16] = beat_fp4 ? side_out[36+n*16 +: 16] : 16'(code[n*ElemWidth +: ElemWidth]);
+        assign number[n*16 +: 16] = beat_fp4 ? side_out[36+n*16 +: 16]
+            : 16'(code[n*ElemWidth +: ElemWidth]);
       end else begin : gen_without
         assign number[n*ElemWidth +: ElemWidth] = code[n*ElemWidth +: ElemWidth];
       end
@@ -250,7 +282,8 @@ module ng_tile_requantize #(
   logic [Numbers*WaitWidth-1:0] beat_q;
   logic [TileWidth-1:0]         last_tile_q;  // of the block
   logic [31:0]                  tensor_scale_q;
-  logic [3:0]                   flags_q;  // of the block: NVFP4; last of its image; of its packet; irq
+  // of the block: NVFP4; last of its image; of its packet; irq
+  logic [3:0]                   flags_q;
   logic [Lanes*WaitWidth-1:0]   block;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) block_valid_q <= 1'b0;
@@ -266,7 +299,8 @@ module ng_tile_requantize #(
   end
   for (genvar s = 0; s < Segments; s++) begin : gen_segment
     localparam int Tile = s / Groups;
-    logic [Numbers*WaitWidth-1:0] part;  // the beat ends its row of a tile; what is before it has waited
+    // the beat ends its row of a tile; what is before it has waited
+    logic [Numbers*WaitWidth-1:0] part;
     if (s < Segments - 1) begin : gen_memory
       logic [Numbers*WaitWidth-1:0] waited;
       ng_ram #(
@@ -287,12 +321,14 @@ module ng_tile_requantize #(
     end else begin : gen_beat
       assign part = beat_q;
     end
-    assign block[s*Numbers*WaitWidth +: Numbers*WaitWidth] = Tile == 0 || last_tile_q >= TileWidth'(Tile) ? part : '0;
+    assign block[s*Numbers*WaitWidth +: Numbers*WaitWidth] = Tile == 0
+        || last_tile_q >= TileWidth'(Tile) ? part : '0;
   end
 
   // ---- quantize to NVFP4
   localparam int BlockCuts = HasFp4 ? QuantizeCuts & 31 : 0;
-  localparam int Stages = (BlockCuts & 1) + ((BlockCuts >> 1) & 1) + ((BlockCuts >> 2) & 1) + ((BlockCuts >> 3) & 1) +
+  localparam int Stages = (BlockCuts & 1) + ((BlockCuts >> 1) & 1) + ((BlockCuts >> 2) & 1)
+      + ((BlockCuts >> 3) & 1) +
                           ((BlockCuts >> 4) & 1);
   localparam int BlockWidth = Lanes * ElemWidth;
   logic [Stages:0]       valid;  // [0] goes in, the highest comes out
@@ -340,7 +376,8 @@ module ng_tile_requantize #(
       for (genvar i = 0; i < Lanes; i++) begin : gen_lane
         assign along[i*ElemWidth +: ElemWidth] = block[i*16 +: ElemWidth];
         assign codes[i*ElemWidth +: ElemWidth] =
-            put_fp4 ? ElemWidth'(nvfp4[i*4 +: 4]) : along[Stages*BlockWidth+i*ElemWidth +: ElemWidth];
+            put_fp4 ? ElemWidth'(nvfp4[i*4 +: 4])
+                : along[Stages*BlockWidth+i*ElemWidth +: ElemWidth];
       end
       for (genvar s = 0; s < Stages; s++) begin : gen_along
         ng_cut #(

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of the drain leave as they are, or as packets of compressed loads that ng_tile_encode makes of them.
+// Results of the drain leave as they are, or as packets of compressed loads that ng_tile_encode
+// makes of them.
 //
 //   words -> encoders -> | word
 //       `--------------> |
 //
-// compress_i decides for a whole packet, and counts in the cycle before its first word comes. Packets leave in the order in which
-// they have come: one that stays as it is waits until those before it have left the encoders.
-// All but ready_o comes from registers through multiplexers: no combinational path leads from ready_i to valid_o, data_o, last_o.
+// compress_i decides for a whole packet, and counts in the cycle before its first word comes.
+// Packets leave in the order in which they have come: one that stays as it is waits until those
+// before it have left the encoders.
+// All but ready_o comes from registers through multiplexers: no combinational path leads from
+// ready_i to valid_o, data_o, last_o.
 module ng_tile_results #(
   parameter int StreamWidth = 32,  // bits of a stream word, multiple of 32
   parameter int Encoders = 4
@@ -14,14 +17,16 @@ module ng_tile_results #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   compress_i,
-  input  logic                   table_we_i,    // the table of all encoders: as ng_tile_encode has it
+  // the table of all encoders: as ng_tile_encode has it
+  input  logic                   table_we_i,
   input  logic [7:0]             table_addr_i,
   input  logic [15:0]            table_data_i,
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,
   input  logic                   last_i,        // the last word of a packet
-  input  logic                   irq_i,         // with last_i: kept until the packet's last word leaves
+  // with last_i: kept until the packet's last word leaves
+  input  logic                   irq_i,
   output logic                   valid_o,
   input  logic                   ready_i,
   output logic [StreamWidth-1:0] data_o,

@@ -1,35 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes compute commands in order: reads the images of panel i of A and panel j of B from the current banks, for i, for j
-// (inner), for k, and offers them to the array; says for each tile of results what the drain has to know.
+// Executes compute commands in order: reads the images of panel i of A and panel j of B from the
+// current banks, for i, for j (inner), for k, and offers them to the array; says for each tile of
+// results what the drain has to know.
 //
-// A beat every cycle, also from tile to tile and from command to command, as long as its images are there and the array is
-// ready: a command starts while its banks are being filled, and waits at each image that has not come. Only its last beat
-// waits for complete banks, too. Pipeline: the command is taken from its queue and checked; images are addressed; one cycle
-// later they stand at the buffers' outputs, and array_valid_o with them.
+// A beat every cycle, also from tile to tile and from command to command, as long as its images are
+// there and the array is ready: a command starts while its banks are being filled, and waits at
+// each image that has not come. Only its last beat waits for complete banks, too. Pipeline: the
+// command is taken from its queue and checked; images are addressed; one cycle later they stand at
+// the buffers' outputs, and array_valid_o with them.
 // Bank released by a command: in the cycle in which its last image is addressed.
 //
-// part_a: the bank of A holds more than this command takes. It takes the images behind those that the command before it
-// took, if that one was of the same sum, had part_a and did not release the bank; else from the first one on.
+// part_a: the bank of A holds more than this command takes. It takes the images behind those that
+// the command before it took, if that one was of the same sum, had part_a and did not release the
+// bank; else from the first one on.
 //
 // Errors, as pulses, in the order of the commands:
-//   compute_error_o   format not in the set, or formats that do not go together; no panels or beats; rows or cols 0 or beyond
-//                     the array; first or last missing with more than one panel; first missing where no sum is open, or set
-//                     where one is; sum of more than MaxBeats beats
-//   mismatch_error_o  panels x beats are more images than a bank can hold; a bank is complete and holds another number of
-//                     them; with part_a, a bank of A is complete and ends before the command
-// A command with the first kind is not executed; of one with the second, no beat is addressed from the cycle on in which the
-// error shows, which is before the first one if the banks are complete by then. No image is ever read that the bank does not
-// hold.
-// stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array stays.
+//   compute_error_o   format not in the set, or formats that do not go together; no panels or
+//                     beats; rows or cols 0 or beyond the array; first or last missing with more
+//                     than one panel; first missing where no sum is open, or set where one is; sum
+//                     of more than MaxBeats beats
+//   mismatch_error_o  panels x beats are more images than a bank can hold; a bank is complete and
+//                     holds another number of them; with part_a, a bank of A is complete and ends
+//                     before the command
+// A command with the first kind is not executed; of one with the second, no beat is addressed from
+// the cycle on in which the error shows, which is before the first one if the banks are complete by
+// then. No image is ever read that the bank does not hold.
+// stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array
+// stays.
 //
-// CommandCuts: registers in what is checked of a command while it waits at the head of its queue, where it does not change; it is
-// taken a cycle later for each. Bit 0: the counts of beats and panels, as they come; 1: their products, and the beats of the sum.
-// They have an enable: Yosys 0.23 (ice40_dsp) loses the registers of two products that stand in one cut without.
+// CommandCuts: registers in what is checked of a command while it waits at the head of its queue,
+// where it does not change; it is taken a cycle later for each. Bit 0: the counts of beats and
+// panels, as they come; 1: their products, and the beats of the sum. They have an enable: Yosys
+// 0.23 (ice40_dsp) loses the registers of two products that stand in one cut without.
 //
-// Width argument. A legal command has panels x beats <= Depth for both operands, else it is refused: the counters of beats
-// and panels need clog2(Depth) bits. The product is formed of AddrWidth + 1 bits of its factors; that factors have more, or
-// the product is beyond Depth, a power of two, is noted beside it. Addresses of A go up to Depth, behind a bank that is full.
-// A sum that goes on has at most MaxBeats beats, to which a command adds 16 bits.
+// Width argument. A legal command has panels x beats <= Depth for both operands, else it is
+// refused: the counters of beats and panels need clog2(Depth) bits. The product is formed of
+// AddrWidth + 1 bits of its factors; that factors have more, or the product is beyond Depth, a
+// power of two, is noted beside it. Addresses of A go up to Depth, behind a bank that is full. A
+// sum that goes on has at most MaxBeats beats, to which a command adds 16 bits.
 module ng_tile_sequencer #(
   parameter int Rows      = 8,
   parameter int Cols      = 8,
@@ -98,7 +106,8 @@ module ng_tile_sequencer #(
   logic [BAddrWidth:0]       b_images_q;
   logic                      beyond_q;
 
-  // It is taken when it has been at the head of its queue for as many cycles as what is checked of it has cuts.
+  // It is taken when it has been at the head of its queue for as many cycles as what is checked of
+  // it has cuts.
   localparam int Checks = (CommandCuts & 1) + ((CommandCuts >> 1) & 1);
   logic [Checks:0] checked;
   assign checked[0] = 1'b1;
@@ -113,41 +122,55 @@ module ng_tile_sequencer #(
   assign cmd_ready_o = checked[Checks] & (~valid_q | command_end);
   assign take = cmd_valid_i & cmd_ready_o & ~stop_i;
 
-  // Factors: the bits of the counts of panels that are multiplied, and whether there are bits above them.
-  logic                a_fp8, b_fp8, results_bad, format_bad_d, format_bad, edge_bad_d, edge_bad, a_high, b_high, first, last;
+  // Factors: the bits of the counts of panels that are multiplied, and whether there are bits above
+  // them.
+  logic                a_fp8, b_fp8, results_bad, format_bad_d, format_bad, edge_bad_d, edge_bad,
+      a_high, b_high, first, last;
   logic [AAddrWidth:0] a_panels;
   logic [BAddrWidth:0] b_panels;
   logic [15:0]         beats;
-  assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
-  assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3)) || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
+  assign a_fp8 = (HasE4m3 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE4m3))
+      || (HasE5m2 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeE5m2));
+  assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3))
+      || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
   // Of results at most one format, of the set.
   assign results_bad = Requantize != 0 && ((cmd_requantize_i.results & ~(4'(FormatSet))) != '0 ||
-                                           (cmd_requantize_i.results & (cmd_requantize_i.results - 4'd1)) != '0);
+                                           (cmd_requantize_i.results
+                                               & (cmd_requantize_i.results - 4'd1)) != '0);
   assign format_bad_d = results_bad ||
-                        (~(a_fp8 & b_fp8) && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
-                         !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq) && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq)));
-  assign edge_bad_d = cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0 || cmd_i.cols > 8'(Cols);
+                        (~(a_fp8 & b_fp8)
+                            && !(HasFp4 && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeNvfp4)
+                            && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeNvfp4)) &&
+                         !(HasLuq && cmd_i.a_fmt == 2'(ng_format_set_pkg::CodeLuq)
+                             && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeLuq)));
+  assign edge_bad_d = cmd_i.rows == '0 || cmd_i.rows > 8'(Rows) || cmd_i.cols == '0
+      || cmd_i.cols > 8'(Cols);
   ng_cut #(
     .Width (AAddrWidth + BAddrWidth + 24),
     .Enable(CommandCuts & 1)
   ) u_factors (
     .clk_i(clk_i),
     .en_i (cmd_valid_i),
-    .d_i  ({cmd_i.a_panels[AAddrWidth:0], (cmd_i.a_panels >> (AAddrWidth + 1)) != '0, cmd_i.b_panels[BAddrWidth:0],
-            (cmd_i.b_panels >> (BAddrWidth + 1)) != '0, cmd_i.beats, cmd_i.first, cmd_i.last, format_bad_d, edge_bad_d}),
+    .d_i  ({cmd_i.a_panels[AAddrWidth:0], (cmd_i.a_panels >> (AAddrWidth + 1)) != '0,
+        cmd_i.b_panels[BAddrWidth:0],
+            (cmd_i.b_panels >> (BAddrWidth + 1)) != '0, cmd_i.beats, cmd_i.first, cmd_i.last,
+                format_bad_d, edge_bad_d}),
     .q_o  ({a_panels, a_high, b_panels, b_high, beats, first, last, format_bad, edge_bad})
   );
 
   // Products: images of the command, and beats of the sum with those before it.
-  logic                    shape_bad, sum_bad, bad_d, bad, a_beyond_d, a_beyond, b_beyond_d, b_beyond;
+  logic                    shape_bad, sum_bad, bad_d, bad, a_beyond_d, a_beyond, b_beyond_d,
+      b_beyond;
   logic [2*AAddrWidth+1:0] a_product_d, a_product;
   logic [2*BAddrWidth+1:0] b_product_d, b_product;
   // ng-no-fault: a sum above MaxBeats is refused whatever its lower bits are; the prover does not
   //   know
   logic [NextWidth-1:0]    sum_d, sum;
-  assign shape_bad = (!a_high && a_panels == '0) || (!b_high && b_panels == '0) || beats == '0 || edge_bad;
+  assign shape_bad = (!a_high && a_panels == '0) || (!b_high && b_panels == '0) || beats == '0
+      || edge_bad;
   assign sum_bad = first == open_q ||
-                   (!(first && last) && (a_high || b_high || a_panels != (AAddrWidth+1)'(1) || b_panels != (BAddrWidth+1)'(1)));
+                   (!(first && last) && (a_high || b_high || a_panels != (AAddrWidth+1)'(1)
+                       || b_panels != (BAddrWidth+1)'(1)));
   assign bad_d = format_bad | shape_bad | sum_bad;
   assign a_beyond_d = a_high || (beats >> (AAddrWidth + 1)) != '0;
   assign b_beyond_d = b_high || (beats >> (BAddrWidth + 1)) != '0;
@@ -180,8 +203,10 @@ module ng_tile_sequencer #(
   always_ff @(posedge clk_i) begin
     if (take) begin
       bad_q       <= bad || sum > NextWidth'(MaxBeats);
-      beyond_q    <= a_beyond || (a_product >> (AAddrWidth + 1)) != '0 || (a_product[AAddrWidth] && a_product[AAddrWidth-1:0] != '0) ||
-                     b_beyond || (b_product >> (BAddrWidth + 1)) != '0 || (b_product[BAddrWidth] && b_product[BAddrWidth-1:0] != '0);
+      beyond_q    <= a_beyond || (a_product >> (AAddrWidth + 1)) != '0
+          || (a_product[AAddrWidth] && a_product[AAddrWidth-1:0] != '0) ||
+                     b_beyond || (b_product >> (BAddrWidth + 1)) != '0
+                         || (b_product[BAddrWidth] && b_product[BAddrWidth-1:0] != '0);
       a_images_q  <= a_product[AAddrWidth:0];
       b_images_q  <= b_product[BAddrWidth:0];
       first_q     <= cmd_i.first;
@@ -220,10 +245,12 @@ module ng_tile_sequencer #(
   logic [AAddrWidth:0]   a_addr_q, a_panel_q;  // a_panel_q: first image of panel i
   logic [BAddrWidth-1:0] j_q, b_addr_q;
   logic [KWidth-1:0]     k_q;
-  logic                  a_there, b_there, there, wrong, last_beat, go, i_last, j_last, k_last, tile_end;
+  logic                  a_there, b_there, there, wrong, last_beat, go, i_last, j_last, k_last,
+      tile_end;
   assign a_there = a_addr_q < a_images_i;
   assign b_there = (BAddrWidth+1)'(b_addr_q) < b_images_i;
-  assign there = a_there & b_there & (~last_beat | ((a_complete_i | (part_a_q & ~release_a_q)) & b_complete_i));
+  assign there = a_there & b_there & (~last_beat
+      | ((a_complete_i | (part_a_q & ~release_a_q)) & b_complete_i));
   assign wrong = beyond_q | (a_complete_i & (part_a_q ? ~a_there : a_images_i != a_images_q)) |
                  (b_complete_i & (b_images_i != b_images_q));
   // ng-no-fault: a beat more or less at the edge with an error is of a job whose results nobody
@@ -259,7 +286,8 @@ module ng_tile_sequencer #(
     if (!rst_ni) begin
       a_addr_q  <= '0;
       a_panel_q <= '0;
-    end else if ((take & (cmd_i.first | ~cmd_i.part_a)) | (command_end & (release_a_q | ~part_a_q))) begin
+    end else if ((take & (cmd_i.first | ~cmd_i.part_a))
+        | (command_end & (release_a_q | ~part_a_q))) begin
       a_addr_q  <= '0;
       a_panel_q <= '0;
     end else if (go) begin
@@ -294,7 +322,8 @@ module ng_tile_sequencer #(
     assign unused_requantize = ^cmd_requantize_i;
     assign requantize_q = '0;
   end
-  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu, requantize_q.results & 4'(FormatSet), j_last};
+  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu,
+      requantize_q.results & 4'(FormatSet), j_last};
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Number of cycles with event_i since the reset, from the next cycle on: DONE and LOADS of the tile.
+// Number of cycles with event_i since the reset, from the next cycle on: DONE and LOADS of the
+// tile.
 //
 // Width argument: 32 bits as in the register map; it wraps.
 module ng_tile_tally (

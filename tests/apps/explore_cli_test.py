@@ -197,7 +197,7 @@ class Explore(Program):
         package = self.dir / "package" / "narrowgauge"
         package.mkdir(parents=True)
         (package / "__init__.py").touch()
-        for name in ("workload.py", "plot.py"):
+        for name in ("workload.py", "_onnx.py", "_onnx_operators.py", "plot.py"):
             (package / name).symlink_to(ROOT / "python/narrowgauge" / name)
         subprocess.run([PYTHON, "-c", MODEL], cwd=self.dir, check=True)
         environment = {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}

@@ -132,6 +132,9 @@ class FakeTile : public TileBus {
       case NG_TILE_LOADS_OFFSET:
         value = load_count_ + foreign_loads;
         return true;
+      case NG_TILE_SIGNATURE_OFFSET:
+        value = signature_;
+        return true;
       case NG_TILE_CONTROL_OFFSET:
       case NG_TILE_LOAD_OFFSET:
       case NG_TILE_COMPUTE_OFFSET:
@@ -154,56 +157,14 @@ class FakeTile : public TileBus {
 
   bool write32(std::uint32_t offset, std::uint32_t value) override {
     ticks(4);
-    switch (offset) {
-      case NG_TILE_CONTROL_OFFSET:
-        if (value & NG_TILE_CONTROL_SOFT_RESET_MASK) soft_reset();
-        if (value & NG_TILE_CONTROL_CLEAR_COUNTERS_MASK) counters_ = {};
-        return true;
-      case NG_TILE_IRQ_ENABLE_OFFSET:
-        irq_enable_ = value & 3U;
-        return true;
-      case NG_TILE_IRQ_PENDING_OFFSET:
-        irq_pending_ &= ~value;
-        return true;
-      case NG_TILE_LOAD_OFFSET:
-        push(loads_, loads_seen,
-             Load{value >> 31, value & NG_TILE_LOAD_PANEL_BEATS_MASK, (value & NG_TILE_LOAD_MORE_MASK) != 0});
-        return true;
-      case NG_TILE_FORMAT_OFFSET:
-        format_ = value & 31U;
-        return true;
-      case NG_TILE_SCALE_OFFSET:
-        scale_ = value;
-        return true;
-      case NG_TILE_PANELS_OFFSET:
-        panels_ = value;
-        return true;
-      case NG_TILE_EDGE_OFFSET:
-        edge_ = value & 0xFFFFU;
-        return true;
-      case NG_TILE_COMPUTE_OFFSET: {
-        const auto bit = [value](unsigned at) { return (value >> at & 1U) != 0; };
-        push(computes_, computes_seen,
-             Compute{.a_format = format_ & 3U,
-                     .b_format = format_ >> 2 & 3U,
-                     .a_panels = panels_ & 0xFFFFU,
-                     .b_panels = panels_ >> 16,
-                     .beats = value & 0xFFFFU,
-                     .rows = edge_ & 0xFFU,
-                     .cols = edge_ >> 8,
-                     .bf16 = (format_ >> 4 & 1U) != 0,
-                     .first = bit(NG_TILE_COMPUTE_FIRST_SHIFT),
-                     .last = bit(NG_TILE_COMPUTE_LAST_SHIFT),
-                     .release_a = bit(NG_TILE_COMPUTE_RELEASE_A_SHIFT),
-                     .release_b = bit(NG_TILE_COMPUTE_RELEASE_B_SHIFT),
-                     .irq = bit(NG_TILE_COMPUTE_IRQ_SHIFT),
-                     .part_a = bit(NG_TILE_COMPUTE_PART_A_SHIFT),
-                     .scale = scale_});
-        return true;
-      }
-      default:
-        return false;
+    if (!take(offset, value)) return false;
+    if (offset >= NG_TILE_LOAD_OFFSET) {  // below are CONTROL and the interrupts
+      std::uint32_t x = signature_ ^ value ^ (0xF000U | offset) * 0x10001U;
+      x ^= x << 13;
+      x ^= x >> 17;
+      signature_ = x ^ x << 5;
     }
+    return true;
   }
 
   void send(std::span<const std::uint8_t> packet) override { packets_.push_back({packet, 0}); }
@@ -280,6 +241,60 @@ class FakeTile : public TileBus {
     return stuck_busy || (error_ == 0 && (loading_ || !loads_.empty() || !computes_.empty() || !results_.empty()));
   }
 
+  /// What a write does; false: SLVERR.
+  bool take(std::uint32_t offset, std::uint32_t value) {
+    switch (offset) {
+      case NG_TILE_CONTROL_OFFSET:
+        if (value & NG_TILE_CONTROL_SOFT_RESET_MASK) soft_reset();
+        if (value & NG_TILE_CONTROL_CLEAR_COUNTERS_MASK) counters_ = {};
+        return true;
+      case NG_TILE_IRQ_ENABLE_OFFSET:
+        irq_enable_ = value & 3U;
+        return true;
+      case NG_TILE_IRQ_PENDING_OFFSET:
+        irq_pending_ &= ~value;
+        return true;
+      case NG_TILE_LOAD_OFFSET:
+        push(loads_, loads_seen,
+             Load{value >> 31, value & NG_TILE_LOAD_PANEL_BEATS_MASK, (value & NG_TILE_LOAD_MORE_MASK) != 0});
+        return true;
+      case NG_TILE_FORMAT_OFFSET:
+        format_ = value & 31U;
+        return true;
+      case NG_TILE_SCALE_OFFSET:
+        scale_ = value;
+        return true;
+      case NG_TILE_PANELS_OFFSET:
+        panels_ = value;
+        return true;
+      case NG_TILE_EDGE_OFFSET:
+        edge_ = value & 0xFFFFU;
+        return true;
+      case NG_TILE_COMPUTE_OFFSET: {
+        const auto bit = [value](unsigned at) { return (value >> at & 1U) != 0; };
+        push(computes_, computes_seen,
+             Compute{.a_format = format_ & 3U,
+                     .b_format = format_ >> 2 & 3U,
+                     .a_panels = panels_ & 0xFFFFU,
+                     .b_panels = panels_ >> 16,
+                     .beats = value & 0xFFFFU,
+                     .rows = edge_ & 0xFFU,
+                     .cols = edge_ >> 8,
+                     .bf16 = (format_ >> 4 & 1U) != 0,
+                     .first = bit(NG_TILE_COMPUTE_FIRST_SHIFT),
+                     .last = bit(NG_TILE_COMPUTE_LAST_SHIFT),
+                     .release_a = bit(NG_TILE_COMPUTE_RELEASE_A_SHIFT),
+                     .release_b = bit(NG_TILE_COMPUTE_RELEASE_B_SHIFT),
+                     .irq = bit(NG_TILE_COMPUTE_IRQ_SHIFT),
+                     .part_a = bit(NG_TILE_COMPUTE_PART_A_SHIFT),
+                     .scale = scale_});
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
   template <class Queue, class Seen, class Command>
   void push(Queue& commands, Seen& seen, const Command& command) {
     seen.push_back(command);
@@ -308,6 +323,7 @@ class FakeTile : public TileBus {
     a_start_ = 0;
     error_ = irq_enable_ = irq_pending_ = format_ = panels_ = edge_ = done_count_ = load_count_ = 0;
     scale_ = 0x3F800000;
+    signature_ = 0;
     counters_ = {};
     last_elements_ = {};
   }
@@ -587,7 +603,7 @@ class FakeTile : public TileBus {
   unsigned a_panel_ = 0, b_panel_ = 0, beat_ = 0, sum_beats_ = 0;
   std::size_t a_start_ = 0;  // first image of A of a command with part_a
   unsigned error_ = 0, irq_enable_ = 0, irq_pending_ = 0, format_ = 0, panels_ = 0, edge_ = 0;
-  std::uint32_t scale_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
+  std::uint32_t scale_ = 0, signature_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
   std::uint64_t cycle_ = 0, operand_words_ = 0, result_words_ = 0;
   std::array<std::uint64_t, counters_count> counters_{};
   std::array<Word, 2> last_elements_;

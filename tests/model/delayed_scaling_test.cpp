@@ -62,6 +62,36 @@ TEST(DelayedScaling, Extremes) {
   EXPECT_EQ(power.scale(), 0x1p127F);
 }
 
+/// Transformer Engine's order: the quotient, the margin, then FLT_MAX for an infinity. Quotients at and beyond the end
+/// of FP32, under margins of both signs.
+TEST(DelayedScaling, ClampsBehindTheMargin) {
+  constexpr float limit = std::numeric_limits<float>::max();
+  std::size_t clamped = 0;
+  for (int margin = -100; margin <= 100; ++margin) {
+    for (const float largest : {448.0F, 240.0F, 57344.0F}) {
+      DelayedScaling s({.largest = largest, .history = 1, .margin = margin});
+      for (int exponent = -149; exponent <= 127; ++exponent) {
+        for (const float a : {std::ldexp(1.0F, exponent), std::ldexp(1.75F, exponent)}) {
+          if (!std::isfinite(a)) continue;
+          s.record(a);
+          const float quotient = largest / a, vendor = static_cast<float>(quotient / std::ldexp(1.0, margin));
+          ASSERT_EQ(s.scale(), std::isinf(vendor) ? limit : vendor) << a << ", margin " << margin;
+          clamped += std::isinf(quotient) && margin > 0;
+        }
+      }
+    }
+  }
+  EXPECT_GT(clamped, 5000U);
+}
+
+TEST(DelayedScaling, AnOlderNanDoesNotHoldTheNewestMaximum) {
+  DelayedScaling s({.history = 4, .most_recent = true});
+  s.record(nan);
+  EXPECT_EQ(s.scale(), 1.0F);
+  s.record(7);
+  EXPECT_EQ(s.scale(), 64.0F);
+}
+
 /// The definition by comparison, for maxima of all sizes and next to every change.
 TEST(DelayedScaling, PowersOfTwo) {
   PhiloxStream random(5, 32);

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/luq/luq.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/sparse/metadata.hpp"
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
@@ -371,6 +373,28 @@ TEST(Prune, Refusals) {
 /// Formats of products with a sparse operand, and patterns.
 const std::vector<std::string_view> product_formats{"nvfp4", "fp8_e4m3", "fp8_e5m2_e4m3", "luq"};
 const std::vector<NmPattern> product_patterns{NmPattern{}, NmPattern::of("4:8pair")};
+
+// Products of sizes that wrap to those that are there: rows x cols / 2 and rows x bytes of metadata.
+TEST(Storage, RefusesSizesBeyond64Bits) {
+  constexpr std::size_t big = std::size_t{1} << 62;
+  for (const auto& [rows, cols] : {std::pair(std::size_t{64}, big), std::pair(big, std::size_t{8}),
+                                   std::pair(std::size_t{32}, big), std::pair(big, big)}) {
+    EXPECT_THROW(
+        decompress(CompressedMatrix<float>{.rows = rows, .cols = cols, .pattern = {}, .values = {}, .metadata = {}}),
+        Error);
+    EXPECT_THROW(compress<float>({}, {}, rows, cols, {}), Error);
+    EXPECT_THROW(nm_mask({}, rows, cols, {}), Error);
+    EXPECT_THROW(transposable_mask({}, rows, cols, NmPattern::of("2:4-T"), TransposableMask::enumerate), Error);
+    QuantizedMatrix q;
+    q.scheme = Scheme::fp8;
+    q.element = Format::e4m3;
+    q.rows = rows;
+    q.k = q.k_padded = cols;
+    EXPECT_THROW(check(q, "the matrix"), Error);
+    EXPECT_THROW(static_cast<void>(front_stage({}, rows, cols, FrontStage::mean)), Error);
+    EXPECT_THROW(static_cast<void>(luq_gemm(Int4Tensor{}, LuqTensor{}, rows, rows, 4)), Error);
+  }
+}
 
 TEST(SparseProduct, IsStoredAndIsTheDenseOne) {
   for (const std::string_view name : product_formats) {

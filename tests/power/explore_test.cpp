@@ -238,13 +238,20 @@ TEST(Spaces, AreRefusedBySentence) {
 
 // ---- points
 
+/// The entry of that name in a file of recorded data, an entry a line.
+Json recorded(const std::string& file, const std::string& name, const char* key = "unit") {
+  std::ifstream in(NG_SOURCE_DIR "/" + file);
+  for (std::string line; std::getline(in, line);)
+    if (Json entry = Json::parse(line); entry.at(key) == name) return entry;
+  throw std::runtime_error(file + " has no " + name);
+}
+
+Json osu018(const std::string& unit) { return recorded("power/records/osu018.jsonl", unit); }
+
 /// How much more a cycle of a cell takes with the selection for sparse weights, which the records of `sparse` and
 /// `dense` tell apart.
 double ratio_of_sparse_cell(const char* sparse, const char* dense, const char* cell) {
-  const auto cycle = [](const char* unit) {
-    std::ifstream file(std::string(NG_SOURCE_DIR "/power/records/osu018/") + unit + ".json");
-    return Json::parse(file)["samples"][0]["L3"]["energy_j"].get<double>();
-  };
+  const auto cycle = [](const char* unit) { return osu018(unit)["samples"][0]["L3"]["energy_j"].get<double>(); };
   return (cycle(cell) + cycle(sparse) - cycle(dense)) / cycle(cell);
 }
 
@@ -412,8 +419,7 @@ TEST(Points, CompressedMapsPassTheRecordedCodec) {
   // A decoder, an encoder and a packer for each of 8 bytes, and their tables.
   double cells = 0, period = 0;
   for (const char* name : {"huffman_decoder", "huffman_encoder", "bit_packer"}) {
-    std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/" + name + ".json");
-    const Json record = Json::parse(in);
+    const Json record = osu018(name);
     cells += record["area_m2"].get<double>();
     period = std::max(period, record["period_s"].get<double>());
   }
@@ -426,8 +432,7 @@ TEST(Points, CompressedMapsPassTheRecordedCodec) {
 }
 
 TEST(Points, NoArrayIsFasterThanItsCell) {
-  std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/nvfp4_mac_16.json");
-  const double period = Json::parse(in)["period_s"];
+  const double period = osu018("nvfp4_mac_16")["period_s"];
   EXPECT_DOUBLE_EQ(point_of({})["frequency_hz"].get<double>(), 1 / period);
   EXPECT_EQ(point_of({{"frequency_hz", 0.99 / period}})["possible"], true);
   EXPECT_EQ(point_of({{"frequency_hz", 1.01 / period}})["possible"], false);
@@ -710,15 +715,13 @@ TEST(Areas, GrowWithTheArray) {
 
 TEST(Areas, HaveTheShadowRegisterOnce) {
   // Eight cells more, and their part of the buffer of A; the recorded cell has its shadow register.
-  std::ifstream in(std::string(NG_SOURCE_DIR) + "/power/records/osu018/nvfp4_mac_16.json");
-  const double cell = Json::parse(in)["area_m2"].get<double>() / (180e-9 * 180e-9) - 2 * (16 * 4 + 8) * 3040;
+  const double cell = osu018("nvfp4_mac_16")["area_m2"].get<double>() / (180e-9 * 180e-9) - 2 * (16 * 4 + 8) * 3040;
   const auto area = [](int rows) { return point_of({{"rows", rows}})["area_m2"].get<double>() / (180e-9 * 180e-9); };
   EXPECT_NEAR(area(9) - area(8), 8 * cell + 2.0 * 512 * 72 * 250, 1e-6 * cell);
 }
 
 TEST(Areas, RoundingIsThatOfTheRecord) {
-  std::ifstream in(std::string(NG_SOURCE_DIR) + "/synth/records/fixed_to_fp32.json");
-  EXPECT_EQ(Json::parse(in)["targets"]["generic"]["gates"], 616);
+  EXPECT_EQ(recorded("synth/records/generic.jsonl", "fixed_to_fp32", "record")["gates"], 616);
 }
 
 }  // namespace

@@ -7,8 +7,10 @@ flow_test.py PROGRAMS WORK [Golden|Oracles|Faults|Errors]
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -324,6 +326,51 @@ class Errors(Base):
                 with pytest.raises(technology.LibertyError) as caught:
                     technology.read_technology(path, "my")
                 assert part in str(caught.value)
+
+    def test_packed_and_latin(self):
+        """The same library from a file packed by gzip, and with a comment that is not UTF-8."""
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "my.lib"
+            path.write_text(LIBRARY)
+            plain = technology.read_technology(path, "my")["cells"]
+            remark = "/* 1 \u00b5m */\r\n" + LIBRARY.replace("\n", "\r\n")
+            for content in (
+                gzip.compress(LIBRARY.encode()),
+                remark.encode("latin-1"),
+                gzip.compress(remark.encode("latin-1")),
+            ):
+                path.write_bytes(content)
+                assert technology.read_technology(path, "my")["cells"] == plain
+            whole = gzip.compress(LIBRARY.encode())
+            for content in (whole[:50], whole[:-3], whole[:60] + bytes(20) + whole[80:]):
+                path.write_bytes(content)
+                with pytest.raises(technology.LibertyError, match="cannot be unpacked; expected"):
+                    technology.read_technology(path, "my")
+            packed, made = Path(name) / "my_library.lib.gz", Path(name) / "made.json"
+            packed.write_bytes(whole)
+            command = [sys.executable, FLOW / "technology.py", "--liberty", packed, made]
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            assert json.loads(made.read_text())["name"] == "my_library"
+
+    def test_malformed(self):
+        """Words of a library left out, moved or replaced: a technology of finite numbers, or a sentence."""
+        draw = random.Random(1)
+        words = re.findall(r"\s+|[\w.+-]+|.", LIBRARY)
+        read = 0
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "my.lib"
+            for _ in range(300):
+                changed = list(words)
+                place = draw.randrange(len(words))
+                changed[place] = draw.choice(["", "nan", "1e999", "-", "{", ")", '""', draw.choice(words)])
+                path.write_text("".join(changed))
+                try:
+                    made = technology.read_technology(path, "my")
+                except technology.LibertyError:
+                    continue
+                json.dumps(made, allow_nan=False)
+                read += 1
+        assert read > 50
 
     def test_functions(self):
         for function, table in (

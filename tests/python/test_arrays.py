@@ -184,6 +184,24 @@ def test_what_is_no_array_of_reals(x: Any, words: list[str]) -> None:
         assert word in str(caught.value), str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "word"),
+    [("data", None, "no data"), ("ndim", -1, "-1 dimensions"), ("ndim", 1000, "1000 dimensions"), ("shape", None, "no shape"),
+     ("shape", (ctypes.c_int64 * 2)(-2, 4), "extent -2"), ("shape", (ctypes.c_int64 * 2)(2**62, 4), "too big")],
+)  # fmt: skip
+def test_broken_tensors_of_dlpack(field: str, value: Any, word: str) -> None:
+    tensor = Tensor(VALUES, 2, 32)
+    setattr(tensor.managed.tensor, field, value)
+    with pytest.raises(ng.Error, match=word):
+        ng.quantize(tensor)
+
+
+def test_an_empty_tensor_of_dlpack_needs_no_data() -> None:
+    tensor = Tensor(VALUES[:0], 2, 32)
+    tensor.managed.tensor.data = None
+    assert ng.encode(tensor, "e4m3").shape == (0, 4)
+
+
 def test_codes_as_ml_dtypes_and_packed() -> None:
     codes = np.arange(16, dtype=np.uint8).reshape(2, 8)
     seen = ng.to_ml_dtypes(codes, "e2m1")

@@ -244,6 +244,55 @@ def test_threads_may_share_an_engine() -> None:
         np.testing.assert_array_equal(bits(got[seed]), bits(ng.gemm(a, b)))
 
 
+PRODUCTS = {
+    "gemm": lambda engine, a, b, progress: engine.gemm(a, b, progress=progress),
+    "gemm_sparse": lambda engine, a, b, progress: engine.gemm_sparse(a, b, progress=progress),
+    "gemm_compressed": lambda engine, a, b, progress: engine.gemm_compressed(a, b, progress=progress),
+    "gemm_requantized": lambda engine, a, b, progress: engine.gemm_requantized(a, b, 1.0, progress=progress),
+}
+
+
+@pytest.mark.parametrize("product", PRODUCTS)
+def test_an_engine_is_not_for_the_callback_of_its_own_product(product: str) -> None:
+    """It used to wait for itself for ever."""
+    engine, other = ng.Engine(), ng.Engine()
+    a = ng.quantize(ng.prune(np.ones((4, 32), np.float32)), wide_blocks=True)
+    b = ng.quantize(np.ones((32, 4), np.float32), axis=-2, wide_blocks=True)
+    for inner in PRODUCTS.values():
+        with pytest.raises(ng.Error, match="progress callback of its own product; expected"):
+            PRODUCTS[product](engine, a, b, lambda *_, inner=inner: inner(engine, a, b, None))
+        PRODUCTS[product](engine, a, b, lambda *_, inner=inner: inner(other, a, b, None))
+        inner(engine, a, b, None)  # and it is free again
+
+
+def test_who_waits_for_an_engine_hears_signals() -> None:
+    engine = ng.Engine()
+    a, b = operands("nvfp4", 4, 4, 32)
+    began, leave = threading.Event(), threading.Event()
+
+    def hold(*_: int) -> None:
+        began.set()
+        leave.wait(60)
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    holder = threading.Thread(target=lambda: engine.gemm(a, b, progress=hold))
+    holder.start()
+    assert began.wait(60)
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            engine.gemm(a, b)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        leave.set()
+        holder.join()
+    engine.gemm(a, b)
+
+
 def test_arrays_are_views_that_outlive_their_owner() -> None:
     q = ng.quantize(np.ones((3, 40), np.float32))
     codes, scales = q.codes, q.scales

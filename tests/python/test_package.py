@@ -180,9 +180,9 @@ X = np.ones((2, 3), np.float32)
         (lambda: ng.explore("resnet18", {}, tensors=X), ["tensors", "(A, B)"]),
         (lambda: ng.explore("resnet18", {}, set={"batch": "2"}), ["batch", "'2'"]),
         (lambda: ng.QuantizedMatrix("nvfp5", "e2m1", np.zeros((1, 16), np.uint8)), ["nvfp5", "nvfp4"]),
-        (lambda: ng.QuantizedMatrix("nvfp4", "e4m3", np.zeros((1, 16), np.uint8)), ["e4m3", "e2m1"]),
+        (lambda: ng.QuantizedMatrix("nvfp4", "e4m3", np.zeros((1, 16), np.uint8), None, 1.0), ["e4m3", "e2m1"]),
         (lambda: ng.QuantizedMatrix("fp8", "e2m1", np.zeros((1, 16), np.uint8)), ["e2m1", "e5m2"]),
-        (lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 16), np.uint8)), ["missing", "(1, 1)"]),
+        (lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 16), np.uint8), None, 1.0), ["missing", "(1, 1)"]),
         (
             lambda: ng.QuantizedMatrix("fp8", "e4m3", np.zeros((2, 16), np.uint8), scaling="vector"),
             ["missing", "(2,)", "vector"],
@@ -192,11 +192,13 @@ X = np.ones((2, 3), np.float32)
             ["(2, 2)", "(2, 1)", "1x128"],
         ),
         (
-            lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 17), np.uint8), np.zeros((1, 1), np.uint8)),
+            lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.zeros((1, 17), np.uint8), np.zeros((1, 1), np.uint8), 1.0),
             ["(1, 1)", "(1, 2)"],
         ),
         (
-            lambda: ng.QuantizedMatrix("nvfp4", "e2m1", np.full((1, 16), 16, np.uint8), np.zeros((1, 1), np.uint8)),
+            lambda: ng.QuantizedMatrix(
+                "nvfp4", "e2m1", np.full((1, 16), 16, np.uint8), np.zeros((1, 1), np.uint8), 1.0
+            ),
             ["16", "0 to 15"],
         ),
         (

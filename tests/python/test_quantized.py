@@ -92,9 +92,9 @@ def test_luq_is_int4_on_the_left_and_fp4_on_the_right(rounding: str) -> None:
             left @ right
     for scheme, element in (("int4", "e3m0"), ("luq", "e2m1")):
         with pytest.raises(ng.Error, match=f"scheme '{scheme}' has elements '{element}'"):
-            ng.QuantizedMatrix(scheme, element, a.codes)
+            ng.QuantizedMatrix(scheme, element, a.codes, None, 1.0)
     with pytest.raises(ng.Error, match="none of a byte for int4"):
-        ng.QuantizedMatrix("int4", "int4", a.codes, np.ones((9, 40), np.uint8))
+        ng.QuantizedMatrix("int4", "int4", a.codes, np.ones((9, 40), np.uint8), 1.0)
 
 
 def test_sizes() -> None:
@@ -212,10 +212,86 @@ def test_bfloat16_results() -> None:
     np.testing.assert_array_equal(ng.gemm(ng.quantize(a), ng.quantize(b, axis=-2), output="bfloat16"), narrow)
 
 
+BAD_SCALES = [np.nan, np.inf, -np.inf, 0.0, -0.0, -1.0, 1e-60, 1e60]
+
+
+@pytest.mark.parametrize("bad", BAD_SCALES)
+def test_scales_of_the_constructor_are_those_of_the_quantizer(bad: float) -> None:
+    """What quantize() refuses as a scale, and what no float32 is, a matrix does not get from its parts either."""
+    x = normal(130, 256)
+    for format in ("nvfp4", "fp8_e4m3"):
+        with pytest.raises(ng.Error, match="positive finite"):
+            ng.quantize(x, format, tensor_scale=bad)
+        q = ng.quantize(x, format)
+        with pytest.raises(ng.Error, match="tensor_scale is .*; expected a positive finite float32 number"):
+            ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, bad)
+    for format, axis in (("luq", -1), ("luq", -2)):
+        q = ng.quantize(x, format, axis=axis)
+        with pytest.raises(ng.Error, match="tensor_scale is .*; expected a positive finite float32 number"):
+            ng.QuantizedMatrix(q.scheme, q.element, q.codes, None, bad)
+    if abs(bad) > 3.4e38 and np.isfinite(bad):
+        return  # which no array of float32 holds
+    for scaling in ("vector", "1x128", "128x128"):
+        q = ng.quantize(x, "fp8_e5m2", scaling=scaling)
+        scales = q.scales.copy()
+        scales.reshape(-1)[-1] = bad
+        with pytest.raises(ng.Error, match="scales hold .*; expected positive finite float32 numbers"):
+            ng.QuantizedMatrix("fp8", "e5m2", q.codes, scales, scaling=scaling)
+
+
+def test_scales_that_a_scheme_has_to_have_or_must_not() -> None:
+    x = normal(4, 64)
+    for format, axis in (("nvfp4", -1), ("luq", -1), ("luq", -2)):
+        q = ng.quantize(x, format, axis=axis)
+        with pytest.raises(ng.Error, match=f"tensor_scale of scheme '{q.scheme}' is missing"):
+            ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales)
+    for format in ("mxfp4", "mxfp8_e4m3"):
+        q = ng.quantize(x, format)
+        assert ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales) == q
+        with pytest.raises(ng.Error, match="which has no scale of the tensor; expected None"):
+            ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, 2.0)
+    q = ng.quantize(x, "fp8_e4m3", scaling="vector")
+    with pytest.raises(ng.Error, match="for scaling 'vector', which has no scale of the tensor"):
+        ng.QuantizedMatrix("fp8", "e4m3", q.codes, q.scales, 2.0, scaling="vector")
+
+
+def test_a_vanishing_scale_survives_a_pickle() -> None:
+    """Transformer Engine's quotient of a subnormal maximum is 0, which only its quantizer makes."""
+    q = ng.quantize(np.full((1, 16), 1e-45, np.float32), dialect="te")
+    assert q.tensor_scale == 0
+    assert pickle.loads(pickle.dumps(q)) == q
+
+
+@pytest.mark.parametrize("format", list(ng.gemm_formats()))
+def test_matmul_of_quantized_operands(format: str) -> None:
+    """They stay as they are; what would have quantized them otherwise is refused."""
+    x, y = normal(9, 40, seed=1), normal(40, 7, seed=2)
+    a = ng.quantize(x, format, **({"tensor_scale": 0.5} if "fp8_e" in format and "mx" not in format else {}))
+    b = ng.quantize(y, format, axis=-2)
+    np.testing.assert_array_equal(ng.matmul(a, b), a @ b)
+    np.testing.assert_array_equal(ng.matmul(a, y, format), a @ ng.quantize(y, format, axis=-2))
+    np.testing.assert_array_equal(ng.matmul(x, b, format), ng.quantize(x, format) @ b)
+    for name, value in {
+        "format": format,
+        "rule": "vendor",
+        "rounding": "stochastic",
+        "random_bits": 4,
+        "seed": 1,
+        "power_of_two_scale": True,
+        "scaling": "vector",
+        "dialect": "te",
+    }.items():
+        with pytest.raises(ng.Error, match=f"{name} is .* a and b are quantized already; drop it"):
+            ng.matmul(a, b, **{name: value})
+    for again in (ng.quantize, ng.fake_quantize):
+        with pytest.raises(ng.Error, match="x is quantized already"):
+            again(a)
+
+
 def test_a_signal_ends_a_product() -> None:
     """Ctrl-C used to wait for the end of the product."""
     codes = np.full((8192, 4096), 2, np.uint8)
-    q = ng.QuantizedMatrix("nvfp4", "e2m1", codes, np.full((8192, 256), 0x38, np.uint8))
+    q = ng.QuantizedMatrix("nvfp4", "e2m1", codes, np.full((8192, 256), 0x38, np.uint8), 1.0)
 
     class Stop(Exception):
         pass

@@ -37,6 +37,21 @@ def test_codes() -> None:
     assert ng.DelayedScaling("e5m2").encode(np.float32([6e4])).tolist() == [0x7B]
 
 
+def test_the_margin_comes_before_the_largest_float() -> None:
+    scaling = ng.DelayedScaling("e4m3", history=1, margin=3)
+    scaling.record(1e-40)  # 448 / 1e-40 is infinite, and so is an eighth of it
+    assert scaling.scale == np.finfo(np.float32).max
+
+
+def test_an_older_nan() -> None:
+    """Holds the scale while it is remembered, but not where the newest maximum decides."""
+    for most_recent, scale in ((False, 1), (True, 64)):
+        scaling = ng.DelayedScaling(history=4, most_recent=most_recent)
+        scaling.record(np.nan)
+        scaling.record(7)
+        assert scaling.scale == scale
+
+
 def test_what_leaves_the_scale() -> None:
     scaling = ng.DelayedScaling(history=1)
     scaling.record(7)

@@ -43,6 +43,76 @@ def test_storage() -> None:
         stored.to_dense()
 
 
+def test_parts_that_do_not_fit() -> None:
+    """Sizes whose product is beyond 64 bits among them: once a crash."""
+    stored = ng.to_sparse(ng.prune(RNG.standard_normal((64, 8)).astype(np.float32)))
+    values, metadata = stored.values, stored.metadata
+    none = np.zeros((64, 0), np.uint8), np.zeros((1, 0), np.uint8)
+    for parts, says in (
+        ((*none, "2:4", (64, 2**62)), "values have shape .64, 0.; expected .64, 2305843009213693952."),
+        ((*none, "2:4", (2**62, 4)), "values have shape"),
+        ((*none, "2:4", (4, 2**64)), "shape is 18446744073709551616"),
+        ((values, metadata, "3:4", (64, 8)), "pattern is '3:4'"),
+        ((values, metadata, "2:4", [64, 8]), "shape is .64, 8.; expected rows and columns"),
+        ((values, metadata, "2:4", (64, 8.0)), "shape is 8.0"),
+        ((values, metadata, "2:4", (64, -8)), "shape is -8"),
+        ((values, metadata, "2:4", (64, 6)), "columns in multiples of 4"),
+        ((values, metadata, "2:4", (32, 8)), "values have shape"),
+        ((values, metadata[:-1], "2:4", (64, 8)), "metadata have shape"),
+        (
+            (values.astype(np.float64), metadata, "2:4", (64, 8)),
+            "values are of type float64; expected float32 or uint8",
+        ),
+        ((values, metadata.astype(np.int8), "2:4", (64, 8)), "metadata are of type int8; expected uint8"),
+        ((values.tolist(), metadata, "2:4", (64, 8)), "values are of type list"),
+    ):
+        with pytest.raises(ng.Error, match=says):
+            ng.SparseMatrix(*parts)
+    assert (ng.SparseMatrix(values, metadata, "2:4", (64, 8)).to_dense() == stored.to_dense()).all()
+
+
+@pytest.mark.parametrize("pattern", ["2:4", "1:2", "4:8pair"])
+@pytest.mark.parametrize("format", ["nvfp4", "fp8_e4m3", "fp8_e5m2", "luq"])
+def test_minus_zero_is_zero(pattern: str, format: str) -> None:
+    """Which w * mask leaves: numbers and codes are stored as those of the matrix with +0."""
+    x = RNG.standard_normal((16, 64)).astype(np.float32)
+    mask = ng.sparsity_mask(x, pattern)
+    minus, plus = x * mask, np.where(mask, x, np.float32(0))
+    assert np.signbit(minus[~mask]).any()
+    a, b = ng.to_sparse(minus, pattern), ng.to_sparse(plus, pattern)
+    assert (a.values == b.values).all()
+    assert (a.metadata == b.metadata).all()
+    axis = -2 if format == "luq" else -1
+    qm, qp = (ng.quantize(m.T if format == "luq" else m, format, axis=axis) for m in (minus, plus))
+    element = qm.element
+    assert (ng.decode(qm.codes, element) == ng.decode(qp.codes, element)).all()
+    a, b = (ng.to_sparse(q.codes, pattern, element=element) for q in (qm, qp))
+    assert (a.values == b.values).all()
+    assert (a.metadata == b.metadata).all()
+    guessed = ng.to_sparse(qm.codes, pattern)
+    assert (ng.decode(guessed.to_dense(), element) == ng.decode(qp.codes, element)).all()
+
+
+def test_codes_that_are_no_minus_zero_stay() -> None:
+    codes = np.zeros((2, 8), np.uint8)
+    codes[:, 1], codes[:, 2] = 8, 5
+    assert (ng.to_sparse(codes).to_dense() == codes).all()  # fits as it is, whatever 8 is
+    assert (ng.to_sparse(codes, element="int4").to_dense() == codes).all()
+    assert (ng.to_sparse(codes, element="e4m3").to_dense() == codes).all()
+    assert (ng.to_sparse(codes, element="e2m1").to_dense() == np.where(codes == 8, 0, codes)).all()
+    codes[:, 3] = 3
+    assert (ng.to_sparse(codes).to_dense() == np.where(codes == 8, 0, codes)).all()
+    for element in ("int4", "e4m3", "e5m2"):
+        with pytest.raises(
+            ng.Error, match="^row 0 keeps 3 elements of columns 0 to 3; expected at most 2, as pruning to 2:4"
+        ):
+            ng.to_sparse(codes, element=element)
+    with pytest.raises(ng.Error, match="element is 'e2m1' without codes"):
+        ng.to_sparse(codes.astype(np.float32), element="e2m1")
+    with pytest.raises(ng.Error, match="x holds 255; expected codes of e2m1, 0 to 15"):
+        ng.to_sparse(np.full((1, 4), 255, np.uint8), element="e2m1")
+
+
 # docs/sparsity.md, Unbiased pruning. Magnitudes of 2^18 numbers, so a figure is off by some 0.3 % of itself, the heavy tail of
 # lognormal ones by more.
 TABLE = {
@@ -198,7 +268,7 @@ def test_refusals() -> None:
         ng.prune(x[0])
     with pytest.raises(ng.Error, match="multiple of 16"):
         ng.prune(x, "2:16")
-    with pytest.raises(ng.Error, match="keeps more"):
+    with pytest.raises(ng.Error, match="row 0 keeps 4 elements"):
         ng.to_sparse(x)
     with pytest.raises(ng.Error, match="no metadata"):
         ng.to_sparse(x, "4:8")

@@ -32,7 +32,7 @@ class NoFaultTest(unittest.TestCase):
 
     def test_reason_is_needed(self) -> None:
         for comment in ("// ng-no-fault", "// ng-no-fault:", "// ng-no-fault because", "// ng-no-fault(): reason"):
-            with pytest.raises(ValueError, match='a.sv:1: comment ".*" is wrong; expected "ng-no-fault: reason"'):
+            with pytest.raises(ValueError, match=r'a.sv:1: comment ".*" is wrong; expected "ng-no-fault: reason"'):
                 exemptions(f"assign a = b;  {comment}\n", "a.sv")
 
 

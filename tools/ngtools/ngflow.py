@@ -81,10 +81,10 @@ def design_code(text: str) -> str:
 
 
 def design_hash(files: list[Path]) -> str:
-    """Of the design in these files: comments, layout and `$fatal` checks may change without a record going stale."""
+    """Of the hardware in these files: comments, layout, checks and names of local signals do not count."""
     digest = hashlib.sha256()
     for path in files:
-        digest.update(design_code(path.read_text()).encode() + b"\n")
+        digest.update(systemverilog.hardware(path).encode() + b"\n")
     return digest.hexdigest()
 
 

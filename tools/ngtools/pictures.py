@@ -19,7 +19,7 @@ a constant of its RTL, or the width of a signal, under these parameters and the 
 Bars name their figures, each a file of the tree and the path of keys to a number in it, divided by `unit` if there is one:
 
     title = "…"
-    bars = [{text = "…", file = "synth/records/dot_nvfp4.json", keys = ["targets", "ice40", "lut4"]},
+    bars = [{text = "…", file = "synth/records/ice40.jsonl", keys = ["dot_nvfp4", "lut4"]},
             {text = "…", value = 1590, source = "…"},     cited, in grey; `to` is then a number
             {text = "…"}]                                 a heading
 
@@ -56,7 +56,7 @@ import itertools
 import matplotlib.pyplot as plt
 from matplotlib.patches import FancyBboxPatch
 
-from ngtools import ngflow, systemverilog
+from ngtools import ngflow, recorded, systemverilog
 from ngtools.ngflow import ROOT, FlowError
 
 FOLDER = ROOT / "docs" / "pictures"
@@ -209,7 +209,8 @@ def figure_of(name: str, bar: dict, which: str = "keys") -> float:
     for path in (which, "plus"):
         if path not in bar:
             continue
-        value = json.loads((ROOT / bar["file"]).read_text())
+        file = ROOT / bar["file"]
+        value = recorded.read(file) if file.suffix == recorded.SUFFIX else json.loads(file.read_text())
         for key in bar[path]:
             try:
                 if isinstance(key, dict):

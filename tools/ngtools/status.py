@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status of the units: what their records say, and what was measured (synth/records, verif/ledger.jsonl). A record of a
+"""The status of the units: what their records say, and what was measured (synth/records, verif/ledger). A record of a
 measurement that does not exist is an error, not an empty cell.
 
   status.py              print the tables (Markdown; tools/ngtools/generate.py makes docs/units/README.md of them)
@@ -13,8 +13,7 @@ import json
 import os
 import sys
 
-from ngtools import ngflow
-from ngtools.ledger import read_entries
+from ngtools import ngflow, recorded
 from ngtools.no_fault import exemptions
 from ngtools.records import Unit, read_units
 
@@ -68,31 +67,28 @@ def exempt_lines(unit: dict, others: set[str]) -> list[str]:
 
 
 def status() -> tuple[list[dict], list[str]]:
-    rows, problems, verdicts = [], [], read_entries()
+    rows, problems = [], []
     units = list(map(described, read_units()))
     owned = {unit["rtl"] for unit in units}
+    folder = ngflow.ROOT / "synth" / "records"
+    synthesized = {path.stem: recorded.read(path) for path in sorted(folder.glob(f"*{recorded.SUFFIX}"))}
     for unit in units:
         mutants, area = [], []
         for bench in unit["benches"]:
-            entry = verdicts.get(f"mutants.{bench}")
-            if entry is not None:
-                mutants.append(entry["figures"])
-            else:
-                problems.append(f"{unit['name']}: verif/ledger.jsonl has no mutants.{bench}; run make renew")
-        for entry in unit["synth"]:
-            path = ngflow.ROOT / "synth" / "records" / f"{entry['record']}.json"
+            path = ngflow.ROOT / "verif" / "ledger" / f"mutants.{bench}.json"
             if path.is_file():
-                record = json.loads(path.read_text())
-                area.append(
-                    {
-                        "record": entry["record"],
-                        "parameters": record["parameters"],
-                        "ice40_lut4": record["targets"].get("ice40", {}).get("lut4"),
-                    }
-                )
+                mutants.append(json.loads(path.read_text())["figures"])
+            else:
+                problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make renew")
+        for entry in unit["synth"]:
+            name = entry["record"]
+            found = [entries[name] for entries in synthesized.values() if name in entries]
+            if found:
+                lut4 = synthesized.get("ice40", {}).get(name, {}).get("lut4")
+                area.append({"record": name, "parameters": found[0]["parameters"], "ice40_lut4": lut4})
             else:
                 problems.append(
-                    f"{unit['name']}: {ngflow.from_root(path)} does not exist; run synth/synth.py --record {entry['record']}"
+                    f"{unit['name']}: no record {name} in synth/records; run synth/synth.py --record {name}"
                 )
         rows.append(
             unit

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyslang
 import pyslang.ast as slang
+import pyslang.parsing as parsing
 import pyslang.syntax as syntax
 
 
@@ -27,14 +28,75 @@ class Port:
     signed: bool
 
 
-def parse(path: Path) -> syntax.SyntaxTree:
+def parse(path: Path, defines: tuple[str, ...] = ()) -> syntax.SyntaxTree:
     """The syntax tree of a file; a syntax error is a SourceError with file and line."""
-    tree = syntax.SyntaxTree.fromFile(str(path), pyslang.SourceManager())
+    options = parsing.PreprocessorOptions()
+    options.predefines = list(defines)
+    tree = syntax.SyntaxTree.fromFile(str(path), pyslang.SourceManager(), pyslang.Bag([options]))
     errors = [item for item in tree.diagnostics if item.isError()]
     if errors:
         report = pyslang.DiagnosticEngine.reportAll(tree.sourceManager, tree.diagnostics)
         raise SourceError(f'file "{path}" is wrong; expected SystemVerilog: {report.strip().splitlines()[0]}')
     return tree
+
+
+LOCAL = {  # where a name is made that nothing outside the module sees
+    syntax.SyntaxKind.DataDeclaration,
+    syntax.SyntaxKind.NetDeclaration,
+    syntax.SyntaxKind.LocalVariableDeclaration,
+    syntax.SyntaxKind.ForVariableDeclaration,
+    syntax.SyntaxKind.FunctionPort,
+}
+# Names of other modules' ports and parameters, which may be spelled as a local name is.
+FOREIGN = {syntax.SyntaxKind.NamedPortConnection, syntax.SyntaxKind.NamedParamAssignment}
+
+
+def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",)) -> str:
+    """The code that decides over the hardware, a token a line, as the preprocessor leaves it with `defines`: without
+    comments, layout and elaboration checks, and with local signals numbered in their order, whatever they are called.
+    """
+    local: dict[str, str] = {}
+    tokens: list[str] = []
+    foreign = False
+
+    def declare(node: Any) -> Any:
+        kind = getattr(node, "kind", None)
+        if kind == syntax.SyntaxKind.Declarator and is_local(node):
+            local.setdefault(node.name.valueText, f"${len(local)}")
+        return slang.VisitAction.Advance
+
+    def visit(node: Any) -> Any:
+        nonlocal foreign
+        if isinstance(node, parsing.Token):
+            named = node.kind == parsing.TokenKind.Identifier
+            tokens.append(node.rawText if foreign and named else local.get(node.rawText, node.rawText))
+            foreign = foreign and not named
+            return slang.VisitAction.Advance
+        foreign = node.kind in FOREIGN
+        return slang.VisitAction.Skip if is_check(node) else slang.VisitAction.Advance
+
+    root = parse(path, defines).root
+    root.visit(declare)
+    root.visit(visit)
+    return "\n".join(tokens)
+
+
+def is_local(declarator: Any) -> bool:
+    """Whether nothing outside the module can see the name."""
+    statement = declarator.parent
+    if statement.kind != syntax.SyntaxKind.ParameterDeclaration:
+        return bool(statement.kind in LOCAL)
+    inside = statement.parent.kind == syntax.SyntaxKind.ParameterDeclarationStatement
+    return bool(inside and statement.parent.parent.kind != syntax.SyntaxKind.PackageDeclaration)
+
+
+def is_check(node: Any) -> bool:
+    """Whether this is `if (…) $fatal(…);`, alone or in a block, without an else: an elaboration check."""
+    if node.kind != syntax.SyntaxKind.IfGenerate or node.elseClause is not None:
+        return False
+    block = node.block
+    members = [block] if block.kind != syntax.SyntaxKind.GenerateBlock else list(block.members)
+    return bool([item.kind for item in members] == [syntax.SyntaxKind.ElabSystemTask])
 
 
 def names_of(path: Path) -> set[str]:
@@ -58,6 +120,7 @@ class Module:
     def __init__(self, top: str, files: list[Path], params: dict[str, int] | None = None):
         """`files` hold `top` and the packages that it refers to."""
         options = slang.CompilationOptions()
+        # A view, not a copy: the string has to live as long as the options are read.
         options.topModules = {top}
         options.paramOverrides = [f"{name}={value}" for name, value in (params or {}).items()]
         # What other files have is not needed for a module's own names.

@@ -37,7 +37,7 @@ SLASH = {".c", ".cpp", ".h", ".hpp", ".inc", ".S", ".ld", ".sv", ".v", ".vlt", "
 HASH = {".py", ".pyi", ".cmake", ".txt", ".toml", ".yaml", ".yml", ".sh", ""}  # "": the Makefile
 TEXT = SLASH | HASH | {".md", ".json", ".in", ".f", ".core"}
 # Endings of names that are looked for in backticks and comments.
-NAMED = "md|py|c|cpp|h|hpp|inc|sv|v|vlt|rdl|cmake|json|toml|yaml|yml|in|sh"
+NAMED = "md|py|c|cpp|h|hpp|inc|sv|v|vlt|rdl|cmake|jsonl|json|toml|yaml|yml|in|sh"
 
 # Names of files that are not in the repository and may be written all the same.
 ELSEWHERE = {

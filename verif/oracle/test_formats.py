@@ -113,6 +113,30 @@ def test_rounding_is_that_of_exact_fractions(name: str, rounding: str, overflow:
         assert code == want, f"{value!r}: got {code:#x}, expected {want:#x}"
 
 
+@pytest.mark.parametrize("rounding", ROUNDINGS)
+@pytest.mark.parametrize("name", ["bf16", "fp16", "fp32", "e5m2"])
+def test_integers_are_rounded_once(name: str, rounding: str) -> None:
+    """All 64 bits of them: at ties of the format, one beside them, at both ends of the types."""
+    rng = np.random.default_rng(5)
+    bits = ng.formats()[name].man_bits
+    numbers = [1, 2**53, 2**53 + 1, 2**60 + 2**52 + 1, 2**63 - 1, 2**64 - 1]
+    for width in range(bits + 3, 65):
+        for kept in rng.integers(1 << bits, 1 << (bits + 1), 8):
+            tie = (int(kept) << (width - bits - 1)) + (1 << max(width - bits - 2, 0))
+            numbers += [tie - 1, tie, tie + 1]
+    numbers = [n for n in numbers if n < 2**64]
+    assert len(numbers) > 500
+    for sign, dtype in ((1, np.uint64), (1, np.int64), (-1, np.int64)):
+        fit = [sign * n for n in numbers if dtype == np.uint64 or n < 2**63]
+        codes = ng.encode(np.array(fit, dtype), name, rounding=rounding, overflow="saturate")
+        if name == "fp32":  # to nearest even alone
+            assert rounding != "nearest_even" or codes.view(np.float32).tolist() == [
+                exact.fp32(Fraction(n)) for n in fit
+            ]
+        else:
+            assert codes.tolist() == [exact.encode_finite(name, Fraction(n), rounding, True) for n in fit]
+
+
 def test_float64_to_fp32_is_that_of_exact_fractions() -> None:
     x = sample("fp32", np.random.default_rng(9))
     got = ng.encode(x, "fp32").view(np.float32)

@@ -93,6 +93,11 @@ def one(name: str) -> int:
     return int(ng.encode(np.float32([1]), name)[0])
 
 
+def plain(scheme: str) -> float | None:
+    """The tensor scale of matrices that are to have none."""
+    return 1.0 if scheme == "nvfp4" else None
+
+
 def operand(
     rng: np.random.Generator, scheme: str, element: str, rows: int, k: int, fills: tuple[Fill, Fill], scale: float = 1.0
 ) -> ng.QuantizedMatrix:
@@ -145,8 +150,8 @@ def test_cancellation(format: str) -> None:
             scales = random_fill(rng, exact.SCALE_FORMAT[scheme], (2, half // block))
             a_scales = np.concatenate([scales[:1], scales[:1], [[1]]], axis=1).astype(np.uint8)
             b_scales = np.concatenate([scales[1:], scales[1:], [[1]]], axis=1).astype(np.uint8)
-            a = ng.QuantizedMatrix(scheme, left, a_codes, a_scales)
-            b = ng.QuantizedMatrix(scheme, right, b_codes, b_scales)
+            a = ng.QuantizedMatrix(scheme, left, a_codes, a_scales, plain(scheme))
+            b = ng.QuantizedMatrix(scheme, right, b_codes, b_scales, plain(scheme))
         got = ng.gemm(a, b.T)
         assert_bits_equal(got, exact.gemm(a, b), f"{format}, trial {trial}")
         if not scheme.startswith("mx"):
@@ -170,7 +175,10 @@ def powers(format: str, exponents: list[int], negative: list[bool]) -> tuple[ng.
     codes = np.zeros((2, len(values) * block), np.uint8)
     codes[0, ::block], codes[1, ::block] = ng.encode(sign, left), one(right)
     scales = ng.encode(values, exact.SCALE_FORMAT[scheme])[None]
-    return ng.QuantizedMatrix(scheme, left, codes[:1], scales), ng.QuantizedMatrix(scheme, right, codes[1:], scales)
+    return (
+        ng.QuantizedMatrix(scheme, left, codes[:1], scales, plain(scheme)),
+        ng.QuantizedMatrix(scheme, right, codes[1:], scales, plain(scheme)),
+    )
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -233,7 +241,7 @@ def test_long_contractions_of_largest_values(format: str, k: int) -> None:
     a = operand(rng, scheme, left, 1, k, FILLS["all max"])
     codes = a.codes.copy()
     codes[0, k // 3] = 1
-    a = ng.QuantizedMatrix(scheme, left, codes, a.scales)
+    a = ng.QuantizedMatrix(scheme, left, codes, a.scales, plain(scheme))
     b = operand(rng, scheme, right, 1, k, FILLS["all max"])
     assert_bits_equal(ng.gemm(a, b.T), exact.gemm(a, b), format)
 

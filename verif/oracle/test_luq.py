@@ -188,6 +188,10 @@ def test_hindsight() -> None:
     assert q.codes[0, 1] == 7
 
 
+BAD_SCALES = (np.nan, np.inf, 0.0, -1.0, 1e-60, 1e60)
+ONE = np.ones((1, 1), np.uint8)
+
+
 @pytest.mark.parametrize(
     ("call", "says"),
     [
@@ -200,6 +204,14 @@ def test_hindsight() -> None:
         (lambda: ng.luq.int4([1], clip=-1), "clip is -1"),
         (lambda: ng.luq.Int4Array([0, 15], 1.0), "9, 11, 13 and 15 take three bits of mantissa"),
         (lambda: ng.luq.Int4Array([0.5], 1.0), "expected integers"),
+        *((lambda s=s: ng.luq.Int4Array([0], s), "scale is .*; expected a positive finite") for s in BAD_SCALES),
+        *((lambda s=s: ng.luq.LuqArray(ONE, s, 7), "alpha is .*; expected a positive finite") for s in BAD_SCALES),
+        (lambda: ng.luq.LuqArray(ONE, 1.0, 6), "levels is 6: expected 7 to 8"),
+        (lambda: ng.luq.LuqArray(16 * ONE, 1.0, 7), "codes hold 16; expected a sign of 8 above a field of 0 to 7"),
+        (lambda: ng.luq.LuqArray(9 * ONE, 1.0, 8), "codes hold 9; expected a sign of 16 above a field of 0 to 8"),
+        (lambda: ng.luq.LuqArray(32 * ONE, 1.0, 8), "codes hold 32"),
+        (lambda: ng.luq.LuqArray([[1]], 1.0, 7), "codes are list; expected an array of uint8"),
+        (lambda: ng.luq.LuqArray(np.float32([[1]]), 1.0, 7), "codes are float32 of shape"),
         (lambda: ng.luq.gemm(ng.luq.int4([[1.0]]), ng.luq.int4([[1.0]])), "expected one LuqArray and one Int4Array"),
         (lambda: ng.luq.gemm(ng.luq.int4([[1.0]]), ng.luq.quantize([1.0])), "expected two dimensions"),
         (lambda: ng.luq.gemm(ng.luq.int4([[1.0]]), np.ones((1, 1))), "expected what luq.quantize or luq.int4 returns"),

@@ -44,7 +44,8 @@ typedef enum ng_result {
   NG_ERROR_BAD_METADATA,  /* STATUS.error 7 */
   NG_ERROR_BAD_CODE,      /* STATUS.error 8 */
   NG_ERROR_SCALE,         /* requantized results take another tensor scale: in FP8 a power of two */
-  NG_ERROR_UNKNOWN        /* STATUS.error 9 to 15 */
+  NG_ERROR_UNKNOWN,       /* STATUS.error 9 to 15 */
+  NG_ERROR_SIGNATURE      /* the tile has not taken exactly the register writes that it was sent */
 } ng_result_t;
 
 /* What a result means and what to do, as an English sentence; never null. */
@@ -227,6 +228,7 @@ typedef struct ng_gemm {
   const uint8_t *send_data;
   size_t send_bytes;
   uint32_t panels, edge; /* as last written */
+  uint32_t signature;    /* of all writes until now */
   struct {               /* next result word; as operand A: image in the chunk, word in the image, 0 */
     uint32_t block, chunk, a_panel, b_panel, row, col;
   } result;

@@ -15,7 +15,7 @@
 
 /* Version, read only. */
 #define NG_TILE_VERSION_OFFSET 0x004u
-#define NG_TILE_VERSION_RESET 0x00010600u
+#define NG_TILE_VERSION_RESET 0x00010700u
 /* patch: incremented otherwise */
 #define NG_TILE_VERSION_PATCH_SHIFT 0u
 #define NG_TILE_VERSION_PATCH_MASK 0x000000FFu
@@ -337,6 +337,14 @@
 #define NG_TILE_RESULT_CODE_ADDRESS_SHIFT 16u
 #define NG_TILE_RESULT_CODE_ADDRESS_MASK 0x00FF0000u
 #define NG_TILE_RESULT_CODE_ADDRESS_MAX 0xFFu
+
+/* Signature of writes, read only. */
+#define NG_TILE_SIGNATURE_OFFSET 0x068u
+#define NG_TILE_SIGNATURE_RESET 0x00000000u
+/* value: of the writes since the reset */
+#define NG_TILE_SIGNATURE_VALUE_SHIFT 0u
+#define NG_TILE_SIGNATURE_VALUE_MASK 0xFFFFFFFFu
+#define NG_TILE_SIGNATURE_VALUE_MAX 0xFFFFFFFFu
 
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u

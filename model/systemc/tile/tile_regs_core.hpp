@@ -151,6 +151,8 @@ class TileRegsCore {
         return existing(params.encoders != 0, fields_.compress);
       case r::result_code::offset:
         return existing(params.encoders != 0, 0);
+      case r::signature::offset:
+        return fields_.signature;
       default:
         return peek_counter(address, status);
     }
@@ -163,7 +165,11 @@ class TileRegsCore {
     code_valid_ = result_code_valid_ = false;
     if (read) this->read(status);
     std::uint32_t acknowledged = 0;
-    if (write) bresp_ = this->write(acknowledged) ? 0 : 2;
+    if (write) {
+      const bool good = this->write(acknowledged);
+      bresp_ = good ? 0 : 2;
+      if (good) sign();
+    }
     fields_.irq_pending = tile_regs::irq_pending::done.put(status.done_event) |
                           tile_regs::irq_pending::error.put(status.error_event) | (fields_.irq_pending & ~acknowledged);
     if (clear) {
@@ -192,6 +198,7 @@ class TileRegsCore {
     std::uint32_t panels = tile_regs::panels::reset, edge = tile_regs::edge::reset;
     std::uint32_t requantize = tile_regs::requantize::reset, tensor_scale = tile_regs::tensor_scale::reset;
     std::uint32_t compress = tile_regs::compress::reset;
+    std::uint32_t signature = tile_regs::signature::reset;
   };
   using High = std::array<std::uint32_t, 9>;  // upper words of the counters, kept when the lower ones are read
 
@@ -229,6 +236,17 @@ class TileRegsCore {
     const std::size_t index = counter_of(araddr_);
     if (params.counters && index < high_.size() && !(araddr_ & 4))
       high_[index] = static_cast<std::uint32_t>(counter(*status.counters, index) >> 32);
+  }
+
+  /// Takes the write that is held into the signature.
+  void sign() {
+    namespace r = tile_regs;
+    if (awaddr_ == r::control::offset || awaddr_ == r::irq_enable::offset || awaddr_ == r::irq_pending::offset) return;
+    const std::uint32_t key = std::uint32_t{wstrb_} << 12 | awaddr_;
+    std::uint32_t x = fields_.signature ^ wdata_ ^ (key << 16 | key);
+    x ^= x << 13;
+    x ^= x >> 17;
+    fields_.signature = x ^ x << 5;
   }
 
   /// Does the write that is held; false: an error. `acknowledged`: interrupts that it clears.

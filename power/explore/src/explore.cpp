@@ -19,6 +19,7 @@
 #include "gauge/data.hpp"
 #include "narrowgauge/io/error.hpp"
 #include "narrowgauge/io/output.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -168,14 +169,8 @@ struct ElementArea {
 };
 using AreaTable = std::map<std::string, ElementArea, std::less<>>;
 
-// Of a column: rounding its sums (synth/records/fixed_to_fp32.json).
+// Of a column: rounding its sums (fixed_to_fp32 in synth/records/generic.jsonl).
 constexpr double column_gates = 616;
-
-Json embedded_json(std::string_view path) {
-  for (const DataFile& file : embedded_data())
-    if (file.path == path) return Json::parse(file.text);
-  return {};
-}
 
 MacQuestion mac_question(const NumberFormat& numbers, int lanes) {
   MacQuestion question;
@@ -203,8 +198,8 @@ std::map<int, Json> recorded_cells(const NumberFormat& numbers, const std::strin
             ? mac != wanted
             : mac.a_format != wanted.a_format || mac.b_format != wanted.b_format || !mac.accumulator)
       continue;
-    const std::string path = "records/" + technology + "/" + unit["name"].get<std::string>() + ".json";
-    if (Json record = embedded_json(path); !record.is_null()) found[lanes] = std::move(record);
+    if (Json record = embedded_record(technology, unit["name"].get<std::string>()); !record.is_null())
+      found[lanes] = std::move(record);
   }
   return found;
 }
@@ -275,9 +270,7 @@ SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& techno
   for (const Records& of : all) {
     if (of.format != numbers.name) continue;
     for (const std::string& from : {technology, std::string("osu018")}) {
-      const auto record = [&](const std::string& unit) {
-        return embedded_json("records/" + from + "/" + unit + ".json");
-      };
+      const auto record = [&](const std::string& unit) { return embedded_record(from, unit); };
       const Json sparse = record(of.sparse), dense = record(of.dense), cell = record(of.cell);
       if (sparse.is_null() || dense.is_null() || cell.is_null()) continue;
       const auto ratio = [&](const char* pointer) {
@@ -305,11 +298,10 @@ std::optional<Codec> codec_in(const std::string& technology, const std::string& 
   Codec codec;
   const auto add = [&](const char* unit, double& energy_j, std::string& source) {
     const std::optional<Price> price = prices.unit(unit, technology);
-    const auto path = [&](const std::string& from) { return "records/" + from + "/" + unit + ".json"; };
-    Json record = embedded_json(path(technology));
+    Json record = embedded_record(technology, unit);
     double scale = 1;
     if (record.is_null()) {
-      record = embedded_json(path("osu018"));
+      record = embedded_record("osu018", unit);
       scale = node_of(technology).value_or(180e-9) / 180e-9;
     }
     if (!price || record.is_null()) return false;
@@ -363,11 +355,8 @@ AreaTable area_table(const AreaAssumptions& area) {
 
 /// Feature size of a technology, or nothing.
 std::optional<double> node_of(const std::string& technology) {
-  for (const DataFile& file : embedded_data()) {
-    if (file.path != "technologies/" + technology + ".json") continue;
-    const Json json = Json::parse(file.text);
-    if (json.contains("node_m")) return json["node_m"].get<double>();
-  }
+  if (const Json json = embedded_json("technologies/" + technology + ".json"); json.contains("node_m"))
+    return json["node_m"].get<double>();
   static const std::map<std::string, double> qflow{{"osu018", 180e-9}, {"osu035", 350e-9}, {"osu050", 500e-9}};
   const auto found = qflow.find(technology);
   return found == qflow.end() ? std::nullopt : std::optional(found->second);
@@ -854,23 +843,31 @@ const Workload& Explorer::workload() const { return data_->workload; }
 const std::string& Explorer::id() const { return data_->id; }
 nlohmann::ordered_json Explorer::sources() const { return data_->sources; }
 
+namespace {
+constexpr std::size_t explored_at_once = 4096;  // points
+}
+
 void Explorer::evaluate(std::uint64_t first, std::span<Point> out) const {
   if (first > points() || out.size() > points() - first)
     throw Error("points " + std::to_string(first) + " to " + std::to_string(first + out.size()) +
                 " are beyond the space's " + std::to_string(points()));
-  data_->evaluate(first, out);
+  for (std::size_t at = 0; at < out.size(); at += explored_at_once) {
+    detail::breathe();
+    data_->evaluate(first + at, out.subspan(at, std::min(explored_at_once, out.size() - at)));
+  }
 }
 
 Front Explorer::front_of(std::uint64_t begin, std::uint64_t end) const {
   if (begin > end || end > points())
     throw Error("points " + std::to_string(begin) + " to " + std::to_string(end) + " are not a part of the space's " +
                 std::to_string(points()));
-  constexpr std::uint64_t block = 4096;
+  constexpr std::uint64_t block = explored_at_once;
   std::vector<Point> out(std::min(block, end - begin));
   Best best(data_->space.objectives.size());
   Front front;
   front.evaluated = end - begin;
   for (; begin < end; begin += block) {
+    detail::breathe();
     const std::size_t count = std::min(block, end - begin);
     data_->evaluate(begin, std::span(out).first(count));
     for (std::size_t i = 0; i < count; ++i) {

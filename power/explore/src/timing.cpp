@@ -25,7 +25,8 @@ constexpr Time longest_idle = 64;            // TileDriverPort
 constexpr std::int64_t queue_depth = 4;      // commands in a queue of the tile
 constexpr std::int64_t packets_at_once = 4;  // TileDriverPort
 constexpr std::int64_t command_beats = 64;   // DEFAULT_COMMAND_BEATS
-constexpr Time accesses_before = 5;          // ng_tile_gemm_start: STATUS, LOADS, DONE, IRQ_PENDING, IRQ_ENABLE
+constexpr Time accesses_before = 6;          // ng_tile_gemm_start: STATUS, SIGNATURE, LOADS, DONE, both of IRQ
+constexpr Time accesses_behind = 3;          // of the last step: LOADS, DONE, SIGNATURE
 constexpr Time settings = 2;                 // registers written before the first COMPUTE: FORMAT, SCALE
 constexpr Time load_to_word = 1;             // from the end of the write of LOAD to the first word at the loader
 constexpr Time compute_to_beat = 2;          // from the end of the write of COMPUTE to the first image addressed
@@ -601,8 +602,8 @@ class Timing {
       for (; compute_space != 0 && commands < commands_.size(); --compute_space, ++commands)
         now += access_cycles *
                (1 + commands_[commands].panels + commands_[commands].edge + (commands == 0 ? settings : 0));
-      // Idle, with all results there: LOADS and DONE are read.
-      if (end <= round) return now + 2 * access_cycles;
+      // Idle, with all results there: LOADS, DONE and SIGNATURE are read.
+      if (end <= round) return now + accesses_behind * access_cycles;
       // Woken by a packet that has left, by a result, or by the clock.
       while (left < sent && packet_left(left) < now) ++left;
       while (burst < bursts_.size() && bursts_[burst].end() < now) ++burst;

@@ -8,6 +8,7 @@
 #include "features_operands.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/pann/pann.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 
 namespace narrowgauge::power {
@@ -53,8 +54,10 @@ Vectors integer_codes(const Side& side, int width, bool is_signed, bool symmetri
   const double scale = as_they_are || largest == 0 ? 1 : static_cast<double>(top) / largest;
   const std::uint32_t mask = (std::uint32_t{1} << width) - 1;
   Vectors to{side.vectors(), length, 0, std::vector<std::uint32_t>(side.vectors() * length), {}};
+  detail::Pace pace;
   for (std::size_t v = 0; v < to.count; ++v) {
     for (std::size_t i = 0; i < side.k(); ++i) {
+      pace();
       const std::size_t at = side.index(v, i);
       const double code = std::nearbyint(side.x[at] * scale);
       if (code < bottom || code > top || (as_they_are && code != side.x[at]))
@@ -70,6 +73,7 @@ Vectors pann_codes(const Side& side, const MacSpec& mac, std::size_t length) {
   Vectors to{side.vectors(), length, 0, std::vector<std::uint32_t>(side.vectors() * length), {}};
   std::vector<float> vector(side.k());
   for (std::size_t v = 0; v < to.count; ++v) {
+    detail::breathe();
     for (std::size_t i = 0; i < vector.size(); ++i) vector[i] = side.x[side.index(v, i)];
     const pann::PannWeights weights = pann::quantize_weights(vector, mac.additions);
     if (weights.storage_width > mac.b_width)
@@ -97,7 +101,9 @@ Vectors quantized_codes(const Side& side, const MacSpec& mac, bool b, std::size_
   const std::size_t blocks = q.scales.empty() ? 0 : length / block_size(q.scheme);
   Vectors to{q.rows, length, blocks, std::vector<std::uint32_t>(q.rows * length),
              std::vector<std::uint8_t>(q.rows * blocks)};
+  detail::Pace pace;
   for (std::size_t v = 0; v < q.rows; ++v) {
+    pace(length);
     for (std::size_t i = 0; i < std::min(length, q.k_padded); ++i)
       to.codes[v * length + i] = q.codes[v * q.k_padded + i];
     for (std::size_t i = 0; i < std::min(blocks, q.blocks()); ++i)
@@ -142,8 +148,10 @@ ProductOperands product_operands(const MacSpec& mac, std::span<const float> a, s
     codes.insert(codes.end(), at(from.codes, v * length), at(from.codes, (v + 1) * length));
     scales.insert(scales.end(), at(from.scales, v * from.blocks), at(from.scales, (v + 1) * from.blocks));
   };
+  detail::Pace pace;
   for (std::size_t m = 0; m < use_rows; ++m) {
     for (std::size_t n = 0; n < use_columns; ++n) {
+      pace(length);
       append(va, m * rows / use_rows, to.a, to.a_scale);
       append(vb, n * columns / use_columns, to.b, to.b_scale);
     }

@@ -10,6 +10,7 @@
 #include "features/paper.hpp"
 #include "features/text.hpp"
 #include "gauge_data.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/power/json.hpp"
 
 namespace narrowgauge::power {
@@ -439,6 +440,7 @@ Answer Gauge::Data::answer_by_paper(const Question& question) const {
 }
 
 Answer Gauge::energy(const Question& question) const {
+  detail::breathe();  // tables ask many
   validate(question);
   return question.mode == Mode::pann_paper ? data_->answer_by_paper(question) : data_->answer_refined(question);
 }

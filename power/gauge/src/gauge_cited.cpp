@@ -8,6 +8,7 @@
 
 #include "features/text.hpp"
 #include "gauge_data.hpp"
+#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/power/json.hpp"
 
 namespace narrowgauge::power {
@@ -127,6 +128,7 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
 }
 
 Answer Gauge::energy(const MemoryQuestion& question) const {
+  detail::breathe();
   if (!(question.bits >= 0) || std::isinf(question.bits))
     throw FieldError("bits", number_text(question.bits), "a finite number, not negative");
   const Memory* memory = nullptr;

@@ -190,6 +190,44 @@ Answer finish_answer(Answer answer, double count, bool explain, Term each) {
 
 using namespace data;
 
+void each_embedded(std::string_view prefix, const std::function<void(const Json&)>& take) {
+  for (const DataFile& file : embedded_data()) {
+    if (!file.path.starts_with(prefix)) continue;
+    const bool lines = file.path.ends_with(".jsonl");
+    std::size_t begin = 0;
+    for (int number = 1; begin < file.text.size(); ++number) {
+      const std::size_t end = lines ? file.text.find('\n', begin) : std::string_view::npos;
+      const std::string_view text = file.text.substr(begin, end - begin);
+      begin = end == std::string_view::npos ? end : end + 1;
+      try {
+        take(Json::parse(text));
+      } catch (const std::exception& error) {
+        throw Error("power/" + std::string(file.path) + (lines ? ":" + std::to_string(number) : "") + ": " +
+                    error.what());
+      }
+    }
+  }
+}
+
+Json embedded_json(std::string_view path) {
+  for (const DataFile& file : embedded_data())
+    if (file.path == path) return Json::parse(file.text);
+  return {};
+}
+
+Json embedded_record(std::string_view technology, std::string_view unit) {
+  using Records = std::map<std::pair<std::string, std::string>, Json, std::less<>>;
+  static const Records records = [] {
+    Records found;
+    each_embedded("records/", [&](const Json& record) {
+      found[{record.at("technology").get<std::string>(), record.at("unit").get<std::string>()}] = record;
+    });
+    return found;
+  }();
+  const auto found = records.find(std::pair(std::string(technology), std::string(unit)));
+  return found == records.end() ? Json() : found->second;
+}
+
 void Gauge::Data::add_technology(const Json& json) {
   Technology& technology = technologies[json.at("name")];
   technology.name = json.at("name");
@@ -268,34 +306,24 @@ Gauge::Gauge() : Gauge(std::span<const std::filesystem::path>()) {}
 Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
   auto data = std::make_unique<Data>();
   Units units;
-  const auto each_file = [](std::string_view folder, auto&& take) {
-    for (const DataFile& file : embedded_data()) {
-      if (!file.path.starts_with(folder)) continue;
-      try {
-        take(Json::parse(file.text));
-      } catch (const std::exception& error) {
-        throw Error("power/" + std::string(file.path) + ": " + error.what());
-      }
-    }
-  };
-  each_file("units.json", [&](const Json& json) {
+  each_embedded("units.json", [&](const Json& json) {
     for (const Json& unit : json.at("units"))
       if (unit.contains("mac"))
         units[unit.at("name")] = {mac_spec_from_json(unit.at("mac")), unit.at("macs_per_cycle")};
   });
-  each_file("technologies/", [&](const Json& json) { data->add_technology(json); });
-  each_file("calibration/", [&](const Json& json) {
+  each_embedded("technologies/", [&](const Json& json) { data->add_technology(json); });
+  each_embedded("calibration/", [&](const Json& json) {
     try {
       data->add_calibration(json, units);
     } catch (const std::exception& error) {  // of this technology only: the others go on answering
       data->technologies[json.value("technology", "")].fault = error.what();
     }
   });
-  each_file("records/", [&](const Json& json) { data->add_record(json, units); });
-  each_file("ice40up/estimates.json", [&](const Json& json) {
+  each_embedded("records/", [&](const Json& json) { data->add_record(json, units); });
+  each_embedded("ice40up/estimates.json", [&](const Json& json) {
     for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
   });
-  each_file("memory.json", [&](const Json& json) {
+  each_embedded("memory.json", [&](const Json& json) {
     for (const Json& memory : json.at("memories")) data->memories.push_back(memory_from_json(memory));
   });
   for (const auto& path : calibrations) {

@@ -33,7 +33,7 @@ import time
 import tomllib
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
 from ngtools.power.technology import LibertyError, liberty_file, read_technology
 
@@ -316,8 +316,9 @@ class Flow:
             )
         return str(path)
 
-    def record_path(self, name: str) -> Path:
-        return self.options.records / self.name / f"{name}.json"
+    @property
+    def records_file(self) -> Path:
+        return self.options.records / f"{self.name}{recorded.SUFFIX}"
 
     def prepare(self, unit: dict) -> tuple[Path, dict]:
         work = self.work / unit["name"]
@@ -371,12 +372,12 @@ class Flow:
 
     def check(self, unit: dict) -> list[str]:
         """Differences from the record."""
-        path = self.record_path(unit["name"])
-        if not path.exists():
+        record = recorded.read(self.records_file).get(unit["name"])
+        if record is None:
             return [
-                f"{ngflow.from_root(path)} is missing; run tools/ngtools/power/characterize.py --record --units {unit['name']}"
+                f"{ngflow.from_root(self.records_file)} has no such record; "
+                f"run tools/ngtools/power/characterize.py --record --units {unit['name']}"
             ]
-        record = json.loads(path.read_text())
         problems = [
             f"{key} is {unit[key]}, recorded {record[key]}"
             for key in ("params", per_cycle(unit), "set")
@@ -452,7 +453,9 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
         type=int,
         help=f"counted clock cycles of every stimulus (default {CYCLES}; digits: at least {MACS['digits']} multiply-accumulates)",
     )
-    parser.add_argument("--record", action="store_true", help="write power/records/<technology>/<unit>.json")
+    parser.add_argument(
+        "--record", action="store_true", help="write the unit's line of power/records/<technology>.jsonl"
+    )
     parser.add_argument("--check", action="store_true", help="compare a slice with the record")
     parser.add_argument("--list", action="store_true", help="the units")
     parser.add_argument("--json", action="store_true", help="records as JSON on stdout")
@@ -486,10 +489,11 @@ def main() -> int:
     if not chosen:
         raise FlowError(f"no unit is called {options.units}; known: {', '.join(flow.units)}")
     if options.list:
+        known = {path.stem: recorded.lines(path) for path in sorted(options.records.glob(f"*{recorded.SUFFIX}"))}
         for unit in chosen:
-            recorded = sorted(p.parent.name for p in options.records.glob(f"*/{unit['name']}.json"))
+            where = [technology for technology, records in known.items() if unit["name"] in records]
             print(
-                f"{unit['name']:28} {unit['top']:18} {unit['set']:9} {','.join(unit['stimuli']):28} {' '.join(recorded)}"
+                f"{unit['name']:28} {unit['top']:18} {unit['set']:9} {','.join(unit['stimuli']):28} {' '.join(where)}"
             )
         return 0
     status, results = 0, []
@@ -514,9 +518,7 @@ def main() -> int:
             continue
         results.append(record)
         if options.record:
-            path = flow.record_path(unit["name"])
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(record, indent=1) + "\n")
+            recorded.update(flow.records_file, {unit["name"]: record})
         if options.json:
             print(
                 f"{number}/{len(chosen)} {unit['name']} {time.monotonic() - begin:.0f} s", file=sys.stderr, flush=True

@@ -4,8 +4,9 @@
 Energy per cycle = sum over the features of power/features/include/narrowgauge/power/features.hpp of count x coefficient. The
 coefficients, joules and not negative, are those of about the least sum of absolute relative errors over the samples of
 units whose "set" in power/units.json is "fit" (each unit weighs the same), L0's expected and L1's counted features
-alike, so that one vector serves both rungs. Samples: power/records/<technology>. The stimuli are made again and must have the
-recorded hashes; power/calibration/<technology>.json is the result. What the fields of that file mean: docs/energy_ladder.md.
+alike, so that one vector serves both rungs. Samples: power/records/<technology>.jsonl. The stimuli are made again and must have the
+recorded hashes; power/calibration/<technology>.json has what the gauge and the pages need of the result, --json all of it.
+What the fields of that file mean: docs/energy_ladder.md.
 
 examples
   tools/ngtools/power/fit.py                          fit osu018 and print the errors
@@ -27,9 +28,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import characterize, solve
+from ngtools.power import characterize, ladder, solve
 
 RECORDS = ROOT / "power" / "records"
 CALIBRATIONS = ROOT / "power" / "calibration"
@@ -111,10 +112,10 @@ def make_stimuli(records: dict[str, dict], known: Features, programs: Path, work
 def load_samples(technology: str, programs: Path, known: Features) -> list[Sample]:
     """Of a technology. `known`: what is counted already; the units and stimuli of the technologies are the same."""
     units = characterize.load_units(characterize.UNITS)
-    records = {path.stem: json.loads(path.read_text()) for path in sorted((RECORDS / technology).glob("*.json"))}
+    records = recorded.read(RECORDS / f"{technology}{recorded.SUFFIX}")
     records = {name: record for name, record in records.items() if "mac" in units.get(name, {})}
     if not records:
-        raise FlowError(f"power/records/{technology} has no record of a unit of power/units.json")
+        raise FlowError(f"power/records/{technology}.jsonl has no record of a unit of power/units.json")
     for program in ("ng_stimulus", "ng_features"):
         if not (programs / program).exists():
             raise FlowError(f"program {programs / program} is missing; build it or give --programs")
@@ -216,7 +217,7 @@ def ranges(samples: list[Sample]) -> dict:
 
 
 def calibrate(technology: str, samples: list[Sample]) -> dict:
-    """The content of power/calibration/<technology>.json."""
+    """All that --json prints, named by its hash."""
     seen = [s for s in samples if not s.held_out]
     unseen = [s for s in samples if s.held_out]
     if not seen or not unseen:
@@ -233,6 +234,40 @@ def calibrate(technology: str, samples: list[Sample]) -> dict:
     content |= {"fitted_units": sorted({s.unit for s in seen}), "ranges": ranges(seen)}
     identity = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
     return {"id": identity, **content}
+
+
+def summary(samples: list[dict]) -> dict:
+    """Of these errors: mean and largest size, and of how many samples and units."""
+    size = [abs(sample["error"]) for sample in samples]
+    units = len({sample["unit"] for sample in samples})
+    return {"mean_abs": solve.mean(size), "max": max(size), "samples": len(size), "units": units}
+
+
+def by_family(samples: list[dict], units: dict[str, dict]) -> dict[str, dict]:
+    """The summary of each family of the ladder's page that has samples."""
+    found: dict[str, list[dict]] = {}
+    for sample in samples:
+        found.setdefault(ladder.family(units[sample["unit"]]["mac"]), []).append(sample)
+    return {name: summary(found[name]) for name in ladder.FAMILIES if name in found}
+
+
+def stored(content: dict, units: dict[str, dict]) -> dict:
+    """The content of power/calibration/<technology>.json: without lists of the fit that nothing but --json shows."""
+    kept = {key: value for key, value in content.items() if key not in ("leave_one_out", "ranges")}
+    kept["leave_one_out"] = {
+        rung: {
+            **{key: of[key] for key in ("error_mean_abs", "error_max")},
+            "families": by_family(of["held_out"], units),
+        }
+        for rung, of in content["leave_one_out"].items()
+    }
+    return kept | {"checksum": checksum(kept)}
+
+
+def checksum(content: dict) -> str:
+    """Of a calibration's file without this key, so that no figure in it changes by hand."""
+    rest = {key: value for key, value in content.items() if key != "checksum"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def load_calibration(technology: str) -> tuple[dict, Calibration]:
@@ -280,11 +315,15 @@ def text(content: dict) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--technology", default="osu018", help="folders of power/records, separated by commas (default osu018)"
+        "--technology", default="osu018", help="files of power/records, separated by commas (default osu018)"
     )
     parser.add_argument("--record", action="store_true", help="write power/calibration/<technology>.json")
     parser.add_argument("--check", action="store_true", help="compare with the recorded calibration")
-    parser.add_argument("--json", action="store_true", help="the calibration on stdout")
+    parser.add_argument(
+        "--json",
+        action="store_true",
+        help="all of the fit on stdout: also its ranges, and each error of each unit left out once",
+    )
     parser.add_argument(
         "--programs", type=Path, default=ROOT / "build" / "bin", help="folder of ng_stimulus and ng_features"
     )
@@ -298,8 +337,8 @@ def main() -> int:
         now = calibrate(technology, load_samples(technology, options.programs.resolve(), known))
         print(json.dumps(now, indent=1) if options.json else text(now), flush=True)
         if options.record:
-            CALIBRATIONS.mkdir(exist_ok=True)
-            (CALIBRATIONS / f"{technology}.json").write_text(json.dumps(now, indent=1) + "\n")
+            kept = stored(now, characterize.load_units(characterize.UNITS))
+            recorded.write_whole(CALIBRATIONS / f"{technology}.json", recorded.by_lines(kept))
         if options.check:
             problems += [f"{technology}: {p}" for p in differences(now, load_calibration(technology)[0])]
     for problem in problems:

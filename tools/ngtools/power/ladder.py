@@ -17,7 +17,7 @@ import argparse
 import json
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
 from ngtools.power import solve
 from ngtools.prose import a_sentence_a_line
@@ -74,8 +74,8 @@ class Ladder:
         self.reference = REFERENCES[reference]
         self.units = {u["name"]: u for u in read(ROOT / "power" / "units.json")["units"] if "mac" in u}
         self.calibration = read(ROOT / "power" / "calibration" / f"{technology}.json")
-        records = [read(path) for path in sorted((ROOT / "power" / "records" / technology).glob("*.json"))]
-        self.records = {r["unit"]: r for r in records if r["unit"] in self.units}
+        records = recorded.read(ROOT / "power" / "records" / f"{technology}{recorded.SUFFIX}")
+        self.records = {name: record for name, record in records.items() if name in self.units}
 
     def errors(self) -> list[dict]:
         """By family and rung, held-out units first, those left out one by one where the family has none; at last all of the
@@ -85,16 +85,16 @@ class Ladder:
         for title, families in {**{f: [f] for f in FAMILIES}, **wholes}.items():
             row: dict = {"format": title}
             for rung in RUNGS:
-                sources = {"held out": self.calibration[rung]["held_out"]}
-                if title not in wholes:
-                    sources["left out one by one"] = self.calibration["leave_one_out"][rung]["held_out"]
-                for how, samples in sources.items():
-                    found = [s for s in samples if family(self.units[s["unit"]]["mac"]) in families]
-                    if found:
-                        size = [abs(s["error"]) for s in found]
-                        row[rung] = {"mean_abs": solve.mean(size), "max": max(size), "samples": len(size)}
-                        row["how"], row["units"] = how, len({s["unit"] for s in found})
-                        break
+                samples = self.calibration[rung]["held_out"]
+                found = [s for s in samples if family(self.units[s["unit"]]["mac"]) in families]
+                left_out = self.calibration["leave_one_out"][rung]["families"].get(title)
+                if found:
+                    size = [abs(s["error"]) for s in found]
+                    row[rung] = {"mean_abs": solve.mean(size), "max": max(size), "samples": len(size)}
+                    row["how"], row["units"] = "held out", len({s["unit"] for s in found})
+                elif left_out:
+                    row[rung] = {key: left_out[key] for key in ("mean_abs", "max", "samples")}
+                    row["how"], row["units"] = "left out one by one", left_out["units"]
             if "how" in row:
                 rows.append(row)
         return rows
@@ -363,13 +363,15 @@ independent to L0 and not in a network: compare L0 and L1 on `digits`.
 
 | field | what |
 |---|---|
-| `id` | hash of the rest: 16 hex digits of the SHA-256 |
+| `id` | of the whole fit, as `fit.py --json` prints it: 16 hex digits of the SHA-256 |
 | `coefficients` | joules per cycle and unit of each feature, by its name |
 | `l2_scale` | what L2 without the clock is multiplied by to stand for L3 |
 | `L0`, `L1`, `L2`, `L2_raw` | `error_mean_abs`, `error_max`, `held_out`: unit, stimulus, signed relative error |
-| `leave_one_out` | the same of the fit's units, each left out once |
-| `ranges` | by format: what the fit has seen, [least, largest] of numbers, lists of names (the gauge's range is narrower, [joint](energy.md#range)) |
+| `leave_one_out` | the same of the fit's units, each left out once, in sum and by format |
 | `fitted_units` | their names |
+| `checksum` | of this file without this key |
+
+`tools/ngtools/power/fit.py --json` prints the whole fit, also `ranges`, what the fit has seen of each format, and every error of `leave_one_out`.
 """
     return a_sentence_a_line(text)
 

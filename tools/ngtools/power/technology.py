@@ -16,11 +16,13 @@ Liberty's areas are taken as square micrometres, as is customary: the format its
 from __future__ import annotations
 
 import argparse
+import gzip
 import hashlib
 import json
 import math
 import re
 import sys
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -132,9 +134,19 @@ def truth_table(function: str, names: list[str]) -> str:
 # ---------------------------------------------------------------- tables
 
 
+def number(value: Any) -> float:
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        result = math.nan
+    if not math.isfinite(result):
+        raise Unusable(f"'{value}' in it is wrong; expected a finite number")
+    return result
+
+
 def numbers(value: Any) -> list[float]:
     values = value if isinstance(value, list) else [value]
-    return [float(item) for part in values for item in text(part).replace(",", " ").split()]
+    return [number(item) for part in values for item in text(part).replace(",", " ").split()]
 
 
 def unconditional(rows: list[dict]) -> list[dict]:
@@ -154,16 +166,30 @@ def unconditional(rows: list[dict]) -> list[dict]:
     return result
 
 
+def source(path: Path) -> str:
+    """The text of a Liberty file, packed by gzip or not; comments that are not UTF-8 are Latin-1."""
+    try:
+        content = path.read_bytes()
+        if content.startswith(b"\x1f\x8b"):
+            content = gzip.decompress(content)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise LibertyError(f'Liberty file "{path}" cannot be unpacked; expected all of a gzip file: {error}') from None
+    except OSError as error:
+        raise LibertyError(
+            f"Liberty file {path} cannot be read ({error.strerror}); for osu018, osu035, osu050 install Debian's "
+            "qflow-tech-osu018, -osu035, -osu050"
+        ) from None
+    try:
+        decoded = content.decode()
+    except UnicodeDecodeError:
+        decoded = content.decode("latin-1")
+    return decoded.replace("\r\n", "\n").replace("\r", "\n")
+
+
 class Reader:
     def __init__(self, path: Path):
         self.path = path
-        try:
-            self.source = path.read_text()
-        except OSError as error:
-            raise LibertyError(
-                f"Liberty file {path} cannot be read ({error.strerror}); for osu018, osu035, osu050 install Debian's "
-                "qflow-tech-osu018, -osu035, -osu050"
-            ) from None
+        self.source = source(path)
         try:
             self.library = parse_liberty(self.source)
         except Exception as error:  # whatever the parser throws
@@ -179,7 +205,7 @@ class Reader:
         prefix = text(scale[1]).lower()
         if prefix not in ("ff", "pf"):
             raise LibertyError(f"capacitive_load_unit '{prefix}' in {path} is not understood; expected ff or pf")
-        self.farad = float(scale[0]) * PREFIX[prefix[0]]
+        self.farad = number(scale[0]) * PREFIX[prefix[0]]
         self.joule = self.farad * self.volt**2
         self.templates = {
             text(group.args[0]): group
@@ -192,11 +218,11 @@ class Reader:
             if text(group.args[0]) == text(self.library.get("default_operating_conditions", "")) and group.get(
                 "voltage"
             ):
-                return float(group["voltage"]) * self.volt
+                return number(group["voltage"]) * self.volt
         value = self.library.get("nom_voltage")
         if value is None:
             raise LibertyError(f"Liberty file {self.path} has neither nom_voltage nor default operating conditions")
-        return float(value) * self.volt
+        return number(value) * self.volt
 
     def table(self, group: Any) -> dict:
         name = text(group.args[0]) if group.args else "scalar"
@@ -281,12 +307,12 @@ class Reader:
         flip_flops = cell.get_groups("ff")
         states = [text(name) for name in flip_flops[0].args] if flip_flops else []
         result: dict[str, Any] = {
-            "area_m2": float(cell.get("area", 0)) * SQUARE_MICROMETRE,
+            "area_m2": number(cell.get("area", 0)) * SQUARE_MICROMETRE,
             "leakage_w": self.cell_leakage(cell),
             "inputs": [
                 {
                     "name": text(pin.args[0]),
-                    "capacitance_f": float(pin.get("capacitance", 0)) * self.farad,
+                    "capacitance_f": number(pin.get("capacitance", 0)) * self.farad,
                     "power": self.power(pin, names, output=False),
                 }
                 for pin in inputs
@@ -299,7 +325,7 @@ class Reader:
                 raise Unusable(f"output '{text(pin.args[0])}' has no function, or is three-state")
             entry: dict[str, Any] = {
                 "name": text(pin.args[0]),
-                "capacitance_f": float(pin.get("capacitance", 0)) * self.farad,
+                "capacitance_f": number(pin.get("capacitance", 0)) * self.farad,
                 "power": self.power(pin, names, output=True),
             }
             if flip_flops:
@@ -336,18 +362,20 @@ class Reader:
 
     def cell_leakage(self, cell: Any) -> float:
         if cell.get("cell_leakage_power") is not None:
-            return float(cell["cell_leakage_power"]) * self.leakage
-        values = [float(group["value"]) * self.leakage for group in cell.get_groups("leakage_power")]
+            return number(cell["cell_leakage_power"]) * self.leakage
+        values = [number(group["value"]) * self.leakage for group in cell.get_groups("leakage_power")]
         return math.fsum(values) / len(values) if values else 0.0
 
     def technology(self, name: str) -> dict:
         cells, skipped = {}, {}
         for group in self.library.get_groups("cell"):
-            cell = text(group.args[0])
+            cell = text(group.args[0]) if group.args else "without a name"
             try:
                 cells[cell] = self.cell(group)
             except Unusable as reason:
                 skipped[cell] = str(reason)
+            except (IndexError, KeyError, TypeError) as error:
+                skipped[cell] = f"it is malformed: {error}"
         if not cells:
             raise LibertyError(f"Liberty file {self.path} has no cell that can be simulated: {skipped}")
         slews = [
@@ -389,7 +417,12 @@ def liberty_file(technology: str) -> Path:
 
 
 def read_technology(path: Path, name: str) -> dict:
-    return Reader(path).technology(name)
+    try:
+        return Reader(path).technology(name)
+    except (Unusable, IndexError, KeyError, TypeError, ValueError) as error:
+        raise LibertyError(
+            f'Liberty file "{path}" is malformed; expected units, templates and cells: {error}'
+        ) from None
 
 
 def main() -> int:
@@ -401,7 +434,7 @@ def main() -> int:
     if (options.technology is None) == (options.liberty is None):
         parser.error("give either the name of a technology or --liberty FILE")
     path = options.liberty or liberty_file(options.technology)
-    technology = read_technology(path, options.technology or path.stem)
+    technology = read_technology(path, options.technology or path.name.removesuffix(".gz").removesuffix(".lib"))
     options.output.write_text(json.dumps(technology) + "\n")
     print(f"{technology['name']}: {len(technology['cells'])} cells, {len(technology['skipped'])} skipped")
     return 0

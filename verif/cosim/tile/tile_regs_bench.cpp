@@ -25,10 +25,11 @@ constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
                         scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
-                        tensor_scale = 0x054, amax = 0x058, code = 0x05C, compress = 0x060, result_code = 0x064;
-constexpr std::array<std::uint32_t, 25> single_words{
-    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030, 0x034,        0x038,
-    0x03C, 0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, first_counter};
+                        tensor_scale = 0x054, amax = 0x058, code = 0x05C, compress = 0x060, result_code = 0x064,
+                        signature = 0x068;
+constexpr std::array<std::uint32_t, 26> single_words{
+    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030, 0x034,     0x038,
+    0x03C, 0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, signature, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
@@ -49,7 +50,7 @@ class Golden {
   std::uint32_t rdata = 0;
   // Registers.
   std::uint32_t irq_enable_q = 0, irq_pending_q = 0, format_q = 0, scale_q = 0x3F800000, panels_q = 0, edge_q = 0;
-  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000, compress_q = 0;
+  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000, compress_q = 0, signature_q = 0;
   std::array<std::uint32_t, counters> high{};
   // Pulses.
   bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false,
@@ -131,6 +132,8 @@ class Golden {
           break;
       }
       next.bresp = good ? axi::okay : axi::slverr;
+      if (good && awaddr != control && awaddr != irq_enable && awaddr != irq_pending)
+        next.signature_q = signed_with(signature_q ^ wdata ^ (wstrb << 12 | awaddr) * 0x10001U);
       next.command = wdata;
     }
     next.irq_pending_q = (irq_pending_q & ~cleared) | (core.done_event ? 1U : 0U) | (core.error_event ? 2U : 0U);
@@ -141,6 +144,7 @@ class Golden {
       next.panels_q = fresh.panels_q, next.edge_q = fresh.edge_q;
       next.requantize_q = fresh.requantize_q, next.tensor_scale_q = fresh.tensor_scale_q;
       next.compress_q = fresh.compress_q;
+      next.signature_q = fresh.signature_q;
       next.high = fresh.high;
     }
     // The bus.
@@ -159,6 +163,16 @@ class Golden {
   bool irq() const { return (irq_enable_q & irq_pending_q) != 0; }
 
  private:
+  /// xorshift32, bit by bit, as a sum over GF(2) of the bits that each bit of the result has.
+  static std::uint32_t signed_with(std::uint32_t x) {
+    std::uint32_t result = 0;
+    const auto bit = [x](int at) { return at < 0 || at > 31 ? 0U : x >> at & 1U; };
+    const auto left = [&](int at) { return at < 0 || at > 31 ? 0U : bit(at) ^ bit(at - 13); };
+    const auto right = [&](int at) { return at < 0 ? 0U : left(at) ^ left(at + 17); };
+    for (int at = 0; at < 32; ++at) result |= (right(at) ^ right(at - 5)) << at;
+    return result;
+  }
+
   /// What a read of araddr gives; nothing where no register is.
   std::optional<std::uint32_t> read_word(const Core& core) const {
     if (araddr >= first_counter && araddr <= last_counter) {
@@ -170,7 +184,7 @@ class Golden {
       case 0x000:
         return 0x4E475431;
       case 0x004:
-        return 0x00010600;
+        return 0x00010700;
       case 0x008:
         return NG_ROWS | NG_COLS << 8 | NG_LANES << 16 | NG_FORMAT_SET << 24;
       case 0x00C:
@@ -210,6 +224,8 @@ class Golden {
       case result_code:
         if (!has_encoders) return std::nullopt;
         return araddr == compress ? compress_q : 0;
+      case signature:
+        return signature_q;
       case control:
       case load:
       case compute:

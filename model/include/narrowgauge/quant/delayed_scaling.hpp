@@ -45,8 +45,9 @@ class DelayedScaling {
   const std::vector<float>& history() const { return history_; }
 
   /// Takes the largest magnitude of a tensor, after it was quantized: scale() = fl(fl(largest / A) / 2^margin), A the
-  /// largest of the history, at most FLT_MAX; power_of_two: the largest 2^e with A 2^(e + margin) <= largest, -126 <= e
-  /// <= 127. A maximum of 0, and a history with an infinity or a NaN, leave the scale as it was.
+  /// largest of the history, and FLT_MAX where that is infinite; power_of_two: the largest 2^e with A 2^(e + margin) <=
+  /// largest, -126 <= e <= 127. A maximum of 0, and a history with an infinity or a NaN, leave the scale as it was;
+  /// most_recent: the newest maximum alone decides, so an older NaN does not.
   void record(float amax) {
     if (history_.size() == options_.history) history_.erase(history_.begin());
     history_.push_back(amax);
@@ -57,9 +58,8 @@ class DelayedScaling {
       a = std::max(a, old);
     }
     if (!(std::isfinite(a) && a > 0)) return;
-    scale_ = options_.power_of_two
-                 ? power_of_two(a)
-                 : std::min(std::ldexp(std::min(options_.largest / a, limit), -options_.margin), limit);
+    scale_ =
+        options_.power_of_two ? power_of_two(a) : std::min(std::ldexp(options_.largest / a, -options_.margin), limit);
     tensor_scale_ = options_.power_of_two
                         ? 1 / scale_
                         : std::clamp(a / std::ldexp(options_.largest, -options_.margin), 0x1p-126F, limit);

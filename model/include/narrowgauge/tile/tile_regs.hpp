@@ -86,7 +86,7 @@ inline constexpr Field value{0, 32};
 /// Version, read only.
 namespace version {
 inline constexpr std::uint32_t offset = 0x004;
-inline constexpr std::uint32_t reset = 0x00010600;
+inline constexpr std::uint32_t reset = 0x00010700;
 /// incremented otherwise
 inline constexpr Field patch{0, 8};
 /// incremented when something is added
@@ -333,6 +333,14 @@ inline constexpr Field data{0, 16};
 /// a value, 0 to 255
 inline constexpr Field address{16, 8};
 }  // namespace result_code
+
+/// Signature of writes, read only.
+namespace signature {
+inline constexpr std::uint32_t offset = 0x068;
+inline constexpr std::uint32_t reset = 0x00000000;
+/// of the writes since the reset
+inline constexpr Field value{0, 32};
+}  // namespace signature
 
 /// Cycles, read only.
 namespace cycles {
