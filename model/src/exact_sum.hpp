@@ -93,8 +93,8 @@ inline void hadamard(std::span<const float> in, int multiplier, int exponent, fl
     least = std::min(least, field + std::countr_zero(significand));
     most = std::max(most, field + 24);
   }
-  const FormatDesc& bf16 = desc(Format::bf16);
   const auto rounded = [&](double v) {
+    const FormatDesc& bf16 = desc(Format::bf16);
     v = std::ldexp(v, exponent) + 0.0;
     return static_cast<float>(decode(bf16, encode(bf16, v, {.overflow = Overflow::ieee})));
   };
