@@ -90,7 +90,7 @@ class TileEngine final : public Engine {
   void check_sparse(Scheme scheme, Format a, Format b, std::size_t k) const override {
     check_contraction(scheme, k);
     const TileConfig& config = configs[choose(scheme, a, b, {.sparse = true})];
-    check_beats(config, k, 2 * config.lanes);
+    check_beats(config, k, std::size_t{2} * config.lanes);
   }
 
   EngineResult gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, const Progress& progress) override {
