@@ -2,35 +2,15 @@
 #include "suggest.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::cli {
-namespace {
-
-/// Letters to insert, remove, replace, or swap with their neighbour (optimal string alignment).
-std::size_t distance(std::string_view x, std::string_view y) {
-  std::vector<std::size_t> before, last(y.size() + 1), now(y.size() + 1);
-  std::iota(last.begin(), last.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= x.size(); ++i) {
-    now[0] = i;
-    for (std::size_t j = 1; j <= y.size(); ++j) {
-      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (x[i - 1] != y[j - 1])});
-      const bool swapped = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
-      if (swapped) now[j] = std::min(now[j], before[j - 2] + 1);
-    }
-    before = last;
-    std::swap(last, now);
-  }
-  return last[y.size()];
-}
-
-}  // namespace
-
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
   std::string best;
   std::size_t least = 1 + std::max<std::size_t>(1, word.size() / 3);
   for (const std::string& candidate : known) {
-    const std::size_t differs = distance(word, candidate);
+    const std::size_t differs = io::edit_distance(word, candidate);
     if (differs < least) least = differs, best = candidate;
   }
   return best;

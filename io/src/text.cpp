@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "file.hpp"
 #include "narrowgauge/io/error.hpp"
@@ -87,5 +90,21 @@ std::string read_bytes(const std::string& path, const std::string& expected, std
 }
 
 std::string read_text(const std::string& path, std::size_t most) { return read_bytes(path, "a text file", most); }
+
+std::size_t edit_distance(std::string_view x, std::string_view y) {
+  std::vector<std::size_t> before, last(y.size() + 1), now(y.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
+  for (std::size_t i = 1; i <= x.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= y.size(); ++j) {
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, last[j - 1] + (x[i - 1] != y[j - 1])});
+      const bool swapped = i > 1 && j > 1 && x[i - 1] == y[j - 2] && x[i - 2] == y[j - 1];
+      if (swapped) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    before = last;
+    std::swap(last, now);
+  }
+  return last[y.size()];
+}
 
 }  // namespace narrowgauge::io

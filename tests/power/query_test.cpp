@@ -2,6 +2,7 @@
 // Questions, answers, JSON: what can be asked, what is refused and how, and that an answer says where it is from.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +11,7 @@
 #include <thread>
 
 #include "features/paper.hpp"
+#include "features/text.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
 #include "narrowgauge/power/operands.hpp"
@@ -754,8 +756,51 @@ TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
             ask(R"({"format": "int8", "rung": "L3", "count": 2})")["value"]);
 }
 
+TEST(Questions, AnswersSayWhatWasNotGiven) {
+  const auto noted = [](const std::string& question, const std::string& words) {
+    const Json notes = ask(question)["notes"];
+    return std::ranges::any_of(
+        notes, [&](const Json& note) { return note.get<std::string>().find(words) != std::string::npos; });
+  };
+  // A width beside a format that has one; the note is of each operand, format key and sign.
+  for (const std::string format : {"int8", "uint8"}) {
+    const std::string named = R"({"rung": "L0", "format": ")" + format + "\"";
+    EXPECT_FALSE(noted(named + "}", "operands are"));
+    EXPECT_FALSE(noted(named + R"(, "a_width": 8})", "operands are"));
+    EXPECT_TRUE(noted(named + R"(, "a_width": 4})", "operands are " + format.substr(0, format.size() - 1) + "4 x "));
+    EXPECT_TRUE(noted(named + R"(, "b_width": 3})", "goes before that of format " + format));
+    EXPECT_TRUE(noted(named + R"(, "b_signed": )" + (format == "int8" ? "false}" : "true}"), "operands are"));
+  }
+  EXPECT_FALSE(noted(R"({"rung": "L0", "format": "integer", "a_width": 4})", "operands are"));
+  EXPECT_TRUE(noted(R"({"rung": "L0", "a_format": "int", "b_format": "int8", "b_width": 4})", "of format int8"));
+  // A default of lanes, and what a multiply-accumulate costs with the 16 that nvfp4 has.
+  for (const std::string format : {"int8", "int4", "uint6"}) {
+    const std::string named = R"({"rung": "L0", "format": ")" + format + "\"";
+    const double wide = ask(named + R"(, "lanes": 16})")["each"];
+    EXPECT_TRUE(noted(named + "}", "a multiply-accumulate is " + quantity_text(wide, "J"))) << format;
+    EXPECT_FALSE(noted(named + R"(, "lanes": 1})", "Lanes were not given"));
+  }
+  EXPECT_TRUE(noted(R"({"rung": "L0", "format": "nvfp4"})", "Lanes were not given: 16, a block"));
+  EXPECT_FALSE(noted(R"({"rung": "L0", "format": "nvfp4", "lanes": 16})", "Lanes were not given"));
+  for (const std::string other : {R"("format": "int8", "technology": "horowitz_45nm")", R"("format": "bf16")",
+                                  R"("format": "int8", "structure": "serial", "accumulator": false)",
+                                  R"("format": "int4", "mode": "pann_paper")"})
+    EXPECT_FALSE(noted("{" + other + "}", "Lanes were not given")) << other;
+}
+
 TEST(NamedUnits, AreRefusedByField) {
-  expect_refused(R"({"unit": "ng_nothing"})", "unit", "ng_nothing", "nvfp4_exact_acc");
+  // Eight candidates of all, those that have the word before those that resemble it.
+  for (const auto& [word, expected] :
+       std::vector<std::pair<std::string, std::string>>{{"ng_nothing", "lists all"},
+                                                        {"nvfp4_mac", "nvfp4_mac_16"},
+                                                        {"nvfp4_mac16", "did you mean nvfp4_mac_16?"},
+                                                        {"int8_mac_arry", "did you mean int8_mac_array?"}}) {
+    const std::string question = R"({"unit": ")" + word + "\"}";
+    expect_refused(question, "unit", word, expected);
+    const std::string text = refused(question)["expected"];
+    EXPECT_EQ(std::ranges::count(text, ','), 8) << text;
+    EXPECT_LT(text.size(), 300U);
+  }
   expect_refused(R"({"unit": ""})", "unit", "", "name of a recorded unit");
   for (const std::string rung : {"L0", "L1"})
     expect_refused(R"({"unit": "fifo_32x4", "rung": ")" + rung + "\"}", "rung", rung, "asked by format");

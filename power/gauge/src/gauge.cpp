@@ -10,6 +10,7 @@
 #include "features/paper.hpp"
 #include "features/text.hpp"
 #include "gauge_data.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/power/json.hpp"
 
@@ -295,11 +296,32 @@ Answer Gauge::Data::answer_from_record(const Technology& technology, const Quest
   return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
+namespace {
+
+/// The eight names that are most like `word`, where to see all, and the one that was probably meant.
+std::string candidates(const std::string& word, std::vector<std::string> names) {
+  const auto unlike = [&](const std::string& name) {
+    const bool apart = word.empty() || name.find(word) == std::string::npos;
+    return std::pair(apart, io::edit_distance(word, name));
+  };
+  std::ranges::stable_sort(names, {}, unlike);
+  const std::size_t all = names.size();
+  const bool meant = unlike(names.front()).second <= std::max<std::size_t>(1, word.size() / 3);
+  std::string text = all > 8 ? "such as" : "one of";
+  names.resize(std::min<std::size_t>(all, 8));
+  for (const std::string& name : names) text += (&name == &names.front() ? " " : ", ") + name;
+  if (all > 8) text += " (`narrowgauge energy --units` lists all " + std::to_string(all) + ")";
+  return text + (meant ? "; did you mean " + names.front() + "?" : "");
+}
+
+}  // namespace
+
 Answer Gauge::Data::answer_by_name(const Technology& technology, const Question& question) const {
-  std::string there, units;
+  std::string there;
+  std::vector<std::string> units;
   for (const Record& record : records) {
     if (record.technology != technology.name) continue;
-    units += (units.empty() ? "" : ", ") + record.unit;
+    units.push_back(record.unit);
     if (record.unit != question.record) continue;
     for (const Sample& sample : record.samples) {
       there += (there.empty() ? "" : ", ") + sample.stimulus;
@@ -316,7 +338,7 @@ Answer Gauge::Data::answer_by_name(const Technology& technology, const Question&
   }
   throw FieldError("unit", question.record,
                    units.empty() ? "a unit recorded in " + technology.name + "; there is none"
-                                 : "one recorded in " + technology.name + ": " + units);
+                                 : "one recorded in " + technology.name + ", " + candidates(question.record, units));
 }
 
 Answer Gauge::Data::answer_refined(const Question& question) const {
@@ -439,10 +461,49 @@ Answer Gauge::Data::answer_by_paper(const Question& question) const {
   return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
+std::string Gauge::Data::note_on_lanes(const Question& question) const {
+  const MacSpec& mac = question.unit.mac;
+  const Technology& technology =
+      this->technology(question.technology.empty() ? reference_technology : question.technology);
+  if (technology.kind == "cited" || technology.measured) return "";  // their constants say what they stand for
+  if (mac.lanes != 1)
+    return "Lanes were not given: " + std::to_string(mac.lanes) + ", a block; --lanes " + std::to_string(mac.lanes) +
+           " of another format compares.";
+  const bool sums = mac.accumulator && mac.schedule == Schedule::plain && mac.structure != Structure::none &&
+                    mac.structure != Structure::serial;
+  if (!sums || is_wide_float(mac.a_format) || is_wide_float(mac.b_format)) return "";
+  Question wide = question;
+  wide.unit.mac.lanes = 16;
+  std::string value;
+  try {
+    const Answer answer = answer_refined(wide);
+    value = quantity_text(answer.each, answer.unit) + " (rung " + std::string(name(answer.rung)) + ")";
+  } catch (const Error&) {  // no record or form of 16 lanes
+    return "Lanes were not given: 1, with an accumulator of its own, where nvfp4 has 16 by default that share one.";
+  }
+  return "Lanes were not given: 1, with an accumulator of its own. With 16 lanes that share one, as nvfp4 has by "
+         "default, a "
+         "multiply-accumulate is " +
+         value + ".";
+}
+
+namespace {
+
+Answer with_notes(Answer answer, const Question& question) {
+  answer.notes.insert(answer.notes.begin(), question.notes.begin(), question.notes.end());
+  return answer;
+}
+
+}  // namespace
+
 Answer Gauge::energy(const Question& question) const {
   detail::breathe();  // tables ask many
   validate(question);
-  return question.mode == Mode::pann_paper ? data_->answer_by_paper(question) : data_->answer_refined(question);
+  if (question.mode == Mode::pann_paper) return with_notes(data_->answer_by_paper(question), question);
+  Answer answer = with_notes(data_->answer_refined(question), question);
+  const std::string note = question.lanes_by_default && question.record.empty() ? data_->note_on_lanes(question) : "";
+  if (!note.empty()) answer.notes.push_back(note);
+  return answer;
 }
 
 Answer Gauge::energy_counted(const Question& question, const Features& counted, std::optional<double> cycles) const {
@@ -454,8 +515,9 @@ Answer Gauge::energy_counted(const Question& question, const Features& counted, 
   const Technology& technology =
       data_->technology(question.technology.empty() ? reference_technology : question.technology);
   data_->check_formats(technology, question.unit.mac);
-  return data_->answer_from_features(technology, question, Rung::L1, counted,
-                                     cycles ? *cycles : cycles_per_mac(question.unit));
+  return with_notes(data_->answer_from_features(technology, question, Rung::L1, counted,
+                                                cycles ? *cycles : cycles_per_mac(question.unit)),
+                    question);
 }
 
 Gauge::Fast Gauge::prepare(std::string_view technology) const {

@@ -153,6 +153,8 @@ struct Gauge::Data {
 
   // What answers: gauge.cpp,
   Answer answer_refined(const Question& question) const;
+  /// Which lanes an answer is of that gave none, and what 16 would give; empty where that is no question.
+  std::string note_on_lanes(const Question& question) const;
   Answer answer_from_closed_form(const data::Technology& technology, const Question& question) const;
   Answer answer_from_features(const data::Technology& technology, const Question& question, Rung rung,
                               const Features& features, double cycles) const;

@@ -115,10 +115,27 @@ void refuse_flag(const std::string& key, const Json& value) {
   }
 }
 
+/// A note where a width or a sign is not what the name of a format says: "int8" with a_width 4.
+void note_overridden(const Json& json, const MacSpec& named, Question& question) {
+  const MacSpec& mac = question.unit.mac;
+  for (const bool b : {false, true}) {
+    const Json& format = json.contains("format") ? json["format"] : json[b ? "b_format" : "a_format"];
+    if (format == "int" || format == "integer") continue;  // these name no width
+    const bool same = b ? mac.b_width == named.b_width && mac.b_signed == named.b_signed
+                        : mac.a_width == named.a_width && mac.a_signed == named.a_signed;
+    if (same) continue;
+    question.notes.push_back("The operands are " + describe_formats(mac) +
+                             ": a width or a sign that is given goes before that of format " +
+                             format.get<std::string>() + ".");
+    return;
+  }
+}
+
 Question read_unit_question(const Json& json) {
   Question question;
   MacSpec& mac = question.unit.mac;
   read_formats(json, mac);
+  const MacSpec named = mac;
   for (const auto& [key, value] : json.items()) {
     refuse_flag(key, value);
     if (take_mac(key, value, mac)) {
@@ -139,6 +156,8 @@ Question read_unit_question(const Json& json) {
                            "energy_per_flip, id");
     }
   }
+  question.lanes_by_default = !json.contains("lanes");
+  note_overridden(json, named, question);
   // Uniform codes of wide floating-point numbers sum up to NaN: no baseline.
   for (const bool b : {false, true})
     if (!json.contains(b ? "b" : "a") && is_wide_float(mac.format_of(b)))

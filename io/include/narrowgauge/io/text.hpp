@@ -14,6 +14,9 @@ std::string shown(std::string_view text);
 /// For JSON, which escapes control characters itself: only bytes that are not UTF-8 become \xHH.
 std::string utf8(std::string_view text);
 
+/// Letters to insert, remove, replace, or swap with their neighbour, to make y of x (optimal string alignment).
+std::size_t edit_distance(std::string_view x, std::string_view y);
+
 /// The whole of a file. `expected`: "a text file", for the Error of one that cannot be read, or has more than `most`
 /// bytes.
 std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most);

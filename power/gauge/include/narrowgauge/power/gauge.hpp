@@ -47,6 +47,8 @@ struct Question {
   std::string stimulus;  ///< L2 and L3: the recorded stimulus by name, "digits"; empty: the one like the distributions
   std::string record;    ///< a recorded unit by its name, in place of `unit`; `count` is of its operations
   std::optional<double> energy_per_flip;  ///< joules; mode pann_paper only
+  bool lanes_by_default = false;          ///< lanes were left out: the answer says which, and what 16 would give
+  std::vector<std::string> notes;         ///< sentences about the question, for its answer
 };
 
 /// One number of a derivation: the sum of its parts, or count x each.
