@@ -120,6 +120,9 @@ def adam_step(
     step: int,
     m_scales: tuple[float, float],
     v_scales: tuple[float, float],
+    floor: bool,
+    random_bits: int,
+    seed: int,
 ) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]: ...
 def smooth(x: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]: ...
 def fold_scales(w: NDArray[np.uint16], scales: NDArray[np.uint8]) -> NDArray[np.uint16]: ...

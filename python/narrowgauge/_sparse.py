@@ -39,6 +39,8 @@ def prune(
     pattern: 'N:M', 'N:M-T' (transposable: 2:4 exact, others by the 2-approximation) or '4:8pair'. method: 'greedy' keeps
         the largest magnitudes; 'mvue' (1:2 and 2:4) and 'approx-mvue' (2:4) keep some at random and scale them up, so that
         the expectation is x (arXiv 2203.10991). seed, random_bits: of their random words, 1 to 32 bits a word of mvue.
+        Sums of magnitudes ('4:8pair', '-T') are those of multiples of 2^-57 of the power of two below the block's largest,
+        cut toward zero: smaller numbers count as zeros in them.
 
     Raises Error for NaN and infinity, shapes that do not fit, and methods that do not know the pattern.
     """

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import float32, integer, number
+from ._arguments import flag, float32, integer, number, one_of
+from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, code_array, float32_array
 from ._core import Error
 
@@ -126,12 +127,20 @@ def adam_step(
     weight_decay: float = 0.0,
     m_scales: tuple[float, float] = (1.0, 1.0),
     v_scales: tuple[float, float] = (1.0, 1.0),
+    floor: bool = True,
+    rounding: str = "nearest_even",
+    random_bits: int = 16,
+    seed: int = 0,
 ) -> AdamResult:
-    """A step of Adam with moments in FP8, bit for bit that of `ng_fp8_adam` (docs/units/fp8_adam.md has the order of roundings).
+    """A step of Adam with moments in FP8 (docs/units/fp8_adam.md has the order of roundings), bit for bit that of `ng_fp8_adam`
+    with floor=False.
 
     gradient, weight: numbers of one shape, as float32. m, v: codes of the moments, E4M3 and E5M2, of that shape. step: t, from 1
     on. m_scales, v_scales: of the old codes and of the new ones; a code stands for moment times scale. Before the first step
-    codes are zeros.
+    codes are zeros. floor: a second moment that is not zero keeps at least the smallest code; without it a weight whose
+    gradient is below 2e-5 of the largest takes steps of 32 rates and more (docs/quantizers.md, Adam with moments in FP8).
+    rounding: of the moments, 'nearest_even' or 'stochastic', which follows small changes on average. random_bits: of a
+    moment, 1 to 32. seed: another one each step; element i takes fields 2 i (m) and 2 i + 1 (v).
 
     >>> result = ng.adam_step(gradient, weight, m, v, step=t, m_scales=(old, m_scaling.scale), v_scales=(..., ...))
     >>> m_scaling.record(np.abs(result.m_float32).max())  # ng.DelayedScaling("e4m3")
@@ -163,6 +172,8 @@ def adam_step(
         if not all(0 < scale < np.inf for scale in both):
             raise Error(f"{name} is {pair}: expected positive finite numbers")
         scales.append(both)
+    stochastic = one_of("rounding", rounding, ("nearest_even", "stochastic")) == "stochastic"
+    bits = integer("random_bits", random_bits, 1, 32)
     result = _core.adam_step(
         np.asarray(arrays[0], order="C").view(np.uint32),
         np.asarray(arrays[1], order="C").view(np.uint32),
@@ -176,6 +187,9 @@ def adam_step(
         step=integer("step", step, 1, 2**63 - 1),
         m_scales=scales[0],
         v_scales=scales[1],
+        floor=flag("floor", floor),
+        random_bits=bits if stochastic else 0,
+        seed=checked_seed(seed),
     )
     new_weight, new_m, new_v, m_float32, v_float32 = result
     return AdamResult(new_weight.view(np.float32), new_m, new_v, m_float32.view(np.float32), v_float32.view(np.float32))

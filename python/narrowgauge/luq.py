@@ -199,7 +199,8 @@ def sawb_clip(x: ArrayLike) -> float:
 
 
 def int4(x: ArrayLike, *, clip: float | None = None) -> Int4Array:
-    """x in INT4: scale fl(2 * clip / 15), rounded to nearest even, saturating at -8 and 7. clip: sawb_clip(x) if None.
+    """x in INT4: scale fl(2 * clip / 15), rounded to nearest even, saturating at -8 and 7. clip: sawb_clip(x) if None. A scale
+    that would round to 0 is 2^-149, and 1 for a clip of 0.
     Raises Error on NaN, infinity, an empty x, and a clip that is negative or not finite."""
     values, scale = _core.int4_quantize(float32_array(x, "x"), None if clip is None else number("clip", clip))
     return Int4Array(values, scale)

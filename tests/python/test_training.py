@@ -4,10 +4,12 @@ NumPy, rounded where the rules round."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import isqrt
 from typing import Any
 
+import exact
 import ml_dtypes
 import numpy as np
 import pytest
@@ -167,7 +169,7 @@ def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
 
 
 def adam(
-    gradient: np.ndarray, weight: np.ndarray, m: np.ndarray, v: np.ndarray, k: dict[str, np.float32]
+    gradient: np.ndarray, weight: np.ndarray, m: np.ndarray, v: np.ndarray, k: dict[str, np.float32], floor: np.float32
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """The rule of docs/units/fp8_adam.md, with types of ml_dtypes."""
     none = np.float32(-0.0)
@@ -175,8 +177,9 @@ def adam(
     new_m = fma(k["m_decay"], old_m.astype(np.float32), fma(k["m_gain"], gradient, none))
     square = fma(fma(k["v_gain"], gradient, none), gradient, none)
     new_v = fma(k["v_decay"], old_v.astype(np.float32), square)
-    roots = np.array([root(x) if 0 < x < np.inf else np.float32(1) for x in new_v])
-    divisor = fma(fma(new_v, roots, none), k["root_scale"], k["epsilon"])
+    divided = np.where((v % 128 == 0) & (new_v < floor), floor, new_v)
+    roots = np.array([root(x) if 0 < x < np.inf else np.float32(1) for x in divided])
+    divisor = fma(fma(divided, roots, none), k["root_scale"], k["epsilon"])
     with np.errstate(all="ignore"):
         quotient = fma(k["rate"], new_m, none) / divisor
     m_code = np.clip(fma(new_m, k["m_scale"], none), -448, 448).astype(ml_dtypes.float8_e4m3fn)
@@ -184,8 +187,9 @@ def adam(
     return fma(weight, k["keep"], -quotient), m_code.view(np.uint8), v_code.view(np.uint8), new_m, new_v
 
 
+@pytest.mark.parametrize("floor", [False, True])
 @pytest.mark.parametrize("size", [1e-20, 1e-4, 1.0, 1e15])
-def test_adam_step(size: float) -> None:
+def test_adam_step(size: float, floor: bool) -> None:
     random = np.random.default_rng(3)
     count = 700
     gradient = (random.standard_normal(count) * size * np.exp2(random.integers(-8, 1, count))).astype(np.float32)
@@ -194,7 +198,8 @@ def test_adam_step(size: float) -> None:
     m = random.integers(0, 256, count, dtype=np.uint8)
     m[m % 128 == 127] = 0
     v = random.integers(0, 0x7C, count, dtype=np.uint8)
-    m[:60], v[:60] = 0, 0
+    m[:60], v[:120] = 0, 0
+    gradient[60:120] *= np.float32(1e-4)  # below what a second moment under code 0 may have been
     # In the clip's range and beyond it. 1e-20 makes second moments subnormal, and their scales as large as FP32 has them.
     m_scales, v_scales = (500 / size, 400 / size), (min(3e4 / size**2, 1e38), min(5e4 / size**2, 1e38))
     t, rate, beta1, beta2, epsilon, decay = 7, 2e-3, 0.9, 0.95, 1e-8, 0.1
@@ -211,6 +216,7 @@ def test_adam_step(size: float) -> None:
         weight_decay=decay,
         m_scales=m_scales,
         v_scales=v_scales,
+        floor=floor,
     )
     powers = [1.0, 1.0]
     for i, beta in enumerate((beta1, beta2)):
@@ -229,7 +235,8 @@ def test_adam_step(size: float) -> None:
         "rate": rate / (1 - powers[0]),
         "keep": 1 - rate * decay,
     }
-    expected = adam(gradient, weight, m, v, {name: np.float32(value) for name, value in constants.items()})
+    least = np.float32(2.0**-17 / float(np.float32(v_scales[0]))) if floor else np.float32(0)
+    expected = adam(gradient, weight, m, v, {name: np.float32(value) for name, value in constants.items()}, least)
     assert same(result.weight, expected[0])
     assert (result.m == expected[1]).all()
     assert (result.v == expected[2]).all()
@@ -242,9 +249,110 @@ def test_adam_step(size: float) -> None:
     g = gradient.astype(np.float64)
     new_m, new_v = beta1 * old_m + (1 - beta1) * g, beta2 * old_v + (1 - beta2) * g * g
     update = rate * (new_m / (1 - powers[0])) / (np.sqrt(new_v / (1 - powers[1])) + epsilon)
-    exact = weight * (1 - rate * decay) - update
-    if size > 1e-20:
-        assert np.abs(result.weight - exact).max() < 1e-6
+    wanted = weight * (1 - rate * decay) - update
+    if size > 1e-20 and not floor:
+        held = np.ones(count, bool)
+        held[60:120] = False  # steps without bound
+        assert np.abs(result.weight - wanted)[held].max() < 1e-6
+
+
+def steps_of_adam(
+    gradient: Callable[[int], np.ndarray], count: int, margin: int = 0, **options: Any
+) -> tuple[np.ndarray, np.ndarray, ng.AdamResult]:
+    """Steps in learning rates, under scales by DelayedScaling, and those of Adam in double precision."""
+    size, rate = gradient(1).size, 1e-3
+    weight, m, v = np.zeros(size, np.float32), np.zeros(size, np.uint8), np.zeros(size, np.uint8)
+    scaling = (ng.DelayedScaling("e4m3", margin=margin), ng.DelayedScaling("e5m2", margin=margin))
+    old = [1.0, 1.0]
+    exact_m, exact_v = np.zeros(size), np.zeros(size)
+    got, wanted = [], []
+    for t in range(1, count + 1):
+        new = [each.scale for each in scaling]
+        result = ng.adam_step(
+            g := gradient(t),
+            weight,
+            m,
+            v,
+            step=t,
+            m_scales=(old[0], new[0]),
+            v_scales=(old[1], new[1]),
+            seed=t,
+            **options,
+        )
+        got.append((weight.astype(float) - result.weight) / rate)
+        weight, m, v, old = result.weight, result.m, result.v, new
+        scaling[0].record(float(np.abs(result.m_float32).max()))
+        scaling[1].record(float(result.v_float32.max()))
+        exact_m, exact_v = 0.9 * exact_m + 0.1 * g.astype(float), 0.999 * exact_v + 0.001 * g.astype(float) ** 2
+        wanted.append((exact_m / (1 - 0.9**t)) / (np.sqrt(exact_v / (1 - 0.999**t)) + 1e-8))
+    return np.array(got), np.array(wanted), result
+
+
+DECADES = 10.0 ** -np.arange(7).repeat(64)
+
+
+def test_adam_of_small_gradients() -> None:
+    """The table of docs/quantizers.md: largest steps of normal gradients 1 to 1e-6 of the largest, with and without floor."""
+
+    def gradient(t: int) -> np.ndarray:
+        return (DECADES * np.random.default_rng(t).standard_normal(DECADES.size)).astype(np.float32)
+
+    largest = {}
+    for floor in (False, True):
+        got, _, _ = steps_of_adam(gradient, 600, floor=floor)
+        largest[floor] = np.abs(got).max(axis=0).reshape(7, 64).max(axis=1)
+    assert (largest[False][[0, 3]] < 1.2).all()
+    assert largest[False][5] > 500
+    assert largest[False][1] > 25  # in the second step: the first codes had no scale yet
+    assert (largest[True] < 3.2).all()
+
+
+def test_adam_rounds_moments_stochastically() -> None:
+    """To nearest the second moment sticks below what it should become, and steps are too long; stochastically, with room for
+    the largest one to grow, they are not."""
+    gradient = np.ones(64, np.float32) * 10.0 ** -np.arange(5, dtype=np.float32)[:, None]
+    totals = {}
+    for rounding in ("nearest_even", "stochastic"):
+        got, wanted, _ = steps_of_adam(lambda t: gradient.reshape(-1), 500, margin=1, rounding=rounding)
+        totals[rounding] = (got.sum(axis=0) / wanted.sum(axis=0)).reshape(5, 64).mean(axis=1)
+    assert (totals["nearest_even"] > 1.1).all()
+    assert (totals["nearest_even"] < 1.45).all()
+    assert (abs(totals["stochastic"] - 1) < 0.06).all()
+
+
+def test_adam_leaves_weights_without_gradient() -> None:
+    gradient = np.float32([1, 0, -0.0, 1e-5])
+    for rounding in ("nearest_even", "stochastic"):
+        got, _, result = steps_of_adam(lambda t: gradient, 50, rounding=rounding)
+        assert not got[:, 1:3].any()
+        assert np.isfinite(result.weight).all()
+
+
+def test_words_of_the_moments() -> None:
+    """Element i takes fields 2 i and 2 i + 1 of the seed: both codes are encode()'s."""
+    rng = np.random.default_rng(8)
+    gradient = rng.standard_normal(300).astype(np.float32)
+    zeros = np.zeros(300, np.uint8)
+    result = ng.adam_step(
+        gradient,
+        gradient,
+        zeros,
+        zeros,
+        step=1,
+        m_scales=(1.0, 100.0),
+        v_scales=(1.0, 1e4),
+        rounding="stochastic",
+        random_bits=32,
+        seed=5,
+    )
+    fields = np.array([exact.random_field(5, i, 32) for i in range(600)], np.uint32)
+    for codes, moment, scale, name, words in (
+        (result.m, result.m_float32, 100, "e4m3", fields[::2]),
+        (result.v, result.v_float32, 1e4, "e5m2", fields[1::2]),
+    ):
+        scaled = moment * np.float32(scale)
+        want = ng.encode(scaled, name, rounding="stochastic", random=words, random_bits=32, overflow="saturate")
+        assert (codes == want).all()
 
 
 def test_adam_follows_a_gradient() -> None:
@@ -274,6 +382,10 @@ def test_adam_follows_a_gradient() -> None:
         ({"rate": 0}, "rate is 0: expected a positive finite number"),
         ({"epsilon": -1}, "epsilon is -1: expected a finite number, 0 or more"),
         ({"step": 0}, "step is 0: expected 1 to"),
+        ({"floor": 1}, "floor is 1: expected True or False"),
+        ({"rounding": "up"}, "rounding is 'up': expected one of nearest_even, stochastic"),
+        ({"random_bits": 33}, "random_bits is 33: expected 1 to 32"),
+        ({"seed": -1}, "seed is -1: expected 0 to"),
         ({"m_scales": 3.0}, "m_scales is 3.0: expected the scale of the old codes and that of the new ones"),
         ({"v_scales": (1.0, 0.0)}, r"v_scales is \(1.0, 0.0\): expected positive finite numbers"),
     ],

@@ -68,10 +68,26 @@ struct Fp8AdamTrace {
   std::uint32_t dividend = 0, divisor = 0;
 };
 
+/// What a second moment under code 0 may have been: half the smallest number of E5M2 over the scale of the old codes,
+/// as an FP32 code. 0 in the first step, whose codes have lost nothing.
+inline std::uint32_t fp8_adam_floor(const Fp8AdamStep& s) {
+  const double half = std::ldexp(1.0, -17) / static_cast<double>(s.v_scale_old);
+  return s.step == 1 ? 0 : std::bit_cast<std::uint32_t>(static_cast<float>(half));
+}
+
+/// What can be asked for beyond ng_fp8_adam, which is the default.
+struct Fp8AdamOptions {
+  /// Where the old code of the second moment is 0, the step is divided by the root of at least this number: without it
+  /// an element whose second moment vanishes and whose first one does not takes steps of 1 / sqrt(1 - beta2) rates.
+  std::uint32_t v_floor = 0;
+  int random_bits = 0;                       ///< 0: to nearest even; else stochastic, 1 to 32 bits of the words
+  std::uint32_t m_random = 0, v_random = 0;  ///< below 2^random_bits
+};
+
 /// A step of Adam on an element; gradient is an FP32 code. Every line is rounded once to nearest even; every NaN is
 /// 0x7FC00000, in FP8 0x7F. The order is that of docs/units/fp8_adam.md. `trace`: what is divided.
 inline Fp8AdamElement fp8_adam(const Fp8AdamConstants& k, std::uint32_t gradient, const Fp8AdamElement& old,
-                               Fp8AdamTrace* trace = nullptr) {
+                               Fp8AdamTrace* trace = nullptr, const Fp8AdamOptions& options = {}) {
   constexpr std::uint32_t minus_zero = 0x80000000, sign = 0x80000000, one = 0x3F800000;
   const auto fma = [](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
     return fma_fp32(desc(Format::fp32), a, b, c);
@@ -79,20 +95,28 @@ inline Fp8AdamElement fp8_adam(const Fp8AdamConstants& k, std::uint32_t gradient
   const auto value = [](Format format, std::uint8_t code) {
     return fp32_bits(static_cast<float>(decode(format, code)));
   };
-  const auto narrow = [](Format format, std::uint32_t x) {
-    return static_cast<std::uint8_t>(encode(format, static_cast<double>(std::bit_cast<float>(x))));
+  const auto narrow = [&](Format format, std::uint32_t x, std::uint32_t random) {
+    const bool nearest = options.random_bits == 0;
+    return static_cast<std::uint8_t>(encode(format, static_cast<double>(std::bit_cast<float>(x)),
+                                            {.rounding = nearest ? Rounding::nearest_even : Rounding::stochastic,
+                                             .overflow = desc(format).overflow,
+                                             .random = random,
+                                             .random_bits = nearest ? 8 : options.random_bits}));
   };
   const std::uint32_t m = fma(k.m_decay, value(Format::e4m3, old.m), fma(k.m_gain, gradient, minus_zero));
   const std::uint32_t square = fma(fma(k.v_gain, gradient, minus_zero), gradient, minus_zero);
   const std::uint32_t v = fma(k.v_decay, value(Format::e5m2, old.v), square);
-  const bool plain = (v & ~sign) != 0 && (v & ~sign) < 0x7F800000;  // else v is its own root
-  const std::uint32_t root = fma(v, plain ? rsqrt_fp32(v) : one, minus_zero);
+  // FP32 numbers that are not negative are in the order of their codes.
+  const bool lost = (old.v & 0x7F) == 0 && (v & sign) == 0 && v < options.v_floor;
+  const std::uint32_t divided = lost ? options.v_floor : v;
+  const bool plain = (divided & ~sign) != 0 && (divided & ~sign) < 0x7F800000;  // else it is its own root
+  const std::uint32_t root = fma(divided, plain ? rsqrt_fp32(divided) : one, minus_zero);
   const std::uint32_t divisor = fma(root, k.root_scale, k.epsilon);
   const std::uint32_t dividend = fma(m, k.rate, minus_zero);
   if (trace) *trace = {dividend, divisor};
   return {.weight = fma(old.weight, k.keep, div_fp32(dividend, divisor) ^ sign),
-          .m = narrow(Format::e4m3, fma(m, k.m_scale, minus_zero)),
-          .v = narrow(Format::e5m2, fma(v, k.v_scale, minus_zero)),
+          .m = narrow(Format::e4m3, fma(m, k.m_scale, minus_zero), options.m_random),
+          .v = narrow(Format::e5m2, fma(v, k.v_scale, minus_zero), options.v_random),
           .m_fp32 = m,
           .v_fp32 = v};
 }
