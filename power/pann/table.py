@@ -293,8 +293,8 @@ def verdict(f: Figures) -> str:
     e3 = span([f.energy(u, s, "L3") / f.energy(r, s, "L3") for u, r, s in pairs])
     return (
         "The formula gives both the same power.\n"
-        f"Counted in the paper's own places a PANN element flips {l1} times as many bits as an unsigned multiply-accumulate of its "
-        f"budget; of the mapped netlist {l2} times as many nets, for {e2} times the energy without glitches and {e3} times with them."
+        f"In the paper's own places a PANN element flips {l1} times as many bits as an unsigned multiply-accumulate.\n"
+        f"It flips {l2} times as many nets, and takes {e2} times the energy without glitches, {e3} times with them."
     )
 
 
