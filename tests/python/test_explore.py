@@ -192,3 +192,31 @@ def test_errors_are_sentences_that_name_the_value(call: object, words: list[str]
     for word in words:
         assert word in str(caught.value), str(caught.value)
     assert len(str(caught.value).split()) > 4
+
+
+@pytest.mark.parametrize("chain", ["plain", "Cast", "left"])
+def test_sparsity_applies_to_all_weights_of_a_model(gauge: ng.Gauge, tmp_path: Path, chain: str) -> None:
+    """The same product, whatever stands before its weights and on whichever side they are."""
+    onnx = pytest.importorskip("onnx")
+    node, floats = onnx.helper.make_node, onnx.TensorProto.FLOAT
+    weights = onnx.numpy_helper.from_array(np.zeros((64, 48), np.float32), "w")
+    nodes = {
+        "plain": [node("MatMul", ["x", "w"], ["y"])],
+        "Cast": [node("Cast", ["w"], ["c"], to=floats), node("MatMul", ["x", "c"], ["y"])],
+        "left": [node("Transpose", ["w"], ["c"]), node("MatMul", ["c", "x"], ["y"])],
+    }[chain]
+    given, result = (onnx.helper.make_tensor_value_info(name, floats, shape) for name, shape in (
+        ("x", [64, 40] if chain == "left" else [40, 64]), ("y", None)))  # fmt: skip
+    graph = onnx.helper.make_graph(nodes, "g", [given], [result], [weights])
+    onnx.save(onnx.helper.make_model(graph), tmp_path / "model.onnx")
+    space = {"format": "nvfp4", "technology": "mine", "frequency_hz": 1e8, "objectives": ["energy"]}
+    by_hand = {"layers": [{"op": "gemm", "m": 40, "n": 48, "k": 64}]}
+    energies = []
+    for sparsity in ("none", "2:4"):
+        read, written = (
+            ng.explore(of, space | {"sparsity": sparsity}, gauge=gauge).table()["energy_j"][0]
+            for of in (tmp_path / "model.onnx", by_hand)
+        )
+        assert read == written
+        energies.append(read)
+    assert energies[1] < energies[0]
