@@ -132,7 +132,8 @@ def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> di
         work / "synth.log",
     )
     cells = count_cells(json.loads(netlist.read_text()), top)
-    return {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
+    result = {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
+    return result | (route.packed(netlist, **target["pack"]) if "pack" in target else {})
 
 
 def wrapped(top: str, params: dict[str, int], target: dict, work: Path) -> Path:
@@ -274,6 +275,8 @@ def check(name: str) -> int:
             for figure in target["counts"]
             if now[figure] != then.get(figure, 0)
         ]
+        if now.get("packed_by") == then.get("packed_by") and now.get("logic_cells") != then.get("logic_cells"):
+            problems.append(f"{name}: {on} logic_cells is {now['logic_cells']}, recorded {then['logic_cells']}")
     for problem in problems:
         print(problem)
     figures = ", ".join(f"{figure} {now[figure]}" for figure in target["counts"])
@@ -328,11 +331,17 @@ def check_route(names: list[str], targets: dict[str, dict]) -> int:
     return 1 if problems or not compared else 0
 
 
+# Cells of the device, by what nextpnr calls them.
+DEVICE_CELLS = {"logic cells": "ICESTORM_LC", "TRELLIS_COMB": "TRELLIS_COMB"}
 # Figures of the tables of one target: title of the column, key of the count, in order.
+ICE40_COLUMNS = (("LUT4", "lut4"), ("logic cells", ""), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram"))
 COLUMNS = {
-    "ice40": (("LUT4", "lut4"), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram")),
-    "up5k": (("LUT4", "lut4"), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram"), ("DSP", "dsp")),
-    "ecp5_85f": (("LUT4", "lut4"), ("carry", "ccu2c"), ("FF", "ff"), ("block RAM", "ram"), ("DSP", "dsp")),
+    "ice40": ICE40_COLUMNS,
+    "up5k": (*ICE40_COLUMNS, ("DSP", "dsp")),
+    "ecp5_85f": (
+        *(("LUT4", "lut4"), ("TRELLIS_COMB", ""), ("carry", "ccu2c"), ("FF", "ff")),
+        *(("block RAM", "ram"), ("DSP", "dsp")),
+    ),
     "ecp5": (("LUT4", "lut4"), ("carry", "ccu2c"), ("FF", "ff")),
     "xilinx7": (("LUT6", "lut"), ("carry", "carry4"), ("FF", "ff")),
     "generic": (("gates", "gates"), ("FF", "ff")),
@@ -351,6 +360,14 @@ def speed(pnr: dict | None) -> str:
     return f"{median:.1f} ({least:.1f} to {most:.1f}{few})"
 
 
+def device_cells(result: dict, kind: str) -> str:
+    """Cells of the device: of the unit alone where it was packed, else of what was placed, the wrapper's registers with it."""
+    if "logic_cells" in result:
+        return str(result["logic_cells"])
+    placed = result.get("place_and_route", {}).get("used_with_wrapper", {}).get(kind)
+    return "not run" if placed is None else f"{placed} with wrapper"
+
+
 def target_table(name: str, target: dict, records: dict[str, dict]) -> str:
     columns = COLUMNS[name]
     places = "place_and_route" in target
@@ -360,7 +377,11 @@ def target_table(name: str, target: dict, records: dict[str, dict]) -> str:
         result = record["targets"].get(name)
         if result is None:
             continue
-        cells = [f"`{record_name}`", *(str(result.get(key, "")) for _, key in columns)]
+        cells = [f"`{record_name}`"]
+        cells += [
+            device_cells(result, DEVICE_CELLS[title]) if title in DEVICE_CELLS else str(result.get(key, ""))
+            for title, key in columns
+        ]
         rows.append(cells + ([speed(result.get("place_and_route"))] if places else []))
     lines = [head, ["---"] * len(head), *rows]
     pnr = target.get("place_and_route")
@@ -406,16 +427,23 @@ Fmax is the median of {len(SEEDS)} seeds, with the slowest and the fastest in pa
 it belongs to the longest path between registers over all clocks that the report has, paths of pins left out.
 "Not run" is just that; after "no" stands why there is no result.
 
-What the tables are not: a measurement on silicon; a promise for other versions of the tools;
-a sum that adds up, since a unit inside of a larger one is optimized together with it;
-comparable between targets, since a LUT6 is not a LUT4, and a gate is neither.
-Carry cells share a logic cell with a LUT where packing allows; the wrapper's cells are in no column.
+The tables are no measurement on silicon and no promise for other versions of the tools.
+Counts do not add up, since a unit inside of a larger one is optimized together with it.
+Targets do not compare, since a LUT6 is not a LUT4, and a gate is neither.
+
+LUT4 are not the size of a unit on iCE40.
+A logic cell there holds a LUT4, a carry cell and a flip-flop.
+A carry cell or a flip-flop that fits beside no LUT4 takes a logic cell of its own.
+The column of logic cells counts the unit alone, as `nextpnr-ice40 --pack-only` packs it.
+"With wrapper" marks cells that were placed with the registers around the unit.
+Compare units that have carry chains or registers by logic cells.
+On ECP5 a TRELLIS_COMB is a LUT4 or half a CCU2C; its flip-flop is counted apart.
 
 Reproduce: `make area` makes every record and this page again; `.venv/bin/python synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
 `ctest -R synth.area` redoes the iCE40 counts and compares them with the records;
 the deep test `synth.route` routes some units again and compares to the last digit.
 Each record has used resources, CPU time and peak memory of its runs. {longest}
-Tools of these records: {", ".join(sorted(tools)) or "none"}.
+Tools: {", ".join(sorted(tools)) or "none"}.
 
 | record | module | parameters |
 |---|---|---|

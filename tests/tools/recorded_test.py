@@ -128,10 +128,10 @@ class Area(unittest.TestCase):
 
     NAME = "rht16_folded"
 
-    def checked(self, version: str, lut4: int) -> tuple[int, str]:
+    def checked(self, version: str, lut4: int, **more: object) -> tuple[int, str]:
         """Exit code and text of --check, if the mapping had so many LUT4 under this Yosys."""
         record = synth.load_record(self.NAME)
-        now = {**record["targets"]["ice40"], "lut4": lut4}
+        now = {**record["targets"]["ice40"], "lut4": lut4, **more}
         fresh = ngflow.design_hash(ngflow.sources(record["top"]))
         out = io.StringIO()
         with (
@@ -160,6 +160,24 @@ class Area(unittest.TestCase):
             status, said = self.checked(self.version, other)
             assert status == 1
             assert f"lut4 is {other}, recorded {self.lut4}" in said
+
+    def test_logic_cells_bind_under_the_same_packer(self) -> None:
+        packed = {"logic_cells": 2000, "packed_by": "nextpnr-ice40 1"}
+        record = {**synth.load_record(self.NAME)}
+        record["targets"] = {**record["targets"], "ice40": {**record["targets"]["ice40"], **packed}}
+        with mock.patch.object(synth, "load_record", return_value=record):
+            for now, status in ((packed, 0), ({**packed, "logic_cells": 2001}, 1)):
+                assert self.checked(self.version, self.lut4, **now)[0] == status
+            other = {"logic_cells": 2001, "packed_by": "nextpnr-ice40 2"}
+            assert self.checked(self.version, self.lut4, **other)[0] == 0
+
+    def test_cells_of_the_device_say_what_they_count(self) -> None:
+        placed = {"place_and_route": {"used_with_wrapper": {"ICESTORM_LC": 2749}}}
+        assert synth.device_cells({"logic_cells": 2567, **placed}, "ICESTORM_LC") == "2567"
+        assert synth.device_cells(placed, "ICESTORM_LC") == "2749 with wrapper"
+        assert synth.device_cells({"place_and_route": {"failed": "no room"}}, "ICESTORM_LC") == "not run"
+        page = synth.area_page()
+        assert "| record | LUT4 | logic cells | carry | FF | block RAM | Fmax in MHz |" in page
 
     def test_another_version_is_a_notice(self) -> None:
         status, said = self.checked("Yosys 0.52", self.limit + 40)

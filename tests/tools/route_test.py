@@ -186,6 +186,22 @@ class Runs(unittest.TestCase):
         assert "was not found" in refusal(route.version, "no-such-nextpnr --hx8k")
         assert not route.available("no-such-nextpnr")
 
+    def test_cells_of_a_packed_netlist(self):
+        said = "Info: 5 LCs used as LUT4 only\nInfo: \t  ICESTORM_LC:    73/ 7680     0%\n"
+        pack = self.root / "pack"
+
+        def packed(status: int, text: str = said) -> dict:
+            (self.root / "said").write_text(text)
+            program = f"#!/bin/sh\n[ $1 = --version ] && echo '(Version 1.0)' && exit\ncat {self.root}/said >&2\nexit {status}\n"
+            pack.write_text(program)
+            pack.chmod(0o755)
+            return route.packed(self.root / "netlist.json", f"{pack} --hx8k --pack-only", "ICESTORM_LC")
+
+        assert packed(0) == {"logic_cells": 73, "packed_by": "pack 1.0"}
+        # What fails or says nothing is no count.
+        assert packed(1) == packed(0, "Info: nothing\n") == {}
+        assert route.packed(self.root / "netlist.json", "no-such-nextpnr --pack-only", "ICESTORM_LC") == {}
+
     def test_an_error_without_words(self):
         assert route.reason("Info: x\n") == "no message"
 

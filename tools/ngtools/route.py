@@ -265,6 +265,24 @@ def run(netlist: Path, command: str, seed: int, cache: Path | None, detailed: bo
     return result
 
 
+def packed(netlist: Path, command: str, cells: str) -> dict:
+    """How many cells of the device the netlist takes, packed and not placed; nothing where the program is missing or fails."""
+    if not available(command):
+        return {}
+    parts = command.split()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(netlist, Path(folder) / "netlist.json")
+        done = subprocess.run(
+            [executable(parts[0]), *parts[1:], "--json", "netlist.json"],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+        )
+    found = re.search(rf"\b{cells}:\s*(\d+)/", done.stdout + done.stderr)
+    return {"logic_cells": int(found[1]), "packed_by": version(command)} if found and done.returncode == 0 else {}
+
+
 def summary(results: dict[int, dict], found: Dsps | None, dsp_ns: float) -> dict:
     """Of the runs of all seeds: median, least and greatest frequency, what was used, what the runs took."""
     routed = {seed: result for seed, result in results.items() if "failed" not in result}
