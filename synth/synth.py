@@ -42,7 +42,7 @@ from ngtools.status import described
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
-SHARED = ("unit", "top", "parameters", "source_sha256", "tools")  # of a record, the same on all targets
+SHARED = ("unit", "top", "parameters", "source_sha256", "layout", "tools")  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -197,6 +197,7 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict]) -> dic
         "top": unit["top"],
         "parameters": params,
         "source_sha256": ngflow.design_hash(ngflow.sources(unit["top"])),
+        "layout": ngflow.layout_hash(ngflow.sources(unit["top"])),
         "tools": [ngflow.yosys_version()],
         "targets": {},
     }
@@ -244,6 +245,16 @@ def budget_problems(name: str, entry: dict, record: dict) -> list[str]:
     return problems
 
 
+def differences(record: dict) -> list[str]:
+    """Why figures of the same design may differ from the record's."""
+    found = []
+    if ngflow.yosys_version() not in record["tools"]:
+        found.append(f"recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}")
+    if record["layout"] != ngflow.layout_hash(ngflow.sources(record["top"])):
+        found.append("recorded with another layout of the same RTL")
+    return found
+
+
 def check(name: str) -> int:
     """Fast: only the iCE40 mapping is redone; of a record without one, that of its first target."""
     unit, entry = configurations()[name]
@@ -261,11 +272,9 @@ def check(name: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
     then = record["targets"][on]
-    if ngflow.yosys_version() not in record["tools"]:
-        # Figures of one version of a mapper bind nobody who has another.
-        print(
-            f"{name}: notice: recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}: nothing is compared"
-        )
+    # Figures of one version of a mapper, or of one layout, bind nobody who has another.
+    if others := differences(record):
+        print(f"{name}: notice: {' and '.join(others)}: nothing is compared")
         budget = {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix(f"{on}.") in now}
         for problem in budget_problems(name, {"budget": budget}, {"targets": {on: now}}):
             print(problem.replace(f"{name}: ", f"{name}: notice: ", 1))
@@ -309,8 +318,11 @@ def check_route(names: list[str], targets: dict[str, dict]) -> int:
             command = target["place_and_route"]["command"]
             if not then.get("paths_s") or not route.available(command):
                 continue
-            if [route.version(command), ngflow.yosys_version()] != [then["tool"], record["tools"][0]]:
-                print(f"{name}: {target_name} was recorded with {then['tool']}: not compared")
+            others_here = differences(record)
+            if route.version(command) != then["tool"]:
+                others_here.append(f"routed with {then['tool']}, here is {route.version(command)}")
+            if others_here:
+                print(f"{name}: {target_name}: {' and '.join(others_here)}: not compared")
                 others += 1
                 continue
             seed, path = next(iter(then["paths_s"].items()))

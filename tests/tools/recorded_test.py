@@ -128,9 +128,10 @@ class Area(unittest.TestCase):
 
     NAME = "rht16_folded"
 
-    def checked(self, version: str, lut4: int, **more: object) -> tuple[int, str]:
-        """Exit code and text of --check, if the mapping had so many LUT4 under this Yosys."""
+    def checked(self, version: str, lut4: int, layout: str = "", **more: object) -> tuple[int, str]:
+        """Exit code and text of --check, if the mapping had so many LUT4 under this Yosys and the record this layout."""
         record = synth.load_record(self.NAME)
+        record["layout"] = layout or ngflow.layout_hash(ngflow.sources(record["top"]))
         now = {**record["targets"]["ice40"], "lut4": lut4, **more}
         fresh = ngflow.design_hash(ngflow.sources(record["top"]))
         out = io.StringIO()
@@ -188,6 +189,13 @@ class Area(unittest.TestCase):
         assert status == 0, said
         assert "the budget in the unit's record is" not in said
 
+    def test_another_layout_is_a_notice(self) -> None:
+        status, said = self.checked(self.version, self.lut4 + 1, layout="another")
+        assert status == 0, said
+        assert "notice: recorded with another layout of the same RTL" in said
+        status, said = self.checked(self.version, self.lut4 + 1)
+        assert status == 1, said
+
     def test_the_record_itself_is_held_to_its_budget(self) -> None:
         self.configuration = {**self.configuration, "budget": {"ice40.lut4": self.lut4 - 1}}
         status, said = self.checked("Yosys 0.52", self.lut4)
@@ -202,7 +210,8 @@ class Records(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.enterContext(mock.patch.object(synth, "RECORDS", Path(folder.name)))
-        self.shared = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "tools": ["Yosys 1"]}
+        design = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "layout": "0"}
+        self.shared = {**design, "tools": ["Yosys 1"]}
 
     def test_saved_and_loaded(self) -> None:
         record = {**self.shared, "targets": {"ecp5": {"lut4": 2}, "ice40": {"lut4": 1}}}

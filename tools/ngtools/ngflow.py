@@ -88,6 +88,14 @@ def design_hash(files: list[Path]) -> str:
     return digest.hexdigest()
 
 
+def layout_hash(files: list[Path]) -> str:
+    """Of the files as they are: lines and names get into Yosys' names of cells, and those move its counts."""
+    digest = hashlib.sha256()
+    for path in files:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
 def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Path]:
     """Design unit name -> file. One unit a file, so the file's name is the unit's name."""
     return {path.stem: path for path in [*sorted(rtl.rglob("*.sv")), *(extra or [])]}
