@@ -43,14 +43,14 @@ demo: ## handwritten digits through the simulated hardware, bit for bit
 test: build ## every unit and every face at everyday depth; fails on a stale verdict of what only test-all runs
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS) $(CTEST_ARGUMENTS)
 
-test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger
+test-all: build ## everything, to the depth that is recorded; its verdicts go into verif/ledger.jsonl
 	@$(LEDGER) seed
 	@cmake --build $(BUILD) -j $(JOBS) --target deep ng_bench_tile_engine
 	@ctest --test-dir $(BUILD) -C deep --output-on-failure -j $(JOBS) -LE ledger || failed=1; \
 	$(LEDGER) record || failed=1; \
 	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed" # one failure does not cost the verdicts of all others
 
-renew: configure ## runs the jobs whose verdicts in verif/ledger are stale or missing (JOBS_TO_RENEW names others), and records them
+renew: configure ## runs the jobs whose verdicts in verif/ledger.jsonl are stale or missing (JOBS_TO_RENEW names others), and records them
 	@$(LEDGER) renew $(JOBS_TO_RENEW) || failed=1; \
 	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed"
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests that run in `make test-all` only and leave a verdict in verif/ledger (tools/ngtools/ledger.py, docs/testing.md):
+# Tests that run in `make test-all` only and leave a verdict in verif/ledger.jsonl (tools/ngtools/ledger.py, docs/testing.md):
 #
-#   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f...] [CXX f...] [PYTHON f...] [DATA f...] [PARAMETERS text]
-#                [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
+#   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f... [TOPS "module A=1 B=2"...]] [CXX f...] [PYTHON f...] [DATA f...]
+#                [PARAMETERS text] [MUTANTS] [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
 #       ctest n, with `ctest -C deep`. TARGETS is what has to be built for it, by target `deep` and not by `all`. The other lists are
 #       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots. Of recorded data, FILES#NAME is
-#       the entry of that name in those files that have one.
+#       the entry of that name in those files that have one. TOPS is what of the RTL is
+#       elaborated; without it, each change of the RTL's text makes the verdict stale. MUTANTS: lines of RTL with `// ng-no-fault`
+#       count, too.
 #   ng_write_jobs()
 #       after the last of them: BUILD/ledger/jobs.json
 include_guard(GLOBAL)
@@ -17,8 +19,8 @@ if(NOT EXISTS ${NG_NEWEST_SEED})
 endif()
 
 function(ng_deep_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;PARAMETERS;WORKING_DIRECTORY;TIMEOUT"
-                        "COMMAND;TARGETS;RTL;CXX;PYTHON;DATA;LABELS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "MUTANTS" "NAME;PARAMETERS;WORKING_DIRECTORY;TIMEOUT"
+                        "COMMAND;TARGETS;TOPS;RTL;CXX;PYTHON;DATA;LABELS;ENVIRONMENT")
   if(NOT arg_NAME OR NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ng_deep_test(${arg_NAME}): expected NAME and COMMAND, and none of '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -36,12 +38,15 @@ function(ng_deep_test)
   endif()
 
   set(job "\"name\": \"${arg_NAME}\"")
-  foreach(key targets rtl cxx python data)
+  if(arg_MUTANTS)
+    string(APPEND job ", \"mutants\": true")
+  endif()
+  foreach(key targets tops rtl cxx python data)
     string(TOUPPER ${key} KEY)
     if(arg_${KEY})
       set(items "")
       foreach(item ${arg_${KEY}})
-        if(NOT key STREQUAL targets) # from the root, so that the folder's name does not count
+        if(NOT key MATCHES "^(targets|tops)$") # from the root, so that the folder's name does not count
           cmake_path(ABSOLUTE_PATH item BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
           cmake_path(RELATIVE_PATH item BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
         endif()

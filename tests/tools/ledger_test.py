@@ -13,12 +13,14 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import typing
 import unittest
 from pathlib import Path
 
-from ngtools import ledger, ngflow
+from ngtools import ledger, ledger_keys, ngflow
 
 BUILD: Path | None = None
+WORKERS = 2
 
 SMALL = {
     "rtl/ng_top.sv": "module ng_top (input wire a_i, output wire q_o);\n  ng_leaf u_leaf (.a_i, .q_o);\nendmodule\n",
@@ -44,8 +46,8 @@ JOBS = [
 ]
 
 
-def hashes(tree: ledger.Tree, jobs: list[dict]) -> dict[str, dict]:
-    return {job["name"]: ledger.job_hash(tree, job) for job in jobs}
+def hashes(tree: ledger_keys.Tree, jobs: list[dict]) -> dict[str, dict]:
+    return {job["name"]: ledger_keys.text_keys(tree, job) for job in jobs}
 
 
 class Stale(unittest.TestCase):
@@ -58,11 +60,11 @@ class Stale(unittest.TestCase):
         for name, text in SMALL.items():
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             (self.root / name).write_text(text)
-        self.before = hashes(ledger.Tree(self.root), JOBS)
+        self.before = hashes(ledger_keys.Tree(self.root), JOBS)
 
     def stale(self, name: str, old: str, new: str) -> set[str]:
         assert old in SMALL[name]
-        now = hashes(ledger.Tree(self.root, {Path(name): SMALL[name].replace(old, new)}), JOBS)
+        now = hashes(ledger_keys.Tree(self.root, {Path(name): SMALL[name].replace(old, new)}), JOBS)
         return {job for job, value in now.items() if value != self.before[job]}
 
     def test_rtl(self) -> None:
@@ -92,16 +94,16 @@ class Stale(unittest.TestCase):
         (self.root / "ice40.jsonl").write_text("".join(lines.values()))
         (self.root / "ecp5.jsonl").write_text(lines["b"])
         job = {"name": "synth.area.a", "data": ["*.jsonl#a"]}
-        before = ledger.job_hash(ledger.Tree(self.root), job)
+        before = ledger_keys.text_keys(ledger_keys.Tree(self.root), job)
         for text, same in (
             (lines["a"], True),
             ("".join(lines.values()).replace('"b", "lut4": 1', '"b", "lut4": 2'), True),
             (lines["a"].replace("1", "2"), False),
         ):
-            tree = ledger.Tree(self.root, {Path("ice40.jsonl"): text})
-            assert (ledger.job_hash(tree, job) == before) == same, text
+            tree = ledger_keys.Tree(self.root, {Path("ice40.jsonl"): text})
+            assert (ledger_keys.text_keys(tree, job) == before) == same, text
         with self.assertRaisesRegex(ngflow.FlowError, 'have no entry "d"'):  # noqa: PT027
-            ledger.job_hash(ledger.Tree(self.root), job | {"data": ["*.jsonl#d"]})
+            ledger_keys.text_keys(ledger_keys.Tree(self.root), job | {"data": ["*.jsonl#d"]})
 
     def test_comments_and_layout(self) -> None:
         for name, old, new in (
@@ -119,16 +121,18 @@ class Stale(unittest.TestCase):
         moved.mkdir()
         (self.root / "rtl/ng_leaf.sv").rename(moved / "ng_leaf.sv")
         job = JOBS[1] | {"rtl": ["rtl/prim/ng_leaf.sv"]}
-        assert ledger.job_hash(ledger.Tree(self.root), job) == self.before["rtl.leaf"]
+        assert ledger_keys.text_keys(ledger_keys.Tree(self.root), job) == self.before["rtl.leaf"]
 
     def test_parameters_and_missing_files(self) -> None:
-        tree = ledger.Tree(self.root)
+        tree = ledger_keys.Tree(self.root)
         assert (
-            ledger.differing(self.before["rtl.leaf"], ledger.job_hash(tree, JOBS[1] | {"parameters": "vectors 11"}))
+            ledger.differing(
+                self.before["rtl.leaf"], ledger_keys.text_keys(tree, JOBS[1] | {"parameters": "vectors 11"})
+            )
             == "parameters"
         )
         with self.assertRaisesRegex(ngflow.FlowError, "rtl/ng_gone.sv"):  # noqa: PT027
-            ledger.job_hash(tree, JOBS[1] | {"rtl": ["rtl/ng_gone.sv"]})
+            ledger_keys.text_keys(tree, JOBS[1] | {"rtl": ["rtl/ng_gone.sv"]})
 
 
 class Figures(unittest.TestCase):
@@ -202,8 +206,8 @@ class Drawn(unittest.TestCase):
         code, text = self.ledger("renew")
         assert code == 0, text
         assert self.ledger("check")[0] == 0
-        entry = self.root / "verif" / "ledger" / "job.one.json"
-        recorded = json.loads(entry.read_text())
+        entry = self.root / ledger.FILE
+        recorded = ledger.read_entries(self.root)["job.one"]
         assert recorded["figures"] == {"vectors": 10, "compares": 5, "seed": 1}
         assert recorded["verdict"] == "passed"
 
@@ -213,10 +217,10 @@ class Drawn(unittest.TestCase):
         assert code == 1, text
         assert "job.one is stale: C++ changed" in text
         assert "job.two" not in text
-        other = (entry.parent / "job.two.json").stat().st_mtime_ns
+        other = entry.read_text().splitlines()[1]
         assert self.ledger("renew")[0] == 0
         assert self.ledger("check")[0] == 0
-        assert (entry.parent / "job.two.json").stat().st_mtime_ns == other
+        assert entry.read_text().splitlines()[1] == other
 
         # A draw agrees; then the ledger lies about the figures, or about the verdict of a job that fails.
         code, text = self.ledger("draw")
@@ -248,17 +252,17 @@ class Drawn(unittest.TestCase):
         assert self.ledger("check")[0] == 1
 
     def test_cost_bounds_the_draw(self) -> None:
-        folder = self.root / "verif" / "ledger"
         for name, seconds in (("job.one", 100.0), ("job.two", 1.0)):
             entry = {
                 "job": name,
-                "hash": {},
+                "text": {},
+                "product": {},
                 "verdict": "passed",
                 "figures": {},
                 "tools": {},
                 "seconds": {"run": seconds, "build": 0},
             }
-            ledger.write(folder / f"{name}.json", entry)
+            ledger.write_entries(self.root, {name: entry})
         subject = ledger.Ledger(self.build, self.root)
         assert ledger.drawn(subject, 60, "abc") == ["job.two"]
         assert {tuple(ledger.drawn(subject, 1000, str(i))) for i in range(20)} == {
@@ -268,74 +272,431 @@ class Drawn(unittest.TestCase):
 
     def test_other_faults_are_not_drawn(self) -> None:
         """Another Yosys, or another layout of the RTL, gives other faults than the recorded ones."""
-        folder = self.root / "verif" / "ledger"
-        yosys = ledger.tools().get("yosys")
-        layout = ledger.layout_hash(ledger.Tree(self.root), {})
+        yosys = ledger_keys.tools().get("yosys")
+        layout = ledger_keys.layout_hash(ledger_keys.Tree(self.root), {})
         for version, place, expected in ((yosys, layout, 2), ("0.1", layout, 1), (yosys, "another", 1)):
             for name, figures in (("job.one", {"faults": 40, "newest_seed": 7}), ("job.two", {"vectors": 10})):
                 entry = {
                     "job": name,
-                    "hash": {},
+                    "text": {},
+                    "product": {},
                     "verdict": "passed",
                     "figures": figures,
                     "tools": {"yosys": version} if version else {},
                     "layout": place,
                     "seconds": {"run": 1.0, "build": 0},
                 }
-                ledger.write(folder / f"{name}.json", entry)
+                ledger.write_entries(self.root, {name: entry})
             subject = ledger.Ledger(self.build, self.root)
             assert len(ledger.drawn(subject, 60, "abc")) == expected, (version, place)
         text = self.ledger("draw")[1]
         assert "notice: 1 campaigns of injected faults are not drawn" in text, text
         assert "job.one" not in text, text
 
-    def test_entry_without_job_and_unknown_job(self) -> None:
-        ledger.write(self.root / "verif" / "ledger" / "job.gone.json", {"verdict": "passed", "hash": {}, "tools": {}})
+    def test_a_partial_build_keeps_what_it_does_not_know(self) -> None:
+        assert self.ledger("renew")[0] == 0
+        before = ledger.read_entries(self.root)
+        whole = (self.build / "ledger" / "jobs.json").read_text()
+        jobs = [job for job in json.loads(whole) if job["name"] == "job.one"]
+        (self.build / "ledger" / "jobs.json").write_text(json.dumps(jobs))
+        (self.root / "a.cpp").write_text("int b;\n")
         code, text = self.ledger("check")
-        assert "job.gone has an entry and is no job any more" in text
+        assert code == 1, text
+        assert "notice: 1 verdicts are of jobs that this build does not declare" in text
+        for verb in ("renew", "record", "rekey"):
+            code, text = self.ledger(verb)
+            assert code == 0, text
+            after = ledger.read_entries(self.root)
+            assert after["job.two"] == before["job.two"], verb
+            assert after["job.one"]["text"] != before["job.one"]["text"], verb
+        assert self.ledger("check")[0] == 0
+
+        # What no build declares is wrong for a build that declares everything, and is dropped by its name only.
+        code, text = self.ledger("check", "--whole")
+        assert code == 1, text
+        assert "job.two has an entry and is no job any more" in text
+        for name, expected in (
+            ("job.one", 'job "job.one" exists'),
+            ("job.tow", 'job "job.tow" has no entry; expected one'),
+        ):
+            code, text = self.ledger("drop", name)
+            assert code == 2, text
+            assert expected in text
+        assert self.ledger("drop", "job.two")[0] == 0
+        assert list(ledger.read_entries(self.root)) == ["job.one"]
+        code, text = self.ledger("check", "--whole")
+        assert code == 0, text
+
+    def test_unknown_job(self) -> None:
         code, text = self.ledger("renew", "job.three")
         assert code == 2
-        assert "'job.three' is no job of the ledger; expected one of job.one, job.two" in text
+        assert 'job "job.three" is not declared by this build; did you mean "job.one"' in text or "job.two" in text
+
+    def test_changed_text_with_the_same_product(self) -> None:
+        """Fresh without a run; `rekey` takes today's text, so that the next check compares no products."""
+        assert self.ledger("renew")[0] == 0
+        before = ledger.read_entries(self.root)
+        ran = (self.build / "ledger" / "job.two.json").read_text()
+        (self.root / "job.py").write_text('"""A job."""\nimport os\n' + (self.root / "job.py").read_text())
+        code, text = self.ledger("check")
+        assert code == 1, text  # an import is in the syntax tree of a script
+        (self.root / "job.py").write_text((self.root / "job.py").read_text().replace("import os\n", "\n"))
+        code, text = self.ledger("check")
+        assert code == 0, text
+        assert "1 verdicts are fresh, because their changed text comes to the recorded products" in text
+        assert self.ledger("rekey")[0] == 0
+        after = ledger.read_entries(self.root)
+        assert after["job.two"]["text"] != before["job.two"]["text"]
+        assert after["job.two"]["product"] == before["job.two"]["product"]
+        assert after["job.one"] == before["job.one"]
+        assert (self.build / "ledger" / "job.two.json").read_text() == ran
+        assert "because" not in self.ledger("check")[1]
+
+
+class Netlists(unittest.TestCase):
+    """What an elaborated netlist does not depend on, and what it does."""
+
+    TEXT = textwrap.dedent("""\
+        module ng_top #(parameter int Width = 4) (
+          input wire clk_i, input wire [Width-1:0] a_i, input wire [Width-1:0] b_i,
+          output logic [Width-1:0] sum_o, output logic [Width-1:0] read_o);
+          logic [Width-1:0] sum_q, sum_d;
+          logic [Width-1:0] mem [4];
+          logic [Width-1:0] word;
+          assign word = mem[b_i[1:0]];
+          assign sum_d = a_i + b_i;
+          always_ff @(posedge clk_i) sum_q <= sum_d;
+          always_ff @(posedge clk_i) mem[a_i[1:0]] <= b_i;
+          assign sum_o = sum_q;
+          ng_leaf #(.Width(Width)) u_leaf (.x_i(word), .y_i(sum_q), .z_o(read_o));
+        endmodule
+        """)
+    LEAF = (
+        "module ng_leaf #(parameter int Width = 1)\n"
+        "(input wire [Width-1:0] x_i, input wire [Width-1:0] y_i, output wire [Width-1:0] z_o);\n"
+        "  assign z_o = x_i & y_i;\nendmodule\n"
+    )
+    JOB: typing.ClassVar = {
+        "name": "x",
+        "rtl": ["ng_leaf.sv", "ng_top.sv"],
+        "tops": ["ng_top Width=8"],
+        "mutants": True,
+    }
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "ng_top.sv").write_text(self.TEXT)
+        (self.root / "ng_leaf.sv").write_text(self.LEAF)
+        if not ledger_keys.tools().get("yosys"):
+            self.skipTest("Yosys is not installed")
+
+    def product(self, top: str, leaf: str, job: dict | None = None) -> str:
+        tree = ledger_keys.Tree(self.root, {Path("ng_top.sv"): top, Path("ng_leaf.sv"): leaf})
+        return ledger_keys.Products(tree, self.root / "products.json").of(job or self.JOB)["rtl"]
+
+    def test_names_lines_and_neutral_parameters(self) -> None:
+        before = self.product(self.TEXT, self.LEAF)
+        lines = self.TEXT.splitlines(keepends=True)
+        body = next(i for i, line in enumerate(lines) if "assign sum_d" in line)
+        moved = "".join([*lines[:body], *reversed(lines[body:-1]), lines[-1]])
+        neutral = self.LEAF.replace("int Width = 1", "int Width = 1, parameter bit Invert = 1'b0")
+        for what, top, leaf in (
+            ("comment", "// one more\n\n" + self.TEXT, self.LEAF),
+            (
+                "local",
+                self.TEXT.replace("sum_d", "another").replace("sum_q", "aaa_q").replace("mem", "words"),
+                self.LEAF,
+            ),
+            ("instance", self.TEXT.replace("u_leaf", "u_other"), self.LEAF),
+            ("moved lines", moved, self.LEAF),
+            ("branch", self.TEXT, neutral.replace("assign z", "if (Invert) assign z_o = 0; else assign z")),
+            ("operator", self.TEXT, neutral.replace("x_i & y_i", "(x_i & y_i) ^ {Width{Invert}}")),
+            ("module", self.TEXT.replace("ng_leaf", "ng_leave"), self.LEAF.replace("ng_leaf", "ng_leave")),
+        ):
+            assert (top, leaf) != (self.TEXT, self.LEAF), what
+            assert self.product(top, leaf) == before, what
+
+    def test_gates_constants_ports_and_registers(self) -> None:
+        before = self.product(self.TEXT, self.LEAF)
+        for what, top, leaf in (
+            ("gate", self.TEXT, self.LEAF.replace("x_i & y_i", "x_i | y_i")),
+            ("operand", self.TEXT.replace("a_i + b_i", "a_i + a_i"), self.LEAF),
+            ("bits", self.TEXT.replace("a_i + b_i", "a_i + {b_i[0], b_i[Width-1:1]}"), self.LEAF),
+            ("swapped reads", self.TEXT.replace("mem[b_i", "mem[a_i"), self.LEAF),
+            ("register", self.TEXT.replace("sum_o = sum_q", "sum_o = sum_d"), self.LEAF),
+            ("edge", self.TEXT.replace("posedge clk_i) sum", "negedge clk_i) sum"), self.LEAF),
+            ("words", self.TEXT.replace("mem [4]", "mem [3]"), self.LEAF),
+            (
+                "port",
+                self.TEXT.replace("x_i(word), .y_i(sum_q)", "x_i(sum_q), .y_i(word)"),
+                self.LEAF,
+            ),
+            ("port's name", self.TEXT.replace("read_o", "word_o"), self.LEAF),
+        ):
+            assert (top, leaf) != (self.TEXT, self.LEAF), what
+            assert self.product(top, leaf) != before, what
+        assert self.product(self.TEXT, self.LEAF, self.JOB | {"tops": ["ng_top Width=9"]}) != before
+
+    def test_exempt_lines(self) -> None:
+        """A comment that takes a line out of a campaign of mutants changes its verdict, and that of no other job."""
+        exempt = self.TEXT.replace("sum_o = sum_q;", "sum_o = sum_q;  // ng-no-fault: for a test")
+        plain = ledger_keys.Tree(self.root)
+        tree = ledger_keys.Tree(self.root, {Path("ng_top.sv"): exempt})
+        before, after = (ledger_keys.text_keys(item, self.JOB) for item in (plain, tree))
+        assert ledger.differing(before, after) == "exempt lines"
+        before, after = (ledger_keys.text_keys(item, self.JOB | {"mutants": False}) for item in (plain, tree))
+        assert before == after
+
+    def test_another_yosys(self) -> None:
+        """A netlist of another Yosys cannot be compared: a notice where RTL changed, but no excuse for the other parts."""
+        job = self.JOB | {"parameters": "10 vectors"}
+        (self.root / "build" / "ledger").mkdir(parents=True)
+        (self.root / "build" / "ledger" / "jobs.json").write_text(json.dumps([job]))
+        plain = ledger.Ledger(self.root / "build", self.root)
+        entry = {
+            "job": "x",
+            "verdict": "passed",
+            "figures": {},
+            "text": plain.text["x"],
+            "product": plain.products.of(job) | {"yosys": "0.1"},
+            "tools": {"yosys": "0.1"},
+            "seconds": {"run": 1.0, "build": 0},
+        }
+        ledger.write_entries(self.root, {"x": entry})
+
+        def standing(top: str, kept: dict) -> ledger.Standing:
+            ledger.write_entries(self.root, {"x": entry | kept})
+            return ledger.Ledger(self.root / "build", self.root, {Path("ng_top.sv"): top}).standing["x"]
+
+        gate = self.TEXT.replace("a_i + b_i", "a_i - b_i")
+        here = {"product": plain.products.of(job)}
+        assert standing(self.TEXT, {}).kind == "text"
+        assert standing(gate, {}).kind == "unjudged"
+        assert standing(gate, here) == ledger.Standing("stale", "is stale: RTL changed")
+        assert standing(self.TEXT.replace("sum_d", "other"), here).kind == "product"
+        other = {"text": plain.text["x"] | {"parameters": "another"}}
+        assert standing(gate, other) == ledger.Standing("stale", "is stale: parameters changed")
+        (self.root / "ng_top.sv").write_text(gate)
+        ledger.write_entries(self.root, {"x": entry})
+        command = [sys.executable, "-m", "ngtools.ledger", str(self.root / "build"), "--root", str(self.root), "check"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout
+        assert "notice: 1 verdicts cannot be judged here" in done.stdout
+
+
+class Definitions(unittest.TestCase):
+    """What of C++ and Python counts."""
+
+    HEADER = textwrap.dedent("""\
+        #pragma once
+        namespace m {
+        enum class Mode : int { even, odd };
+        inline constexpr int limit = 3;
+        inline constexpr int other_limit = 4;
+        #define TWICE(x) ((x) + (x))
+        template <class T> T used(T x) { return TWICE(x) + limit; }
+        template <class T> T unused(T x) { return x + other_limit; }
+        struct Base { virtual ~Base() = default; virtual int call() = 0; };
+        struct Derived : Base { int call() override { return 1; } };
+        class Plain {
+         public:
+          explicit Plain(int x) : x_{x} {}
+          int get_it() const { return x_; }
+          int idle() const { return 7; }
+         private:
+          int x_ = 9;
+        };
+        int registered = used(5);
+        }  // namespace m
+        """)
+    MAIN = (
+        '#include "m.hpp"\nint main() { m::Derived derived; m::Base& base = derived;\n'
+        "  return base.call() + m::Plain(2).get_it() == 3 ? 0 : 1; }\n"
+    )
+
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+
+    def cxx(self, header: str) -> str:
+        (self.root / "m.hpp").write_text(header)
+        (self.root / "main.cpp").write_text(self.MAIN)
+        tree = ledger_keys.Tree(self.root)
+        return ledger_keys.Products(tree, self.root / "p.json").of({"name": "x", "cxx": ["main.cpp"]})["cxx"]
+
+    def test_cxx(self) -> None:
+        before = self.cxx(self.HEADER)
+        for old, new in (
+            ("x + other_limit", "x - other_limit"),
+            ("other_limit = 4", "other_limit = 5"),
+            ("return 7", "return 8"),
+            ("class Plain", "inline int helper(int x) { return x ? 1 : 2; }\nclass Plain"),
+            ("class Plain", "#if MORE\ninline int helper(int x) { return x ? 1 : 2; }\n#endif\nclass Plain"),
+            ("even, odd", "even, odd, third"),
+            ("int idle() const", "int more() const { return 3; }\n  int idle() const"),
+        ):
+            assert old in self.HEADER
+            assert self.cxx(self.HEADER.replace(old, new)) == before, new
+        for old, new in (
+            ("limit = 3", "limit = 4"),
+            ("(x) + (x)", "(x) * 2"),
+            ("TWICE(x) + limit", "TWICE(x) - limit"),
+            ("return 1;", "return 2;"),
+            ("x_ = 9", "x_ = 8"),
+            (": x_{x}", ": x_{-x}"),
+            ("return x_;", "return -x_;"),
+            ("used(5)", "used(6)"),
+            ("namespace m", "namespace n"),
+        ):
+            assert old in self.HEADER
+            assert self.cxx(self.HEADER.replace(old, new)) != before, new
+
+    def test_braces_across_branches_count_whole(self) -> None:
+        odd = self.HEADER.replace("{ return 7; }", "\n#if X\n{ return 7; }\n#else\n{ return 6;\n#endif\n}")
+        before = self.cxx(odd)
+        assert self.cxx(odd.replace("other_limit = 4", "other_limit = 5")) != before
+
+    PYTHON: typing.ClassVar = {
+        "job.py": "import tools\nfrom deep import inner as other\n\n\ndef main():\n    return tools.used(1) + other()\n",
+        "tools.py": '"""Doc."""\nimport deep\n\nLIMIT = 3\nIDLE = 4\n\n\ndef used(x):\n    """Doc."""\n    return deep.far(x) + LIMIT\n'
+        "\n\ndef main():\n    return IDLE\n",
+        "deep.py": "def far(x):\n    return x\n\n\ndef inner():\n    return 5\n\n\ndef used(x):\n    return 6\n",
+    }
+
+    def python(self, changes: dict[str, str]) -> str:
+        for name, text in (self.PYTHON | changes).items():
+            (self.root / name).write_text(text)
+        tree = ledger_keys.Tree(self.root)
+        return ledger_keys.Products(tree, self.root / "p.json").of({"name": "x", "python": ["job.py"]})["python"]
+
+    def test_python(self) -> None:
+        before = self.python({})
+        for name, old, new, fresh in (
+            ("tools.py", "IDLE = 4", "IDLE = 5", True),
+            ("tools.py", "return IDLE", "return 2", True),
+            ("tools.py", "Doc.", "Other.", True),
+            ("deep.py", "return 6", "return 7", True),
+            ("tools.py", "LIMIT = 3", "LIMIT = 4", False),
+            ("tools.py", "import deep\n", "import deep\n\nprint(1)\n", False),
+            ("deep.py", "return 5", "return 7", False),
+            ("deep.py", "return x", "return -x", False),
+            ("job.py", "used(1)", "used(2)", False),
+        ):
+            assert old in self.PYTHON[name]
+            now = self.python({name: self.PYTHON[name].replace(old, new)})
+            assert (now == before) == fresh, f"{name}: {new}"
 
 
 class ThisTree(unittest.TestCase):
-    """One line of this project's RTL, benches and model: the jobs that name them, and no other."""
+    """One change to this project at a time, and which verdicts go stale: the table of docs/testing.md.
+
+    What is compared with is this tree as it stands, so that verdicts that wait to be renewed do not count."""
 
     def setUp(self) -> None:
         if BUILD is None:
             self.skipTest("no build folder was named")
-        self.jobs = list(ledger.Ledger(BUILD).jobs.values())
-        self.before = hashes(ledger.Tree(ngflow.ROOT), self.jobs)
+        if not ledger_keys.tools().get("yosys"):
+            self.skipTest("Yosys is not installed")
+        plain = ledger.Ledger(BUILD, workers=WORKERS)
+        self.jobs, self.plain, self.texts = plain.jobs, plain.products, plain.text
 
-    def stale(self, name: str, old: str, new: str) -> set[str]:
-        (path,) = ledger.Tree(ngflow.ROOT).by_name[name]
-        text = path.read_text()
-        assert old in text
-        now = hashes(ledger.Tree(ngflow.ROOT, {path: text.replace(old, new, 1)}), self.jobs)
-        return {job for job, value in now.items() if value != self.before[job]}
+    def stale(self, *changes: tuple[str, str, str]) -> set[str]:
+        """Names of what is stale behind these changes (file's name, old, new)."""
+        texts = {}
+        for name, old, new in changes:
+            (path,) = (path for path in ledger_keys.Tree(ngflow.ROOT).by_name[name] if "systemc" not in path.parts)
+            text = texts.get(path, path.read_text())
+            assert old in text, f"{name} has no '{old}'"
+            texts[path] = text.replace(old, new, 1)
+        now = ledger.Ledger(BUILD or Path(), changes=texts, workers=WORKERS)
+        changed = {name: ledger.differing_parts(self.texts[name], now.text[name]) for name in now.jobs}
+        elaborated = [self.jobs[name] for name, parts in changed.items() if "rtl" in parts]
+        for products in (self.plain, now.products):
+            products.elaborate(elaborated)
+        return {
+            name
+            for name, parts in changed.items()
+            if any(
+                part not in ledger_keys.PRODUCTS or now.products.of(job, [part]) != self.plain.of(job, [part])
+                for job in [self.jobs[name]]
+                for part in parts
+            )
+        }
 
-    def test_one_line_of_rtl(self) -> None:
-        for module in ("ng_int_mult_serial", "ng_fifo2", "ng_round_pack"):
-            # The hierarchy by another way than ngflow's: a module depends on what it instantiates by name.
-            texts = {path.stem: ngflow.strip_comments(path.read_text()) for path in (ngflow.ROOT / "rtl").rglob("*.sv")}
-            users = {module}
-            while more := {
+    def text_stale(self, name: str) -> int:
+        """How many verdicts any change of this file's text made stale, before products decided."""
+        (path,) = (path for path in ledger_keys.Tree(ngflow.ROOT).by_name[name] if "systemc" not in path.parts)
+        now = ledger.Ledger(BUILD or Path(), changes={path: path.read_text() + "\n int one_more;\n"})
+        return sum(self.texts[name] != now.text[name] for name in now.jobs)
+
+    def test_comment_in_rtl(self) -> None:
+        assert self.stale(("ng_fifo2.sv", "module ng_fifo2", "// one more\n\nmodule ng_fifo2")) == set()
+
+    def test_renamed_local_in_rtl(self) -> None:
+        text = next(ngflow.RTL.rglob("ng_fifo2.sv")).read_text()
+        assert self.stale(("ng_fifo2.sv", text, text.replace("tail_q", "one_more_q"))) == set()
+
+    def test_unused_helper_in_headers(self) -> None:
+        helper = "inline int one_more(int x) { return x + 1; }\n"
+        for name, anchor in (
+            ("bench.hpp", "inline std::string dec(__int128 value) {"),
+            ("round_pack.hpp", "/// Code of a NaN of this sign."),
+        ):
+            assert self.text_stale(name) > 100
+            assert self.stale((name, anchor, helper + anchor)) == set(), name
+
+    def test_neutral_parameter(self) -> None:
+        for module, *changes in (
+            (
+                "ng_cut",
+                ("parameter int Width  = 1,", "parameter int Width  = 1,\n  parameter bit Invert = 1'b0,"),
+                ("q_o <= d_i;", "q_o <= d_i ^ {Width{Invert}};"),
+                ("q_o = d_i;", "q_o = d_i ^ {Width{Invert}};"),
+            ),
+            (
+                "ng_fifo2",
+                ("parameter int Width = 32", "parameter int Width = 32,\n  parameter bit Hold = 1'b0"),
+                ("push = valid_i & ~full_q", "push = Hold ? 1'b0 : valid_i & ~full_q"),
+            ),
+        ):
+            assert self.text_stale(f"{module}.sv") > 100
+            assert self.stale(*((f"{module}.sv", old, new) for old, new in changes)) == set(), module
+
+    def test_changed_gate(self) -> None:
+        for module, old, new in (
+            ("ng_shift_sticky", "sticky_o = sticky_o | (|", "sticky_o = sticky_o ^ (|"),
+            ("ng_fifo2", "valid_i & ~full_q", "valid_i | ~full_q"),
+        ):
+            expected = {
                 name
-                for name, text in texts.items()
-                if name not in users and set(text.replace("::", " ").split()) & users
-            }:
-                users |= more
-            expected = {job["name"] for job in self.jobs if {Path(file).stem for file in job.get("rtl", [])} & users}
+                for name, job in self.jobs.items()
+                if any(module in self.elaborated(job, top) for top in job.get("tops", []))
+            }
             assert expected, module
-            assert self.stale(f"{module}.sv", "endmodule", "wire one_more;\nendmodule") == expected, module
-            assert self.stale(f"{module}.sv", "endmodule", "// one more\n\nendmodule") == set()
+            assert self.stale((f"{module}.sv", old, new)) == expected, module
 
-    def test_one_line_of_a_bench(self) -> None:
+    def elaborated(self, job: dict, top: str) -> set[str]:
+        """Names of the modules below a top by another way than Yosys': every module that a text names, at any depth."""
+        texts = {Path(file).stem: ngflow.strip_comments((ngflow.ROOT / file).read_text()) for file in job["rtl"]}
+        found, queue = set(), [top.partition(" ")[0]]
+        while queue:
+            name = queue.pop()
+            if name not in found:
+                found.add(name)
+                queue += [used for used in texts if re.search(rf"\b{used}\b", texts[name])]
+        return found
+
+    def test_changed_constant_in_a_bench(self) -> None:
         expected = {
-            job["name"] for job in self.jobs if any(file.endswith("/fifo_bench.cpp") for file in job.get("cxx", []))
+            name
+            for name, job in self.jobs.items()
+            if any(file.endswith("/fifo_bench.cpp") for file in job.get("cxx", []))
         }
         assert expected
-        assert self.stale("fifo_bench.cpp", "int main(", "int more;\nint main(") == expected
+        assert self.stale(("fifo_bench.cpp", "chance(0.02)", "chance(0.03)")) == expected
 
 
 if __name__ == "__main__":

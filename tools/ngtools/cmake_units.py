@@ -111,6 +111,7 @@ class Writer:
                 *(["DEEP"] if item.faces["area"].get("deep") else []),
                 NAME=item.name,
                 TOP=unit.top,
+                PARAMS=params(item.params),
                 SOURCES=self.rtl(unit.top),
                 PARAMETERS=json.dumps(
                     {"params": item.params, "budget": item.faces["area"].get("budget", {})}, sort_keys=True

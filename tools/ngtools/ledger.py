@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger: verdicts of the jobs that only `make test-all` runs, each keyed by a hash of everything that the job depends on.
+"""The ledger: verdicts of the jobs that only `make test-all` runs, each keyed by everything that the job depends on.
 
-verif/ledger/<job>.json has the job's hash (RTL, C++, Python, data and parameters apart, so that a stale entry says what
-changed), its verdict with its figures, the tools' versions, the date, and the seconds of CPU that run and build took.
-The jobs are what CMake declares (ng_deep_test, cmake/NgLedger.cmake), in BUILD/ledger/jobs.json.
+verif/ledger.jsonl has a verdict a line, sorted by job: the verdict with its figures, keys of what it depends on (RTL, C++,
+Python, data and parameters apart, so that a stale entry says what changed), the tools' versions, the date, and the seconds
+of CPU that run and build took. The jobs are what CMake declares (ng_deep_test, cmake/NgLedger.cmake), in
+BUILD/ledger/jobs.json; a partial build declares some, and leaves the entries of the others alone.
 
-What counts is the text without comments and layout, and no path: RTL by module closure; C++ by include closure within the
-project, with the sources that implement the included headers; Python by the definitions that the scripts reach.
+A verdict is fresh where the text that it depends on is the recorded one, or comes to the same product (ledger_keys.py).
+A netlist of another Yosys cannot be compared: where RTL changed, such a verdict is a notice.
 
-  ledger.py BUILD check                 fails on stale and missing entries, and says how to renew them
+  ledger.py BUILD check [--whole]       fails on stale and missing entries, and says how to renew them; --whole: this build
+                                        declares every job, and fails also on entries of no job
   ledger.py BUILD renew [JOB...]        builds, runs and records these jobs, without names the stale and missing ones
   ledger.py BUILD record [JOB...]       takes the results of the last runs into the ledger
+  ledger.py BUILD rekey                 records today's text where it comes to the recorded products; runs nothing
+  ledger.py BUILD drop JOB...           removes entries of jobs that exist no more
   ledger.py BUILD draw [--seconds 60]   runs jobs drawn from the commit's hash again and compares
   ledger.py BUILD run JOB -- COMMAND    what ctest calls: runs the command and leaves its result in BUILD/ledger
-  ledger.py BUILD seed                  writes BUILD/ledger/seed, the commit's own seed for injected faults
+  ledger.py BUILD seed                  writes BUILD/ledger/seed, the commit's own seed for the newest mutants
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import collections
 import datetime
+import difflib
 import functools
-import hashlib
 import json
 import os
 import random
@@ -34,253 +37,125 @@ import subprocess
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from ngtools import ngflow, recorded
+from ngtools import ngflow
+from ngtools.ledger_keys import PARTS, PRODUCTS, Products, Tree, digest, layout_hash, text_keys, tools
 
-PARTS = ("rtl", "cxx", "python", "data", "parameters")
 SEED_BITS = 31  # Yosys takes a signed int
-
-
-# ---------------------------------------------------------------- text that counts
-
-
-C_TOKEN = re.compile(
-    r'R"(?P<mark>[^(\s"]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|\b\d[\w.\']*|\'(?:\\.|[^\'\\\n])+\'|//[^\n]*|/\*.*?\*/',
-    re.S,
-)
-PYTHON_TOKEN = re.compile(
-    r'(?:"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\')|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|#[^\n]*', re.S
-)
-
-
-def without_layout(text: str) -> str:
-    """Lines without what is before, behind and doubled in them. Lines stay: a directive ends with its line."""
-    return "\n".join(filter(None, (" ".join(line.split()) for line in text.splitlines())))
-
-
-def c_code(text: str) -> str:
-    return without_layout(C_TOKEN.sub(lambda token: " " if token[0][:2] in ("//", "/*") else token[0], text))
-
-
-def python_code(text: str) -> str:
-    text = PYTHON_TOKEN.sub(lambda token: "" if token[0][0] == "#" else token[0], text)
-    return "\n".join(filter(None, (line.rstrip() for line in text.splitlines())))
-
-
-def digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-class Tree:
-    """The project's files; `changes` (path -> text) lie over those on disk."""
-
-    def __init__(self, root: Path, changes: Mapping[Path, str] | None = None) -> None:
-        self.root = root.resolve()
-        self.changes = {(self.root / path).resolve(): text for path, text in (changes or {}).items()}
-        self.by_name: dict[str, list[Path]] = collections.defaultdict(list)
-        for folder, inner, names in os.walk(self.root):
-            inner[:] = sorted(name for name in inner if not name.startswith((".", "build")) and name != "dist")
-            for name in sorted(names):
-                self.by_name[name].append(Path(folder) / name)
-        self._codes: dict[Path, str] = {}
-        self._pieces: dict[Path, tuple[dict[str, list[ast.stmt]], list[str]]] = {}
-
-    def text(self, path: Path) -> str:
-        return self.changes[path] if path in self.changes else path.read_text(errors="surrogateescape")
-
-    def code(self, path: Path) -> str:
-        if path not in self._codes:
-            text, kind = self.text(path), path.suffix
-            if kind in (".sv", ".svh"):
-                text = ngflow.design_code(text)
-            elif kind in (".v", ".c", ".h", ".cpp", ".hpp", ".inc", ".S"):
-                text = c_code(text)
-            elif kind == ".py":
-                text = python_code(text)
-            self._codes[path] = digest(text)
-        return self._codes[path]
-
-    def data(self, name: str) -> list[str]:
-        """Digests of a data file; of FILES#NAME the entry of that name in those files of recorded data that have it."""
-        pattern, _, entry = name.partition("#")
-        if not entry:
-            return [self.code((self.root / name).resolve())]
-        texts = {path: self.text(path.resolve()) for path in self.root.glob(pattern)}
-        found = [recorded.lines_of(text, str(path)).get(entry) for path, text in texts.items()]
-        if not any(found):
-            raise ngflow.FlowError(f'recorded data {pattern} have no entry "{entry}"; expected one; configure again')
-        return [digest(line) for line in found if line]
-
-    def named(self, beside: Path, name: str) -> list[Path]:
-        """Files that an `#include "name"` may mean: the one beside the includer, else all whose path ends so."""
-        local = (beside.parent / name).resolve()
-        if local.is_file():
-            return [local] if local.is_relative_to(self.root) else []
-        tail = Path(name).parts
-        return [path for path in self.by_name.get(tail[-1], []) if path.parts[-len(tail) :] == tail]
-
-    def includes(self, path: Path) -> list[Path]:
-        names = re.findall(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', self.text(path), re.M)
-        return [found for name in names for found in self.named(path, name)]
-
-    def implementations(self, header: Path) -> list[Path]:
-        """Sources of the same library that include the header and have its name; in a folder src/ also one that ends in it."""
-        library = header.relative_to(self.root).parts[0]
-        stem = header.stem
-        return [
-            path
-            for name, paths in self.by_name.items()
-            if name.endswith((".cpp", ".c")) and re.fullmatch(rf"(.*_)?{re.escape(stem)}", Path(name).stem)
-            for path in paths
-            if (path.stem == stem or path.parent.name == "src")
-            and path.relative_to(self.root).parts[0] == library
-            and header in self.includes(path)
-        ]
-
-    def cxx_closure(self, sources: Iterable[Path]) -> set[Path]:
-        seen: set[Path] = set()
-        queue = list(sources)
-        while queue:
-            path = queue.pop()
-            if path in seen:
-                continue
-            seen.add(path)
-            queue += self.includes(path)
-            if path.suffix in (".h", ".hpp"):
-                queue += self.implementations(path)
-        return seen
-
-    def _module(self, beside: Path, dotted: str) -> list[Path]:
-        tail = (*dotted.split(".")[:-1], dotted.split(".")[-1] + ".py")
-        local = beside.parent / tail[-1]
-        if len(tail) == 1:
-            return [local] if local.is_file() else []
-        return [path for path in self.by_name.get(tail[-1], []) if path.parts[-len(tail) :] == tail]
-
-    def _definitions(self, path: Path) -> tuple[dict[str, list[ast.stmt]], list[str]]:
-        """Top-level statements of a module by the names that they define, and the modules that it may import."""
-        if path not in self._pieces:
-            defined: dict[str, list[ast.stmt]] = collections.defaultdict(list)
-            parsed = ast.parse(self.text(path))
-            for statement in parsed.body:
-                if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
-                    defined[statement.name].append(statement)
-                elif isinstance(statement, (ast.Assign, ast.AnnAssign)):
-                    for name in {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}:
-                        defined[name].append(statement)
-            imported = []
-            for node in ast.walk(parsed):
-                if isinstance(node, ast.Import):
-                    imported += [alias.name for alias in node.names]
-                elif isinstance(node, ast.ImportFrom) and node.module:
-                    imported += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-            self._pieces[path] = (defined, imported)
-        return self._pieces[path]
-
-    def python_closure(self, script: Path) -> list[str]:
-        """Digests of the script and of the definitions in other modules that it may reach, by their names."""
-        digests = {self.code(script)}
-        modules: list[Path] = []
-        names = set(re.findall(r"\b[A-Za-z_]\w*\b", python_code(self.text(script))))
-        queue = [found for dotted in self._definitions(script)[1] for found in self._module(script, dotted)]
-        while queue:
-            path = queue.pop()
-            if path not in modules and path != script:
-                modules.append(path)
-                queue += [found for dotted in self._definitions(path)[1] for found in self._module(path, dotted)]
-        taken: set[int] = set()
-        grown = True
-        while grown:
-            grown = False
-            for path in modules:
-                lines = self.text(path).splitlines()
-                for name, statements in self._definitions(path)[0].items():
-                    for statement in statements if name in names else []:
-                        if id(statement) not in taken:
-                            taken.add(id(statement))
-                            grown = True
-                            text = python_code("\n".join(_lines(lines, statement)))
-                            digests.add(digest(text))
-                            names |= set(re.findall(r"\b[A-Za-z_]\w*\b", text))
-        return sorted(digests)
-
-
-def _lines(lines: list[str], statement: ast.stmt) -> list[str]:
-    """Source lines of a top-level statement without docstrings."""
-    begin = min([statement.lineno, *(item.lineno for item in getattr(statement, "decorator_list", []))])
-    skipped: set[int] = set()
-    for node in ast.walk(statement):
-        if (
-            isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            and ast.get_docstring(node) is not None
-            and len(node.body) > 1
-        ):
-            skipped |= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    return [lines[number - 1] for number in range(begin, (statement.end_lineno or begin) + 1) if number not in skipped]
+FILE = Path("verif") / "ledger.jsonl"
 
 
 # ---------------------------------------------------------------- jobs and entries
 
 
-def job_hash(tree: Tree, job: dict) -> dict[str, str]:
-    """One short hash for each part that the job depends on. The same file elsewhere is the same file."""
-    files = {
-        part: [(tree.root / name).resolve() for name in job.get(part, []) if part != "data" or "#" not in name]
-        for part in PARTS[:-1]
-    }
-    for part, paths in files.items():
-        for path in paths:
-            if not path.is_file() and path not in tree.changes:
-                raise ngflow.FlowError(
-                    f"job {job['name']} depends on {path} ({part}), which does not exist; configure again"
-                )
-    found = {
-        "rtl": sorted({tree.code(path) for path in files["rtl"]}),
-        "cxx": sorted({tree.code(path) for path in tree.cxx_closure(files["cxx"])}),
-        "python": sorted({item for path in files["python"] for item in tree.python_closure(path)}),
-        "data": sorted({found for name in job.get("data", []) for found in tree.data(name)}),
-        "parameters": [job.get("parameters", "")],
-    }
-    return {part: digest("\n".join(found[part]))[:16] for part in PARTS if found[part] and found[part] != [""]}
+PART_NAMES = {
+    "rtl": "RTL",
+    "cxx": "C++",
+    "python": "Python",
+    "data": "data",
+    "parameters": "parameters",
+    "exempt": "exempt lines",
+}
 
 
-def layout_hash(tree: Tree, job: dict) -> str:
-    """Of the RTL with comments, lines and paths: Yosys names cells by them, and so chooses other faults of the same design."""
-    texts = [f"{name}\n{tree.text((tree.root / name).resolve())}" for name in sorted(job.get("rtl", []))]
-    return digest("\n".join(texts))[:16]
+class Standing(NamedTuple):
+    """`kind`: "text" and "product" are fresh by these, "unjudged" is a notice, and "stale", "missing" and "failed" have a
+    reason."""
+
+    kind: str
+    why: str = ""
+
+
+def read_entries(root: Path = ngflow.ROOT) -> dict[str, dict]:
+    """Job -> its entry."""
+    path = root / FILE
+    lines = path.read_text().splitlines() if path.is_file() else []
+    return {entry["job"]: entry for entry in map(json.loads, lines)}
+
+
+def write_entries(root: Path, changed: Mapping[str, dict | None]) -> None:
+    """Lays these entries over those in the file; None removes one. All others stay as they are."""
+    entries = read_entries(root) | changed
+    path = root / FILE
+    path.parent.mkdir(parents=True, exist_ok=True)
+    new = path.with_name(path.name + ".new")
+    new.write_text("".join(json.dumps(entries[name]) + "\n" for name in sorted(entries) if entries[name] is not None))
+    new.replace(path)
 
 
 class Ledger:
-    def __init__(self, build: Path, root: Path = ngflow.ROOT, changes: Mapping[Path, str] | None = None) -> None:
+    def __init__(
+        self, build: Path, root: Path = ngflow.ROOT, changes: Mapping[Path, str] | None = None, workers: int = 1
+    ) -> None:
         self.build, self.root = build.resolve(), root.resolve()
         self.results = self.build / "ledger"
-        self.folder = self.root / "verif" / "ledger"
         listing = self.results / "jobs.json"
         if not listing.is_file():
             raise ngflow.FlowError(
-                f"{listing} does not exist; expected a build folder that was configured: make configure"
+                f'"{listing}" does not exist; expected a build folder that was configured: make configure'
             )
         self.jobs = {job["name"]: job for job in json.loads(listing.read_text())}
         self.tree = Tree(self.root, changes)
-        self.entries = {path.stem: json.loads(path.read_text()) for path in sorted(self.folder.glob("*.json"))}
+        self.products = Products(self.tree, self.results / "products.json", workers)
+        self.entries = read_entries(self.root)
 
     def job(self, name: str) -> dict:
         if name not in self.jobs:
-            raise ngflow.FlowError(f"'{name}' is no job of the ledger; expected one of {', '.join(sorted(self.jobs))}")
+            close = difflib.get_close_matches(name, self.jobs, n=1)
+            known = f'did you mean "{close[0]}"' if close else f"expected one of {', '.join(sorted(self.jobs)[:8])}"
+            raise ngflow.FlowError(f'job "{name}" is not declared by this build; {known}')
         return self.jobs[name]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Entries of jobs that this build does not declare."""
+        return sorted(set(self.entries) - set(self.jobs))
+
+    @functools.cached_property
+    def text(self) -> dict[str, dict[str, str]]:
+        return {name: text_keys(self.tree, job) for name, job in self.jobs.items()}
+
+    @functools.cached_property
+    def standing(self) -> dict[str, Standing]:
+        """How the entry of each job stands."""
+        changed = {
+            name: differing_parts(self.entries[name]["text"], self.text[name])
+            for name in self.jobs
+            if name in self.entries
+        }
+        doubtful = [name for name, parts in changed.items() if parts and set(parts) <= set(PRODUCTS)]
+        self.products.elaborate(
+            self.jobs[name]
+            for name in doubtful
+            if "rtl" in changed[name] and self.entries[name]["product"].get("yosys") == self.products.yosys
+        )
+        return {name: self._standing(name, changed.get(name, [])) for name in self.jobs}
+
+    def _standing(self, name: str, changed: list[str]) -> Standing:
+        entry = self.entries.get(name)
+        if entry is None:
+            return Standing("missing", "has no entry")
+        if entry["verdict"] != "passed":
+            return Standing("failed", f"its recorded verdict is '{entry['verdict']}'")
+        if not changed:
+            return Standing("text")
+        old, stale = entry["product"], [part for part in changed if part not in PRODUCTS]
+        other = "rtl" in changed and "rtl" in old and old.get("yosys") != self.products.yosys
+        compared = [part for part in changed if part in PRODUCTS and not (other and part == "rtl")]
+        new = self.products.of(self.jobs[name], compared)
+        stale += [part for part in compared if part not in new or old.get(part) != new[part]]
+        if stale:
+            words = ", ".join(PART_NAMES[part] for part in PARTS if part in stale)
+            return Standing("stale", f"is stale: {words} changed")
+        return Standing("unjudged" if other else "product")
 
     def problems(self) -> dict[str, str]:
         """Job -> what is wrong with its entry."""
-        wrong = {}
-        for name, job in self.jobs.items():
-            entry = self.entries.get(name)
-            if entry is None:
-                wrong[name] = "has no entry"
-            elif entry["verdict"] != "passed":
-                wrong[name] = f"its recorded verdict is '{entry['verdict']}'"
-            elif changed := differing(entry["hash"], job_hash(self.tree, job)):
-                wrong[name] = f"is stale: {changed} changed"
-        return wrong | {name: "has an entry and is no job any more" for name in self.entries if name not in self.jobs}
+        return {name: standing.why for name, standing in self.standing.items() if standing.why}
+
+    def standing_as(self, kind: str) -> list[str]:
+        return sorted(name for name, standing in self.standing.items() if standing.kind == kind)
 
     @functools.cached_property
     def repeatable(self) -> list[str]:
@@ -302,20 +177,12 @@ class Ledger:
         return sum(sum(self.entries[name]["seconds"].values()) for name in names if name in self.entries)
 
 
-def differing(old: dict, new: dict) -> str:
-    names = {"rtl": "RTL", "cxx": "C++", "python": "Python", "data": "data", "parameters": "parameters"}
-    return ", ".join(names[part] for part in PARTS if old.get(part) != new.get(part))
+def differing_parts(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    return [part for part in PARTS if old.get(part) != new.get(part)]
 
 
-def tools() -> dict[str, str]:
-    """Versions of what verdicts rest on, where it is installed."""
-    found = {}
-    for tool, flag in (("verilator", "--version"), ("yosys", "-V"), ("c++", "-dumpfullversion")):
-        if shutil.which(tool):
-            done = subprocess.run([tool, flag], capture_output=True, text=True, check=False)
-            version = re.search(r"\d+(\.\d+)+", done.stdout)
-            found[tool] = version[0] if version else "unknown"
-    return found
+def differing(old: Mapping[str, str], new: Mapping[str, str]) -> str:
+    return ", ".join(PART_NAMES[part] for part in differing_parts(old, new))
 
 
 def commit(root: Path) -> str:
@@ -323,7 +190,7 @@ def commit(root: Path) -> str:
     done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return done.stdout.strip()
-    return digest("".join(path.read_text() for path in sorted((root / "verif" / "ledger").glob("*.json"))))
+    return digest(json.dumps(read_entries(root), sort_keys=True))
 
 
 # ---------------------------------------------------------------- running
@@ -352,8 +219,8 @@ def figures(output: str) -> dict:
 
 
 def run(ledger: Ledger, name: str, command: list[str]) -> int:
-    """ctest's wrapper. The hash is taken before the run, so that a change meanwhile is not recorded as run."""
-    depends = job_hash(ledger.tree, ledger.job(name))
+    """ctest's wrapper. The text is hashed before the run, so that a change meanwhile is not recorded as run."""
+    depends = text_keys(ledger.tree, ledger.job(name))
     if not shutil.which(command[0]):
         raise ngflow.FlowError(f"{name}: {command[0]} does not exist; build target deep, or make renew")
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -367,7 +234,7 @@ def run(ledger: Ledger, name: str, command: list[str]) -> int:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = {
         "job": name,
-        "hash": depends,
+        "text": depends,
         "verdict": {0: "passed", ngflow.SKIPPED: "skipped"}.get(process.returncode, "failed"),
         "figures": figures("".join(output)),
         "tools": tools(),
@@ -444,7 +311,7 @@ def build_and_run(ledger: Ledger, names: list[str], jobs: int) -> float:
 
 def record(ledger: Ledger, names: Iterable[str], share: float = 1.0) -> int:
     """Results of the last runs into the ledger; a verdict other than passed is named and not recorded."""
-    bad = recorded = 0
+    bad, good = 0, []
     for name in names:
         path = ledger.results / f"{name}.json"
         if not path.is_file():
@@ -455,21 +322,59 @@ def record(ledger: Ledger, names: Iterable[str], share: float = 1.0) -> int:
         if result["verdict"] != "passed":
             print(f"ledger: {name} {result['verdict']}; not recorded")
             bad += 1
-        elif changed := differing(result["hash"], job_hash(ledger.tree, ledger.job(name))):
+        elif changed := differing(result["text"], ledger.text[name]):
             print(f"ledger: {name}: {changed} changed since its run; not recorded")
             bad += 1
         else:
             result["seconds"]["build"] = build_seconds(ledger.build, ledger.job(name).get("targets", []), share)
-            write(ledger.folder / f"{name}.json", result)
-            recorded += 1
-    for name in [name for name in ledger.entries if name not in ledger.jobs]:
-        (ledger.folder / f"{name}.json").unlink()
-        print(f"ledger: {name} is no job any more; its entry is gone")
-    print(f"ledger: {recorded} verdicts recorded, {bad} not")
+            good.append(result)
+    ledger.products.elaborate(ledger.jobs[result["job"]] for result in good)
+    write_entries(
+        ledger.root,
+        {result["job"]: result | {"product": ledger.products.of(ledger.jobs[result["job"]])} for result in good},
+    )
+    print(f"ledger: {len(good)} verdicts recorded, {bad} not")
     return 1 if bad else 0
 
 
-def check(ledger: Ledger) -> int:
+def rekey(ledger: Ledger) -> int:
+    """Today's text and its products into entries that are fresh by either; the next check need not elaborate anything."""
+    by_text = [
+        name
+        for name in ledger.standing_as("text")
+        if not ledger.entries[name]["product"] and has_products(ledger, name)
+    ]
+    by_product = ledger.standing_as("product")
+    ledger.products.elaborate(ledger.jobs[name] for name in by_text)
+    changed = {name: {"product": ledger.products.of(ledger.jobs[name])} for name in by_text}
+    changed |= {name: {"text": ledger.text[name]} for name in by_product}
+    write_entries(ledger.root, {name: ledger.entries[name] | parts for name, parts in changed.items()})
+    if changed:
+        print(
+            f"ledger: {len(changed)} entries have today's text, which comes to the recorded products; nothing was run"
+        )
+    return 0
+
+
+def has_products(ledger: Ledger, name: str) -> bool:
+    return any(part in ledger.text[name] for part in PRODUCTS)
+
+
+def drop(ledger: Ledger, names: list[str]) -> int:
+    for name in names:
+        if name in ledger.jobs:
+            raise ngflow.FlowError(f'job "{name}" exists, so its entry stays; expected a job that no build declares')
+        if name not in ledger.entries:
+            raise ngflow.FlowError(
+                f'job "{name}" has no entry; expected one of those that this build does not declare: '
+                f"{', '.join(ledger.elsewhere[:8]) or 'none'}"
+            )
+    write_entries(ledger.root, dict.fromkeys(names))
+    print(f"ledger: {len(names)} entries removed")
+    return 0
+
+
+def check(ledger: Ledger, whole: bool) -> int:
     wrong = ledger.problems()
     here = tools()
     others = collections.Counter(
@@ -480,24 +385,41 @@ def check(ledger: Ledger) -> int:
     )
     for text, count in sorted(others.items()):
         print(f"ledger: notice: {count} verdicts are of {text}")
+    if unjudged := ledger.standing_as("unjudged"):
+        print(
+            f"ledger: notice: {len(unjudged)} verdicts cannot be judged here: their RTL changed, and its netlist was "
+            f"recorded with another Yosys: {', '.join(unjudged[:8])}"
+        )
+    if whole:
+        wrong |= dict.fromkeys(ledger.elsewhere, "has an entry and is no job any more: ledger.py BUILD drop")
+    elif ledger.elsewhere:
+        print(f"ledger: notice: {len(ledger.elsewhere)} verdicts are of jobs that this build does not declare")
+    if by_product := ledger.standing_as("product"):
+        print(
+            f"ledger: {len(by_product)} verdicts are fresh, because their changed text comes to the recorded products"
+        )
     if not wrong:
         print(f"ledger: {len(ledger.jobs)} verdicts, none stale, none missing")
         return 0
     for name, why in sorted(wrong.items()):
         print(f"ledger: {name} {why}")
-    known = [name for name in wrong if name in ledger.entries and name in ledger.jobs]
+    renewed = [name for name in wrong if name in ledger.jobs]
+    known = [name for name in renewed if name in ledger.entries]
     took = f", {ledger.cost(known):.0f} s of CPU for {len(known)} of them by their last record" if known else ""
-    print(f"ledger: {len(wrong)} of {len(ledger.jobs)} verdicts to renew{took}: make renew")
+    if renewed:
+        print(f"ledger: {len(renewed)} of {len(ledger.jobs)} verdicts to renew{took}: make renew")
     return 1
 
 
 def renew(ledger: Ledger, names: list[str], jobs: int) -> int:
-    names = names or [name for name in ledger.problems() if name in ledger.jobs]
+    names = names or sorted(ledger.problems())
     share = 1.0
     if names:
         set_seed(ledger, commit_seed(ledger.root))
         share = build_and_run(ledger, names, jobs)
-    return record(ledger, names, share)
+    bad = record(ledger, names, share)
+    rekey(Ledger(ledger.build, ledger.root, workers=jobs))
+    return bad
 
 
 def drawn(ledger: Ledger, seconds: float, of: str) -> list[str]:
@@ -560,8 +482,10 @@ def main() -> int:
     parser.add_argument("--root", type=Path, default=ngflow.ROOT, help="project, if not the one of this script")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="steps and tests at once")
     verbs = parser.add_subparsers(dest="verb", required=True)
-    verbs.add_parser("check")
+    verbs.add_parser("check").add_argument("--whole", action="store_true", help="an entry of no job is wrong")
     verbs.add_parser("seed")
+    verbs.add_parser("rekey")
+    verbs.add_parser("drop").add_argument("dropped", nargs="+", metavar="JOB")
     for verb in ("renew", "record"):
         verbs.add_parser(verb).add_argument("names", nargs="*", metavar="JOB")
     draw_verb = verbs.add_parser("draw")
@@ -571,18 +495,24 @@ def main() -> int:
     run_verb.add_argument("name", metavar="JOB")
     run_verb.add_argument("command", nargs="+", metavar="COMMAND")
     args = parser.parse_args()
-    ledger = Ledger(args.build, args.root)
+    ledger = Ledger(args.build, args.root, workers=args.jobs)
     for name in getattr(args, "names", []):
         ledger.job(name)
     if args.verb == "check":
-        return check(ledger)
+        return check(ledger, args.whole)
+    if args.verb == "rekey":
+        return rekey(ledger)
+    if args.verb == "drop":
+        return drop(ledger, args.dropped)
     if args.verb == "seed":
         set_seed(ledger, commit_seed(ledger.root))
         return 0
     if args.verb == "renew":
         return renew(ledger, args.names, args.jobs)
     if args.verb == "record":
-        return record(ledger, args.names or sorted(ledger.jobs))
+        bad = record(ledger, args.names or sorted(ledger.jobs))
+        rekey(Ledger(args.build, args.root, workers=args.jobs))
+        return bad
     if args.verb == "draw":
         return draw(ledger, args.seconds, args.commit or commit(ledger.root), args.jobs)
     return run(ledger, args.name, args.command)

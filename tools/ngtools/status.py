@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The status of the units: what their records say, and what was measured (synth/records, verif/ledger). A record of a
+"""The status of the units: what their records say, and what was measured (synth/records, verif/ledger.jsonl). A record of a
 measurement that does not exist is an error, not an empty cell.
 
   status.py              print the tables (Markdown; tools/ngtools/generate.py makes docs/units/README.md of them)
@@ -14,6 +14,7 @@ import os
 import sys
 
 from ngtools import ngflow, recorded
+from ngtools.ledger import read_entries
 from ngtools.no_fault import exemptions
 from ngtools.records import Unit, read_units
 
@@ -67,7 +68,7 @@ def exempt_lines(unit: dict, others: set[str]) -> list[str]:
 
 
 def status() -> tuple[list[dict], list[str]]:
-    rows, problems = [], []
+    rows, problems, verdicts = [], [], read_entries()
     units = list(map(described, read_units()))
     owned = {unit["rtl"] for unit in units}
     folder = ngflow.ROOT / "synth" / "records"
@@ -75,11 +76,11 @@ def status() -> tuple[list[dict], list[str]]:
     for unit in units:
         mutants, area = [], []
         for bench in unit["benches"]:
-            path = ngflow.ROOT / "verif" / "ledger" / f"mutants.{bench}.json"
-            if path.is_file():
-                mutants.append(json.loads(path.read_text())["figures"])
+            entry = verdicts.get(f"mutants.{bench}")
+            if entry is not None:
+                mutants.append(entry["figures"])
             else:
-                problems.append(f"{unit['name']}: {ngflow.from_root(path)} does not exist; run make renew")
+                problems.append(f"{unit['name']}: verif/ledger.jsonl has no mutants.{bench}; run make renew")
         for entry in unit["synth"]:
             name = entry["record"]
             found = [entries[name] for entries in synthesized.values() if name in entries]

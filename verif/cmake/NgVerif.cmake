@@ -12,7 +12,7 @@
 #             mutants.n     the same source against MUTANTS injected faults of each of three seeds (in cells whose file matches
 #                           MUTANT_SCOPE); each must be killed or proven equivalent; deep
 #             mutants.n.few with FEW_MUTANTS: 20 faults of one seed
-#       What is deep runs in `make test-all` and leaves a verdict in verif/ledger: NgLedger.cmake.
+#       What is deep runs in `make test-all` and leaves a verdict in verif/ledger.jsonl: NgLedger.cmake.
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
 #                   [VECTORS 20000] [FAULT_VECTORS 5000] [DEEP])
@@ -34,7 +34,7 @@
 #   ng_add_comb_paths(NAME n TOP module [PARAMS "K=V;..."])
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
 #
-#   ng_add_area(NAME n TOP module SOURCES f.sv... [DEEP] [PARAMETERS text])
+#   ng_add_area(NAME n TOP module [PARAMS "K=V;..."] SOURCES f.sv... [DEEP] [PARAMETERS text])
 #       ctest synth.area.n: the counts of n in synth/records again, and its budget; DEEP: in `make test-all`.
 include_guard(GLOBAL)
 include(NgVerilator)
@@ -107,6 +107,21 @@ function(ng_mutants out target count seeds newest)
              --vectors ${arg_MUTANT_VECTORS} PARENT_SCOPE)
 endfunction()
 
+# The module with its parameters and the bench's definitions, in `out` as text for verdicts, in `top` as it is elaborated.
+function(ng_deep_parameters out top)
+  set(parameters ${arg_PARAMS})
+  list(SORT parameters)
+  list(JOIN parameters " " parameters)
+  string(STRIP "${arg_TOP} ${parameters}" elaborated)
+  set(${top} "${elaborated}" PARENT_SCOPE)
+  set(parameters "${arg_TOP} ${parameters}")
+  if(arg_DEFINES)
+    list(JOIN arg_DEFINES " " defines)
+    string(APPEND parameters ", defines ${defines}")
+  endif()
+  set(${out} "${parameters}" PARENT_SCOPE)
+endfunction()
+
 function(ng_add_bench)
   cmake_parse_arguments(PARSE_ARGV 0 arg "RTL_DEEP;NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
     "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;TIMEOUT"
@@ -121,11 +136,9 @@ function(ng_add_bench)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ng_add_bench(${arg_NAME}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
-  set(depends RTL ${arg_SOURCES} CXX ${arg_BENCH})
   math(EXPR deep_timeout "6 * ${arg_TIMEOUT}") # deep tests run when they must, also beside other work
-  set(parameters ${arg_PARAMS})
-  list(SORT parameters)
-  set(parameters "${arg_TOP} ${parameters}")
+  ng_deep_parameters(parameters top)
+  set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH})
 
   ng_verilate(TARGET rtl_${arg_NAME}_dut TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   ng_bench_program(rtl_${arg_NAME} rtl_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
@@ -182,7 +195,7 @@ function(ng_add_bench)
       ng_mutants(command ${target} ${arg_MUTANTS} ${NG_MUTANT_SEED} "")
     endif()
     set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
-    ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} TARGETS ${target} LABELS mutants ${arg_LABELS}
+    ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} MUTANTS TARGETS ${target} LABELS mutants ${arg_LABELS}
                  PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${deep_timeout}
                  PARAMETERS "${parameters}, ${arg_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     if(arg_FEW_MUTANTS)
@@ -216,14 +229,13 @@ function(ng_add_lockstep)
   ng_bench_program(systemc_${arg_NAME} ${dut} ${arg_BENCH} narrowgauge::systemc "${arg_DEFINES}")
   if(arg_DEEP)
     set_target_properties(systemc_${arg_NAME} ${dut} PROPERTIES EXCLUDE_FROM_ALL ON)
-    set(parameters ${arg_PARAMS})
-    list(SORT parameters)
+    ng_deep_parameters(parameters top)
     set(run $<TARGET_FILE:systemc_${arg_NAME}>)
-    set(depends RTL ${arg_SOURCES} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
+    set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
     ng_deep_test(NAME systemc.${arg_NAME} COMMAND ${run} --vectors ${arg_VECTORS} ${depends}
-                 PARAMETERS "${arg_TOP} ${parameters}, ${arg_VECTORS} vectors")
+                 PARAMETERS "${parameters}, ${arg_VECTORS} vectors")
     ng_deep_test(NAME systemc.${arg_NAME}.faults COMMAND ${run} --self-test --vectors ${arg_FAULT_VECTORS} ${depends}
-                 PARAMETERS "${arg_TOP} ${parameters}, ${arg_FAULT_VECTORS} vectors")
+                 PARAMETERS "${parameters}, ${arg_FAULT_VECTORS} vectors")
     return()
   endif()
   add_test(NAME systemc.${arg_NAME} COMMAND systemc_${arg_NAME} --vectors ${arg_VECTORS})
@@ -288,10 +300,11 @@ function(ng_add_comb_paths)
 endfunction()
 
 function(ng_add_area)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMETERS" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMS;PARAMETERS" "SOURCES")
   set(command ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
   if(arg_DEEP)
-    ng_deep_test(NAME synth.area.${arg_NAME} COMMAND ${command} RTL ${arg_SOURCES} PYTHON ${NG_ROOT}synth/synth.py LABELS synth
+    ng_deep_parameters(unused top)
+    ng_deep_test(NAME synth.area.${arg_NAME} COMMAND ${command} RTL ${arg_SOURCES} TOPS ${top} PYTHON ${NG_ROOT}synth/synth.py LABELS synth
                  DATA "${NG_ROOT}synth/records/*.jsonl#${arg_NAME}" ${NG_ROOT}synth/targets/ice40.json
                  PARAMETERS "${arg_TOP} ${arg_PARAMETERS}")
   else()
