@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "commands.hpp"
@@ -95,6 +96,17 @@ void check_shapes(const Matrix& a, const Matrix& b) {
               "); transpose one, or name other files");
 }
 
+/// The matrix pruned along its rows, which the last block of the pattern pads with zeros as products do.
+std::vector<float> pruned_rows(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
+  const auto side = static_cast<std::size_t>(pattern.side());
+  const std::size_t padded = (cols + side - 1) / side * side;
+  std::vector<float> wide(rows * padded), out(x.size());
+  for (std::size_t row = 0; row < rows; ++row) std::copy_n(x.data() + row * cols, cols, wide.data() + row * padded);
+  const std::vector<float> pruned = prune(wide, rows, padded, pattern).values;
+  for (std::size_t row = 0; row < rows; ++row) std::copy_n(pruned.data() + row * padded, cols, out.data() + row * cols);
+  return out;
+}
+
 /// A, or B with its own random words: else elements of the two at the same place would be rounded by the same one.
 QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options) {
   const Matrix& matrix = right ? work.b : work.a;
@@ -103,9 +115,9 @@ QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options
   options.seed += right;
   options.wide_blocks = work.sparse && work.format.scheme == Scheme::nvfp4;
   if (work.sparse && !right) {
-    PrunedMatrix pruned = prune(values, matrix.rows, matrix.cols, *work.sparse);
-    work.pruning_error = relative_error(values, pruned.values);
-    values = std::move(pruned.values);
+    std::vector<float> pruned = pruned_rows(values, matrix.rows, matrix.cols, *work.sparse);
+    work.pruning_error = relative_error(values, pruned);
+    values = std::move(pruned);
   }
   if (work.dialect) {
     return quantize(values, matrix.rows, matrix.cols, axis, *work.dialect,

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -33,16 +34,24 @@ std::vector<Rht16Block> blocks(std::size_t count) {
   return result;
 }
 
+// Where the unit gives an infinity, the stage refuses the matrix.
 TEST(Rht16, WithTheFullWindowIsTheFrontStage) {
+  std::size_t compared = 0;
   for (const Rht16Block& block : blocks(5000)) {
     std::vector<float> x;
     for (const std::uint16_t code : block) x.push_back(value(code));
-    const FrontResult expected = front_stage(x, 1, 16, FrontStage::rht16, 1);
     const Rht16Result got = rht16(block);
     EXPECT_TRUE(got.exact);
+    if (std::ranges::any_of(got.y, [](std::uint16_t code) { return (code & 0x7FFF) == 0x7F80; })) {
+      EXPECT_THROW(static_cast<void>(front_stage(x, 1, 16, FrontStage::rht16, 1)), Error);
+      continue;
+    }
+    ++compared;
+    const FrontResult expected = front_stage(x, 1, 16, FrontStage::rht16, 1);
     for (std::size_t c = 0; c < 16; ++c)
       ASSERT_EQ(std::bit_cast<std::uint32_t>(expected.x[c]), static_cast<std::uint32_t>(got.y[c]) << 16) << c;
   }
+  EXPECT_GT(compared, 4000U);
 }
 
 TEST(Rht16, WindowCutsOffWhatIsBelowIt) {
