@@ -246,7 +246,7 @@ class LogStatistics:
     """What `log_statistics` returns of a tensor.
 
     count: of all numbers. zeros: of them. mean, sigma: of log2|x| of the others, 0 if there are none. amax: the largest
-    magnitude, a float32.
+    magnitude, a float32. Raises Error for other types, zeros above count, and numbers out of these ranges.
     """
 
     count: int
@@ -254,6 +254,13 @@ class LogStatistics:
     mean: float
     sigma: float
     amax: float
+
+    def __post_init__(self) -> None:
+        integer("zeros", self.zeros, 0, integer("count", self.count, 1, 2**63 - 1))
+        for name, value, least in (("mean", self.mean, -np.inf), ("sigma", self.sigma, 0), ("amax", self.amax, 0)):
+            if not (np.isfinite(number(name, value)) and number(name, value) >= least):
+                expected = "a finite number" if least else "a finite number, 0 or more"
+                raise Error(f"{name} is {shown(value)}; expected {expected}")
 
     @property
     def scale(self) -> float:
