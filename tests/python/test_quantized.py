@@ -223,11 +223,11 @@ def test_scales_of_the_constructor_are_those_of_the_quantizer(bad: float) -> Non
         with pytest.raises(ng.Error, match="positive finite"):
             ng.quantize(x, format, tensor_scale=bad)
         q = ng.quantize(x, format)
-        with pytest.raises(ng.Error, match="tensor_scale is .*; expected a positive finite float32 number"):
+        with pytest.raises(ng.Error, match=r"tensor_scale is .*; expected a positive finite float32 number"):
             ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, bad)
     for format, axis in (("luq", -1), ("luq", -2)):
         q = ng.quantize(x, format, axis=axis)
-        with pytest.raises(ng.Error, match="tensor_scale is .*; expected a positive finite float32 number"):
+        with pytest.raises(ng.Error, match=r"tensor_scale is .*; expected a positive finite float32 number"):
             ng.QuantizedMatrix(q.scheme, q.element, q.codes, None, bad)
     if abs(bad) > 3.4e38 and np.isfinite(bad):
         return  # which no array of float32 holds
@@ -235,7 +235,7 @@ def test_scales_of_the_constructor_are_those_of_the_quantizer(bad: float) -> Non
         q = ng.quantize(x, "fp8_e5m2", scaling=scaling)
         scales = q.scales.copy()
         scales.reshape(-1)[-1] = bad
-        with pytest.raises(ng.Error, match="scales hold .*; expected positive finite float32 numbers"):
+        with pytest.raises(ng.Error, match=r"scales hold .*; expected positive finite float32 numbers"):
             ng.QuantizedMatrix("fp8", "e5m2", q.codes, scales, scaling=scaling)
 
 

@@ -104,7 +104,7 @@ def test_codes_that_are_no_minus_zero_stay() -> None:
     assert (ng.to_sparse(codes).to_dense() == np.where(codes == 8, 0, codes)).all()
     for element in ("int4", "e4m3", "e5m2"):
         with pytest.raises(
-            ng.Error, match="^row 0 keeps 3 elements of columns 0 to 3; expected at most 2, as pruning to 2:4"
+            ng.Error, match=r"^row 0 keeps 3 elements of columns 0 to 3; expected at most 2, as pruning to 2:4"
         ):
             ng.to_sparse(codes, element=element)
     with pytest.raises(ng.Error, match="element is 'e2m1' without codes"):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import io
 import lzma
+import re
 import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -334,7 +335,8 @@ def test_random_fields() -> None:
         try:
             oracle.compare(ng, dialect, rules, x, f"combination {number}", uniforms=uniforms)
         except ng.Error as error:  # numbers that the fields have no scale for
-            assert "too small for its numbers" in str(error) or "no power-of-two scale" in str(error), dialect
+            if not re.search("too small for its numbers|no power-of-two scale", str(error)):
+                raise
             refused += 1
             continue
         compared += 1
@@ -356,7 +358,8 @@ def test_scale_of_a_group(dialect: str, fields: str) -> None:
             ng.quantize(x, dialect=f"{dialect}:{','.join(['point=scale', *filter(None, [fields])])}")
         )
     except ng.Error as error:
-        assert "expected zero_scale zero or one" in str(error) or "too small for its numbers" in str(error)
+        if not re.search("expected zero_scale zero or one|too small for its numbers", str(error)):
+            raise
         return
     np.testing.assert_allclose(values[0, 16:], x[0, 16:], rtol=0.5)
 
