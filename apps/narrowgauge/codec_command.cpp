@@ -358,7 +358,8 @@ int run_decompress(const DecompressArguments& arguments) {
   outputs.input(arguments.file);
   io::OutputFile& out = outputs.add("--out", arguments.out);
   // A pipe's bytes have to be there several times while they arrive.
-  const std::string bytes = io::read_bytes(arguments.file, "a compressed feature map", io::memory_bytes() / 4);
+  static constexpr std::array<std::string_view, 3> magics{"NGFM", "NGFT", "NGFE"};
+  const std::string bytes = io::read_bytes(arguments.file, "a compressed feature map", io::memory_bytes() / 4, magics);
   const std::span file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (is_transformed(file) || is_of_exponents(file)) {
     decompress_numbers(arguments, file, out);

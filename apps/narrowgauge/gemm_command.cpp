@@ -58,7 +58,7 @@ std::optional<Results> results_of(const GemmArguments& arguments, const GemmForm
     return Results{format, value};
   const bool fp8 = desc(format).scheme == Scheme::fp8;
   throw Error("--requantize \"" + text + "\" is no tensor scale of results in " + std::string(desc(format).name) +
-              ": expected " + result_scales_text(format) + "; " + (fp8 ? "the next one from " : "") +
+              "; expected " + result_scales_text(format) + "; " + (fp8 ? "the next one from " : "") +
               "the largest magnitude of an earlier C, over " + number(desc(format).largest) + (fp8 ? ", on" : ""));
 }
 
@@ -132,7 +132,7 @@ QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options
 std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   if (arguments.sparse.empty()) return std::nullopt;
   if (arguments.sparse != "2:4" && arguments.sparse != "1:2" && arguments.sparse != "4:8pair") {
-    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product: expected 2:4, 1:2 or 4:8pair");
+    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product; expected 2:4, 1:2 or 4:8pair");
   }
   if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.requantize ||
       is_mx(find_gemm_format(arguments.quantize.format).scheme)) {
@@ -424,6 +424,7 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
   outputs.input(arguments.b);
   io::OutputFile* const out = arguments.out.empty() ? nullptr : &outputs.add("--out", arguments.out);
   const bool files = !arguments.out_prefix.empty();
+  if (files) outputs.unit("--out-prefix", arguments.out_prefix, {".codes.npy", ".scales.npy", ".json"});
   io::OutputFile* const codes = files ? &outputs.add("--out-prefix", codes_path(arguments)) : nullptr;
   io::OutputFile* const scales =
       files && has_scales(arguments, command) ? &outputs.add("--out-prefix", scales_path(arguments)) : nullptr;

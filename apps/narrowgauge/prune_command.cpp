@@ -50,6 +50,7 @@ int run(const PruneArguments& arguments) {
     return path.empty() ? nullptr : &outputs.add(option, path);
   };
   const std::string& prefix = arguments.out_prefix;
+  if (!prefix.empty()) outputs.unit("--out-prefix", prefix, {".values.npy", ".metadata.npy"});
   const std::string values_path = prefix.empty() ? "" : prefix + ".values.npy";
   const std::string metadata_path = prefix.empty() ? "" : prefix + ".metadata.npy";
   io::OutputFile* const out = add("--out", arguments.out);

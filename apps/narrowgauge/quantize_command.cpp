@@ -115,6 +115,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   outputs.input(arguments.x);
   io::OutputFile *codes_file = nullptr, *scales_file = nullptr, *json_file = nullptr;
   if (!prefix.empty()) {
+    outputs.unit("--out-prefix", prefix, {".codes.npy", ".scales.npy", ".json"});
     codes_file = &outputs.add("--out-prefix", codes_path);
     if (scaled) scales_file = &outputs.add("--out-prefix", scales_path);
     json_file = &outputs.add("--out-prefix", json_path);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report.hpp"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -100,9 +101,15 @@ void finish_report() {
   errno = 0;
   std::cout.flush();
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return;
-  throw Error("The report could not be written to standard output" +
-              (errno ? std::string(": ") + std::strerror(errno) : "") +
-              "; check free space, and that its reader still runs");
+  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
+  if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
+    throw Error(
+        "the report could not be written to standard output: its reader has closed the pipe; expected one that reads "
+        "to "
+        "the end, or a file");
+  }
+  throw Error("the report could not be written to standard output" +
+              (errno ? std::string(": ") + std::strerror(errno) : "") + "; check free space");
 }
 
 ProgressBar::~ProgressBar() {

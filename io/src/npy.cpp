@@ -68,6 +68,26 @@ void load_e5m2(const char* from, bool, std::size_t n, double* to) {
     to[i] = half_value(static_cast<unsigned>(static_cast<unsigned char>(from[i])) << 8);
 }
 
+/// FP8 E4M3 without infinities.
+void load_e4m3fn(const char* from, bool, std::size_t n, double* to) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const unsigned code = static_cast<unsigned char>(from[i]), exponent = code >> 3 & 15, mantissa = code & 7;
+    const double value = (code & 127) == 127 ? std::numeric_limits<double>::quiet_NaN()
+                                             : std::ldexp(exponent ? 8 + mantissa : mantissa,
+                                                          std::max(static_cast<int>(exponent), 1) - 10);
+    to[i] = code >> 7 ? -value : value;
+  }
+}
+
+/// FP4 E2M1, a byte an element as ml_dtypes has it.
+void load_e2m1fn(const char* from, bool, std::size_t n, double* to) {
+  static constexpr std::array<double, 8> magnitudes{0, 0.5, 1, 1.5, 2, 3, 4, 6};
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto code = static_cast<unsigned char>(from[i]);
+    to[i] = code >> 3 & 1 ? -magnitudes[code & 7] : magnitudes[code & 7];
+  }
+}
+
 struct ElementType {
   std::string_view code;  ///< as in the header, without byte order; "V": raw bytes
   std::string_view name;
@@ -91,7 +111,20 @@ constexpr std::array element_types{
     // Of the types of ml_dtypes that numpy.save writes as bytes, those that their size or kind gives away.
     ElementType{"V2", "bfloat16", 2, load_bfloat16},
     ElementType{"f1", "float8_e5m2", 1, load_e5m2},
+    // Those that only a header which names them gives away.
+    ElementType{{}, "float8_e4m3fn", 1, load_e4m3fn},
+    ElementType{{}, "float4_e2m1fn", 1, load_e2m1fn},
 };
+
+/// The type that a header means: numpy's byte order and code, or a name of ml_dtypes, which some write there.
+const ElementType* type_of(std::string_view descr) {
+  const bool ordered = std::string_view("<>|=").find(descr[0]) != std::string_view::npos;
+  for (const ElementType& type : element_types) {
+    const bool of_ml_dtypes = type.code.empty() || type.code == "V2" || type.code == "f1";
+    if (ordered ? !type.code.empty() && type.code == descr.substr(1) : of_ml_dtypes && type.name == descr) return &type;
+  }
+  return nullptr;
+}
 
 /// Why elements of such a type are refused, and what to do.
 Error unknown_type(const std::string& name, const std::string& descr) {
@@ -103,10 +136,9 @@ Error unknown_type(const std::string& name, const std::string& descr) {
                  "and the file does not say which of them; convert the array, while it knows its type, with "
                  "array.astype(numpy.float32), which loses nothing");
   }
-  return Error(
-      front +
-      "; expected is bfloat16, float8_e5m2, float16, float32, float64, an integer type or bool: convert it with "
-      "array.astype(numpy.float32)");
+  return Error(front +
+               "; expected bfloat16, float8_e5m2, float16, float32, float64, an integer type or bool; convert it with "
+               "array.astype(numpy.float32)");
 }
 
 constexpr std::size_t max_header = 10000;  // numpy's own limit
@@ -329,12 +361,8 @@ Array read(const std::string& path, const Dimensions& dimensions) {
   const std::string name = shown(path);
   std::size_t position = 0;
   const Header header = parse_header(read_dictionary(in, name, position), name);
-  const auto type = std::find_if(element_types.begin(), element_types.end(), [&](const ElementType& t) {
-    return t.code == std::string_view(header.descr).substr(1);
-  });
-  if (type == element_types.end() || std::string_view("<>|=").find(header.descr[0]) == std::string_view::npos) {
-    throw unknown_type(name, header.descr);
-  }
+  const ElementType* const type = type_of(header.descr);
+  if (type == nullptr) throw unknown_type(name, header.descr);
   check_shape(header.shape, dimensions, type->size, name);
 
   Array array{path, std::string(type->name), header.shape, {}};

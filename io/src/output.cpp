@@ -2,6 +2,7 @@
 #include "narrowgauge/io/output.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -48,6 +49,8 @@ std::size_t remember(const std::string& path) {
   throw Error("More than " + std::to_string(slots.size()) + " files are being written, or the name " + shown(path) +
               " is too long; write fewer at once, under shorter names");
 }
+
+constexpr std::array ending_signals{SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU};
 
 extern "C" void end_by_signal(int signal) {
   for (const Slot& slot : slots)
@@ -260,9 +263,102 @@ void Outputs::reserve(const std::string& option, const std::string& path) {
   check_output(path);
 }
 
+void Outputs::unit(const std::string& option, const std::string& prefix, const std::vector<std::string>& suffixes) {
+  const std::string name = fs::path(prefix).filename().string();
+  if (name.empty() || name == "." || name == "..") {
+    throw Error(option + " " + shown(prefix) +
+                " names a folder; expected a folder and the beginning of a name, such as " +
+                shown((fs::path(prefix) / "result").string()));
+  }
+  for (const std::string& suffix : suffixes) {
+    const std::string path = prefix + suffix;
+    for (const Taken& other : taken_) {
+      if (!other.option.empty() || !same_file(other.path, path)) continue;
+      throw Error(option + " " + shown(path) + " is the same file as the input " + shown(other.path) +
+                  "; name another one");
+    }
+    check_target(path);
+    members_.push_back(path);
+  }
+}
+
+namespace {
+
+/// A lock of a folder, which other runs that commit there wait for; and no signal ends the process meanwhile.
+class CommitLock {
+ public:
+  explicit CommitLock(const fs::path& folder) : folder_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    sigset_t ending;
+    sigemptyset(&ending);
+    for (const int signal : ending_signals) sigaddset(&ending, signal);
+    while (folder_ >= 0 && flock(folder_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_BLOCK, &ending, &before_);
+  }
+  ~CommitLock() {
+    if (folder_ >= 0) ::close(folder_);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  CommitLock(const CommitLock&) = delete;
+  CommitLock& operator=(const CommitLock&) = delete;
+
+ private:
+  int folder_;
+  sigset_t before_{};
+};
+
+/// What stood in the places of a unit, put aside: back again unless release() was called.
+class Aside {
+ public:
+  ~Aside() {
+    for (const auto& [from, to] : moved_) static_cast<void>(std::rename(to.c_str(), from.c_str()));
+  }
+  void take(const std::string& path) {
+    std::string to = name_beside(path);
+    if (std::rename(path.c_str(), to.c_str()) == 0) {
+      moved_.emplace_back(path, std::move(to));
+    } else if (errno != ENOENT) {
+      throw not_writable(path, std::strerror(errno));
+    }
+  }
+  void release() {
+    for (const auto& [from, to] : moved_) unlink(to.c_str());
+    moved_.clear();
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> moved_;
+};
+
+}  // namespace
+
 void Outputs::commit() {
   for (OutputFile& file : files_) file.close();
-  for (OutputFile& file : files_) file.commit();
+  if (members_.empty()) {
+    for (OutputFile& file : files_) file.commit();
+    files_.clear();
+    return;
+  }
+  const fs::path folder = fs::path(members_.front()).parent_path();
+  const CommitLock lock(folder.empty() ? fs::path(".") : folder);
+  Aside aside;
+  for (const std::string& member : members_) {
+    const std::string target = resolved(member).string();
+    const bool written =
+        std::any_of(files_.begin(), files_.end(), [&](const OutputFile& file) { return file.target() == target; });
+    aside.take(written ? target : member);
+  }
+  std::vector<std::string> placed;
+  try {
+    for (OutputFile& file : files_) {
+      file.commit();
+      placed.push_back(file.target());
+    }
+  } catch (...) {
+    for (const std::string& target : placed) unlink(target.c_str());
+    throw;  // and what was there comes back
+  }
+  aside.release();
   files_.clear();
 }
 
@@ -294,8 +390,8 @@ void remove_outputs_on_signals() {
   struct sigaction action {};
   sigemptyset(&action.sa_mask);
   action.sa_handler = end_by_signal;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    sigaddset(&action.sa_mask, signal);
+  for (const int signal : ending_signals) sigaddset(&action.sa_mask, signal);
+  for (const int signal : ending_signals) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
     if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup's stays

@@ -71,7 +71,20 @@ std::string escaped(std::string_view text, bool controls) {
 std::string shown(std::string_view text) { return escaped(text, true); }
 std::string utf8(std::string_view text) { return escaped(text, false); }
 
-std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most) {
+namespace {
+
+/// "A, B or C"
+std::string listed(std::span<const std::string_view> names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    text.append(i == 0 ? "" : i + 1 < names.size() ? ", " : " or ").append(names[i]);
+  return text;
+}
+
+}  // namespace
+
+std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most,
+                       std::span<const std::string_view> beginnings) {
   InputFile in(path, expected);
   const auto too_long = [&](std::size_t size) {
     return Error(shown(path) + " is " + bytes_text(static_cast<double>(size)) + " long; expected is " + expected +
@@ -84,6 +97,10 @@ std::string read_bytes(const std::string& path, const std::string& expected, std
     text.resize(at + piece);
     const std::size_t got = in.read(text.data() + at, piece);
     text.resize(at += got);
+    const auto begins = [&](std::string_view wanted) { return std::string_view(text).starts_with(wanted); };
+    if (at == got && !beginnings.empty() && std::none_of(beginnings.begin(), beginnings.end(), begins))
+      throw Error(shown(path) + ": it does not begin as " + expected + "; expected " + listed(beginnings) +
+                  " in the beginning, as narrowgauge compress writes it");
     if (got < piece) return text;
     if (at > most) throw too_long(at);
   }

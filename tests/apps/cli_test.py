@@ -1124,7 +1124,7 @@ class BadInput(Program):
         self.refused([*luq, "--rounding", "toward_zero"], "a rounding that luq does not have", "stochastic")
         self.refused([*luq, "--rule", "vendor"], "vendor rule", "nvfp4 only")
         self.refused([*luq, "--dialect", "te"], "--format luq", "te")
-        self.refused([*luq, "--engine", "systemc", "--tile", "large"], "tile large does not have int4 times e3m0")
+        self.refused([*luq, "--engine", "systemc", "--tile", "large"], 'tile "large" does not have luq; expected')
         self.refused(["gemm", good, good, "--engine", "abacus"], "abacus", "model", "rtl")
         self.refused(["gemm", good, good, "--rule", "golden"], "golden", "exact", "vendor")
         self.refused(["gemm", good, good, "--rounding", "up"], "up", "nearest_even", "stochastic")
@@ -1516,7 +1516,7 @@ class Files(Program):
                     done = subprocess.run([PROGRAM, *args], cwd=self.dir, stdout=target, stderr=subprocess.PIPE, text=True,
                                           timeout=600)  # fmt: skip
                     self.assertEqual(done.returncode, 2, done.stderr)
-                    self.assertRegex(done.stderr, r"\Anarrowgauge: The report could not be written [^\n]+\n\Z")
+                    self.assertRegex(done.stderr, r"\Anarrowgauge: the report could not be written [^\n]+\n\Z")
                 os.close(target)
         done = subprocess.run(["sh", "-c", f'"{PROGRAM}" gemm good.npy good.npy --out c.npy >&-'], cwd=self.dir,
                               stderr=subprocess.PIPE, text=True, timeout=600)  # fmt: skip
@@ -1589,8 +1589,11 @@ class Files(Program):
         self.file("c.npy", b"precious")
         before = self.listing()
         run = [PROGRAM, "gemm", "a.npy", "a.npy", "--engine", "systemc", "--tile", "tiny", "--out", "c.npy"]
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            with subprocess.Popen(run, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2,
+                       signal.SIGALRM, signal.SIGXCPU):  # fmt: skip
+            no_core = lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # noqa: E731
+            with subprocess.Popen(run, cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  preexec_fn=no_core) as program:  # fmt: skip
                 until = time.monotonic() + 60
                 while len(self.listing()) == len(before) and time.monotonic() < until and program.poll() is None:
                     time.sleep(0.01)
@@ -1598,6 +1601,90 @@ class Files(Program):
                 program.send_signal(number)
                 self.assertEqual(program.wait(60), -number)
             self.assertEqual(self.listing(), before)
+
+    def test_a_prefix_is_one_unit(self) -> None:
+        x = self.file("x.npy", npy([[0.1 * i for i in range(32)]] * 4))
+        self.ok("quantize", x, "--out-prefix", "q")
+        self.assertEqual(set(self.listing()), {"good.npy", "x.npy", "q.codes.npy", "q.scales.npy", "q.json"})
+        self.ok("quantize", x, "--format", "fp8_e4m3", "--out-prefix", "q")
+        self.assertEqual(set(self.listing()), {"good.npy", "x.npy", "q.codes.npy", "q.json"}, "old scales stand")
+        # What cannot be replaced keeps all that was there.
+        before = {name: (self.dir / name).read_bytes() for name in self.listing()}
+        (self.dir / "q.scales.npy").mkdir()
+        self.refused(["quantize", x, "--out-prefix", "q"], "q.scales.npy", "directory")
+        (self.dir / "q.scales.npy").rmdir()
+        self.assertEqual({name: (self.dir / name).read_bytes() for name in self.listing()}, before)
+        # A file of the unit that the run would remove is not its input.
+        self.file("p.scales.npy", npy([[1.0, 2.0]]))
+        self.refused(["quantize", "p.scales.npy", "--format", "fp8_e4m3", "--out-prefix", "p"], "p.scales.npy", "input")
+        self.assertIn("p.scales.npy", self.listing())
+
+    def test_a_prefix_is_the_beginning_of_a_name(self) -> None:
+        (self.dir / "folder").mkdir()
+        x = self.file("x.npy", npy([[1.0, 2.0, 3.0, 4.0]]))
+        for prefix in ("folder/", "./", ".", "..", "folder/."):
+            for command in (
+                ["quantize", x],
+                ["prune", x],
+                ["gemm", x, self.file("b.npy", npy([[1.0]] * 4)), "--requantize", "1"],
+            ):
+                self.refused([*command, "--out-prefix", prefix], "--out-prefix", "names a folder; expected")
+        self.assertEqual(list((self.dir / "folder").iterdir()), [])
+        self.ok("quantize", x, "--out-prefix", "folder/a")
+        self.assertEqual(len(list((self.dir / "folder").iterdir())), 3)
+
+    def test_runs_at_once_do_not_mix(self) -> None:
+        """Codes, scales and report of a prefix are those of one run."""
+        wanted = {}
+        names = []
+        for i in range(6):
+            rows = [[(i + 1) * 1.1**j for j in range(64)] for _ in range(50 + i)]
+            names.append(self.file(f"x{i}.npy", npy(rows)))
+            self.ok("quantize", names[-1], "--out-prefix", f"w{i}")
+            wanted[names[-1]] = [(self.dir / f"w{i}{suffix}").read_bytes() for suffix in (".codes.npy", ".scales.npy")]
+        for _ in range(12):
+            runs = [subprocess.Popen([PROGRAM, "quantize", name, "--out-prefix", "q"], cwd=self.dir,
+                                     stdout=subprocess.DEVNULL) for name in names]  # fmt: skip
+            self.assertEqual([run.wait(60) for run in runs], [0] * len(runs))
+            source = json.loads((self.dir / "q.json").read_text())["x"]["path"]
+            got = [(self.dir / f"q{suffix}").read_bytes() for suffix in (".codes.npy", ".scales.npy")]
+            self.assertEqual(got, wanted[source])
+            self.assertFalse([name for name in self.listing() if name.startswith(".")])
+
+    def test_what_has_no_end_is_not_read_to_it(self) -> None:
+        for device in ("/dev/zero", "/dev/urandom"):
+            began = time.monotonic()
+            self.refused(["decompress", device, "--out", "x.npy"], device, "does not begin as")
+            self.assertLess(time.monotonic() - began, 20)
+
+    def test_a_reader_that_leaves(self) -> None:
+        for args in (["formats"], ["formats", "e4m3"], ["energy", "--list"], ["quantize", self.good]):
+            read, write = os.pipe()
+            os.close(read)
+            done = subprocess.run(
+                [PROGRAM, *args], cwd=self.dir, stdout=write, stderr=subprocess.PIPE, text=True, timeout=60
+            )
+            os.close(write)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("closed the pipe; expected", done.stderr)
+            self.assertNotIn("space", done.stderr)
+
+    def test_headers_with_names_of_ml_dtypes(self) -> None:
+        """As some write them, since numpy.save loses the type."""
+        values = [1.0, -0.5, 2.0, 6.0]
+        encoded = {
+            "bfloat16": b"".join(struct.pack("<f", v)[2:] for v in values),
+            "float8_e5m2": b"".join(struct.pack("<e", v)[1:] for v in values),
+            "float8_e4m3fn": bytes([0x38, 0xB0, 0x40, 0x4C]),
+            "float4_e2m1fn": bytes([2, 9, 4, 7]),
+        }
+        self.ok("quantize", self.file("f.npy", npy([values])), "--out-prefix", "f")
+        for name, data in encoded.items():
+            header = f"{{'descr': '{name}', 'fortran_order': False, 'shape': (1, 4), }}\n".encode()
+            self.file("n.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data)
+            self.assertEqual(self.json("quantize", "n.npy", "--out-prefix", "n")["x"]["dtype"], name)
+            for suffix in (".codes.npy", ".scales.npy"):
+                self.assertEqual((self.dir / f"n{suffix}").read_bytes(), (self.dir / f"f{suffix}").read_bytes(), name)
 
     def test_traces_replace_whole(self) -> None:
         if not RTL:

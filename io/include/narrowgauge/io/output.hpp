@@ -39,6 +39,8 @@ class OutputFile {
   void remove_besides(const std::string& suffix);
   /// Puts it in its place.
   void commit();
+  /// Where the file will be, without links.
+  const std::string& target() const { return target_; }
 
  private:
   void discard();
@@ -63,6 +65,10 @@ class Outputs {
   void input(const std::string& path);
   /// A file that it writes because of `option`. Throws Error as OutputFile does, and if the file is taken.
   OutputFile& add(const std::string& option, const std::string& path);
+  /// Files of one unit, named `prefix` and a suffix each: those of `suffixes` that are added are put in their places
+  /// together, and the others, which an earlier run left, go. Of concurrent runs the unit is that of one. Throws Error
+  /// for a prefix that ends no name of a file, and for what is there and cannot be replaced.
+  void unit(const std::string& option, const std::string& prefix, const std::vector<std::string>& suffixes);
   /// The same for a file that is written elsewhere.
   void reserve(const std::string& option, const std::string& path);
   void commit();
@@ -75,6 +81,7 @@ class Outputs {
 
   std::vector<Taken> taken_;
   std::list<OutputFile> files_;
+  std::vector<std::string> members_;  ///< all files of the unit
 };
 
 /// While it lives, the process survives what a full disk does to a writer that maps its files to memory: the first
@@ -96,7 +103,8 @@ class MappedWrites {
   unsigned failures_before_;
 };
 
-/// For programs: from now on SIGINT, SIGTERM and SIGHUP remove what is not committed before they end the process.
+/// For programs: from now on the signals that end a process remove what is not committed before they do (SIGINT,
+/// SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGXCPU; not SIGKILL).
 void remove_outputs_on_signals();
 
 }  // namespace narrowgauge::io

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,9 @@ std::string utf8(std::string_view text);
 std::size_t edit_distance(std::string_view x, std::string_view y);
 
 /// The whole of a file. `expected`: "a text file", for the Error of one that cannot be read, or has more than `most`
-/// bytes.
-std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most);
+/// bytes, or begins with none of `beginnings` where there are some: what has no end is not read to it.
+std::string read_bytes(const std::string& path, const std::string& expected, std::size_t most,
+                       std::span<const std::string_view> beginnings = {});
 /// The whole of a text file. Throws Error if it cannot be read, or has more than `most` bytes.
 std::string read_text(const std::string& path, std::size_t most = std::size_t{1} << 28);
 
