@@ -13,6 +13,7 @@
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/sparse/sparse_product.hpp"
 #include "verilated_tiles.hpp"
 
@@ -72,6 +73,13 @@ struct Needs {
   std::optional<ResultFormat> results = std::nullopt;  ///< requantized
   bool sparse = false, decoders = false, encoders = false;
 };
+
+/// The name of a product's format, as gemm_formats() has it.
+std::string product_name(Scheme scheme, Format a, Format b) {
+  for (const GemmFormat& f : gemm_formats)
+    if (f.scheme == product_scheme(scheme) && f.a == a && f.b == b) return std::string(f.name);
+  return std::string(desc(a).name) + " times " + std::string(desc(b).name);
+}
 
 class TileEngine final : public Engine {
  public:
@@ -138,7 +146,7 @@ class TileEngine final : public Engine {
   static void check_beats(const TileConfig& config, std::size_t k, std::size_t k_a_beat) {
     if (const std::size_t beats = (k + k_a_beat - 1) / k_a_beat; beats > config.max_beats) {
       throw Error("the contraction of length " + std::to_string(k) + " takes " + std::to_string(beats) +
-                  " beats of tile " + std::string(config.name) + ": expected at most " +
+                  " beats of tile " + std::string(config.name) + "; expected at most " +
                   std::to_string(config.max_beats) + "; split it and add the parts");
     }
   }
@@ -236,21 +244,20 @@ class TileEngine final : public Engine {
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
-    const std::string formats = std::string(product_scheme(scheme) == Scheme::luq ? "int4" : desc(a).name) + " times " +
-                                std::string(desc(b).name) + (needs.sparse ? " with a sparse operand" : "") +
+    const std::string formats = product_name(scheme, a, b) + (needs.sparse ? " with a sparse operand" : "") +
                                 (needs.decoders ? " of compressed operands" : "") +
                                 (needs.results ? " with results in " + std::string(desc(*needs.results).name) : "") +
                                 (needs.encoders ? " that are compressed" : "");
     if (!options_.tile.empty()) {
       const std::size_t named = index_of(options_.tile);
       if (has(configs[named])) return named;
-      throw Error("tile " + options_.tile + " does not have " + formats +
-                  ": leave the choice of the tile to the engine, or take another format");
+      throw Error("tile \"" + options_.tile + "\" does not have " + formats +
+                  "; expected one that has it, which the engine finds if no tile is named");
     }
     const TileConfig* best = nullptr;
     for (const TileConfig& config : configs)
       if (has(config) && (!best || worth(config) > worth(*best))) best = &config;
-    if (!best) throw Error("no tile has " + formats + ": add one to rtl/tile/configurations.json");
+    if (!best) throw Error("no tile has " + formats + "; expected a product that one of tiles() has");
     return static_cast<std::size_t>(best - configs);
   }
 

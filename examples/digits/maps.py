@@ -250,7 +250,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write such a record")
     options = parser.parse_args()
     if options.images is not None and options.images < 1:
-        parser.error(f"--images is {options.images}: expected at least 1")
+        parser.error(f"--images is {options.images}; expected at least 1")
     if options.export:
         images, weights = load_data()[0], load_weights()
         options.export.mkdir(parents=True, exist_ok=True)

@@ -177,7 +177,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write such a record")
     options = parser.parse_args()
     if options.images is not None and options.images < 1:
-        parser.error(f"--images is {options.images}: expected at least 1")
+        parser.error(f"--images is {options.images}; expected at least 1")
     try:
         result = measure(find_program(options.program), options.engine, options.formats, options.images)
     except Failure as failure:

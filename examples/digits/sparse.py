@@ -135,7 +135,7 @@ def main() -> int:
     parser.add_argument("--record", type=Path, metavar="FILE", help="write such a record")
     options = parser.parse_args()
     if options.images is not None and options.images < 1:
-        parser.error(f"--images is {options.images}: expected at least 1")
+        parser.error(f"--images is {options.images}; expected at least 1")
     measured = measure(options.images)
     if options.json:
         print(json.dumps(measured, indent=2))

@@ -66,10 +66,10 @@ DialectDifference compare(std::span<const float> x, std::size_t rows, std::size_
   check(b);
   const std::string names = std::string(a.name) + " and " + std::string(b.name);
   if (a.scheme != b.scheme || a.element != b.element) {
-    throw Error("the dialects " + names + " have blocks or elements of different formats: expected two of one format");
+    throw Error("the dialects " + names + " have blocks or elements of different formats; expected two of one format");
   }
   if (a.front != b.front) {
-    throw Error("the dialects " + names + " have different front stages: expected one, for elements to correspond");
+    throw Error("the dialects " + names + " have different front stages; expected one, for elements to correspond");
   }
   const std::array<QuantizedMatrix, 2> q{quantize(x, rows, cols, along, a, inputs),
                                          quantize(x, rows, cols, along, b, inputs)};

@@ -558,7 +558,7 @@ struct FieldSetter {
   bool& found;
 
   [[noreturn]] void wrong(const std::string& expected) const {
-    throw Error("the dialect's field " + text(field) + " is '" + text(value) + "': expected " + expected);
+    throw Error("the dialect's field " + text(field) + " is '" + text(value) + "'; expected " + expected);
   }
   template <class Number>
   Number number(const std::string& expected) const {
@@ -623,14 +623,14 @@ Dialect parse_dialect(std::string_view all) {
     rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos) {
-      throw Error("the dialect '" + text(all) + "' has '" + text(item) + "': expected field=value");
+      throw Error("the dialect '" + text(all) + "' has '" + text(item) + "'; expected field=value");
     }
     bool found = false;
     each_field(d, FieldSetter{item.substr(0, equals), item.substr(equals + 1), found});
     if (!found) {
       std::string known;
       for (const DialectField& f : fields(d)) known += (known.empty() ? "" : ", ") + text(f.name);
-      throw Error("a dialect has no field '" + text(item.substr(0, equals)) + "': expected one of " + known);
+      throw Error("a dialect has no field '" + text(item.substr(0, equals)) + "'; expected one of " + known);
     }
   }
   if (is_mx(d.scheme)) d.scheme = d.element == Format::e2m1 ? Scheme::mxfp4 : Scheme::mxfp8;
@@ -644,49 +644,49 @@ const Dialect& find_dialect(std::string_view name) {
     if (d.name == name) return d;
     known += (known.empty() ? "" : ", ") + text(d.name);
   }
-  throw Error("unknown dialect '" + text(name) + "': expected one of " + known);
+  throw Error("unknown dialect '" + text(name) + "'; expected one of " + known);
 }
 
 void check(const Dialect& d) {
   const bool mx = is_mx(d.scheme);
-  if (d.scheme == Scheme::fp8) refuse(d, "has scheme fp8: expected nvfp4, mxfp4 or mxfp8");
+  if (d.scheme == Scheme::fp8) refuse(d, "has scheme fp8; expected nvfp4, mxfp4 or mxfp8");
   const bool eight = d.scheme == Scheme::mxfp8;
   if (eight ? d.element != Format::e4m3 && d.element != Format::e5m2 : d.element != Format::e2m1) {
-    refuse(d, "has elements " + text(desc(d.element).name) + ": expected " + (eight ? "e4m3 or e5m2" : "e2m1"));
+    refuse(d, "has elements " + text(desc(d.element).name) + "; expected " + (eight ? "e4m3 or e5m2" : "e2m1"));
   }
   if (d.random_bits < 1 || d.random_bits > 24) {
-    refuse(d, "has " + std::to_string(d.random_bits) + " random bits: expected 1 to 24");
+    refuse(d, "has " + std::to_string(d.random_bits) + " random bits; expected 1 to 24");
   }
-  if (!(d.bound >= 1 && d.bound <= 448)) refuse(d, "has bound " + std::to_string(d.bound) + ": expected 1 to 448");
+  if (!(d.bound >= 1 && d.bound <= 448)) refuse(d, "has bound " + std::to_string(d.bound) + "; expected 1 to 448");
   if (!(d.element_max >= 2 && d.element_max <= 6)) {  // below 2 a scale times the tensor's may be beyond FP32
     refuse(d, "has element_max " + shortest(d.element_max) + "; expected 2 to 6");
   }
   if (d.constant_amax && !(std::isfinite(*d.constant_amax) && *d.constant_amax > 0)) {
-    refuse(d, "has constant_amax " + std::to_string(*d.constant_amax) + ": expected a positive finite number");
+    refuse(d, "has constant_amax " + std::to_string(*d.constant_amax) + "; expected a positive finite number");
   }
   if (mx && (d.order != ScaleOrder::exact || d.shape != BlockShape::row || d.search != ScaleSearch::none ||
              d.point != RoundingPoint::element || d.constant_amax)) {
     refuse(
         d,
-        "has power-of-two scales with fields of NVFP4: expected order exact, shape row, no search, point element, no "
+        "has power-of-two scales with fields of NVFP4; expected order exact, shape row, no search, point element, no "
         "constant_amax");
   }
   if (d.order == ScaleOrder::exact && !mx && d.element_max != 6 && d.element_max != 4) {
-    refuse(d, "is of order exact with element_max " + std::to_string(d.element_max) + ": expected 6 or 4");
+    refuse(d, "is of order exact with element_max " + std::to_string(d.element_max) + "; expected 6 or 4");
   }
   if (d.order == ScaleOrder::exact && !mx && (d.zero_scale == ZeroScale::codes)) {
-    refuse(d, "is of order exact, which has no codes of its own under scale 0: expected zero_scale zero, floor or one");
+    refuse(d, "is of order exact, which has no codes of its own under scale 0; expected zero_scale zero, floor or one");
   }
   if (d.search != ScaleSearch::none && d.search_error == SearchError::scaled && d.order != ScaleOrder::quotient &&
       d.order != ScaleOrder::reciprocals) {
-    refuse(d, "compares scaled errors: expected order reciprocals or quotient");
+    refuse(d, "compares scaled errors; expected order reciprocals or quotient");
   }
   if (d.order == ScaleOrder::exact && d.search != ScaleSearch::none && d.rounding == Rounding::stochastic) {
-    refuse(d, "searches scales with stochastic elements in order exact: expected elements to nearest");
+    refuse(d, "searches scales with stochastic elements in order exact; expected elements to nearest");
   }
   if (d.point == RoundingPoint::scale) {
     if (d.shape != BlockShape::row || d.order == ScaleOrder::exact || d.rounding == Rounding::stochastic) {
-      refuse(d, "rounds scales stochastically: expected shape row, another order than exact, elements to nearest");
+      refuse(d, "rounds scales stochastically; expected shape row, another order than exact, elements to nearest");
     }
     if (d.zero_scale == ZeroScale::codes || d.zero_scale == ZeroScale::floor) {  // such blocks would rule their group
       refuse(d,
@@ -751,7 +751,7 @@ FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size
                         unsigned threads) {
   if (vectors == 0 || k == 0 || !detail::is_product(x.size(), vectors, k)) {
     throw Error("a front stage was given " + std::to_string(vectors) + " vectors of " + std::to_string(k) + " with " +
-                std::to_string(x.size()) + " values: expected vectors * k of them, at least one");
+                std::to_string(x.size()) + " values; expected vectors * k of them, at least one");
   }
   detail::find_amax(x, k, threads);  // refuses what is not finite
   const std::size_t group = stage == FrontStage::rht16 ? 16 : stage == FrontStage::rht128 ? 128 : 1;
@@ -823,7 +823,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   check(d);
   if (rows == 0 || cols == 0 || x.size() / rows != cols || x.size() % rows != 0) {
     throw Error("the matrix is said to be " + std::to_string(rows) + " x " + std::to_string(cols) + " and has " +
-                std::to_string(x.size()) + " values: expected at least one row and column, and rows * columns values");
+                std::to_string(x.size()) + " values; expected at least one row and column, and rows * columns values");
   }
   if (is_plain(d, inputs)) {
     return quantize(x, rows, cols, along,
@@ -842,7 +842,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   const auto positive = [&](std::optional<float> value, const char* name) {
     if (!value) return;
     if (!(std::isfinite(*value) && *value > 0)) {
-      throw Error(std::string(name) + " is " + std::to_string(*value) + ": expected a positive finite number");
+      throw Error(std::string(name) + " is " + std::to_string(*value) + "; expected a positive finite number");
     }
     if (mx) refuse(d, std::string("has no scale of the tensor, but ") + name + " was given: drop it");
     if (d.constant_amax) refuse(d, std::string("has a constant maximum, but ") + name + " was given: drop it");
@@ -896,17 +896,17 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   const std::size_t wanted = by_scale ? vectors * q.blocks() : vectors * k;
   for (const std::size_t given : {inputs.random.size(), inputs.uniforms.size()}) {
     if (given == 0 || given == wanted) continue;
-    throw Error("there are " + std::to_string(given) + " random numbers: expected " + std::to_string(wanted) +
+    throw Error("there are " + std::to_string(given) + " random numbers; expected " + std::to_string(wanted) +
                 (by_scale ? ", one for each block" : ", one for each element"));
   }
   for (const std::uint32_t word : inputs.random) {
     if (word >> d.random_bits != 0) {
-      throw Error("a random word is " + std::to_string(word) + ": expected 0 to 2^" + std::to_string(d.random_bits) +
+      throw Error("a random word is " + std::to_string(word) + "; expected 0 to 2^" + std::to_string(d.random_bits) +
                   " - 1");
     }
   }
   for (const float u : inputs.uniforms) {
-    if (!(u >= 0 && u < 1)) throw Error("a uniform number is " + std::to_string(u) + ": expected 0 to below 1");
+    if (!(u >= 0 && u < 1)) throw Error("a uniform number is " + std::to_string(u) + "; expected 0 to below 1");
   }
 
   const Randomness randomness(d, inputs);

@@ -13,7 +13,7 @@ Format find_format(std::string_view name) {
     if (format_table[i].name == name) return static_cast<Format>(i);
     known += (i ? ", " : "") + std::string(format_table[i].name);
   }
-  throw Error("unknown number format '" + std::string(name) + "': expected one of " + known);
+  throw Error("unknown number format '" + std::string(name) + "'; expected one of " + known);
 }
 
 }  // namespace narrowgauge

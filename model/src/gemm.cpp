@@ -537,7 +537,7 @@ float epilogue(float sum, const EpilogueScales& scales) { return scaled(scaled(s
 
 void check_contraction(Scheme scheme, std::size_t k) {
   if (scheme == Scheme::nvfp4 && k > nvfp4_max_k) {
-    throw Error("the contraction of an nvfp4 product has length " + std::to_string(k) + ": expected at most " +
+    throw Error("the contraction of an nvfp4 product has length " + std::to_string(k) + "; expected at most " +
                 std::to_string(nvfp4_max_k) + "; split it and add the parts");
   }
 }

@@ -13,7 +13,7 @@ const GemmFormat& find_gemm_format(std::string_view name) {
     if (format.name == name) return format;
     known += (known.empty() ? "" : ", ") + std::string(format.name);
   }
-  throw Error("unknown matrix product format '" + std::string(name) + "': expected one of " + known);
+  throw Error("unknown matrix product format '" + std::string(name) + "'; expected one of " + known);
 }
 
 }  // namespace narrowgauge

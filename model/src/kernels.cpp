@@ -174,7 +174,7 @@ Kernels choose() {
   const std::string wish = wish_text && *wish_text ? wish_text : "avx512vnni";
   if (wish != "baseline" && wish != "avx2" && wish != "avx512" && wish != "avx512vnni") {
     throw Error("NARROWGAUGE_ISA is '" + wish +
-                "': expected baseline, avx2, avx512 or avx512vnni, or the variable unset or empty");
+                "'; expected baseline, avx2, avx512 or avx512vnni, or the variable unset or empty");
   }
 #ifdef NG_X86_KERNELS
   __builtin_cpu_init();

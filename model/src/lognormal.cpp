@@ -32,11 +32,11 @@ double share_kept(double z, double t, double sigma) {
 }
 
 void check_finite(std::span<const float> x) {
-  if (x.empty()) throw Error("x is empty: expected at least one number");
+  if (x.empty()) throw Error("x is empty; expected at least one number");
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(x[i])) {
       throw Error("element " + std::to_string(i) + " is " + std::to_string(x[i]) +
-                  ": expected finite numbers; mend or mask them first");
+                  "; expected finite numbers; mend or mask them first");
     }
   }
 }
@@ -44,10 +44,10 @@ void check_finite(std::span<const float> x) {
 void check_pruning(std::span<const float> x, float threshold, int random_bits) {
   check_finite(x);
   if (!(std::isfinite(threshold) && threshold >= 0)) {
-    throw Error("the threshold is " + std::to_string(threshold) + ": expected a finite number of FP32, 0 or more");
+    throw Error("the threshold is " + std::to_string(threshold) + "; expected a finite number of FP32, 0 or more");
   }
   if (random_bits < 1 || random_bits > 24) {
-    throw Error("random_bits is " + std::to_string(random_bits) + ": expected 1 to 24");
+    throw Error("random_bits is " + std::to_string(random_bits) + "; expected 1 to 24");
   }
 }
 
@@ -83,9 +83,9 @@ LogStatistics log_statistics(std::span<const float> x) {
 int exponent_bits(int bits, double sigma) {
   static const std::array<std::vector<double>, 6> thresholds{
       {{0.7}, {0.5, 1.2}, {0.2, 1, 2.4}, {0.3, 0.9, 2, 4.9}, {0.3, 0.7, 1.7, 4, 9.4}, {0.1, 0.6, 1.4, 3.7, 8.1, 19.3}}};
-  if (bits < 3 || bits > 8) throw Error("bits is " + std::to_string(bits) + ": expected 3 to 8, the sign included");
+  if (bits < 3 || bits > 8) throw Error("bits is " + std::to_string(bits) + "; expected 3 to 8, the sign included");
   if (!(std::isfinite(sigma) && sigma >= 0)) {
-    throw Error("sigma is " + std::to_string(sigma) + ": expected a finite number, 0 or more");
+    throw Error("sigma is " + std::to_string(sigma) + "; expected a finite number, 0 or more");
   }
   const std::vector<double>& steps = thresholds[static_cast<std::size_t>(bits - 3)];
   return 1 + static_cast<int>(std::count_if(steps.begin(), steps.end(), [&](double t) { return sigma >= t; }));
@@ -120,10 +120,10 @@ double expected_sparsity(std::span<const float> x, float threshold, int random_b
 double pruning_threshold(double target, double mean, double sigma, double zeros) {
   if (!(zeros >= 0 && target >= zeros && target < 1)) {
     throw Error("the target sparsity is " + std::to_string(target) + ", of which " + std::to_string(zeros) +
-                " is zero already: expected a share not below that and below 1");
+                " is zero already; expected a share not below that and below 1");
   }
   if (!(std::isfinite(sigma) && sigma > 0 && std::isfinite(mean))) {
-    throw Error("sigma is " + std::to_string(sigma) + ": expected a positive finite number, and a finite mean");
+    throw Error("sigma is " + std::to_string(sigma) + "; expected a positive finite number, and a finite mean");
   }
   if (target == zeros) return 0;
   const double wanted = (target - zeros) / (1 - zeros);
@@ -137,7 +137,7 @@ double pruning_threshold(double target, double mean, double sigma, double zeros)
 
 double pruning_threshold(double target, const LogStatistics& s) {
   if (!(target >= 0 && target < 1)) {
-    throw Error("the target sparsity is " + std::to_string(target) + ": expected a share, 0 or more and below 1");
+    throw Error("the target sparsity is " + std::to_string(target) + "; expected a share, 0 or more and below 1");
   }
   const double zeros = s.count == 0 ? 0 : static_cast<double>(s.zeros) / static_cast<double>(s.count);
   if (target <= zeros) return 0;

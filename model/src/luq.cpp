@@ -21,28 +21,28 @@ constexpr std::size_t max_k = std::size_t{1} << 20;  // sums stay below 2^20 * 8
 void check_levels(int levels) {
   if (levels != luq_storage_levels && levels != luq_paper_levels) {
     throw Error("levels is " + std::to_string(levels) +
-                ": expected 7, which with zero fills FP4 [1,3,0], or 8, as the authors' code has, in five bits");
+                "; expected 7, which with zero fills FP4 [1,3,0], or 8, as the authors' code has, in five bits");
   }
 }
 
 void check_random_bits(int bits) {
-  if (bits < 1 || bits > 24) throw Error("random_bits is " + std::to_string(bits) + ": expected 1 to 24");
+  if (bits < 1 || bits > 24) throw Error("random_bits is " + std::to_string(bits) + "; expected 1 to 24");
 }
 
 void check_amax(float amax) {
   if (!(std::isfinite(amax) && amax >= 0)) {
-    throw Error("the largest magnitude is " + std::to_string(amax) + ": expected a finite number, 0 or more");
+    throw Error("the largest magnitude is " + std::to_string(amax) + "; expected a finite number, 0 or more");
   }
 }
 
 /// The largest magnitude of finite numbers.
 float largest(std::span<const float> x) {
-  if (x.empty()) throw Error("x is empty: expected at least one number");
+  if (x.empty()) throw Error("x is empty; expected at least one number");
   float amax = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
     if (!std::isfinite(x[i])) {
       throw Error("element " + std::to_string(i) + " is " + std::to_string(x[i]) +
-                  ": expected finite numbers; mend or mask them before quantizing");
+                  "; expected finite numbers; mend or mask them before quantizing");
     }
     amax = std::max(amax, std::fabs(x[i]));
   }
@@ -104,7 +104,7 @@ LuqTensor luq_quantize(std::span<const float> x, const LuqOptions& options) {
 }
 
 std::vector<LuqTensor> luq_samples(std::span<const float> x, int samples, const LuqOptions& options) {
-  if (samples < 1 || samples > 256) throw Error("samples is " + std::to_string(samples) + ": expected 1 to 256");
+  if (samples < 1 || samples > 256) throw Error("samples is " + std::to_string(samples) + "; expected 1 to 256");
   if (options.rounding != LuqRounding::stochastic) {
     throw Error("samples were asked for without stochastic rounding: they would all be equal");
   }
@@ -126,7 +126,7 @@ std::vector<double> luq_dequantize(const LuqTensor& q) {
 }
 
 HindsightMax::HindsightMax(double eta) : eta_(eta) {
-  if (!(eta >= 0 && eta < 1)) throw Error("eta is " + std::to_string(eta) + ": expected 0 or more, below 1");
+  if (!(eta >= 0 && eta < 1)) throw Error("eta is " + std::to_string(eta) + "; expected 0 or more, below 1");
 }
 
 void HindsightMax::record(float amax) {
@@ -153,11 +153,11 @@ Int4Tensor int4_quantize(std::span<const float> x, std::optional<double> clip) {
   static_cast<void>(largest(x));
   const double limit = clip ? *clip : sawb_clip(x);
   if (!(std::isfinite(limit) && limit >= 0)) {
-    throw Error("clip is " + std::to_string(limit) + ": expected a finite number, 0 or more");
+    throw Error("clip is " + std::to_string(limit) + "; expected a finite number, 0 or more");
   }
   Int4Tensor q{.values = std::vector<std::int8_t>(x.size()), .scale = static_cast<float>(2 * limit / 15)};
   if (!std::isfinite(q.scale)) {
-    throw Error("clip is " + std::to_string(limit) + ": expected one whose scale, 2 clip / 15, is an FP32 number");
+    throw Error("clip is " + std::to_string(limit) + "; expected one whose scale, 2 clip / 15, is an FP32 number");
   }
   if (q.scale == 0) q.scale = limit == 0 ? 1 : std::numeric_limits<float>::denorm_min();
   detail::Pace pace;
@@ -186,18 +186,18 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
   check_levels(b.levels);
   if (m == 0 || n == 0 || k == 0 || k > max_k) {
     throw Error("the product is " + std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(k) +
-                ": expected sizes of 1 or more, and a contraction of at most " + std::to_string(max_k));
+                "; expected sizes of 1 or more, and a contraction of at most " + std::to_string(max_k));
   }
   if (!detail::is_product(a.values.size(), m, k) || !detail::is_product(b.codes.size(), n, k)) {
     throw Error("the INT4 operand has " + std::to_string(a.values.size()) + " values and the FP4 operand " +
-                std::to_string(b.codes.size()) + " codes: expected " + std::to_string(m * k) + " and " +
+                std::to_string(b.codes.size()) + " codes; expected " + std::to_string(m * k) + " and " +
                 std::to_string(n * k) + ", rows times contraction");
   }
   for (const std::int8_t value : a.values) {
     if (value < -8 || value > 7) {
       throw Error(
           "the INT4 operand holds " + std::to_string(value) +
-          ": expected -8 to 7; unsigned activations, 0 to 15, are refused because 9, 11, 13 and 15 take three bits "
+          "; expected -8 to 7; unsigned activations, 0 to 15, are refused because 9, 11, 13 and 15 take three bits "
           "of mantissa and the product, FP7 [1,4,2], has two: quantize them as signed numbers");
     }
   }
@@ -205,7 +205,7 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
   std::vector<std::int16_t> right(n * k);
   for (std::size_t i = 0; i < right.size(); ++i) {
     if (b.codes[i] >> (sign_bit + 1) != 0 || static_cast<int>(b.codes[i] & ((1U << sign_bit) - 1)) > b.levels) {
-      throw Error("the FP4 operand holds the code " + std::to_string(b.codes[i]) + ": expected a sign in bit " +
+      throw Error("the FP4 operand holds the code " + std::to_string(b.codes[i]) + "; expected a sign in bit " +
                   std::to_string(sign_bit) + " above a field of 0 to " + std::to_string(b.levels));
     }
     right[i] = static_cast<std::int16_t>(luq_value(b.codes[i], b.levels));
@@ -228,7 +228,7 @@ std::vector<float> luq_gemm(const Int4Tensor& a, const LuqTensor& b, std::size_t
 
 std::vector<float> luq_gemm(const Int4Tensor& a, std::span<const LuqTensor> samples, std::size_t m, std::size_t n,
                             std::size_t k) {
-  if (samples.empty()) throw Error("there are no samples: expected at least one");
+  if (samples.empty()) throw Error("there are no samples; expected at least one");
   std::vector<double> sums(m * n);
   for (const LuqTensor& sample : samples) {
     const std::vector<float> c = luq_gemm(a, sample, m, n, k);

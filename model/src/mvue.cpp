@@ -15,7 +15,7 @@ using Wide = unsigned __int128;
 void check_draw(std::uint32_t k, int r) {
   if (r < 1 || r > 32 || std::uint64_t{k} >> r != 0)
     throw Error("random word " + std::to_string(k) + " of " + std::to_string(r) +
-                " bits: expected 1 to 32 bits, and a word below 2 to their number");
+                " bits; expected 1 to 32 bits, and a word below 2 to their number");
 }
 
 /// floor(u x / 2^more), u = (2k + 1) / 2^(r + 1).

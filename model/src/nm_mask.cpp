@@ -25,7 +25,7 @@ std::vector<std::size_t> descending(std::span<const std::uint64_t> magnitudes) {
 
 void check(int n, int m, int most) {
   if (m < 1 || m > most || n < 1 || n > m) {
-    throw Error("sparsity " + std::to_string(n) + ":" + std::to_string(m) + ": expected N from 1 to M, M from 1 to " +
+    throw Error("sparsity " + std::to_string(n) + ":" + std::to_string(m) + "; expected N from 1 to M, M from 1 to " +
                 std::to_string(most));
   }
 }

@@ -96,7 +96,7 @@ bool NmPattern::compressible() const { return pairs || (n == 2 && m == 4) || (n 
 std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_t rows, std::size_t cols,
                                             const NmPattern& pattern, TransposableMask method) {
   if (!pattern.transposable)
-    throw Error("transposable mask of " + pattern.name() + ": expected a transposable pattern such as 4:8-T");
+    throw Error("transposable mask of " + pattern.name() + "; expected a transposable pattern such as 4:8-T");
   check(x, rows, cols, pattern);
   if (method == TransposableMask::enumerate && (pattern.n != 2 || pattern.m != 4))
     throw Error("transposable masks of " + pattern.name() + " are too many to enumerate; expected 2:4-T, which has 90");

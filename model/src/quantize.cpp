@@ -200,7 +200,7 @@ std::string_view name_of(Scheme scheme) {
 void check_element(Scheme scheme, Format element, const std::string& whose) {
   if (fits(scheme, element)) return;
   throw Error("the element format of " + whose + " is " + std::string(desc(element).name) + ", which scheme " +
-              std::string(name_of(scheme)) + " does not have: expected " +
+              std::string(name_of(scheme)) + " does not have; expected " +
               (has_8_bits(scheme) ? "e4m3 or e5m2"
                : is_luq(scheme)   ? "e3m0"
                                   : "e2m1"));
@@ -219,7 +219,7 @@ void check(const QuantizeOptions& options) {
   }
   if (options.rounding == Rounding::stochastic && (options.random_bits < 1 || options.random_bits > 24)) {
     throw Error("stochastic rounding was asked for with " + std::to_string(options.random_bits) +
-                " random bits: expected 1 to 24");
+                " random bits; expected 1 to 24");
   }
   if (options.scaling != Scaling::tensor && options.scheme != Scheme::fp8) {
     throw Error("FP32 scales of parts of a tensor were asked for with scheme " + std::string(name_of(options.scheme)) +
@@ -227,7 +227,7 @@ void check(const QuantizeOptions& options) {
   }
   if (is_luq(options.scheme) && options.rounding != Rounding::nearest_even &&
       options.rounding != Rounding::stochastic) {
-    throw Error("a rounding that luq does not have was asked for: expected nearest_even or stochastic");
+    throw Error("a rounding that luq does not have was asked for; expected nearest_even or stochastic");
   }
   if (is_luq(options.scheme) && options.power_of_two_scale) {
     throw Error(
@@ -250,7 +250,7 @@ void check(const QuantizeOptions& options) {
   }
   if (!std::isfinite(*options.tensor_scale) || *options.tensor_scale <= 0) {
     throw Error("the given tensor scale is " + std::to_string(*options.tensor_scale) +
-                ": expected a positive finite number");
+                "; expected a positive finite number");
   }
 }
 
@@ -350,7 +350,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
                          const QuantizeOptions& options) {
   check(options);
   const std::string shape = std::to_string(rows) + " x " + std::to_string(cols);
-  if (rows == 0 || cols == 0) throw Error("the matrix is " + shape + ": expected at least one row and one column");
+  if (rows == 0 || cols == 0) throw Error("the matrix is " + shape + "; expected at least one row and one column");
   if (x.size() / rows != cols || x.size() % rows != 0) {
     throw Error("the matrix is said to be " + shape + " but has " + std::to_string(x.size()) +
                 " values: pass rows * columns of them");
@@ -457,7 +457,7 @@ void check(const QuantizedMatrix& q, std::string_view name) {
   check_element(q.scheme, q.element, whose);
   if (q.rows == 0 || q.k == 0) {
     throw Error(whose + " has " + std::to_string(q.rows) + " vectors of " + std::to_string(q.k) +
-                " elements: expected at least one of each");
+                " elements; expected at least one of each");
   }
   const std::size_t block = block_size(q.scheme), padded = (q.k + block - 1) / block * block;
   if (q.k_padded != padded || padded < q.k || !detail::is_product(q.codes.size(), q.rows, padded) ||
@@ -465,18 +465,18 @@ void check(const QuantizedMatrix& q, std::string_view name) {
     throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) + ", " + std::to_string(q.rows) +
                 " vectors of " + std::to_string(q.k) + ", has k_padded = " + std::to_string(q.k_padded) + ", " +
                 std::to_string(q.codes.size()) + " codes and " + std::to_string(q.scales.size()) +
-                " scales: expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
+                " scales; expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
                 " codes and " + std::to_string(has_block_scales(q.scheme) ? q.rows * (padded / block) : 0) + " scales");
   }
   if (q.scaling != Scaling::tensor && q.scheme != Scheme::fp8) {
     throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) +
-                " has FP32 scales of parts: expected one for the tensor");
+                " has FP32 scales of parts; expected one for the tensor");
   }
   const std::size_t expected = q.scaling == Scaling::tensor ? 0 : q.scale_rows() * q.scale_columns();
   if (q.fp32_scales.size() != expected || (expected != 0 && q.tensor_scale != 1.0F)) {
     throw Error(whose + ", " + std::to_string(q.rows) + " vectors of " + std::to_string(q.k) + ", has " +
                 std::to_string(q.fp32_scales.size()) + " FP32 scales and tensor scale " +
-                std::to_string(q.tensor_scale) + ": expected " + std::to_string(expected) +
+                std::to_string(q.tensor_scale) + "; expected " + std::to_string(expected) +
                 (expected != 0 ? ", and 1 for the tensor" : ""));
   }
 }

@@ -95,11 +95,11 @@ Lfsr::Lfsr(int width, std::uint64_t state) : state_(state) {
       break;
     default:
       throw Error("an LFSR of " + std::to_string(width) +
-                  " bits was asked for: expected a multiple of 8, from 8 to 64");
+                  " bits was asked for; expected a multiple of 8, from 8 to 64");
   }
   if (state == 0 || state >> (width - 1) >> 1)
     throw Error("the state of an LFSR of " + std::to_string(width) + " bits is " + std::to_string(state) +
-                ": expected 1 to 2^" + std::to_string(width) + " - 1");
+                "; expected 1 to 2^" + std::to_string(width) + " - 1");
 }
 
 }  // namespace narrowgauge

@@ -14,7 +14,7 @@ namespace narrowgauge {
 
 Rht16Result rht16(const Rht16Block& x, int window) {
   if (window < 0 || window > rht16_full_window)
-    throw Error("the window of RHT16 is " + std::to_string(window) + ": expected 0 to " +
+    throw Error("the window of RHT16 is " + std::to_string(window) + "; expected 0 to " +
                 std::to_string(rht16_full_window));
   const auto field = [](std::uint16_t code) { return code >> 7 & 0xFF; };
   int largest = 1;

@@ -66,7 +66,7 @@ NmPattern product_pattern(const NmPattern& pattern) {
   const std::string name = pattern.name();
   if (name == "4:8pair") return pattern;
   if (name == "2:4" || name == "1:2") return {};
-  throw Error("\"" + name + "\" is no pattern of a product with a sparse operand: expected 2:4, 1:2 or 4:8pair");
+  throw Error("\"" + name + "\" is no pattern of a product with a sparse operand; expected 2:4, 1:2 or 4:8pair");
 }
 
 SparseOperand compress_operand(const QuantizedMatrix& q, const NmPattern& pattern) {

@@ -586,7 +586,7 @@ def foreign_cards(options: argparse.Namespace, ours: dict) -> dict:
         raise FlowError(f"--cards {path}: there is no such file")
     names = options.transistors.split(",")
     if len(names) != 2:
-        raise FlowError(f"--transistors '{options.transistors}': expected two names, n first, such as CMOSN,CMOSP")
+        raise FlowError(f"--transistors '{options.transistors}'; expected two names, n first, such as CMOSN,CMOSP")
     fitted = ours["fitted"] | ({"diffusion_m": options.diffusion} if options.diffusion else {})
     file = str(Path(path).resolve()) + colon + section
     return {"file": file, "transistors": dict(zip(("nfet", "pfet"), names, strict=True)), "fitted": fitted}

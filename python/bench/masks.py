@@ -59,14 +59,14 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.size < 8 or options.size % 8:
-        parser.error(f"--size is {options.size}: expected a multiple of 8")
+        parser.error(f"--size is {options.size}; expected a multiple of 8")
     rng = np.random.default_rng(1)
     draw = {"normal": rng.standard_normal, "laplace": rng.laplace, "lognormal": rng.lognormal, "uniform": rng.random}
     matrices = {name: f(size=(options.size, options.size)).astype(np.float32) for name, f in draw.items()}
     for path in options.weights:
         x = np.load(path)
         if x.ndim != 2 or min(x.shape) < 8:
-            print(f"masks.py: {path} has shape {x.shape}: expected two dimensions of 8 or more", file=sys.stderr)
+            print(f"masks.py: {path} has shape {x.shape}; expected two dimensions of 8 or more", file=sys.stderr)
             return 2
         matrices[path.stem] = np.ascontiguousarray(x[: x.shape[0] // 8 * 8, : x.shape[1] // 8 * 8], np.float32)
     rows = [row for name, x in matrices.items() for row in measure(name, x)]

@@ -13,18 +13,28 @@ from ._core import Error
 
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 1024
+MAX_PATH = 4096
+MAX_NAME = 300  # a dialect with all its fields has some 200
 
 
 def shown(value: object) -> str:
     """A value for an error text, on one line and short."""
+    if isinstance(value, np.ndarray) and value.ndim:
+        return f"an array of shape {value.shape}"
     text = " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def text(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return value
-    raise Error(f"{name} is {shown(value)}: expected a name as text")
+    if not isinstance(value, str):
+        raise Error(f"{name} is {shown(value)}; expected a name as text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise Error(f"{name} is {shown(value)}; expected text of whole Unicode characters") from None
+    if len(value) > MAX_NAME:
+        raise Error(f"{name} is a text of {len(value)} characters; expected a name of at most {MAX_NAME}")
+    return value
 
 
 def integer(name: str, value: object, low: int, high: int) -> int:
@@ -34,10 +44,10 @@ def integer(name: str, value: object, low: int, high: int) -> int:
             raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
-        raise Error(f"{name} is {shown(value)}: expected an integer, {low} to {high}") from None
+        raise Error(f"{name} is {shown(value)}; expected an integer, {low} to {high}") from None
     if low <= number <= high:
         return number
-    raise Error(f"{name} is {number}: expected {low} to {high}")
+    raise Error(f"{name} is {number}; expected {low} to {high}")
 
 
 def seed(value: object) -> int:
@@ -51,7 +61,7 @@ def threads(value: object) -> int:
 def flag(name: str, value: object) -> bool:
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         return bool(value)
-    raise Error(f"{name} is {shown(value)}: expected True or False")
+    raise Error(f"{name} is {shown(value)}; expected True or False")
 
 
 def number(name: str, value: object) -> float:
@@ -60,7 +70,7 @@ def number(name: str, value: object) -> float:
             raise TypeError
         return float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise Error(f"{name} is {shown(value)}: expected a number") from None
+        raise Error(f"{name} is {shown(value)}; expected a number") from None
 
 
 def float32(name: str, value: object) -> float:
@@ -72,21 +82,24 @@ def float32(name: str, value: object) -> float:
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> str:
     if text(name, value) in allowed:
         return str(value)
-    raise Error(f"{name} is {shown(value)}: expected one of {', '.join(allowed)}")
+    raise Error(f"{name} is {shown(value)}; expected one of {', '.join(allowed)}")
 
 
 def instance(name: str, value: Any, kind: type, hint: str) -> None:
     if not isinstance(value, kind):
-        raise Error(f"{name} is of type {type(value).__name__}: expected {kind.__name__}; {hint}")
+        raise Error(f"{name} is of type {type(value).__name__}; expected {kind.__name__}; {hint}")
 
 
 def path(name: str, value: object) -> str:
     try:
-        return os.fsdecode(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise Error(f"{name} is {shown(value)}: expected a path, as text or pathlib.Path") from None
+        file = os.fsdecode(value)  # type: ignore[arg-type]
+        if b"\0" not in file.encode() and len(file.encode()) < MAX_PATH:
+            return file
+    except (TypeError, UnicodeEncodeError):
+        pass
+    raise Error(f"{name} is {shown(value)}; expected a path, as text or pathlib.Path") from None
 
 
 def call(name: str, value: object) -> None:
     if value is not None and not callable(value):
-        raise Error(f"{name} is {shown(value)}: expected a function, or None")
+        raise Error(f"{name} is {shown(value)}; expected a function, or None")

@@ -27,6 +27,7 @@ class HasDLPack(Protocol):
 ArrayLike = NDArray[Any] | HasArray | HasDLPack | list[Any] | tuple[Any, ...] | SupportsFloat
 
 CPU = 1  # DLPack's kDLCPU
+MOST_ELEMENTS = 2**40
 
 
 def _is_ml_dtype(dtype: np.dtype[Any]) -> bool:
@@ -38,7 +39,7 @@ def _from_dlpack(x: Any, name: str) -> NDArray[Any]:
     device = x.__dlpack_device__()[0]
     if int(device) != CPU:
         raise Error(
-            f"{name} is on device {int(device)} of DLPack's list: expected memory of the CPU; copy it there first"
+            f"{name} is on device {int(device)} of DLPack's list; expected memory of the CPU; copy it there first"
         )
     array, format = _core.from_dlpack(x.__dlpack__())
     if format == "packed e2m1":
@@ -52,6 +53,13 @@ def unpack_nibbles(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
 
 def any_array(x: object, name: str) -> NDArray[Any]:
     """As numpy's array, of whatever type."""
+    array = _numpy_array(x, name)
+    if array.size > MOST_ELEMENTS:  # a broadcast one, which has little memory of its own
+        raise Error(f"{name} has shape {array.shape}, {array.size} elements; expected at most 2^40")
+    return array
+
+
+def _numpy_array(x: object, name: str) -> NDArray[Any]:
     if isinstance(x, np.ndarray):
         return np.asarray(x)
     reason: Exception
@@ -86,11 +94,11 @@ def real_array(x: object, name: str) -> NDArray[Any]:
         return array.astype(np.float32)
     if array.dtype.kind == "V" and array.itemsize <= 2:
         raise Error(
-            f"{name} has dtype {array.dtype}, bytes without a meaning: expected numbers; .npy files do not keep the types of "
+            f"{name} has dtype {array.dtype}, bytes without a meaning; expected numbers; .npy files do not keep the types of "
             "ml_dtypes, so say which one it was, as in x.view(ml_dtypes.bfloat16)"
         )
     raise Error(
-        f"{name} has dtype {array.dtype}: expected real numbers, that is float16, float32, float64, integers or a type of "
+        f"{name} has dtype {array.dtype}; expected real numbers, that is float16, float32, float64, integers or a type of "
         "ml_dtypes; convert it with astype(numpy.float32)"
     )
 
@@ -121,10 +129,10 @@ def code_array(codes: object, name: str, format: str) -> NDArray[np.unsignedinte
         return array
     if array.dtype.kind in "iu" and not isinstance(codes, np.ndarray):  # a list of ints
         if array.size and (array.min() < 0 or array.max() >= 2**32):
-            raise Error(f"{name} hold {array.min()} to {array.max()}: expected codes of {format}")
+            raise Error(f"{name} hold {array.min()} to {array.max()}; expected codes of {format}")
         return array.astype(np.uint32)
     raise Error(
-        f"{name} have dtype {array.dtype}: expected uint8, uint16 or uint32, codes of {format}, or its ml_dtypes type"
+        f"{name} have dtype {array.dtype}; expected uint8, uint16 or uint32, codes of {format}, or its ml_dtypes type"
     )
 
 

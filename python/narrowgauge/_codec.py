@@ -18,10 +18,10 @@ def _codes(x: ArrayLike, bits: int | None) -> NDArray[Any]:
     """The map as int8, uint8 or float32, in C order."""
     array = any_array(x, "x")
     if array.size == 0 or not 1 <= array.ndim <= 8:
-        raise Error(f"x has shape {array.shape}: expected 1 to 8 dimensions and at least one value")
+        raise Error(f"x has shape {array.shape}; expected 1 to 8 dimensions and at least one value")
     if array.dtype in (np.uint8, np.int8):
         if bits is not None:
-            raise Error(f"bits is {bits}: expected None for a map of {array.dtype}, which is coded without loss")
+            raise Error(f"bits is {bits}; expected None for a map of {array.dtype}, which is coded without loss")
         return np.ascontiguousarray(array)
     return np.ascontiguousarray(float32_array(x, "x"))
 
@@ -113,7 +113,9 @@ class ChannelTransform:
         """
         array = any_array(codes, "codes")
         if array.dtype != np.int8:
-            raise Error(f"codes have dtype {array.dtype}: expected int8, as forward() makes them")
+            raise Error(f"codes have dtype {array.dtype}; expected int8, as forward() makes them")
+        if not isinstance(shape, tuple | list):
+            raise Error(f"shape is {shown(shape)}; expected extents, 1 to 8")
         return self._core.inverse(np.ascontiguousarray(array), [integer("extent", n, 1, 2**32 - 1) for n in shape])
 
     def error_bound(self, largest: float | None = None) -> float:
@@ -133,9 +135,9 @@ class ChannelTransform:
         w, b = float32_array(weight, "weight").astype(np.float64), float32_array(bias, "bias").astype(np.float64)
         for name, array in (("weight", w), ("bias", b)):
             if array.ndim == 0 or array.shape[0] != self.channels:
-                raise Error(f"{name} has shape {array.shape}: expected {self.channels} along the first dimension")
+                raise Error(f"{name} has shape {array.shape}; expected {self.channels} along the first dimension")
         if b.ndim != 1:
-            raise Error(f"bias has shape {b.shape}: expected ({self.channels},)")
+            raise Error(f"bias has shape {b.shape}; expected ({self.channels},)")
         rows = self.vectors / self.step
         grouped = w.reshape(-1, self.group, w.size // self.channels)
         centred = (b - self.mean).reshape(-1, self.group, 1)
@@ -145,7 +147,7 @@ class ChannelTransform:
 def _real_map(x: ArrayLike) -> NDArray[np.float32]:
     array = np.ascontiguousarray(float32_array(x, "x"))
     if array.size == 0 or not 1 <= array.ndim <= 8:
-        raise Error(f"x has shape {array.shape}: expected 1 to 8 dimensions and at least one value")
+        raise Error(f"x has shape {array.shape}; expected 1 to 8 dimensions and at least one value")
     return array
 
 
@@ -195,7 +197,7 @@ def _float_codes(x: ArrayLike) -> tuple[NDArray[np.uint16], str]:
             codes = np.ascontiguousarray(array).view(np.uint16 if name == "bf16" else np.uint8)
             return codes.astype(np.uint16), name
     raise Error(
-        f"x has dtype {array.dtype}: expected bfloat16, float8_e4m3fn or float8_e5m2 of ml_dtypes for exponents"
+        f"x has dtype {array.dtype}; expected bfloat16, float8_e4m3fn or float8_e5m2 of ml_dtypes for exponents"
     )
 
 
@@ -228,11 +230,11 @@ def compress(
         for name, value in (("bits", bits), ("limit", limit)):
             if value is not None:
                 raise Error(
-                    f"{name} is {shown(value)}: expected None with a transform, which has its own, or exponents"
+                    f"{name} is {shown(value)}; expected None with a transform, which has its own, or exponents"
                 )
     if exponents:
         if transform is not None:
-            raise Error("exponents is True: expected False with a transform")
+            raise Error("exponents is True; expected False with a transform")
         codes, format = _float_codes(x)
         return _core.compress_floats(codes, format, size, runs)
     if transform is not None:
@@ -243,7 +245,7 @@ def compress(
         most = 0.0 if limit is None else number("limit", limit)
         return _core.compress_real(values, _bits(bits), size, runs, most)
     if limit is not None:
-        raise Error(f"limit is {limit}: expected None for a map of {values.dtype}, which is coded without loss")
+        raise Error(f"limit is {limit}; expected None for a map of {values.dtype}, which is coded without loss")
     return _core.compress_codes(values.view(np.uint8), values.dtype == np.int8, size, runs)
 
 
@@ -253,7 +255,7 @@ def decompress(data: bytes) -> NDArray[Any]:
     Raises Error, which says what is wrong, for anything else; nothing is read outside of it.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise Error(f"data is of type {type(data).__name__}: expected bytes")
+        raise Error(f"data is of type {type(data).__name__}; expected bytes")
     values, kind = _core.decompress(bytes(data))
     if kind == "int8":
         return values.view(np.int8)

@@ -22,6 +22,7 @@ from .types import MemoryFields, UnitFields
 
 Operands = tuple[ArrayLike, ArrayLike]
 MAX_PRODUCTS = 2**63 - 1
+MAX_HISTOGRAM = 2**17  # codes of an operand, 16 bits at most
 
 
 class Gauge(_core.Gauge):
@@ -34,20 +35,20 @@ class Gauge(_core.Gauge):
 
     def __init__(self, calibrations: Sequence[str | PathLike[str]] = ()) -> None:
         if isinstance(calibrations, str | bytes) or not isinstance(calibrations, Iterable):
-            raise Error(f"calibrations is {shown(calibrations)}: expected a list of paths")
+            raise Error(f"calibrations is {shown(calibrations)}; expected a list of paths")
         super().__init__([path("a calibration", file) for file in calibrations])
 
 
 def checked_gauge(gauge: object) -> Gauge | None:
     if gauge is None or isinstance(gauge, Gauge):
         return gauge
-    raise Error(f"gauge is {shown(gauge)}: expected a narrowgauge.Gauge, or None for the package's data")
+    raise Error(f"gauge is {shown(gauge)}; expected a narrowgauge.Gauge, or None for the package's data")
 
 
 def pair(name: str, arrays: object) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two arrays of real numbers; integers stay integers."""
     if not isinstance(arrays, tuple | list) or len(arrays) != 2:
-        raise Error(f"{name} is {shown(arrays)}: expected a pair of arrays, (A, B)")
+        raise Error(f"{name} is {shown(arrays)}; expected a pair of arrays, (A, B)")
     return real_array(arrays[0], f"A of {name}"), real_array(arrays[1], f"B of {name}")
 
 
@@ -62,7 +63,11 @@ def energy_lines(questions: str, *, gauge: Gauge | None = None) -> str:
     A bad line gets {"error": ...} as its answer and the others go on.
     """
     if not isinstance(questions, str):
-        raise Error(f"questions is {shown(questions)}: expected JSON Lines as one text")
+        raise Error(f"questions is {shown(questions)}; expected JSON Lines as one text")
+    try:
+        questions.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise Error("questions holds half of a character; expected JSON Lines of whole Unicode characters") from None
     return _core.energy_lines(questions, gauge=checked_gauge(gauge))
 
 
@@ -84,6 +89,8 @@ def export_tables(
 def _plain(value: Any) -> Any:
     """As JSON has it. NaN and infinity, which it does not have, go as text: that is refused by the field's name."""
     if isinstance(value, (np.ndarray, np.generic)):
+        if value.size > MAX_HISTOGRAM:
+            raise Error(f"an array of shape {value.shape} is in a question; expected at most {MAX_HISTOGRAM} numbers")
         value = value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
@@ -94,10 +101,19 @@ def _plain(value: Any) -> Any:
 
 def _text(question: Mapping[str, Any]) -> str:
     if not isinstance(question, Mapping):
-        return json.dumps(question, default=repr)  # refused in its place
+        raise Error(f"a question is {shown(question)}; expected a dictionary")
     plain = {key: _plain(value) for key, value in question.items() if value is not None}
     # An array as the statistics of an operand is its histogram.
-    return json.dumps({key: {"histogram": value} if isinstance(value, list) else value for key, value in plain.items()})
+    plain = {key: {"histogram": value} if isinstance(value, list) else value for key, value in plain.items()}
+    for key, value in plain.items():
+        text("a key of a question", key)
+        if isinstance(value, str):
+            text(key, value)
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError, RecursionError):
+            raise Error(f"{key} is {shown(value)}; expected numbers, text, lists or dictionaries of them") from None
+    return json.dumps(plain)
 
 
 def energy(
@@ -149,9 +165,16 @@ def energy_many(questions: Iterable[Mapping[str, Any]], *, gauge: Gauge | None =
 
     A question that cannot be answered has its exception in the list, and the others go on.
     """
-    if isinstance(questions, str | bytes | Mapping) or not isinstance(questions, Iterable):
-        raise Error(f"questions is {shown(questions)}: expected a list of dictionaries")
-    return _core.ask_many([_text(question) for question in questions], gauge=checked_gauge(gauge))
+    if isinstance(questions, str | bytes | Mapping | np.ndarray) or not isinstance(questions, Iterable):
+        raise Error(f"questions is {shown(questions)}; expected a list of dictionaries")
+    texts: list[str | Error] = []
+    for question in questions:
+        try:
+            texts.append(_text(question))
+        except Error as error:
+            texts.append(error)
+    good = iter(_core.ask_many([one for one in texts if isinstance(one, str)], gauge=checked_gauge(gauge)))
+    return [next(good) if isinstance(one, str) else one for one in texts]
 
 
 def flips(

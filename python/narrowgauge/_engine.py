@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import _core
-from ._arguments import call, flag, float32, path, text
+from ._arguments import call, flag, float32, path, shown, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -29,7 +29,7 @@ def _matrices(a: QuantizedMatrix, b: QuantizedMatrix) -> tuple[QuantizedMatrix, 
     left, right = operands(a, b)
     if a.ndim != 2 or b.ndim != 2:
         raise Error(
-            f"an engine multiplies two matrices, not shapes {a.shape} and {b.shape}: expected two dimensions each"
+            f"an engine multiplies two matrices, not shapes {a.shape} and {b.shape}; expected two dimensions each"
         )
     return left, right
 
@@ -52,6 +52,11 @@ class RequantizedResult(NamedTuple):
     run: EngineResult
 
 
+def _engine(name: str, tile: str | None, trace: str | PathLike[str] | None, threads: int) -> Engine:
+    """Unpickles."""
+    return Engine(name, tile=tile, trace=trace, threads=threads)
+
+
 class Engine:
     """What multiplies two quantized matrices.
 
@@ -71,12 +76,16 @@ class Engine:
         trace: str | PathLike[str] | None = None,
         threads: int = 0,
     ) -> None:
+        self._arguments = (name, tile, trace, threads)
         self._engine = _core.Engine(
             text("name", name),
             tile=None if tile is None else text("tile", tile),
             trace=None if trace is None else path("trace", trace),
             threads=check_threads(threads),
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _engine, self._arguments
 
     @property
     def name(self) -> str:
@@ -140,8 +149,8 @@ class Engine:
         Raises Error for another `compress`, for a tile without `codec`, and for what gemm refuses.
         """
         call("progress", progress)
-        if compress not in ("a", "b", "ab"):
-            raise Error(f"compress={compress!r} names no operands; expected 'a', 'b' or 'ab'")
+        if text("compress", compress) not in ("a", "b", "ab"):
+            raise Error(f"compress={shown(compress)} names no operands; expected 'a', 'b' or 'ab'")
         left, right = _matrices(a, b)
         return self._engine.gemm_compressed(
             left._vectors, right._vectors, compress_a="a" in compress, compress_b="b" in compress, progress=progress
@@ -176,7 +185,7 @@ class Engine:
         text("compress", compress)
         if sorted(set(compress)) != sorted(compress) or not set(compress) <= set("abc"):
             raise Error(
-                f"compress={compress!r} names other than operands and result; expected letters of 'abc', once each"
+                f"compress={shown(compress)} names other than operands and result; expected letters of 'abc', once each"
             )
         left, right = _matrices(a, b)
         c, amax, run = self._engine.gemm_requantized(

@@ -40,6 +40,9 @@ class Exploration:
     explorer: Explorer
     front: Front
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _exploration, (self.explorer.arguments, self.front)
+
     def document(self) -> dict[str, Any]:
         """What `narrowgauge explore --json` prints; `front` has the points, SI units."""
         return {
@@ -89,7 +92,7 @@ def _json(what: str, value: object) -> str:
         return json.dumps(value, default=_plain, allow_nan=False)
     except ValueError as error:
         raise Error(
-            f"{what} has what JSON does not ({error}): expected finite numbers, text, lists and dicts"
+            f"{what} has what JSON does not ({error}); expected finite numbers, text, lists and dicts"
         ) from error
 
 
@@ -134,7 +137,7 @@ def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
     except OSError as error:
         raise Error(f"The space {path} cannot be read ({error.strerror}): check the path") from error
     except UnicodeDecodeError as error:
-        raise Error(f"The space {path} is not text: expected YAML or JSON") from error
+        raise Error(f"The space {path} is not text; expected YAML or JSON") from error
     if path.suffix == ".json":
         return text
     try:
@@ -161,7 +164,7 @@ def _tensors_of(space: str) -> Arrays | None:
     try:
         return np.load(names["a"]), np.load(names["b"])
     except (OSError, ValueError) as error:
-        raise Error(f"the tensors of the space cannot be read ({error}): expected .npy files of numbers") from error
+        raise Error(f"the tensors of the space cannot be read ({error}); expected .npy files of numbers") from error
 
 
 _explorers: dict[str, Explorer] = {}  # of a worker: the last one
@@ -172,7 +175,14 @@ Arguments = tuple[str, str, dict[str, int], Arrays | None, Gauge | None]
 
 def _explorer(arguments: Arguments) -> Explorer:
     workload, space, set, tensors, gauge = arguments
-    return Explorer(workload, space, set=set, tensors=tensors, gauge=gauge)
+    explorer = Explorer(workload, space, set=set, tensors=tensors, gauge=gauge)
+    explorer.arguments = arguments
+    return explorer
+
+
+def _exploration(arguments: Arguments, front: Front) -> Exploration:
+    """Unpickles."""
+    return Exploration(_explorer(arguments), front)
 
 
 def _front_of(id: str, arguments: Arguments, begin: int, end: int) -> Front:
@@ -216,6 +226,8 @@ def explore(
     """
     if client is not None and (checkpoint is not None or resume or progress is not None):
         raise Error("a client takes no checkpoint, resume or progress: leave them out, or the client")
+    if client is not None and not callable(getattr(client, "submit", None)):
+        raise Error(f"client is {shown(client)}; expected one with submit(), as dask.distributed.Client, or None")
     chunk = integer("chunk", chunk, 1, MAX_SEED)
     threads = check_threads(threads)
     checkpoint_file = None if checkpoint is None else checked_path("checkpoint", checkpoint)
@@ -223,7 +235,7 @@ def explore(
     space_text = _space_text(space)
     arrays = _tensors_of(space_text) if tensors is None else pair("tensors", tensors)
     if set is not None and not isinstance(set, Mapping):
-        raise Error(f"set is {shown(set)}: expected a dictionary of the workload's parameters")
+        raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
     settings = {
         text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
     }

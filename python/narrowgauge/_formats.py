@@ -70,9 +70,9 @@ def pack(codes: ArrayLike) -> NDArray[np.uint8]:
     """
     array = code_array(codes, "codes", "e2m1")
     if array.ndim == 0 or array.shape[-1] % 2:
-        raise Error(f"codes have shape {array.shape}: expected an even number along the last axis; add a code 0")
+        raise Error(f"codes have shape {array.shape}; expected an even number along the last axis; add a code 0")
     if array.size and array.max() > 15:
-        raise Error(f"codes hold {array.max()}: expected codes of 4 bits, 0 to 15")
+        raise Error(f"codes hold {array.max()}; expected codes of 4 bits, 0 to 15")
     narrow = array.astype(np.uint8)
     packed: NDArray[np.uint8] = narrow[..., 0::2] | narrow[..., 1::2] << np.uint8(4)
     return packed
@@ -82,7 +82,7 @@ def unpack(packed: ArrayLike) -> NDArray[np.uint8]:
     """What `pack` packed: uint8 of shape (..., K / 2) to codes of shape (..., K), the low nibble first."""
     array = any_array(packed, "packed")
     if array.dtype != np.uint8 or array.ndim == 0:
-        raise Error(f"packed has dtype {array.dtype} and shape {array.shape}: expected uint8 of one dimension or more")
+        raise Error(f"packed has dtype {array.dtype} and shape {array.shape}; expected uint8 of one dimension or more")
     return unpack_nibbles(array)
 
 
@@ -94,14 +94,14 @@ def to_ml_dtypes(codes: ArrayLike, format: str) -> NDArray[Any]:
     Raises Error for a format without such a type, and for codes beyond its bits.
     """
     if text("format", format) not in formats():
-        raise Error(f"unknown number format '{format}': expected one of {', '.join(formats())}")
+        raise Error(f"unknown number format '{format}'; expected one of {', '.join(formats())}")
     array = code_array(codes, "codes", format)
     names = ml_names(format)
     if not names:
         raise Error(f"ml_dtypes has no type for format '{format}': use decode() for its values")
     bits = formats()[format].bits
     if array.size and int(array.max()) >> bits:
-        raise Error(f"codes hold {array.max()}: expected codes of {format}, 0 to {2**bits - 1}")
+        raise Error(f"codes hold {array.max()}; expected codes of {format}, 0 to {2**bits - 1}")
     width = 1 if bits <= 8 else 2 if bits <= 16 else 4
     if array.itemsize != width:
         array = array.astype(f"u{width}")

@@ -75,12 +75,13 @@ class QuantizedMatrix:
         is ignored, as by decode().
         """
         scaling = one_of("scaling", scaling, SCALINGS)
+        text("scheme", scheme)
         array = code_array(codes, "codes", text("element", element))
         if array.ndim == 0 or array.size == 0:
-            raise Error(f"codes have shape {array.shape}: expected one dimension or more, each at least 1")
+            raise Error(f"codes have shape {array.shape}; expected one dimension or more, each at least 1")
         if array.dtype != np.uint8:
             if array.max() > 255:
-                raise Error(f"codes hold {array.max()}: expected codes of {element}, one a byte")
+                raise Error(f"codes hold {array.max()}; expected codes of {element}, one a byte")
             array = array.astype(np.uint8)
         width = array.shape[-1]
         length = width if k is None else integer("k", k, 1, width)
@@ -96,7 +97,7 @@ class QuantizedMatrix:
             given = None if scales is None else float32_array(scales, "scales")
             if given is None or given.shape != expected:
                 have = "missing" if given is None else f"of shape {given.shape}"
-                raise Error(f"scales are {have}: expected float32 of shape {expected} for scaling '{scaling}'")
+                raise Error(f"scales are {have}; expected float32 of shape {expected} for scaling '{scaling}'")
             fp32_scales = np.ascontiguousarray(given).reshape(-1)
             wrong = fp32_scales[~((fp32_scales > 0) & np.isfinite(fp32_scales))]
             if wrong.size:
@@ -104,9 +105,9 @@ class QuantizedMatrix:
         elif scales is not None:
             given_codes = code_array(scales, "scales", "ue4m3" if scheme == "nvfp4" else "e8m0")
             if given_codes.dtype != np.uint8 and given_codes.size and given_codes.max() > 255:
-                raise Error(f"scales hold {given_codes.max()}: expected codes of one byte")
+                raise Error(f"scales hold {given_codes.max()}; expected codes of one byte")
             if given_codes.ndim != array.ndim or given_codes.shape[:-1] != lead:
-                raise Error(f"scales are of shape {given_codes.shape}: expected {lead} and the blocks of a vector")
+                raise Error(f"scales are of shape {given_codes.shape}; expected {lead} and the blocks of a vector")
             byte_scales = np.ascontiguousarray(given_codes.astype(np.uint8)).reshape(-1, given_codes.shape[-1])
         vectors = Vectors(
             text("scheme", scheme),
@@ -224,7 +225,7 @@ class QuantizedMatrix:
         """Every matrix transposed; nothing is copied or quantized again."""
         if self.ndim < 2 or self._axis < -2:
             raise Error(
-                f"{self!r} has no transpose: expected two dimensions or more, quantized along one of the last two"
+                f"{self!r} has no transpose; expected two dimensions or more, quantized along one of the last two"
             )
         shape = (*self._shape[:-2], self._shape[-1], self._shape[-2])
         return self._of(self._vectors, shape, -3 - self._axis)
@@ -279,7 +280,7 @@ class QuantizedMatrix:
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
-            raise ValueError("the values of a QuantizedMatrix are computed: expected copy=None or True")
+            raise ValueError("the values of a QuantizedMatrix are computed; expected copy=None or True")
         return dequantize(self).astype(np.float32 if dtype is None else dtype)
 
     def __repr__(self) -> str:
@@ -327,10 +328,10 @@ def _axis_of(axis: object, ndim: int) -> int:
     """As a negative number."""
     if isinstance(axis, str):
         if axis not in ("rows", "columns"):
-            raise Error(f"unknown axis '{axis}': expected an integer, or one of rows (-1), columns (-2)")
+            raise Error(f"axis is {shown(axis)}; expected an integer, or one of rows (-1), columns (-2)")
         axis = -1 if axis == "rows" else -2
     if ndim == 0:
-        raise Error("x has no dimension: expected one or more")
+        raise Error("x has no dimension; expected one or more")
     place = integer("axis", axis, -ndim, ndim - 1)
     return place if place < 0 else place - ndim
 
@@ -339,7 +340,7 @@ def _check_tiles(shape: tuple[int, ...], axis: int) -> None:
     """Tiles of 128 vectors must not reach from one matrix of a batch into the next."""
     if axis < -2 or (len(shape) > 2 and shape[-3 - axis] % BLOCK):
         raise Error(
-            f"scaling '128x128' of shape {shape} along axis {axis}: expected one of the last two axes, and in a batch the "
+            f"scaling '128x128' of shape {shape} along axis {axis}; expected one of the last two axes, and in a batch the "
             f"other one a multiple of {BLOCK}; quantize the matrices one by one"
         )
 
@@ -356,15 +357,15 @@ def _random_of(random: ArrayLike | None, shape: tuple[int, ...], along: int, blo
     array = any_array(random, "random")
     if blocks is None:
         if array.shape != shape:
-            raise Error(f"random has shape {array.shape}: expected the shape of x, {shape}")
+            raise Error(f"random has shape {array.shape}; expected the shape of x, {shape}")
         array = _vectors_of(array, along)
     elif array.size != blocks:
-        raise Error(f"random has {array.size} numbers: expected {blocks}, one for each block in the order of `scales`")
+        raise Error(f"random has {array.size} numbers; expected {blocks}, one for each block in the order of `scales`")
     if array.dtype.kind == "f":
         return {"random": None, "uniforms": np.ascontiguousarray(array, np.float32).reshape(-1)}
     if array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() >= 2**32)):
         raise Error(
-            f"random has dtype {array.dtype}: expected integers below 2**random_bits, or floats of at least 0 and below 1"
+            f"random has dtype {array.dtype}; expected integers below 2**random_bits, or floats of at least 0 and below 1"
         )
     return {"random": np.ascontiguousarray(array, np.uint32).reshape(-1), "uniforms": None}
 
@@ -431,13 +432,14 @@ def _quantize(
     array = float32_array(x, "x")
     along = _axis_of(axis, array.ndim)
     if array.size == 0:
-        raise Error(f"x has shape {array.shape}: expected every dimension to be at least 1")
+        raise Error(f"x has shape {array.shape}; expected every dimension to be at least 1")
     if dialect is not None:
+        text("dialect", dialect)
         for name, value, default in (
-            ("rule", rule, "exact"),
-            ("power_of_two_scale", power_of_two_scale, False),
-            ("scaling", scaling, "tensor"),
-            ("wide_blocks", wide_blocks, False),
+            ("rule", text("rule", rule), "exact"),
+            ("power_of_two_scale", flag("power_of_two_scale", power_of_two_scale), False),
+            ("scaling", text("scaling", scaling), "tensor"),
+            ("wide_blocks", flag("wide_blocks", wide_blocks), False),
         ):
             if value != default:
                 raise Error(f"{name} is {shown(value)} beside dialect '{dialect}', which decides that: drop one")
@@ -596,7 +598,7 @@ def front_stage(
     array = float32_array(x, "x")
     along = _axis_of(axis, array.ndim)
     if array.size == 0:
-        raise Error(f"x has shape {array.shape}: expected every dimension to be at least 1")
+        raise Error(f"x has shape {array.shape}; expected every dimension to be at least 1")
     one_of("stage", stage, ("rht16", "rht128", "mean"))
     out, mean = _core.front_stage(_vectors_of(array, along), stage, threads=check_threads(threads))
     shape = (*_lead(array.shape, along), out.shape[-1])
@@ -666,7 +668,7 @@ def operands(a: object, b: object) -> tuple[QuantizedMatrix, QuantizedMatrix]:
     for q, wanted, side in ((a, -1, "left"), (b, -2, "right")):
         if q.axis != wanted:
             raise Error(
-                f"the {side} operand {q!r} is not along the contraction: expected axis {wanted}; quantize it along that, or "
+                f"the {side} operand {q!r} is not along the contraction; expected axis {wanted}; quantize it along that, or "
                 "take its transpose, mT"
             )
     return a, b
@@ -704,7 +706,7 @@ def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise Error(
-            f"the batches of shapes {a.shape} and {b.shape} do not fit: expected equal dimensions, or 1, before the last two"
+            f"the batches of shapes {a.shape} and {b.shape} do not fit; expected equal dimensions, or 1, before the last two"
         ) from None
     m, n = a.shape[-2], b.shape[-1]
     c = np.empty((*batch, m, n), np.float32)

@@ -64,7 +64,7 @@ class DelayedScaling:
         an infinity or a NaN, leave the scale as it was; with `most_recent` an older NaN does not."""
         value = float32("amax", amax)
         if value < 0:
-            raise Error(f"amax is {value}: expected a magnitude, 0 or more")
+            raise Error(f"amax is {value}; expected a magnitude, 0 or more")
         self._scaling.record(value)
 
     def encode(self, x: ArrayLike) -> NDArray[Any]:

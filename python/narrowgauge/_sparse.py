@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arguments import integer, one_of, shown, text
 from ._arguments import seed as checked_seed
-from ._arrays import ArrayLike, any_array, float32_array
+from ._arrays import ArrayLike, any_array, float32_array, real_array
 from ._core import Error
 
 METHODS = ("greedy", "mvue", "approx-mvue")
@@ -23,7 +23,7 @@ STORED = {"1:2": 2, "2:4": 4, "2:4-T": 4, "4:8pair": 8}
 
 def _matrix(x: NDArray[Any], name: str) -> NDArray[Any]:
     if x.ndim != 2 or x.size == 0:
-        raise Error(f"{name} has shape {x.shape}: expected two dimensions, both at least 1")
+        raise Error(f"{name} has shape {x.shape}; expected two dimensions, both at least 1")
     return np.ascontiguousarray(x)
 
 
@@ -144,18 +144,18 @@ def adaprune(
     samples = _matrix(float32_array(inputs, "inputs"), "inputs")
     if samples.shape[1] != dense.shape[1]:
         raise Error(
-            f"inputs has shape {samples.shape}: expected samples x {dense.shape[1]}, as many columns as weights has"
+            f"inputs has shape {samples.shape}; expected samples x {dense.shape[1]}, as many columns as weights has"
         )
     if not np.isfinite(samples).all():
-        raise Error("inputs has NaNs or infinities: expected finite numbers")
+        raise Error("inputs has NaNs or infinities; expected finite numbers")
     if mask is None:
         keep = sparsity_mask(dense, pattern)
     else:
-        keep = any_array(mask, "mask") != 0
+        keep = real_array(mask, "mask") != 0
         if keep.shape != dense.shape:
-            raise Error(f"mask has shape {keep.shape}: expected the shape of weights, {dense.shape}")
+            raise Error(f"mask has shape {keep.shape}; expected the shape of weights, {dense.shape}")
         if not np.isfinite(dense).all():
-            raise Error("weights has NaNs or infinities: expected finite numbers")
+            raise Error("weights has NaNs or infinities; expected finite numbers")
     gram = samples.T.astype(np.float64) @ samples.astype(np.float64)
     result = np.zeros_like(dense)
     for row, kept, fitted in zip(dense.astype(np.float64), keep, result, strict=True):
@@ -291,13 +291,13 @@ def to_sparse(
     if element is not None and (values.dtype != np.uint8 or mask is not None):
         raise Error(f"element is {shown(element)} without codes to find zeros in; expected uint8 codes and no mask")
     if mask is not None:
-        keep = any_array(mask, "mask") != 0
+        keep = real_array(mask, "mask") != 0
     elif values.dtype == np.uint8:
         keep = _kept_codes(values, text("pattern", pattern), element)
     else:
         keep = values != 0
     if keep.shape != values.shape:
-        raise Error(f"mask has shape {keep.shape}: expected the shape of x, {values.shape}")
+        raise Error(f"mask has shape {keep.shape}; expected the shape of x, {values.shape}")
     store = _core.sparse_codes if values.dtype == np.uint8 else _core.sparse_numbers
     kept, metadata = store(values, np.ascontiguousarray(keep).view(np.uint8), text("pattern", pattern))
     return SparseMatrix(kept, metadata, pattern, (values.shape[0], values.shape[1]))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import flag, float32, integer, number, one_of
+from ._arguments import flag, float32, integer, number, one_of, shown
 from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, code_array, float32_array
 from ._core import Error
@@ -33,10 +33,10 @@ def l2_normalize(x: ArrayLike, *, epsilon: float = 1e-6) -> NDArray[np.float32]:
     """
     values = float32_array(x, "x")
     if values.ndim == 0:
-        raise Error("x has no dimensions: expected a row, or an array of rows")
+        raise Error("x has no dimensions; expected a row, or an array of rows")
     start = float32("epsilon", epsilon)
     if not 0 < start < np.inf:
-        raise Error(f"epsilon is {epsilon}: expected a positive finite number")
+        raise Error(f"epsilon is {epsilon}; expected a positive finite number")
     return _core.l2_normalize(np.asarray(values, order="C").view(np.uint32), epsilon=start).view(np.float32)
 
 
@@ -68,9 +68,9 @@ def smooth(x: ArrayLike, *, axis: int = -2) -> SmoothResult:
     """
     codes = _bf16(x, "x")
     if codes.ndim < 2:
-        raise Error(f"x has {codes.ndim} dimensions: expected rows of channels, two dimensions or more")
-    if axis not in (-1, -2) or isinstance(axis, bool):
-        raise Error(f"axis is {axis!r}: expected -2, by channels, or -1, by tokens")
+        raise Error(f"x has {codes.ndim} dimensions; expected rows of channels, two dimensions or more")
+    if not isinstance(axis, int | np.integer) or axis not in (-1, -2) or isinstance(axis, bool):
+        raise Error(f"axis is {shown(axis)}; expected -2, by channels, or -1, by tokens")
     rows = np.swapaxes(codes, -1, -2) if axis == -1 else codes
     blocks = int(np.prod(rows.shape[:-2], dtype=np.int64))
     divided, scales = _core.smooth(np.ascontiguousarray(rows).reshape(blocks, *rows.shape[-2:]))
@@ -93,12 +93,12 @@ def fold_scales(w: ArrayLike, scales: ArrayLike) -> NDArray[np.float32]:
     codes = _bf16(w, "w")
     factors = code_array(scales, "scales", "e8m0")
     if codes.ndim != 2:
-        raise Error(f"w has {codes.ndim} dimensions: expected two, channels x outputs")
+        raise Error(f"w has {codes.ndim} dimensions; expected two, channels x outputs")
     if factors.shape != codes.shape[:1]:
-        raise Error(f"scales has shape {factors.shape}: expected a code for each of the {codes.shape[0]} rows of w")
+        raise Error(f"scales has shape {factors.shape}; expected a code for each of the {codes.shape[0]} rows of w")
     if factors.size and not (factors.min() >= 1 and factors.max() <= 254):
         wrong = factors.min() if factors.min() < 1 else factors.max()
-        raise Error(f"scales holds {wrong}: expected codes of 1 to 254")
+        raise Error(f"scales holds {wrong}; expected codes of 1 to 254")
     return _core.decode(_core.fold_scales(np.ascontiguousarray(codes), factors.astype(np.uint8)), "bf16")
 
 
@@ -152,25 +152,25 @@ def adam_step(
     codes = [code_array(m, "m", "e4m3"), code_array(v, "v", "e5m2")]
     for name, array in zip(("weight", "m", "v"), (arrays[1], *codes), strict=True):
         if array.shape != arrays[0].shape:
-            raise Error(f"{name} has shape {array.shape}: expected that of gradient, {arrays[0].shape}")
+            raise Error(f"{name} has shape {array.shape}; expected that of gradient, {arrays[0].shape}")
     for name, array in zip(("m", "v"), codes, strict=True):
         if array.size and array.max() > 255:
-            raise Error(f"{name} holds {array.max()}: expected codes of 8 bits")
+            raise Error(f"{name} holds {array.max()}; expected codes of 8 bits")
     for name, beta in (("beta1", beta1), ("beta2", beta2)):
         if not 0 <= number(name, beta) < 1:
-            raise Error(f"{name} is {beta}: expected 0 to below 1")
+            raise Error(f"{name} is {beta}; expected 0 to below 1")
     for name, value in (("epsilon", epsilon), ("weight_decay", weight_decay)):
         if not 0 <= number(name, value) < np.inf:
-            raise Error(f"{name} is {value}: expected a finite number, 0 or more")
+            raise Error(f"{name} is {value}; expected a finite number, 0 or more")
     if not 0 < number("rate", rate) < np.inf:
-        raise Error(f"rate is {rate}: expected a positive finite number")
+        raise Error(f"rate is {rate}; expected a positive finite number")
     scales: list[tuple[float, float]] = []
     for name, pair in (("m_scales", m_scales), ("v_scales", v_scales)):
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise Error(f"{name} is {pair!r}: expected the scale of the old codes and that of the new ones")
+            raise Error(f"{name} is {shown(pair)}; expected the scale of the old codes and that of the new ones")
         both = (float32(name, pair[0]), float32(name, pair[1]))
         if not all(0 < scale < np.inf for scale in both):
-            raise Error(f"{name} is {pair}: expected positive finite numbers")
+            raise Error(f"{name} is {pair}; expected positive finite numbers")
         scales.append(both)
     stochastic = one_of("rounding", rounding, ("nearest_even", "stochastic")) == "stochastic"
     bits = integer("random_bits", random_bits, 1, 32)

@@ -44,6 +44,8 @@ class LuqArray:
     """
 
     def __init__(self, codes: NDArray[np.uint8], alpha: float, levels: int = STORAGE_LEVELS) -> None:
+        if isinstance(codes, np.ndarray):
+            any_array(codes, "codes")  # refuses a broadcast one without end
         if not isinstance(codes, np.ndarray) or codes.dtype != np.uint8 or codes.ndim == 0 or codes.size == 0:
             have = f"{codes.dtype} of shape {codes.shape}" if isinstance(codes, np.ndarray) else type(codes).__name__
             raise Error(f"codes are {have}; expected an array of uint8, samples before the shape, at least one each")
@@ -55,6 +57,9 @@ class LuqArray:
         self.alpha = _positive("alpha", alpha)
         self.codes = codes.view()
         self.codes.flags.writeable = False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LuqArray, (self.codes, self.alpha, self.levels)
 
     @property
     def samples(self) -> int:
@@ -88,16 +93,19 @@ class Int4Array:
     def __init__(self, values: ArrayLike, scale: float) -> None:
         array = any_array(values, "values")
         if array.dtype.kind not in "iu":
-            raise Error(f"values have dtype {array.dtype}: expected integers, -8 to 7")
+            raise Error(f"values have dtype {array.dtype}; expected integers, -8 to 7")
         if array.size and (array.min() < -8 or array.max() > 7):
             raise Error(
-                f"values hold {array.min()} to {array.max()}: expected -8 to 7; unsigned activations, 0 to 15, are refused "
+                f"values hold {array.min()} to {array.max()}; expected -8 to 7; unsigned activations, 0 to 15, are refused "
                 "because 9, 11, 13 and 15 take three bits of mantissa and the product, FP7 [1,4,2], has two: quantize them as "
                 "signed numbers"
             )
         self.values = array.astype(np.int8)
         self.values.flags.writeable = False
         self.scale = _positive("scale", scale)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Int4Array, (self.values, self.scale)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -214,17 +222,17 @@ def gemm(a: LuqArray | Int4Array, b: LuqArray | Int4Array) -> NDArray[np.float32
     """
     for name, operand in (("a", a), ("b", b)):
         if not isinstance(operand, LuqArray | Int4Array):
-            raise Error(f"{name} is of type {type(operand).__name__}: expected what luq.quantize or luq.int4 returns")
+            raise Error(f"{name} is of type {type(operand).__name__}; expected what luq.quantize or luq.int4 returns")
         if len(operand.shape) != 2:
-            raise Error(f"{name} has shape {operand.shape}: expected two dimensions")
+            raise Error(f"{name} has shape {operand.shape}; expected two dimensions")
     if a.shape[1] != b.shape[0]:
-        raise Error(f"a has shape {a.shape} and b {b.shape}: expected a.shape[1] == b.shape[0]")
+        raise Error(f"a has shape {a.shape} and b {b.shape}; expected a.shape[1] == b.shape[0]")
     if isinstance(a, Int4Array) and isinstance(b, LuqArray):
         integers, gradient, turned = a, b.T, False
     elif isinstance(a, LuqArray) and isinstance(b, Int4Array):
         integers, gradient, turned = b.T, a, True
     else:
-        raise Error(f"both operands are of type {type(a).__name__}: expected one LuqArray and one Int4Array")
+        raise Error(f"both operands are of type {type(a).__name__}; expected one LuqArray and one Int4Array")
     left = np.ascontiguousarray(integers.values)
     products = [
         _core.luq_gemm(left, integers.scale, np.ascontiguousarray(codes), gradient.alpha, gradient.levels)
@@ -288,6 +296,10 @@ def pruning_threshold(target: float, statistics: LogStatistics) -> float:
     many already. Raises Error unless 0 <= target < 1."""
     instance("statistics", statistics, LogStatistics, "luq.log_statistics(x) makes them")
     s = statistics
+    integer("count", s.count, 0, 2**63 - 1)
+    integer("zeros", s.zeros, 0, s.count)
+    number("mean", s.mean)
+    number("sigma", s.sigma)
     return _core.pruning_threshold(number("target", target), count=s.count, zeros=s.zeros, mean=s.mean, sigma=s.sigma)
 
 

@@ -33,7 +33,7 @@ template <class Enum, std::size_t N>
 Enum find_name(const std::array<std::pair<std::string_view, Enum>, N>& table, std::string_view what,
                std::string_view name) {
   std::string text("unknown ");
-  text.append(what).append(" '").append(name).append("': expected one of");
+  text.append(what).append(" '").append(name).append("'; expected one of");
   const char* separator = " ";
   for (const auto& [known, value] : table) {
     if (known == name) return value;

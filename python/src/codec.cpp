@@ -151,7 +151,7 @@ py::list integers_of(const std::vector<IntegerTransform>& groups) {
 
 std::vector<unsigned> code_lengths(const std::vector<std::uint64_t>& counts, unsigned longest) {
   if (counts.size() != huffman_symbols) {
-    throw Error("counts has " + std::to_string(counts.size()) + " entries: expected 256");
+    throw Error("counts has " + std::to_string(counts.size()) + " entries; expected 256");
   }
   const CodeLengths lengths = make_code(std::span<const std::uint64_t, huffman_symbols>(counts), longest);
   return {lengths.begin(), lengths.end()};
@@ -185,6 +185,26 @@ void bind_codec(py::module_& module) {
       .def_property_readonly("vectors", &vectors_of)
       .def_property_readonly("forward_integers", [](const Transform& t) { return integers_of(t.forward); })
       .def_property_readonly("inverse_integers", [](const Transform& t) { return integers_of(t.inverse); })
+      .def(py::pickle(
+          [](const Transform& t) {
+            return py::make_tuple(t.axis, t.channels, t.group, t.bits, t.matrix_bits, t.relu, t.basis == Basis::klt,
+                                  t.input_step, t.step, t.mean, t.vectors, t.variance);
+          },
+          [](const py::tuple& s) {
+            Transform t;
+            t.axis = s[0].cast<std::size_t>();
+            t.channels = s[1].cast<std::size_t>();
+            t.group = s[2].cast<std::size_t>();
+            t.bits = s[3].cast<unsigned>();
+            t.matrix_bits = s[4].cast<unsigned>();
+            t.relu = s[5].cast<bool>();
+            t.basis = s[6].cast<bool>() ? Basis::klt : Basis::identity;
+            t.input_step = s[7].cast<float>();
+            t.mean = s[9].cast<std::vector<double>>();
+            t.vectors = s[10].cast<std::vector<double>>();
+            t.variance = s[11].cast<std::vector<double>>();
+            return with_step(std::move(t), s[8].cast<double>());  // makes the integers again
+          }))
       .def("with_step", &with_step, py::arg("step"))
       .def("forward_error_bound", &forward_error_bound, py::arg("largest"))
       .def("inverse_error_bound", &inverse_error_bound)

@@ -69,14 +69,14 @@ Held held_as(const DataType& type) {
   }
   throw Error("the DLPack tensor has type code " + std::to_string(type.code) + " with " + std::to_string(bits) +
               " bits and " + std::to_string(type.lanes) +
-              " lanes: expected integers, booleans, floats, bfloat16, float8 or packed float4; convert it to float32");
+              " lanes; expected integers, booleans, floats, bfloat16, float8 or packed float4; convert it to float32");
 }
 
 /// The tensor as an array, which keeps it alive, and the name of its format if numpy does not know that type.
 py::tuple from_dlpack(const py::capsule& capsule) {
   constexpr const char* fresh = "dltensor";
   if (!PyCapsule_IsValid(capsule.ptr(), fresh)) {
-    throw Error("the DLPack capsule is used up, or of another version: expected a fresh one named dltensor");
+    throw Error("the DLPack capsule is used up, or of another version; expected a fresh one named dltensor");
   }
   auto* const managed = static_cast<ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), fresh));
   const Tensor& tensor = managed->tensor;

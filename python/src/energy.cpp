@@ -34,13 +34,47 @@ struct Answered {
   AnyQuestion question;
   std::optional<Counted> counted;
   std::shared_ptr<const Gauge> gauge;
+  std::string text;  ///< the question in JSON
 };
 
 Answered ask(std::shared_ptr<const Gauge> gauge, AnyQuestion question, const std::optional<Counted>& counted = {}) {
   power::Answer answer =
       counted ? gauge->energy_counted(std::get<power::Question>(question), counted->features, counted->cycles_per_mac)
               : std::visit([&](const auto& q) { return gauge->energy(q); }, question);
-  return {std::move(answer), std::move(question), counted, std::move(gauge)};
+  return {std::move(answer), std::move(question), counted, std::move(gauge), {}};
+}
+
+Answered ask(std::shared_ptr<const Gauge> gauge, const std::string& text, const std::optional<Counted>& counted = {}) {
+  Answered answered = ask(std::move(gauge), power::question_from_json(text), counted);
+  answered.text = text;
+  return answered;
+}
+
+/// The question, what was counted, the gauge's own files, and the answer's number.
+py::tuple answer_state(const Answered& a) {
+  const auto* const own = a.gauge.get() == &power::gauge() ? nullptr : static_cast<const FileGauge*>(a.gauge.get());
+  py::object counted = py::none();
+  if (a.counted) counted = py::make_tuple(a.counted->features, a.counted->cycles_per_mac);
+  return py::make_tuple(a.text, counted, own ? py::cast(own->files) : py::none(), a.answer.value);
+}
+
+/// Asks again. Throws Error if the data here give another answer.
+Answered asked_again(const py::tuple& state) {
+  std::optional<Counted> counted;
+  if (!state[1].is_none()) {
+    const py::tuple pair = state[1];
+    counted = {pair[0].cast<power::Features>(), pair[1].cast<double>()};
+  }
+  std::shared_ptr<const Gauge> gauge = or_default(nullptr);
+  if (!state[2].is_none())
+    gauge = std::make_shared<const FileGauge>(state[2].cast<std::vector<std::filesystem::path>>());
+  Answered answered = ask(std::move(gauge), state[0].cast<std::string>(), counted);
+  const auto value = state[3].cast<double>();
+  if (answered.answer.value != value && !std::isnan(value)) {
+    throw Error("the pickled answer is " + std::to_string(value) + " and the one here " +
+                std::to_string(answered.answer.value) + "; expected the narrowgauge, and the data, that made it");
+  }
+  return answered;
 }
 
 /// The answer with its derivation.
@@ -55,11 +89,11 @@ py::array_t<float> real_matrix(const char* what, const py::array& x) {
   const char kind = x.dtype().kind();
   if (kind != 'f' && kind != 'i' && kind != 'u') {
     throw Error("operand " + std::string(what) + " has dtype " + std::string(py::str(x.dtype())) +
-                ": expected real numbers or integers");
+                "; expected real numbers or integers");
   }
   if (x.ndim() != 2 || x.size() == 0) {
     throw Error("operand " + std::string(what) + " has shape " + shape_text(x) +
-                ": expected two dimensions, both at least 1");
+                "; expected two dimensions, both at least 1");
   }
   const auto values = py::array_t<float, py::array::c_style | py::array::forcecast>::ensure(x);
   if (!values) throw py::error_already_set();
@@ -72,11 +106,11 @@ struct Operands {
       : a(real_matrix("a", left)), b(real_matrix("b", right)), codes(left.dtype().kind() != 'f') {
     if (codes != (right.dtype().kind() != 'f')) {
       throw Error("operand a has dtype " + std::string(py::str(left.dtype())) + " and operand b " +
-                  std::string(py::str(right.dtype())) + ": expected integers, or real numbers, in both");
+                  std::string(py::str(right.dtype())) + "; expected integers, or real numbers, in both");
     }
     if (a.shape(1) != b.shape(0)) {
       throw Error("operand a has shape " + shape_text(a) + " and operand b " + shape_text(b) +
-                  ": expected M x K and K x N");
+                  "; expected M x K and K x N");
     }
     rows = static_cast<std::size_t>(a.shape(0));
     k = static_cast<std::size_t>(a.shape(1));
@@ -92,7 +126,7 @@ struct Operands {
         power::product_operands(mac, a_values, rows, k, b_values, columns, integers, max_products);
     if (product.stream.cycles < 2) {
       throw Error(
-          "the operands take the unit one cycle: expected two or more, for a flip takes two; fewer lanes do it");
+          "the operands take the unit one cycle; expected two or more, for a flip takes two; fewer lanes do it");
     }
     return {power::features_counted(mac, product.stream, threads), power::cycles_per_mac(mac, product.stream)};
   }
@@ -129,7 +163,7 @@ py::list ask_many(const std::vector<std::string>& questions, const GaugeArgument
     const Unlocked unlocked;
     for (const std::string& question : questions) {
       try {
-        answers.emplace_back(ask(asked, power::question_from_json(question)));
+        answers.emplace_back(ask(asked, question));
       } catch (...) {
         answers.emplace_back(std::current_exception());
       }
@@ -177,6 +211,12 @@ void bind_energy(py::module_& module) {
       .def_readonly("max_abs", &power::RungError::max_abs)
       .def_readonly("samples", &power::RungError::samples)
       .def_readonly("against", &power::RungError::against, "The rung compared with.")
+      .def(py::pickle(
+          [](const power::RungError& e) { return py::make_tuple(e.mean_abs, e.max_abs, e.samples, e.against, e.of); },
+          [](const py::tuple& s) {
+            return power::RungError{s[0].cast<double>(), s[1].cast<double>(), s[2].cast<int>(),
+                                    s[3].cast<std::string>(), s[4].cast<std::string>()};
+          }))
       .def("__repr__", [](const power::RungError& e) {
         return "<RungError " + std::to_string(100 * e.mean_abs) + " % mean, " + std::to_string(100 * e.max_abs) +
                " % max against " + e.against + ">";
@@ -185,11 +225,17 @@ void bind_energy(py::module_& module) {
       .def_readonly("to", &power::Anchor::to, "What the constant is of.")
       .def_readonly("constant_j", &power::Anchor::constant_j, "Joules, as cited.")
       .def_readonly("ratio", &power::Anchor::ratio, "Unit asked for / that one, both in the flow of `flow`.")
-      .def_readonly("flow", &power::Anchor::flow, "Calibrated technology of the ratio.");
+      .def_readonly("flow", &power::Anchor::flow, "Calibrated technology of the ratio.")
+      .def(py::pickle([](const power::Anchor& a) { return py::make_tuple(a.to, a.constant_j, a.ratio, a.flow); },
+                      [](const py::tuple& s) {
+                        return power::Anchor{s[0].cast<std::string>(), s[1].cast<double>(), s[2].cast<double>(),
+                                             s[3].cast<std::string>()};
+                      }));
 
   py::class_<Answered>(module, "Answer", R"(An energy, where it comes from, and how far off it may be.
 
 str() of it is a text for people; explain() derives it.)")
+      .def(py::pickle(&answer_state, &asked_again))
       .def_property_readonly(
           "value", [](const Answered& a) { return a.answer.value; }, "Of the whole question: count x each.")
       .def_property_readonly(
@@ -250,6 +296,14 @@ str() of it is a text for people; explain() derives it.)")
       .def_readonly("calibration", &power::TechnologyInfo::calibration, "Id; empty if there is none.")
       .def_readonly("can_answer", &power::TechnologyInfo::can_answer)
       .def_readonly("limit", &power::TechnologyInfo::limit, "What it cannot answer, and why; or empty.")
+      .def(py::pickle(
+          [](const power::TechnologyInfo& t) {
+            return py::make_tuple(t.name, t.kind, t.what, t.citation, t.calibration, t.can_answer, t.limit);
+          },
+          [](const py::tuple& s) {
+            const auto text = [&](std::size_t i) { return s[i].cast<std::string>(); };
+            return power::TechnologyInfo{text(0), text(1), text(2), text(3), text(4), s[5].cast<bool>(), text(6)};
+          }))
       .def("__repr__", [](const power::TechnologyInfo& t) { return "<technology " + t.name + ">"; });
 
   using Files = std::vector<std::filesystem::path>;
@@ -270,10 +324,7 @@ str() of it is a text for people; explain() derives it.)")
       },
       py::kw_only(), py::arg("gauge") = py::none(), "What energies can be asked about, by name.");
   module.def(
-      "ask",
-      [](const std::string& question, const GaugeArgument& gauge) {
-        return ask(or_default(gauge), power::question_from_json(question));
-      },
+      "ask", [](const std::string& question, const GaugeArgument& gauge) { return ask(or_default(gauge), question); },
       py::arg("question"), py::kw_only(), py::arg("gauge") = py::none(), py::call_guard<Unlocked>(),
       "One question in JSON, as `narrowgauge energy` reads it. Raises FieldError, or Error if it is not JSON.");
   module.def("ask_many", &ask_many, py::arg("questions"), py::kw_only(), py::arg("gauge") = py::none(),
@@ -286,7 +337,7 @@ str() of it is a text for people; explain() derives it.)")
         const Operands operands(a, b);
         const Unlocked unlocked;
         const power::MacSpec& mac = unit_question(asked).unit.mac;
-        return ask(or_default(gauge), asked, operands.count(mac, max_products, threads));
+        return ask(or_default(gauge), question, operands.count(mac, max_products, threads));
       },
       py::arg("question"), py::arg("a"), py::arg("b"), py::kw_only(), py::arg("max_products") = 1 << 22,
       py::arg("threads") = 0, py::arg("gauge") = py::none(),

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,7 +76,7 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
   } else if (name == "rtl") {
     made->engine = make_rtl_engine(options);
   } else {
-    throw Error("unknown engine '" + std::string(name) + "': expected one of model, systemc, rtl");
+    throw Error("unknown engine '" + std::string(name) + "'; expected one of model, systemc, rtl");
   }
   return made;
 }
@@ -148,6 +149,37 @@ std::optional<py::dict> activity(const Product& product) {
   return counts;
 }
 
+py::tuple product_state(const Product& p) {
+  const EngineResult& n = p.counts;
+  return py::make_tuple(p.c, n.cycles, n.products, n.operand_bytes, n.result_bytes, n.products_possible, n.tile,
+                        activity(p));
+}
+
+Product product_from(const py::tuple& state) {
+  const auto number = [&](std::size_t i) { return state[i].cast<std::uint64_t>(); };
+  EngineResult n{.c = {},
+                 .cycles = number(1),
+                 .products = number(2),
+                 .operand_bytes = number(3),
+                 .result_bytes = number(4),
+                 .products_possible = number(5),
+                 .tile = state[6].cast<std::string>(),
+                 .activity = std::nullopt};
+  if (!state[7].is_none()) {
+    const auto counts = state[7].cast<std::map<std::string, std::uint64_t>>();
+    n.activity = {.cycles = counts.at("cycles"),
+                  .busy = counts.at("busy"),
+                  .stall_in = counts.at("stall_in"),
+                  .stall_out = counts.at("stall_out"),
+                  .products = counts.at("products"),
+                  .zero_a = counts.at("zero_a"),
+                  .zero_b = counts.at("zero_b"),
+                  .flips_a = counts.at("flips_a"),
+                  .flips_b = counts.at("flips_b")};
+  }
+  return {state[0].cast<py::array_t<float>>(), std::move(n)};
+}
+
 /// What only engines with a clock know.
 template <class Value>
 std::optional<Value> if_clocked(const Product& product, Value value) {
@@ -182,6 +214,12 @@ void bind_engine(py::module_& module) {
       .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
       .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
       .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
+      .def(py::pickle([](const TileConfig& tile) { return std::string(tile.name); },
+                      [](const std::string& name) {
+                        for (const TileConfig& tile : tile_configs())
+                          if (tile.name == name) return tile;
+                        throw Error("tile \"" + name + "\" is unknown; expected a name of tiles()");
+                      }))
       .def("__repr__", [](const TileConfig& tile) {
         return "<tile " + std::string(tile.name) + ", " + std::to_string(tile.rows) + " x " +
                std::to_string(tile.cols) + " x " + std::to_string(tile.lanes) + ">";
@@ -230,6 +268,7 @@ void bind_engine(py::module_& module) {
           "counters.")
       .def_property_readonly("activity", &activity,
                              "The tile's activity counters by name (docs/units/tile.md); None without counters.")
+      .def(py::pickle(&product_state, &product_from))
       .def("__repr__", [](const Product& p) {
         return "<EngineResult " + shape_text(p.c) +
                (p.counts.cycles ? ", " + std::to_string(p.counts.cycles) + " cycles of tile " + p.counts.tile : "") +

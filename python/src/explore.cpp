@@ -48,7 +48,7 @@ power::Tensors tensors_of(const std::optional<std::pair<Real, Real>>& tensors) {
   const auto& [a, b] = *tensors;
   if (a.ndim() != 2 || b.ndim() != 2 || a.shape(1) != b.shape(0) || a.size() == 0 || b.size() == 0) {
     throw Error("the tensors have shapes " + shape_text(a) + " and " + shape_text(b) +
-                ": expected M x K and K x N, both at least 1");
+                "; expected M x K and K x N, both at least 1");
   }
   return {.m = static_cast<std::size_t>(a.shape(0)),
           .n = static_cast<std::size_t>(b.shape(1)),
@@ -127,7 +127,7 @@ void bind_explore(py::module_& module) {
                                      .impossible = state[3].cast<std::uint64_t>()};
                       }));
 
-  py::class_<Explorer>(module, "Explorer", R"(Prices the points of a design space for a workload.
+  py::class_<Explorer>(module, "Explorer", py::dynamic_attr(), R"(Prices the points of a design space for a workload.
 
 workload: JSON text, a file, or a name of workloads(). space: JSON text. set: values of the workload's parameters.
 tensors: A (M x K) and B (K x N) for the accuracy proxy; None: normal random numbers.

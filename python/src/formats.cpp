@@ -67,7 +67,7 @@ py::array odd_doubles(const py::array& any) {
 /// Random words as uint32 of the shape of `x`, each below 2^random_bits.
 RandomWords random_words(const py::array& random, const py::array& x, int random_bits) {
   if (random.dtype().kind() != 'u' && random.dtype().kind() != 'i') {
-    throw Error("random has dtype " + std::string(py::str(random.dtype())) + ": expected an unsigned integer array");
+    throw Error("random has dtype " + std::string(py::str(random.dtype())) + "; expected an unsigned integer array");
   }
   const auto same_shape = [&] {
     if (random.ndim() != x.ndim()) return false;
@@ -77,7 +77,7 @@ RandomWords random_words(const py::array& random, const py::array& x, int random
     return true;
   };
   if (!same_shape()) {
-    throw Error("random has shape " + shape_text(random) + ": expected the shape of x, " + shape_text(x));
+    throw Error("random has shape " + shape_text(random) + "; expected the shape of x, " + shape_text(x));
   }
   const auto wide = py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>::ensure(random);
   if (!wide) throw py::error_already_set();
@@ -85,7 +85,7 @@ RandomWords random_words(const py::array& random, const py::array& x, int random
   for (py::ssize_t i = 0; i < wide.size(); ++i) {
     const std::int64_t word = wide.data()[i];
     if (word < 0 || word >> random_bits != 0) {
-      throw Error("random holds " + std::to_string(word) + ": expected 0 to 2^" + std::to_string(random_bits) +
+      throw Error("random holds " + std::to_string(word) + "; expected 0 to 2^" + std::to_string(random_bits) +
                   " - 1; draw random_bits bits a value");
     }
     words.mutable_data()[i] = static_cast<std::uint32_t>(word);
@@ -101,7 +101,7 @@ py::array encode(const py::array& x, std::string_view format, std::string_view r
       .overflow = overflow ? find_name(overflow_names, "overflow policy", *overflow) : desc(target).overflow,
       .random_bits = random_bits};
   if (random_bits < 1 || random_bits > 32) {
-    throw Error("random_bits is " + std::to_string(random_bits) + ": expected 1 to 32");
+    throw Error("random_bits is " + std::to_string(random_bits) + "; expected 1 to 32");
   }
   if ((options.rounding == Rounding::stochastic) != random.has_value()) {
     throw Error(random ? "random words were given with rounding '" + std::string(rounding) +
@@ -120,7 +120,7 @@ py::array encode(const py::array& x, std::string_view format, std::string_view r
     return encode_real<double>(x, target, options, words);
   }
   throw Error("x has dtype " + std::string(py::str(x.dtype())) +
-              ": expected float16, float32, float64 or integers; convert it with astype(numpy.float32)");
+              "; expected float16, float32, float64 or integers; convert it with astype(numpy.float32)");
 }
 
 template <class Code>
@@ -133,7 +133,7 @@ void decode_into(const py::array& any, Format format, float* out) {
   const int bits = desc(format).bits;
   const Code largest = n == 0 ? Code{0} : *std::max_element(in.begin(), in.end());
   if (std::uint64_t{largest} >> bits != 0) {
-    throw Error("codes hold " + std::to_string(largest) + ": expected codes of " + std::string(desc(format).name) +
+    throw Error("codes hold " + std::to_string(largest) + "; expected codes of " + std::string(desc(format).name) +
                 ", 0 to " + std::to_string((std::uint64_t{1} << bits) - 1));
   }
   decode_span(format, in, std::span(out, n));
@@ -142,7 +142,7 @@ void decode_into(const py::array& any, Format format, float* out) {
 py::array decode(const py::array& codes, std::string_view format) {
   const Format source = find_format(format);
   if (codes.dtype().kind() != 'u' || codes.itemsize() > 4) {
-    throw Error("codes have dtype " + std::string(py::str(codes.dtype())) + ": expected uint8, uint16 or uint32");
+    throw Error("codes have dtype " + std::string(py::str(codes.dtype())) + "; expected uint8, uint16 or uint32");
   }
   py::array_t<float> out(std::vector<py::ssize_t>(codes.shape(), codes.shape() + codes.ndim()));
   if (codes.itemsize() == 1) {
@@ -176,6 +176,8 @@ void bind_formats(py::module_& module) {
           "Overflow policy used where none is named.")
       .def_readonly("ml_dtype", &FormatDesc::ml_dtype, "numpy or ml_dtypes type of the same encoding; '' if none.")
       .def_readonly("use", &FormatDesc::use)
+      .def(py::pickle([](const FormatDesc& f) { return std::string(f.name); },
+                      [](const std::string& name) { return desc(find_format(name)); }))
       .def("__repr__", [](const FormatDesc& f) { return "<format " + std::string(f.name) + ">"; });
 
   module.def(

@@ -42,17 +42,17 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
                                : luq                            ? std::string(element_name(q.scheme, Format::e3m0))
                                                                 : "e2m1";
   if (fp8 || q.scheme == Scheme::mxfp8 ? q.element != Format::e4m3 && q.element != Format::e5m2 : element != expected) {
-    throw Error("scheme '" + std::string(scheme) + "' has elements '" + std::string(element) + "': expected " +
+    throw Error("scheme '" + std::string(scheme) + "' has elements '" + std::string(element) + "'; expected " +
                 expected);
   }
   if (codes.ndim() != 2 || codes.size() == 0) {
-    throw Error("codes have shape " + shape_text(codes) + ": expected two dimensions, both at least 1");
+    throw Error("codes have shape " + shape_text(codes) + "; expected two dimensions, both at least 1");
   }
   q.rows = static_cast<std::size_t>(codes.shape(0));
   q.k = static_cast<std::size_t>(codes.shape(1));
   if (k) {
     if (*k == 0 || *k > q.k) {
-      throw Error("k is " + std::to_string(*k) + ": expected 1 to " + std::to_string(q.k) + ", the columns of codes");
+      throw Error("k is " + std::to_string(*k) + "; expected 1 to " + std::to_string(q.k) + ", the columns of codes");
     }
     q.k = *k;
   }
@@ -60,7 +60,7 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
   q.k_padded = (q.k + block - 1) / block * block;
   const auto width = static_cast<std::size_t>(codes.shape(1));
   if (width != q.k && width != q.k_padded) {
-    throw Error("codes have shape " + shape_text(codes) + ": expected k columns, or k rounded up to blocks, " +
+    throw Error("codes have shape " + shape_text(codes) + "; expected k columns, or k rounded up to blocks, " +
                 std::to_string(q.k_padded));
   }
   q.codes.assign(q.rows * q.k_padded, 0);
@@ -69,14 +69,14 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
   }
   const auto top = *std::max_element(q.codes.begin(), q.codes.end());
   if (desc(q.element).bits < 8 && top >> desc(q.element).bits != 0) {
-    throw Error("codes hold " + std::to_string(top) + ": expected codes of " + std::string(element) + ", 0 to " +
+    throw Error("codes hold " + std::to_string(top) + "; expected codes of " + std::string(element) + ", 0 to " +
                 std::to_string((1 << desc(q.element).bits) - 1));
   }
   const bool unscaled = !has_block_scales(q.scheme);
   if (unscaled ? scales.has_value()
                : !scales || scales->ndim() != 2 || static_cast<std::size_t>(scales->shape(0)) != q.rows ||
                      static_cast<std::size_t>(scales->shape(1)) != q.blocks()) {
-    throw Error("scales are " + (scales ? "of shape " + shape_text(*scales) : std::string("missing")) + ": expected " +
+    throw Error("scales are " + (scales ? "of shape " + shape_text(*scales) : std::string("missing")) + "; expected " +
                 (unscaled ? "none of a byte for " + std::string(scheme) : extent(q.rows, q.blocks())));
   }
   if (scales) q.scales.assign(scales->data(), scales->data() + scales->size());
@@ -91,7 +91,7 @@ QuantizedMatrix part(const QuantizedMatrix& q, std::size_t first, std::size_t co
   const std::size_t shared = q.scaling == Scaling::block_128x128 ? fp32_block : 1;
   if (count == 0 || first + count > q.rows || first % shared != 0 || (count % shared != 0 && first + count != q.rows)) {
     throw Error("vectors " + std::to_string(first) + " to " + std::to_string(first + count) + " of " +
-                std::to_string(q.rows) + " are no part: expected whole tiles of scales");
+                std::to_string(q.rows) + " are no part; expected whole tiles of scales");
   }
   const auto cut = [&](const auto& all, std::size_t width, std::size_t rows) {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(first / rows * width);
@@ -139,7 +139,7 @@ QuantizedMatrix quantize_array(const Floats& x, std::string_view format, bool co
       .scaling = find_name(scaling_names, "scaling", scaling),
       .wide_blocks = wide_blocks,
   };
-  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
+  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + "; expected two dimensions");
   const std::span<const float> data(x.data(), static_cast<std::size_t>(x.size()));
   const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
   const Unlocked unlocked;
@@ -165,7 +165,7 @@ QuantizedMatrix quantize_dialect(const Floats& x, std::string_view text, const s
   }
   if (rounding) dialect.rounding = find_name(rounding_names, "rounding", *rounding);
   if (random_bits) dialect.random_bits = *random_bits;
-  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
+  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + "; expected two dimensions");
   DialectInputs inputs{.amax = amax, .tensor_scale = tensor_scale, .seed = seed, .threads = threads};
   if (random) inputs.random = {random->data(), static_cast<std::size_t>(random->size())};
   if (uniforms) inputs.uniforms = {uniforms->data(), static_cast<std::size_t>(uniforms->size())};
@@ -203,7 +203,7 @@ py::dict dialect_scales(std::string_view text, float amax, std::optional<int> sc
 
 py::tuple front_stage_array(const Floats& x, std::string_view stage, unsigned threads) {
   const Dialect d = parse_dialect("te:front=" + std::string(stage));
-  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + ": expected two dimensions");
+  if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + "; expected two dimensions");
   const auto height = static_cast<std::size_t>(x.shape(0)), width = static_cast<std::size_t>(x.shape(1));
   FrontResult out;
   {
@@ -302,7 +302,24 @@ void bind_gemm(py::module_& module) {
            py::arg("most_recent"))
       .def_property_readonly("scale", &DelayedScaling::scale)
       .def_property_readonly("history", &DelayedScaling::history)
-      .def("record", &DelayedScaling::record, py::arg("amax"));
+      .def("record", &DelayedScaling::record, py::arg("amax"))
+      .def(py::pickle(
+          [](const DelayedScaling& scaling) {
+            const DelayedScaling::State s = scaling.state();
+            const DelayedScalingOptions& o = s.options;
+            return py::make_tuple(o.largest, o.history, o.margin, o.power_of_two, o.most_recent, s.scale,
+                                  s.tensor_scale, s.history);
+          },
+          [](const py::tuple& s) {
+            return DelayedScaling(DelayedScaling::State{.options = {.largest = s[0].cast<float>(),
+                                                                    .history = s[1].cast<std::size_t>(),
+                                                                    .margin = s[2].cast<int>(),
+                                                                    .power_of_two = s[3].cast<bool>(),
+                                                                    .most_recent = s[4].cast<bool>()},
+                                                        .scale = s[5].cast<float>(),
+                                                        .tensor_scale = s[6].cast<float>(),
+                                                        .history = s[7].cast<std::vector<float>>()});
+          }));
   module.def("dequantize", &dequantize_matrix, py::arg("q"), "The exact values, rows x k.");
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "C = A x B of M vectors of k and N vectors of k.");

@@ -31,7 +31,15 @@ void bind_luq(py::module_& module) {
   py::class_<HindsightMax>(module, "HindsightMax")
       .def(py::init<double>(), py::kw_only(), py::arg("eta"))
       .def_property_readonly("amax", &HindsightMax::amax)
-      .def("record", &HindsightMax::record, py::arg("amax"));
+      .def("record", &HindsightMax::record, py::arg("amax"))
+      .def(py::pickle(
+          [](const HindsightMax& m) {
+            const auto [eta, amax, empty] = m.state();
+            return py::make_tuple(eta, amax, empty);
+          },
+          [](const py::tuple& s) {
+            return HindsightMax(HindsightMax::State{s[0].cast<double>(), s[1].cast<float>(), s[2].cast<bool>()});
+          }));
 
   module.def(
       "luq_alpha", [](float amax, int levels, bool power_of_two) { return luq_alpha(amax, levels, power_of_two); },
@@ -84,7 +92,7 @@ void bind_luq(py::module_& module) {
          const py::array_t<std::uint8_t, py::array::c_style>& b, float alpha, int levels) {
         if (a.ndim() != 2 || b.ndim() != 2 || a.shape(1) != b.shape(1)) {
           throw Error("the operands have shapes " + shape_text(a) + " and " + shape_text(b) +
-                      ": expected two matrices of equally long rows");
+                      "; expected two matrices of equally long rows");
         }
         const auto m = static_cast<std::size_t>(a.shape(0)), n = static_cast<std::size_t>(b.shape(0)),
                    k = static_cast<std::size_t>(a.shape(1));

@@ -584,17 +584,17 @@ TEST(GemmErrors, NameWhatIsWrong) {
   auto broken = a;
   broken.scales.pop_back();
   EXPECT_EQ(text(a, broken),
-            "the right operand of scheme nvfp4, 2 vectors of 20, has k_padded = 32, 64 codes and 3 scales: expected "
+            "the right operand of scheme nvfp4, 2 vectors of 20, has k_padded = 32, 64 codes and 3 scales; expected "
             "k_padded = 32, 64 "
             "codes and 4 scales");
   broken = a;
   broken.element = Format::e4m3;
   EXPECT_EQ(text(broken, a),
-            "the element format of the left operand is e4m3, which scheme nvfp4 does not have: expected e2m1");
+            "the element format of the left operand is e4m3, which scheme nvfp4 does not have; expected e2m1");
   const auto long_k = random_matrix(Scheme::nvfp4, Format::e2m1, 1, nvfp4_max_k + 1, 99);
-  EXPECT_NE(text(long_k, long_k).find("has length 1048577: expected at most 1048576"), std::string::npos);
+  EXPECT_NE(text(long_k, long_k).find("has length 1048577; expected at most 1048576"), std::string::npos);
   QuantizedMatrix empty;
-  EXPECT_EQ(text(empty, a), "the left operand has 0 vectors of 0 elements: expected at least one of each");
+  EXPECT_EQ(text(empty, a), "the left operand has 0 vectors of 0 elements; expected at least one of each");
 }
 
 }  // namespace

@@ -498,13 +498,13 @@ TEST(LuqErrors, SayWhat) {
   const auto expect = [](const std::string& text, std::string_view part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   };
-  expect(said([&] { luq_quantize(x); }), "element 1 is nan: expected finite numbers");
+  expect(said([&] { luq_quantize(x); }), "element 1 is nan; expected finite numbers");
   expect(said([&] { luq_quantize(std::vector<float>{-inf}); }), "element 0 is -inf");
   expect(said([&] { luq_quantize({}); }), "x is empty");
-  expect(said([&] { luq_quantize(fine, {.levels = 6}); }), "levels is 6: expected 7");
-  expect(said([&] { luq_quantize(fine, {.random_bits = 25}); }), "random_bits is 25: expected 1 to 24");
+  expect(said([&] { luq_quantize(fine, {.levels = 6}); }), "levels is 6; expected 7");
+  expect(said([&] { luq_quantize(fine, {.random_bits = 25}); }), "random_bits is 25; expected 1 to 24");
   expect(said([&] { luq_quantize(fine, {.amax = -1.0F}); }), "expected a finite number, 0 or more");
-  expect(said([&] { luq_samples(fine, 0); }), "samples is 0: expected 1 to 256");
+  expect(said([&] { luq_samples(fine, 0); }), "samples is 0; expected 1 to 256");
   expect(said([&] { luq_samples(fine, 2, {.rounding = LuqRounding::nearest_power}); }), "they would all be equal");
   expect(said([&] { int4_quantize(fine, -1.0); }), "clip is -1");
   expect(said([&] { int4_quantize(x); }), "element 1 is nan");

@@ -795,16 +795,16 @@ TEST(QuantizerErrors, NameWhatIsWrong) {
   x[1] = -std::numeric_limits<float>::infinity();
   EXPECT_EQ(text(x, 2, 3, {}),
             "the value in row 0, column 1 (from 0) is -infinity: quantization takes finite values only; replace it");
-  EXPECT_EQ(text({}, 0, 3, {}), "the matrix is 0 x 3: expected at least one row and one column");
+  EXPECT_EQ(text({}, 0, 3, {}), "the matrix is 0 x 3; expected at least one row and one column");
   EXPECT_EQ(text(x, 2, 4, {}), "the matrix is said to be 2 x 4 but has 6 values: pass rows * columns of them");
   EXPECT_EQ(text(x, 2, 3, {.element = Format::e4m3}),
-            "the element format of the quantizer is e4m3, which scheme nvfp4 does not have: expected e2m1");
+            "the element format of the quantizer is e4m3, which scheme nvfp4 does not have; expected e2m1");
   EXPECT_EQ(text(x, 2, 3, {.scheme = Scheme::mxfp4, .rule = ScaleRule::vendor}),
             "the vendor rule was asked for with scheme mxfp4: it exists for nvfp4 only; use the exact rule");
   EXPECT_EQ(text(x, 2, 3, {.rounding = Rounding::stochastic, .random_bits = 25}),
-            "stochastic rounding was asked for with 25 random bits: expected 1 to 24");
+            "stochastic rounding was asked for with 25 random bits; expected 1 to 24");
   EXPECT_EQ(text(x, 2, 3, {.tensor_scale = 0.0F}),
-            "the given tensor scale is 0.000000: expected a positive finite number");
+            "the given tensor scale is 0.000000; expected a positive finite number");
   EXPECT_EQ(text(x, 2, 3, {.scheme = Scheme::mxfp4, .tensor_scale = 1.0F}),
             "a tensor scale was given for mxfp4, which has none: drop it");
   EXPECT_NE(text(x, 2, 3, {.rule = ScaleRule::vendor, .power_of_two_scale = true}), "no error");

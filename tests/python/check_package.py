@@ -29,7 +29,7 @@ def run(*command: str | Path, **keywords: object) -> str:
 def one(folder: Path, pattern: str) -> Path:
     found = list(folder.glob(pattern))
     if len(found) != 1:
-        sys.exit(f"{folder} has {len(found)} files {pattern}: expected one")
+        sys.exit(f"{folder} has {len(found)} files {pattern}; expected one")
     return found[0]
 
 
@@ -43,7 +43,7 @@ def check_instructions(module: Path) -> None:
             seen += 1
             dispatched = re.search(r"detail::avx(2|512|512vnni)::|flips_avx512|\[clone \.avx(2|512f)", function)
             assert dispatched, f"{function} {line}: not dispatched"
-    assert seen > 100, f"{seen} AVX instructions were seen in {module}: expected the kernels"
+    assert seen > 100, f"{seen} AVX instructions were seen in {module}; expected the kernels"
 
 
 def check_sdist(source: Path, work: Path, build: Path, version: str) -> None:

@@ -55,7 +55,7 @@ def signature_errors() -> list[str]:
             if got != want:
                 errors.append(f"{member.name}: the stub has {got}, the module {want}")
     if compared < 10:
-        errors.append(f"only {compared} signatures were compared: expected 10 or more")
+        errors.append(f"only {compared} signatures were compared; expected 10 or more")
     return errors
 
 

@@ -46,7 +46,7 @@ def test_luq_on_its_tile(engine: str) -> None:
     np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
     assert result.tile == "luq"
     assert ng.tiles()["luq"].formats == ("luq",)
-    with pytest.raises(ng.Error, match="tile large does not have int4 times e3m0"):
+    with pytest.raises(ng.Error, match=r"tile .large. does not have luq; expected"):
         ng.Engine(engine, tile="large").gemm(a, b)
 
 
@@ -178,7 +178,7 @@ def test_requantized_results_are_refused() -> None:
             ng.Engine().gemm_requantized(a, b, scale, format=format)
     with pytest.raises(ng.Error, match="no results in 'mxfp4'; expected one of nvfp4, fp8_e4m3, fp8_e5m2, int4"):
         ng.Engine().gemm_requantized(a, b, 1.0, format="mxfp4")
-    with pytest.raises(ng.Error, match=r"tile chain does not have .* with results in fp8_e4m3"):
+    with pytest.raises(ng.Error, match=r"tile .chain. does not have .* with results in fp8_e4m3"):
         ng.Engine("systemc", tile="chain").gemm_requantized(a, b, 1.0, format="fp8_e4m3")
     requantize = [name for name, tile in ng.tiles().items() if tile.requantize]
     assert requantize == ["chain", "chain_fp8", "luq", "codec"]
@@ -323,7 +323,7 @@ SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
         (lambda: ng.Engine("systemc").gemm(*MXFP4), ["mxfp4"]),
         (lambda: ng.Engine("systemc").gemm(*operands("mxfp8_e4m3", 2, 2, 32)), ["mxfp8", "model"]),
         (lambda: ng.Engine("systemc").gemm(SCALED, operands("fp8_e4m3", 2, 2, 32)[1]), ["scales", "model"]),
-        (lambda: ng.Engine("systemc", tile="large_fp8").gemm(*NVFP4), ["large_fp8", "e2m1"]),
+        (lambda: ng.Engine("systemc", tile="large_fp8").gemm(*NVFP4), ["large_fp8", "nvfp4", "; expected"]),
         (lambda: ng.Engine("systemc").gemm(NVFP4[0], operands("nvfp4", 2, 2, 32)[1]), ["16", "32"]),
         *(
             [(lambda: ng.Engine("rtl"), ["rtl", "NG_RTL", "systemc"])]

@@ -63,11 +63,11 @@ def test_what_leaves_the_scale() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"format": "e2m1"}, "format is 'e2m1': expected one of e4m3, e5m2"),
-        ({"history": 0}, "history is 0: expected 1 to 4294967295"),
-        ({"margin": 101}, "margin is 101: expected -100 to 100"),
+        ({"format": "e2m1"}, "format is 'e2m1'; expected one of e4m3, e5m2"),
+        ({"history": 0}, "history is 0; expected 1 to 4294967295"),
+        ({"margin": 101}, "margin is 101; expected -100 to 100"),
         ({"largest": -1}, "expected a positive finite number"),
-        ({"power_of_two": 1}, "power_of_two is 1: expected True or False"),
+        ({"power_of_two": 1}, "power_of_two is 1; expected True or False"),
     ],
 )
 def test_refused(arguments: dict[str, Any], says: str) -> None:
@@ -76,7 +76,7 @@ def test_refused(arguments: dict[str, Any], says: str) -> None:
 
 
 def test_refused_maxima() -> None:
-    with pytest.raises(ng.Error, match=r"amax is -1.0: expected a magnitude, 0 or more"):
+    with pytest.raises(ng.Error, match=r"amax is -1.0; expected a magnitude, 0 or more"):
         ng.DelayedScaling().record(-1)
-    with pytest.raises(ng.Error, match="amax is 'large': expected a number"):
+    with pytest.raises(ng.Error, match="amax is 'large'; expected a number"):
         ng.DelayedScaling().record("large")  # type: ignore[arg-type]

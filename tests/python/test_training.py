@@ -85,7 +85,7 @@ def test_l2_normalize_of_nothing_and_of_too_much() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(ng.Error, match="x has no dimensions: expected a row"):
+    with pytest.raises(ng.Error, match="x has no dimensions; expected a row"):
         ng.l2_normalize(1.0)
     for epsilon in (0, -1e-6, np.inf, np.nan, 1e-60):
         with pytest.raises(ng.Error, match="expected a positive finite number"):
@@ -143,15 +143,15 @@ def test_smooth_and_fold_cancel() -> None:
 
 def test_smooth_refuses() -> None:
     scales = np.full(2, 127, np.uint8)
-    with pytest.raises(ng.Error, match="x has 1 dimensions: expected rows of channels"):
+    with pytest.raises(ng.Error, match="x has 1 dimensions; expected rows of channels"):
         ng.smooth([1.0])
-    with pytest.raises(ng.Error, match="axis is 0: expected -2, by channels, or -1, by tokens"):
+    with pytest.raises(ng.Error, match="axis is 0; expected -2, by channels, or -1, by tokens"):
         ng.smooth([[1.0]], axis=0)
-    with pytest.raises(ng.Error, match="w has 1 dimensions: expected two, channels x outputs"):
+    with pytest.raises(ng.Error, match="w has 1 dimensions; expected two, channels x outputs"):
         ng.fold_scales([1.0, 2.0], scales)
-    with pytest.raises(ng.Error, match=r"scales has shape \(2,\): expected a code for each of the 3 rows of w"):
+    with pytest.raises(ng.Error, match=r"scales has shape \(2,\); expected a code for each of the 3 rows of w"):
         ng.fold_scales(np.ones((3, 1)), scales)
-    with pytest.raises(ng.Error, match="scales holds 255: expected codes of 1 to 254"):
+    with pytest.raises(ng.Error, match="scales holds 255; expected codes of 1 to 254"):
         ng.fold_scales(np.ones((2, 1)), np.array([127, 255], np.uint8))
 
 
@@ -375,19 +375,19 @@ def test_adam_follows_a_gradient() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"weight": np.zeros(3)}, r"weight has shape \(3,\): expected that of gradient, \(2,\)"),
+        ({"weight": np.zeros(3)}, r"weight has shape \(3,\); expected that of gradient, \(2,\)"),
         ({"m": np.zeros(2)}, "m have dtype float64"),
-        ({"v": np.array([256, 0], np.uint16)}, "v holds 256: expected codes of 8 bits"),
-        ({"beta1": 1.0}, "beta1 is 1.0: expected 0 to below 1"),
-        ({"rate": 0}, "rate is 0: expected a positive finite number"),
-        ({"epsilon": -1}, "epsilon is -1: expected a finite number, 0 or more"),
-        ({"step": 0}, "step is 0: expected 1 to"),
-        ({"floor": 1}, "floor is 1: expected True or False"),
-        ({"rounding": "up"}, "rounding is 'up': expected one of nearest_even, stochastic"),
-        ({"random_bits": 33}, "random_bits is 33: expected 1 to 32"),
-        ({"seed": -1}, "seed is -1: expected 0 to"),
-        ({"m_scales": 3.0}, "m_scales is 3.0: expected the scale of the old codes and that of the new ones"),
-        ({"v_scales": (1.0, 0.0)}, r"v_scales is \(1.0, 0.0\): expected positive finite numbers"),
+        ({"v": np.array([256, 0], np.uint16)}, "v holds 256; expected codes of 8 bits"),
+        ({"beta1": 1.0}, "beta1 is 1.0; expected 0 to below 1"),
+        ({"rate": 0}, "rate is 0; expected a positive finite number"),
+        ({"epsilon": -1}, "epsilon is -1; expected a finite number, 0 or more"),
+        ({"step": 0}, "step is 0; expected 1 to"),
+        ({"floor": 1}, "floor is 1; expected True or False"),
+        ({"rounding": "up"}, "rounding is 'up'; expected one of nearest_even, stochastic"),
+        ({"random_bits": 33}, "random_bits is 33; expected 1 to 32"),
+        ({"seed": -1}, "seed is -1; expected 0 to"),
+        ({"m_scales": 3.0}, "m_scales is 3.0; expected the scale of the old codes and that of the new ones"),
+        ({"v_scales": (1.0, 0.0)}, r"v_scales is \(1.0, 0.0\); expected positive finite numbers"),
     ],
 )
 def test_adam_refuses(arguments: dict[str, Any], says: str) -> None:

@@ -87,7 +87,7 @@ class Records(unittest.TestCase):
         self.refused("vectors = 7", 'vectors = "7"', where + "configurations[0].rtl.vectors: '7'; expected an integer")
         self.refused("vectors = 7", "vektors = 7", "rtl.vektors: 7; expected only deep, sweep, timeout, vectors")
         self.refused("Width = 8}, rtl", "Width = 17}, rtl", "params.Width: 17; expected 1 to 16")
-        self.refused("Width = 8}, rtl", "Wide = 8}, rtl", "params.Wide: expected a parameter: Width, Depth")
+        self.refused("Width = 8}, rtl", "Wide = 8}, rtl", "params.Wide; expected a parameter: Width, Depth")
         self.refused(", rtl = {vectors = 7}, mutants = {}", "", "expected at least one face")
         self.refused(
             "mutants = {}", 'mutants = {scope = "ng_x[.]sv:(?!7[.])"}', "expected files, not lines", "ng-no-fault"

@@ -346,7 +346,7 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]
 def checked_params(where: str, params: dict, parameters: dict[str, Parameter], rules: bool = True) -> dict[str, int]:
     for name, value in params.items():
         if name not in parameters:
-            raise RecordError(f"{where}{name}: expected a parameter: {', '.join(parameters) or 'the unit has none'}")
+            raise RecordError(f"{where}{name}; expected a parameter: {', '.join(parameters) or 'the unit has none'}")
         if type(value) is not int:
             raise RecordError(f"{where}{name}: {value!r}; expected an integer")
         if rules and not parameters[name].accepts(value):
@@ -526,7 +526,7 @@ def read_record(path: Path, modules: dict[str, Path], formats: Formats) -> Unit:
     table = Table(f"{where}: ", values)
     rtl = path.with_suffix(".sv")
     if not rtl.is_file():
-        raise RecordError(f"{where}: expected the unit's RTL beside it, {rtl.name}")
+        raise RecordError(f"{where}; expected the unit's RTL beside it, {rtl.name}")
     cuts = read_cuts(table.table("cuts"))
     parameters = read_parameters(
         Table(f"{where}: parameters.", table.take("parameters", dict, {})), rtl, rtl.name, cuts

@@ -371,7 +371,7 @@ def selftest() -> int:
     for path, text, said in FAULTS:
         found = problems_of((path, text))
         if len(found) != 1 or found[0].path != path or said not in found[0].text:
-            failures.append(f"'{text}' in {path}: expected '{said}', got {[str(problem) for problem in found]}")
+            failures.append(f"'{text}' in {path}; expected '{said}', got {[str(problem) for problem in found]}")
     for failure in failures:
         print(f"citations: {failure}")
     if not failures:

@@ -39,7 +39,7 @@ def main() -> int:
         refused = bool(messages)
     if done.returncode == 0 or not refused:
         print(
-            f"{args.top} with {args.params}: expected a fatal message matching /{args.expect}/, got: {messages or done.stderr}"
+            f"{args.top} with {args.params}; expected a fatal message matching /{args.expect}/, got: {messages or done.stderr}"
         )
         return 1
     print(f"verilator: {messages[0]}")

@@ -40,7 +40,7 @@ def main() -> int:
     given = parser.parse_args()
     unknown = [d for d in given.dialects if d not in TRANSCRIBED]
     if unknown:
-        parser.error(f"no transcription of {unknown[0]!r}: expected one of {', '.join(TRANSCRIBED)}")
+        parser.error(f"no transcription of {unknown[0]!r}; expected one of {', '.join(TRANSCRIBED)}")
     elements = 0
     chunks = max(1, -(-int(given.elements) // CHUNK))
     with ProcessPoolExecutor(given.jobs) as pool:

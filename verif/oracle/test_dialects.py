@@ -52,7 +52,7 @@ def inputs(file: str, key: str) -> Iterator[tuple[str, np.ndarray, dict[str, np.
         if f"{name}/{key}" in made:
             count += 1
             yield name, bf16(bits), {k.split("/")[1]: v for k, v in made.items() if k.startswith(f"{name}/")}
-    assert count >= 10, f"{file} has {count} classes with {key}: expected more"
+    assert count >= 10, f"{file} has {count} classes with {key}; expected more"
 
 
 def same(q: ng.QuantizedMatrix, codes: np.ndarray, scales: np.ndarray, what: str) -> None:
@@ -604,12 +604,12 @@ def test_philox_vectors() -> None:
 @pytest.mark.parametrize(
     ("dialect", "named", "message"),
     [
-        ("te5", {}, "unknown dialect 'te5': expected one of narrowgauge, te,"),
-        ("te:bond=3", {}, "no field 'bond': expected one of element, order"),
-        ("te:bound", {}, "'bound': expected field=value"),
-        ("te:bound=x", {}, "bound is 'x': expected a number"),
+        ("te5", {}, "unknown dialect 'te5'; expected one of narrowgauge, te,"),
+        ("te:bond=3", {}, "no field 'bond'; expected one of element, order"),
+        ("te:bound", {}, "'bound'; expected field=value"),
+        ("te:bound=x", {}, "bound is 'x'; expected a number"),
         ("te:bound=500", {}, "bound 500"),
-        ("te:search=best", {}, "search is 'best': expected one of none, mae, mse, largest"),
+        ("te:search=best", {}, "search is 'best'; expected one of none, mae, mse, largest"),
         ("te:random_bits=25", {}, "25 random bits"),
         ("narrowgauge:zero_scale=codes", {}, "zero, floor or one"),
         ("ocp_floor:search=mae", {}, "power-of-two scales"),

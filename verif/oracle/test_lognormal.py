@@ -156,9 +156,9 @@ def test_zeros_count_toward_the_target() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: ng.luq.log_statistics([1, np.nan]), "element 1 is nan: expected finite numbers"),
+        (lambda: ng.luq.log_statistics([1, np.nan]), "element 1 is nan; expected finite numbers"),
         (lambda: ng.luq.log_statistics([]), "x is empty"),
-        (lambda: ng.luq.exponent_bits(2, 1), "bits is 2: expected 3 to 8"),
+        (lambda: ng.luq.exponent_bits(2, 1), "bits is 2; expected 3 to 8"),
         (lambda: ng.luq.exponent_bits(4, -1), "sigma is -1"),
         (lambda: ng.luq.exponent_bits(4, np.inf), "sigma is inf"),
         (lambda: ng.luq.pruning_threshold(1, ng.luq.log_statistics([1, 2])), "target sparsity is 1"),
@@ -167,7 +167,7 @@ def test_zeros_count_toward_the_target() -> None:
         (lambda: ng.luq.prune([1], -1), "threshold is -1"),
         (lambda: ng.luq.prune([1], 1e39), "threshold is inf"),
         (lambda: ng.luq.prune([1, np.inf], 1), "element 1 is inf"),
-        (lambda: ng.luq.prune([1], 1, random_bits=0), "random_bits is 0: expected 1 to 24"),
+        (lambda: ng.luq.prune([1], 1, random_bits=0), "random_bits is 0; expected 1 to 24"),
         (lambda: ng.luq.expected_sparsity([1], "x"), "expected a number"),
     ],
 )

@@ -89,11 +89,11 @@ def load_units(path: Path) -> dict[str, dict]:
             key for key in ("name", "top", "params", per_cycle(unit), "inputs", "stimuli", "set") if key not in unit
         ]
         if ("mac" in unit) == ("operation" in unit):
-            raise FlowError(f"unit {name} in {path.name}: expected either 'mac' or 'operation'")
+            raise FlowError(f"unit {name} in {path.name}; expected either 'mac' or 'operation'")
         if missing:
             raise FlowError(f"unit {name} in {path.name} lacks {', '.join(missing)}")
         if not re.fullmatch(r"[a-z0-9_]+", name):
-            raise FlowError(f"unit name '{name}' in {path.name}: expected small letters, digits and _")
+            raise FlowError(f"unit name '{name}' in {path.name}; expected small letters, digits and _")
         if name in units:
             raise FlowError(f"unit {name} is twice in {path.name}")
         if unit["set"] not in ("fit", "held_out"):

@@ -54,7 +54,7 @@ struct LogSums {
 /// sums do not have, is 0. In double, and sigma at least 0. Throws Error where a number was infinite or NaN.
 inline LogStatistics log_statistics(const LogSums& sums, int frac_bits) {
   if (sums.special)
-    throw Error("the tensor has an infinity or a NaN: expected finite numbers; mend or mask them first");
+    throw Error("the tensor has an infinity or a NaN; expected finite numbers; mend or mask them first");
   LogStatistics s{.count = static_cast<std::size_t>(sums.count + sums.zeros),
                   .zeros = static_cast<std::size_t>(sums.zeros)};
   if (sums.count == 0) return s;

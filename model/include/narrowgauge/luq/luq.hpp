@@ -79,7 +79,19 @@ std::vector<double> luq_dequantize(const LuqTensor& q);
 /// 1, and on maxima that are negative or not finite.
 class HindsightMax {
  public:
+  /// All that it remembers, to go on elsewhere.
+  struct State {
+    double eta;
+    float amax;
+    bool empty;  ///< nothing was recorded
+  };
+
   explicit HindsightMax(double eta = 0.1);
+  explicit HindsightMax(const State& state) : HindsightMax(state.eta) {
+    amax_ = state.amax;
+    empty_ = state.empty;
+  }
+  State state() const { return {eta_, amax_, empty_}; }
   /// For the next tensor; 0 before the first was recorded.
   float amax() const { return amax_; }
   void record(float amax);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "narrowgauge/error.hpp"
@@ -28,13 +29,26 @@ class DelayedScaling {
   explicit DelayedScaling(const DelayedScalingOptions& options = {}) : options_(options) {
     if (!(std::isfinite(options.largest) && options.largest > 0)) {
       throw Error("the largest value of the format is " + std::to_string(options.largest) +
-                  ": expected a positive finite number");
+                  "; expected a positive finite number");
     }
-    if (options.history == 0) throw Error("a history of 0 maxima was asked for: expected at least 1");
+    if (options.history == 0) throw Error("a history of 0 maxima was asked for; expected at least 1");
     if (options.margin < -100 || options.margin > 100) {
-      throw Error("the margin is " + std::to_string(options.margin) + ": expected -100 to 100");
+      throw Error("the margin is " + std::to_string(options.margin) + "; expected -100 to 100");
     }
   }
+
+  /// All that it remembers, to go on elsewhere.
+  struct State {
+    DelayedScalingOptions options;
+    float scale, tensor_scale;
+    std::vector<float> history;
+  };
+  explicit DelayedScaling(State state) : DelayedScaling(state.options) {
+    scale_ = state.scale;
+    tensor_scale_ = state.tensor_scale;
+    history_ = std::move(state.history);
+  }
+  State state() const { return {options_, scale_, tensor_scale_, history_}; }
 
   /// For the next tensor; 1 at first.
   float scale() const { return scale_; }

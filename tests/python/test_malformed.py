@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Malformed calls: every argument of every public function in turn takes each of a pool of wrong values. What is refused is
+a narrowgauge.Error in a sentence, and nothing else comes out."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+from narrowgauge import luq
+
+LONGEST = 600  # characters of a message
+X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
+Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
+S, SB = ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X, axis=-2, wide_blocks=True)
+CODES = np.zeros(X.shape, np.uint8)
+MAP = X.reshape(2, 16, 32)
+TRANSFORM = ng.calibrate_transform(MAP)
+PRUNED = ng.to_sparse(ng.prune(X))
+STATISTICS = luq.log_statistics(X)
+ENGINE = ng.Engine()
+
+POOL: dict[str, Any] = {
+    "None": None, "True": True, "-1": -1, "0": 0, "2^70": 2**70, "1.5": 1.5, "nan": float("nan"), "-inf": -float("inf"),
+    "empty text": "", "a word": "nothing", "a surrogate": "\udc80", "NUL": "a\0b", "long text": 5000 * "x", "bytes": b"\xff",
+    "a list": [], "lists": [[1, 2], [3]], "a tuple": (1, "x", None), "a dict": {"a": {}}, "an object": object(),
+    "a function": len, "a class": int, "an array": X[:2, :3], "text in an array": np.array(["nvfp4"]),
+    "an array of objects": np.array([None, {}], object), "no numbers": np.zeros((0, 3), np.float32),
+    "no dimension": np.float64(2), "complex": X.astype(complex), "bytes in an array": np.zeros((2, 2), "V1"),
+    "int64": np.full((2, 4), -(2**40)), "nan in an array": np.full((32, 32), np.nan, np.float32),
+    "huge": np.broadcast_to(np.float32(1), (2**30, 2**30)), "huge bytes": np.broadcast_to(np.uint8(1), (2**30, 2**30)),
+    "dates": np.array(["2026-01-01"], "datetime64[D]"), "many dimensions": np.zeros((1,) * 30, np.float32),
+    "a matrix": Q, "a sparse matrix": PRUNED, "a luq array": luq.quantize(X), "a path": Path("/nowhere/at/all"),
+}  # fmt: skip
+
+
+def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
+    """Every public function, method and constructor with arguments, and a call of it that is right."""
+    delayed, hindsight = ng.DelayedScaling(), luq.HindsightMax()
+    gemm = {"a": Q, "b": QB, "progress": None}
+    transform = {"axis": 1, "group": None, "bits": 8, "matrix_bits": 12, "relu": True}
+    quantize = {
+        "x": X, "format": "nvfp4", "axis": -1, "rule": "exact", "rounding": "nearest_even", "random_bits": 8, "seed": 0,
+        "tensor_scale": 1.0, "power_of_two_scale": False, "scaling": "tensor", "threads": 1, "dialect": None, "amax": None,
+        "random": None,
+    }  # fmt: skip
+    dialect = {
+        **quantize,
+        "format": None,
+        "dialect": "te",
+        "rounding": "stochastic",
+        "random": CODES,
+        "tensor_scale": None,
+    }
+    operand = {"operands": (X, X.T), "max_products": 1 << 12, "threads": 1, "lanes": 16, "technology": "osu018"}
+    return {
+        "encode": (ng.encode, {"x": X, "format": "e4m3", "rounding": "stochastic", "overflow": "saturate", "random": CODES, "random_bits": 8}),
+        "decode": (ng.decode, {"codes": CODES, "format": "e4m3"}),
+        "pack": (ng.pack, {"codes": CODES}),
+        "unpack": (ng.unpack, {"packed": CODES}),
+        "to_ml_dtypes": (ng.to_ml_dtypes, {"codes": CODES, "format": "e4m3"}),
+        "quantize": (ng.quantize, {**quantize, "wide_blocks": False}),
+        "quantize in a dialect": (ng.quantize, dialect),
+        "fake_quantize": (ng.fake_quantize, quantize),
+        "dequantize": (ng.dequantize, {"q": Q}),
+        "front_stage": (ng.front_stage, {"x": X, "stage": "rht16", "axis": -1, "threads": 1}),
+        "dialect_fields": (ng.dialect_fields, {"dialect": "te"}),
+        "dialect_scales": (ng.dialect_scales, {"dialect": "te", "amax": 1.0, "scale_code": 56}),
+        "gemm": (ng.gemm, {"a": Q, "b": QB, "output": "float32", "threads": 1}),
+        "matmul": (ng.matmul, {
+            "a": X, "b": X.T, "format": "nvfp4", "rule": "exact", "rounding": "nearest_even", "random_bits": 8, "seed": 0,
+            "power_of_two_scale": False, "scaling": "tensor", "output": "float32", "threads": 1,
+        }),
+        "QuantizedMatrix": (ng.QuantizedMatrix, {
+            "scheme": "nvfp4", "element": "e2m1", "codes": CODES, "scales": np.full((32, 2), 56, np.uint8), "tensor_scale": 1.0,
+            "scaling": "tensor", "k": 32,
+        }),
+        "QuantizedMatrix of vectors": (ng.QuantizedMatrix, {
+            "scheme": "fp8", "element": "e4m3", "codes": CODES, "scales": np.ones(32, np.float32), "tensor_scale": 1.0,
+            "scaling": "vector", "k": 32,
+        }),
+        "QuantizedMatrix.__matmul__": (Q.__matmul__, {"other": QB}),
+        "QuantizedMatrix.__rmatmul__": (QB.__rmatmul__, {"other": Q}),
+        "Engine": (ng.Engine, {"name": "systemc", "tile": "tiny", "trace": None, "threads": 0}),
+        "Engine.gemm": (ENGINE.gemm, gemm),
+        "Engine.gemm_sparse": (ENGINE.gemm_sparse, {**gemm, "a": S, "b": SB, "pattern": "2:4"}),
+        "Engine.gemm_compressed": (ENGINE.gemm_compressed, {**gemm, "compress": "ab"}),
+        "Engine.gemm_requantized": (ENGINE.gemm_requantized, {
+            **gemm, "tensor_scale": 1.0, "format": "nvfp4", "relu": False, "compress": "",
+        }),
+        "DelayedScaling": (ng.DelayedScaling, {
+            "format": "e4m3", "largest": 448.0, "history": 4, "margin": 0, "power_of_two": False, "most_recent": False,
+        }),
+        "DelayedScaling.record": (delayed.record, {"amax": 1.0}),
+        "DelayedScaling.encode": (delayed.encode, {"x": X}),
+        "adam_step": (ng.adam_step, {
+            "gradient": X, "weight": X, "m": CODES, "v": CODES, "step": 1, "rate": 1e-3, "beta1": 0.9, "beta2": 0.999,
+            "epsilon": 1e-8, "weight_decay": 0.0, "m_scales": (1.0, 1.0), "v_scales": (1.0, 1.0),
+        }),
+        "rsqrt": (ng.rsqrt, {"x": X}),
+        "l2_normalize": (ng.l2_normalize, {"x": X, "epsilon": 1e-6}),
+        "smooth": (ng.smooth, {"x": X, "axis": -2}),
+        "fold_scales": (ng.fold_scales, {"w": X, "scales": np.full(32, 127, np.uint8)}),
+        "prune": (ng.prune, {"x": X, "pattern": "2:4", "method": "mvue", "seed": 0, "random_bits": 16}),
+        "sparsity_mask": (ng.sparsity_mask, {"x": X, "pattern": "2:4"}),
+        "transposable_mask": (ng.transposable_mask, {"x": X, "pattern": "2:4-T", "method": "enumerate"}),
+        "pruning_error": (ng.pruning_error, {"x": X, "pattern": "2:4", "method": "greedy"}),
+        "to_sparse": (ng.to_sparse, {"x": ng.prune(X), "pattern": "2:4", "mask": ng.sparsity_mask(X)}),
+        "compress": (ng.compress, {
+            "x": X, "bits": 8, "tile": 4096, "zero_runs": True, "limit": 1.0, "transform": None, "tables": 4, "exponents": False,
+        }),
+        "compress under a transform": (ng.compress, {"x": MAP, "tile": 4096, "zero_runs": True, "transform": TRANSFORM, "tables": 4}),
+        "decompress": (ng.decompress, {"data": ng.compress(X)}),
+        "codec_report": (ng.codec_report, {"x": X, "bits": 8, "tile": 4096}),
+        "calibrate_transform": (ng.calibrate_transform, {"x": MAP, **transform, "basis": "klt", "step": None}),
+        "ChannelTransform.with_step": (TRANSFORM.with_step, {"step": 1.0}),
+        "ChannelTransform.forward": (TRANSFORM.forward, {"x": MAP}),
+        "ChannelTransform.inverse": (TRANSFORM.inverse, {"codes": TRANSFORM.forward(MAP), "shape": MAP.shape}),
+        "ChannelTransform.error_bound": (TRANSFORM.error_bound, {"largest": 1.0}),
+        "ChannelTransform.fold": (TRANSFORM.fold, {"weight": X[:16], "bias": X[0, :16]}),
+        "transform_report": (ng.transform_report, {"x": MAP, "mse": 0.1, **transform, "tile": 4096}),
+        "soft_entropy": (ng.soft_entropy, {"x": X, "bits": 4, "sharpness": -10.0}),
+        "clip_limit": (ng.clip_limit, {"x": X, "sigmas": 3.0}),
+        "energy": (ng.energy, {"format": "nvfp4", "gauge": None, **operand}),
+        "energy without operands": (ng.energy, {
+            "format": "int8", "lanes": 4, "structure": "array", "technology": "osu018", "mode": "refined", "a": "uniform", "count": 1,
+        }),
+        "energy_lines": (ng.energy_lines, {"questions": '{"format": "int8"}', "gauge": None}),
+        "energy_many": (ng.energy_many, {"questions": [{"format": "int8"}], "gauge": None}),
+        "flips": (ng.flips, {"format": "nvfp4", **operand}),
+        "memory_energy": (ng.memory_energy, {"memory": "dram", "gauge": None, "bits": 8, "technology": "horowitz_45nm"}),
+        "technologies": (ng.technologies, {"gauge": None}),
+        "export_tables": (ng.export_tables, {"kind": "accelergy", "folder": tmp / "tables", "technology": "osu018", "gauge": None}),
+        "Gauge": (ng.Gauge, {"calibrations": []}),
+        "explore": (ng.explore, {
+            "workload": "digits", "space": {"format": ["int8"], "technology": "horowitz_45nm", "rows": [4]}, "set": None, "tensors": None,
+            "gauge": None, "client": None, "threads": 1, "chunk": 64, "checkpoint": None, "resume": False, "progress": None,
+        }),
+        "luq.alpha": (luq.alpha, {"amax": 1.0, "levels": 7, "power_of_two": True}),
+        "luq.quantize": (luq.quantize, {
+            "x": X, "levels": 7, "rounding": "stochastic", "power_of_two": True, "random_bits": 8, "seed": 0, "amax": 1.0, "samples": 2,
+        }),
+        "luq.fake_quantize": (luq.fake_quantize, {"x": X, "levels": 8}),
+        "luq.sawb_clip": (luq.sawb_clip, {"x": X}),
+        "luq.int4": (luq.int4, {"x": X, "clip": 1.0}),
+        "luq.gemm": (luq.gemm, {"a": luq.quantize(X), "b": luq.int4(X.T)}),
+        "luq.log_statistics": (luq.log_statistics, {"x": X}),
+        "luq.exponent_bits": (luq.exponent_bits, {"bits": 4, "sigma": 1.0}),
+        "luq.pruning_threshold": (luq.pruning_threshold, {"target": 0.9, "statistics": STATISTICS}),
+        "luq.expected_sparsity": (luq.expected_sparsity, {"x": X, "threshold": 0.5, "random_bits": 8}),
+        "luq.prune": (luq.prune, {"x": X, "threshold": 0.5, "random_bits": 8, "seed": 0}),
+        "luq.LuqArray": (lambda **parts: luq.LuqArray(**parts).dequantize(), {"codes": CODES[None], "alpha": 1.0, "levels": 7}),
+        "luq.Int4Array": (luq.Int4Array, {"values": CODES, "scale": 1.0}),
+        "luq.HindsightMax": (luq.HindsightMax, {"eta": 0.1}),
+        "luq.HindsightMax.record": (hindsight.record, {"amax": 1.0}),
+        "luq.LogStatistics": (
+            lambda **s: luq.pruning_threshold(0.9, luq.LogStatistics(**s)),
+            {"count": 4, "zeros": 1, "mean": 0.0, "sigma": 1.0, "amax": 2.0},
+        ),
+        "SparseMatrix": (lambda **parts: ng.SparseMatrix(**parts).to_dense(), {
+            "values": PRUNED.values, "metadata": PRUNED.metadata, "pattern": "2:4", "shape": (32, 32),
+        }),
+        "adaprune": (ng.adaprune, {"weights": X[:8, :8], "inputs": X[:, :8], "pattern": "2:4", "mask": None}),
+        "sparse_operand": (ng.sparse_operand, {"gemm": "forward"}),
+    }  # fmt: skip
+
+
+#: Without arguments.
+NO_ARGUMENTS = {"dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
+#: Results, which nobody constructs.
+RESULTS = {
+    "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "Exploration", "FieldError", "FormatDesc",
+    "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile",
+}  # fmt: skip
+NAMES = list(calls(Path()))
+
+
+def test_every_public_name_is_called() -> None:
+    public = {name for name in ng.__all__ if callable(getattr(ng, name))}
+    public |= {f"luq.{name}" for name in luq.__all__ if callable(getattr(luq, name))}
+    called = {name.split()[0] for name in NAMES}
+    assert public == {name for name in called if name.rpartition(".")[0] in ("", "luq")} | NO_ARGUMENTS | RESULTS
+    for name, (function, arguments) in calls(Path()).items():
+        if inspect.isfunction(function) and function.__name__ != "<lambda>":
+            known = inspect.signature(function).parameters
+            assert set(arguments) <= set(known) or any(p.kind is p.VAR_KEYWORD for p in known.values()), name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_malformed_is_refused_in_a_sentence(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    function, arguments = calls(tmp_path)[name]
+    function(**arguments)
+    wrong, refused = [], 0
+    for argument in arguments:
+        for what, value in POOL.items():
+            if argument == "progress" and callable(value):
+                continue  # what a callback raises comes out as it is
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    function(**{**arguments, argument: value})
+            except ng.Error as error:
+                refused += 1
+                text = str(error)
+                if not 10 < len(text) < LONGEST or "\n" in text or "pybind11" in text or "::" in text:
+                    wrong.append(f"{argument} = {what}: {len(text)} characters: {text[:200]}")
+            except Exception as error:  # what the test is about
+                wrong.append(f"{argument} = {what}: {type(error).__name__}: {str(error)[:160]}")
+    assert not wrong, f"{len(wrong)} of them: " + "\n".join(wrong)
+    assert refused >= len(arguments)
