@@ -385,6 +385,7 @@ class Front:
     def impossible(self) -> int: ...
 
 class Explorer:
+    arguments: Any  # what narrowgauge.explore made it of
     def __init__(
         self,
         workload: str,
