@@ -12,7 +12,7 @@
 // most 15, so S is below 2^28.
 module ng_nvfp4_scale_round (
   input  logic        [23:0] g_sig_i,    // s, the significand of g
-  input  logic signed  [9:0] g_exp_i,    // its exponent, biased
+  input  logic signed  [9:0] g_exp_i,    // exponent of g, biased
   input  logic        [25:0] divisor_i,  // M
   input  logic         [8:0] a_wide_i,   // A, doubled if it is below M
   input  logic         [2:0] frac_i,     // f
@@ -24,7 +24,7 @@ module ng_nvfp4_scale_round (
   output logic               live_o,     // the scale is a number above zero
   output logic         [2:0] factor_o,   // significand of the scale less 8; 16 is 8 with a carry
   output logic        [27:0] s_o,        // S, the significand of scale times g
-  output logic signed  [9:0] s_exp_o     // its exponent
+  output logic signed  [9:0] s_exp_o     // exponent of scale times g
 );
   // ---- N or N + 1
   logic [3:0] midpoint;  // T - 16
