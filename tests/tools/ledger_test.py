@@ -251,6 +251,32 @@ class Drawn(unittest.TestCase):
         assert "job.one failed; not recorded" in text
         assert self.ledger("check")[0] == 1
 
+    def test_what_waits_for_a_run_is_said_and_comes_off_the_list_with_it(self) -> None:
+        assert self.ledger("renew")[0] == 0
+        (self.root / "a.cpp").write_text("int c;\n")
+        assert self.ledger("check")[0] == 1
+        pending = self.root / ledger.PENDING
+        pending.write_text("# Since a.cpp changed.\njob.one\n")
+        code, text = self.ledger("check")
+        assert code == 0, text
+        assert "notice: 1 of 2 verdicts wait for a run and prove nothing here" in text
+        assert "# Since a.cpp changed." in text
+        # What is not on the list is stale as ever, and the draw leaves out what waits.
+        (self.root / "job.py").write_text((self.root / "job.py").read_text() + "n = 1\n")
+        code, text = self.ledger("check")
+        assert code == 1, text
+        assert "job.two is stale" in text
+        pending.write_text("# Both.\njob.one\njob.two\n")
+        code, text = self.ledger("draw")
+        assert code == ngflow.SKIPPED, text
+        code, text = self.ledger("renew", "job.one")
+        assert code == 0, text
+        assert pending.read_text() == "# Both.\njob.two\n"
+        code, text = self.ledger("renew")
+        assert code == 0, text
+        assert not pending.exists()
+        assert self.ledger("check")[0] == 0
+
     def test_cost_bounds_the_draw(self) -> None:
         for name, seconds in (("job.one", 100.0), ("job.two", 1.0)):
             entry = {

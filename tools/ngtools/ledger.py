@@ -9,6 +9,9 @@ BUILD/ledger/jobs.json; a partial build declares some, and leaves the entries of
 A verdict is fresh where the text that it depends on is the recorded one, or comes to the same product (ledger_keys.py).
 A netlist of another Yosys cannot be compared: where RTL changed, such a verdict is a notice.
 
+verif/pending.txt lists jobs whose verdicts wait for a run, and says since when and why. Their entries prove nothing about
+today's tree, and are a notice that counts them; a recorded run takes a job off the list.
+
   ledger.py BUILD check [--whole]       fails on stale and missing entries, and says how to renew them; --whole: this build
                                         declares every job, and fails also on entries of no job
   ledger.py BUILD renew [JOB...]        builds, runs and records these jobs, without names the stale and missing ones
@@ -44,6 +47,7 @@ from ngtools.ledger_keys import PARTS, PRODUCTS, Products, Tree, digest, layout_
 
 SEED_BITS = 31  # Yosys takes a signed int
 FILE = Path("verif") / "ledger.jsonl"
+PENDING = Path("verif") / "pending.txt"
 
 
 # ---------------------------------------------------------------- jobs and entries
@@ -60,8 +64,8 @@ PART_NAMES = {
 
 
 class Standing(NamedTuple):
-    """`kind`: "text" and "product" are fresh by these, "unjudged" is a notice, and "stale", "missing" and "failed" have a
-    reason."""
+    """`kind`: "text" and "product" are fresh by these, "unjudged" and "pending" are notices, and "stale", "missing" and
+    "failed" have a reason."""
 
     kind: str
     why: str = ""
@@ -84,6 +88,27 @@ def write_entries(root: Path, changed: Mapping[str, dict | None]) -> None:
     new.replace(path)
 
 
+def read_pending(root: Path = ngflow.ROOT) -> tuple[list[str], set[str]]:
+    """Why verdicts wait for a run, as lines, and of which jobs."""
+    path = root / PENDING
+    lines = path.read_text().splitlines() if path.is_file() else []
+    return [line for line in lines if line.startswith("#")], {line for line in lines if line and line[0] != "#"}
+
+
+def write_pending(root: Path, done: Iterable[str]) -> None:
+    """Takes jobs off the list; an empty list is no file."""
+    why, jobs = read_pending(root)
+    path = root / PENDING
+    if jobs.isdisjoint(done := set(done)):
+        return
+    if jobs <= done:
+        path.unlink()
+        return
+    new = path.with_name(path.name + ".new")
+    new.write_text("\n".join([*why, *sorted(jobs - done)]) + "\n")
+    new.replace(path)
+
+
 class Ledger:
     def __init__(
         self, build: Path, root: Path = ngflow.ROOT, changes: Mapping[Path, str] | None = None, workers: int = 1
@@ -99,6 +124,7 @@ class Ledger:
         self.tree = Tree(self.root, changes)
         self.products = Products(self.tree, self.results / "products.json", workers)
         self.entries = read_entries(self.root)
+        self.why_pending, self.pending = read_pending(self.root)
 
     def job(self, name: str) -> dict:
         if name not in self.jobs:
@@ -122,7 +148,7 @@ class Ledger:
         changed = {
             name: differing_parts(self.entries[name]["text"], self.text[name])
             for name in self.jobs
-            if name in self.entries
+            if name in self.entries and name not in self.pending
         }
         doubtful = [name for name, parts in changed.items() if parts and set(parts) <= set(PRODUCTS)]
         self.products.elaborate(
@@ -134,6 +160,8 @@ class Ledger:
 
     def _standing(self, name: str, changed: list[str]) -> Standing:
         entry = self.entries.get(name)
+        if name in self.pending:
+            return Standing("pending")
         if entry is None:
             return Standing("missing", "has no entry")
         if entry["verdict"] != "passed":
@@ -164,7 +192,7 @@ class Ledger:
         here = tools().get("yosys")
         found = []
         for name, entry in self.entries.items():
-            if name not in self.jobs:
+            if name not in self.jobs or name in self.pending:
                 continue
             if "newest_seed" in entry["figures"] and (
                 entry["tools"].get("yosys") != here or entry["layout"] != layout_hash(self.tree, self.jobs[name])
@@ -333,6 +361,7 @@ def record(ledger: Ledger, names: Iterable[str], share: float = 1.0) -> int:
         ledger.root,
         {result["job"]: result | {"product": ledger.products.of(ledger.jobs[result["job"]])} for result in good},
     )
+    write_pending(ledger.root, (result["job"] for result in good))
     print(f"ledger: {len(good)} verdicts recorded, {bad} not")
     return 1 if bad else 0
 
@@ -398,8 +427,14 @@ def check(ledger: Ledger, whole: bool) -> int:
         print(
             f"ledger: {len(by_product)} verdicts are fresh, because their changed text comes to the recorded products"
         )
+    if pending := ledger.standing_as("pending"):
+        print(
+            f"ledger: notice: {len(pending)} of {len(ledger.jobs)} verdicts wait for a run and prove nothing here "
+            f"({PENDING}, make renew):"
+        )
+        print("\n".join(f"ledger: {line}" for line in ledger.why_pending))
     if not wrong:
-        print(f"ledger: {len(ledger.jobs)} verdicts, none stale, none missing")
+        print(f"ledger: {len(ledger.jobs) - len(pending)} verdicts, none stale, none missing; {len(pending)} pending")
         return 0
     for name, why in sorted(wrong.items()):
         print(f"ledger: {name} {why}")
@@ -412,7 +447,7 @@ def check(ledger: Ledger, whole: bool) -> int:
 
 
 def renew(ledger: Ledger, names: list[str], jobs: int) -> int:
-    names = names or sorted(ledger.problems())
+    names = names or sorted({*ledger.problems(), *ledger.standing_as("pending")})
     share = 1.0
     if names:
         set_seed(ledger, commit_seed(ledger.root))
@@ -435,6 +470,9 @@ def drawn(ledger: Ledger, seconds: float, of: str) -> list[str]:
 
 def draw(ledger: Ledger, seconds: float, of: str, jobs: int) -> int:
     names = drawn(ledger, seconds, of)
+    if not names and ledger.standing_as("pending"):
+        print("ledger: notice: nothing is drawn, because all that could be waits for a run")
+        return ngflow.SKIPPED
     if not names:
         raise ngflow.FlowError(f"no entry of the ledger fits into {seconds:.0f} s; allow more with --seconds")
     print(f"ledger: {len(names)} of {len(ledger.jobs)} drawn by {of[:12]}: {', '.join(names)}", flush=True)
