@@ -97,7 +97,7 @@ function(ng_mutants out target count seeds newest)
     OUTPUT ${faults}.v ${faults}.txt ${faults}.il ${faults}.seeds ${faults}.left_out.json
     COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${count} --seeds ${seeds}
             ${newest_seed} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
-    DEPENDS ${arg_SOURCES} ${script} ${NG_FLOW} ${newest}
+    DEPENDS ${arg_SOURCES} ${script} ${NG_ROOT}tools/ngtools/handshake.py ${NG_FLOW} ${newest}
     JOB_POOL ng_tools
     COMMENT "Yosys mutate: ${arg_TOP} ${arg_PARAMS}"
     VERBATIM)

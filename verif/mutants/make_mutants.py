@@ -8,6 +8,8 @@ out: a cycle-based bench cannot tell a late edge from a right one.
 With --scope, only cells whose source file matches this regular expression, and the files of the instances around them too:
 for a unit whose parts have their own benches, and which does not reach all that these can do.
 
+Behind these come the mutants of the unit's handshakes (tools/ngtools/handshake.py), whatever the scope.
+
 A line of RTL is exempt by a comment `// ng-no-fault: reason` at its end or above it (tools/ngtools/no_fault.py).
 
 Each seed gives the same number of faults: one choice flatters. With --newest one more seed is read from a file, which a deep run
@@ -25,7 +27,7 @@ import json
 import re
 from pathlib import Path
 
-from ngtools import ngflow
+from ngtools import handshake, ngflow
 from ngtools.no_fault import exempt_lines
 
 
@@ -78,6 +80,7 @@ def main() -> int:
             "memory_map",
             "opt_clean -purge",
             f"write_rtlil {clean}",
+            f"write_json {clean.with_suffix('.json')}",
         ]
         + [
             # More than are asked for: some are out of scope, or another seed's too.
@@ -108,19 +111,27 @@ def main() -> int:
                 f"Yosys found {len(fresh)} faults in {args.top}; {args.count} were asked for; lower MUTANTS"
             )
         faults += fresh
-    listing.write_text("\n".join(faults) + "\n")
+    ports = handshake.ports_of(clean.with_suffix(".json"), args.top)
+    handshakes = handshake.mutants_of(ports)
+    listing.write_text("\n".join(faults + handshakes) + "\n")
     left_out = {"listed": len(listed), "exempt_lines": len(exempt)}
     left_out |= {why: sum(reason == why for reason in listed.values()) for why in ("exempt", "no_source")}
     listing.with_suffix(".left_out.json").write_text(json.dumps(left_out) + "\n")
     listing.with_suffix(".seeds").write_text("".join(f"{seed}\n" for seed in seeds))
-    width = len(faults).bit_length()
+    width = len(faults + handshakes).bit_length()
+    inner = f"{args.top}_unit"
     ngflow.run_yosys(
         [f"read_rtlil {clean}"]
         + [f"mutate -ctrl mutsel {width} {i} {fault.removeprefix('mutate ')}" for i, fault in enumerate(faults, 1)]
         # A vector whose bits feed each other is a combinational loop to the simulator, which then goes astray.
-        + ["splitnets", "opt_clean", f"write_verilog -noattr {mutated}"],
+        + ["splitnets", "opt_clean"]
+        + ([f"rename {args.top} {inner}"] if handshakes else [])
+        + [f"write_verilog -noattr {mutated}"],
         args.out.with_suffix(".log"),
     )
+    if handshakes:
+        with mutated.open("a") as file:
+            file.write(handshake.shell(args.top, inner, ports, handshakes, len(faults) + 1, width))
     return 0
 
 

@@ -71,6 +71,7 @@ class TransposeBench {
   void drain() {
     for (unsigned i = 0; i < 2 * size + 4; ++i) cycle(false, true);
     bench_.expect_settled(columns_, "behind the last block");
+    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, [] { return "a bank is free"; });
   }
 
   void cycle(bool valid, bool ready) {
