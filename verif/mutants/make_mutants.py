@@ -16,7 +16,7 @@ Each seed gives the same number of faults: one choice flatters. With --newest on
 fills from the commit's hash (tools/ngtools/ledger.py), so that the faults are not always those that the bench was mended for.
 
 Writes <out>.v (for Verilator), <out>.txt (one fault a line), <out>.seeds (one a line), <out>.il (the design without faults, for
-proofs) and, with the suffix .left_out.json, how many faults Yosys listed, those of other parts aside, and how many of these are left out
+proofs) and, as JSON beside them, how many faults Yosys listed, those of other parts aside, and how many of these are left out
 because their line is exempt, or because the cell has no source (with --scope), and the number of exempt lines.
 """
 
