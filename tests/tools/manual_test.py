@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py), and of tools/commit_message.py: manual_test.py"""
+"""Tests of the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py), and of tools/ngtools/commit_message.py: manual_test.py"""
 
 from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 import types
 import unittest
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from ngtools import pictures, site
+from ngtools.commit_message import faults as commit_faults
 from ngtools.ngflow import FlowError
 from ngtools.prose import (
     BASELINE,
@@ -26,9 +26,6 @@ from ngtools.prose import (
     sentences,
     style_faults,
 )
-
-sys.path.insert(0, str(site.DOCS.parent / "tools"))
-from commit_message import faults as commit_faults
 
 
 class Prose(unittest.TestCase):
