@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the manual's pages, pictures and site (tools/ngtools/prose.py, pictures.py, site.py), and of tools/ngtools/commit_message.py: manual_test.py"""
+"""Tests of the manual: prose, pictures and site (tools/ngtools/prose.py, pictures.py, site.py), and commit_message.py."""
 
 from __future__ import annotations
 
