@@ -152,7 +152,8 @@ TEST(RtlEngine, KeepsTheWideArraysBusy) {
   for (const auto& [tile, format] : {std::pair{"wide", "nvfp4"}, {"wide_e4m3", "fp8_e4m3"}}) {
     const auto rtl = make_rtl_engine({.tile = tile});
     EXPECT_GT(expect_model(*rtl, find_gemm_format(format), {256, 256, 1024}, 1).utilization(), 0.97) << tile;
-    EXPECT_GT(expect_model(*rtl, find_gemm_format(format), {20, 20, 5000}, 1).utilization(), 0.60) << tile;
+    // An image a cycle gives 60.0 %, two cycles an image 52 %; reading the signature takes six cycles, 0.09 %.
+    EXPECT_GT(expect_model(*rtl, find_gemm_format(format), {20, 20, 5000}, 1).utilization(), 0.599) << tile;
   }
 }
 
