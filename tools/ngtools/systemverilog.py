@@ -110,7 +110,8 @@ def names_of(path: Path) -> set[str]:
         elif kind == syntax.SyntaxKind.ScopedName and node.separator.valueText == "::":
             names.add(node.left.getFirstToken().valueText)
 
-    parse(path).root.visit(visit)
+    for defines in ((), ("FORMAL", "NG_LEMMAS")):  # proofs see more of a file
+        parse(path, defines).root.visit(visit)
     return names
 
 

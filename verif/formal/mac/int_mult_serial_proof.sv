@@ -69,14 +69,14 @@ module int_mult_serial_proof #(
     .product_o(product)
   );
   localparam int CountWidth = BWidth > 2 ? $clog2(BWidth) : 1;
-  (* hierconn *) wire [AWidth-1:0]     \u_dut.a_q ;
+  (* hierconn *) wire [AWidth-1:0]     \u_dut.multiplier_q ;
   (* hierconn *) wire [Width-1:0]      \u_dut.sum_q ;
   (* hierconn *) wire [CountWidth-1:0] \u_dut.count_q ;
   always_comb begin
     if (running) begin
       assert (ready == idle_q);
       assert (valid == (!idle_q && steps_q == 8'(BWidth)));
-      assert (\u_dut.a_q == a_q);
+      assert (\u_dut.multiplier_q == a_q);
       assert (8'(\u_dut.count_q ) == (idle_q ? 8'd0 : 8'(BWidth + 1) - steps_q));
     end
   end
