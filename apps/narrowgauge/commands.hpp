@@ -55,7 +55,7 @@ template <class T, std::size_t N>
 T choose(std::string_view option, std::string_view name, const std::array<Choice<T>, N>& choices) {
   const auto found = std::find_if(choices.begin(), choices.end(), [&](const Choice<T>& c) { return c.name == name; });
   if (found != choices.end()) return found->value;
-  throw Error(std::string(option) + " \"" + std::string(name) + "\" is unknown; choose one of " +
+  throw Error(std::string(option) + " \"" + std::string(name) + "\" is wrong; expected one of " +
               names_of(choices, ", "));
 }
 
@@ -69,7 +69,7 @@ CLI::Option* add_number(CLI::App& command, const std::string& flag, T& value, T 
     T number{};
     const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (fault != std::errc() || end != text.data() + text.size() || number < low || number > high) {
-      throw Error(flag + " \"" + text + "\" is not a whole number from " + std::to_string(low) + " to " +
+      throw Error(flag + " \"" + text + "\" is wrong; expected a whole number from " + std::to_string(low) + " to " +
                   std::to_string(high));
     }
     value = number;

@@ -17,8 +17,8 @@ namespace {
 template <class Got, class Expected>
 Difference compare_bits(std::size_t count, std::size_t expected_count, const Got& got, const Expected& expected) {
   if (count != expected_count) {
-    throw Error("The engine gave " + std::to_string(count) + " results where the golden model has " +
-                std::to_string(expected_count) + "; this is a fault of the engine: please report it");
+    throw Error("the engine gave " + std::to_string(count) + " results; expected " + std::to_string(expected_count) +
+                ", as the golden model has; please report this fault of the engine");
   }
   Difference difference;
   for (std::size_t i = count; i-- > 0;) {  // downwards: the first difference is the last one seen

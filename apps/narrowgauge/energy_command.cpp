@@ -65,7 +65,7 @@ power::Answer answer_counted(const Gauge& gauge, const power::Question& question
   const Matrix b = io::read_matrix(arguments.b);
   if (a.cols != b.rows) {
     throw Error(io::shown(a.path) + " has " + counted(a.cols, "column") + " and " + io::shown(b.path) + " has " +
-                counted(b.rows, "row") + "; give A of M x K and B of K x N");
+                counted(b.rows, "row") + "; expected A of M x K and B of K x N");
   }
   power::validate(question);
   const auto is_integer = [](const Matrix& matrix) { return matrix.dtype.find("int") != std::string::npos; };
@@ -160,14 +160,15 @@ int run(const EnergyArguments& arguments) {
   if (!arguments.export_kind.empty()) {
     if (arguments.out.empty()) throw Error("--export needs --out DIR, the folder for its files");
     const std::string technology = question.value("technology", "osu018");
-    if (technology.empty()) throw Error("--technology has an empty name; --technologies lists those there are");
+    if (technology.empty()) throw Error("--technology has an empty name; expected one of --technologies");
     power::export_tables(gauge, arguments.export_kind, technology, arguments.out,
                          [&](const power::ExportedFiles& files) { report_export(arguments, files); });
     return 0;
   }
   if (question.empty())
     throw Error(
-        "There is no question; give --format int8, say, or --memory, --events, --jsonl (narrowgauge energy --help)");
+        "no question was given; expected --format int8, say, or --memory, --events, --jsonl (narrowgauge energy "
+        "--help)");
   const power::AnyQuestion any =
       power::question_from_json(question.dump(-1, ' ', false, Json::error_handler_t::replace));
   power::Answer answer;

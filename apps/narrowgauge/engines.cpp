@@ -19,12 +19,12 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
   const Kind kind = choose("--engine", flags.engine, kinds);
   if (kind != Kind::rtl && !flags.trace.empty()) {
     throw Error("--trace " + io::shown(flags.trace) + " asks for waveforms, which the " + flags.engine +
-                " engine does not have; add --engine rtl");
+                " engine does not have; expected --engine rtl");
   }
   if (kind == Kind::model) {
     if (flags.tile.empty()) return make_model_engine(threads);
     throw Error("--tile " + flags.tile +
-                " names simulated hardware, which the model engine does not have; add --engine rtl or systemc");
+                " names simulated hardware, which the model engine does not have; expected --engine rtl or systemc");
   }
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);

@@ -33,8 +33,7 @@ Shape parse_shape(const std::string& text) {
     const auto [next, error] = std::from_chars(at, end, sizes[i]);
     const bool closed = i == 2 ? next == end : next != end && *next == 'x';
     if (error != std::errc() || sizes[i] == 0 || !closed) {
-      throw Error("--shape \"" + text +
-                  "\" is not a shape; expected MxNxK with three numbers of 1 or more, as 64x64x64");
+      throw Error("--shape \"" + text + "\" is wrong; expected MxNxK with three numbers of 1 or more, as 64x64x64");
     }
     at = next + 1;
   }

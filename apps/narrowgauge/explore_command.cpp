@@ -79,13 +79,13 @@ Space load_space(const std::string& path) {
   const std::string name = io::shown(path);
   try {
     const YAML::Node node = YAML::Load(io::read_text(path));
-    if (!node.IsMap()) throw Error("it has no keys; docs/explore.md has an example");
+    if (!node.IsMap()) throw Error("it has no keys; expected a space as in docs/explore.md");
     int most = 1'000'000;
     return power::space_from_json(json_of(node, 8, most));
   } catch (const YAML::Exception& error) {
     throw Error(name + " is not YAML: " + error.what());
   } catch (const io::Error& error) {
-    throw Error(std::string("The space cannot be read, which is a YAML file: ") + error.what());
+    throw Error(std::string("cannot read the space, a YAML file: ") + error.what());
   } catch (const Error& error) {
     throw Error(name + ": " + error.what());
   }
@@ -113,7 +113,7 @@ std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set
       const auto [rest, fault] = std::from_chars(text.data() + equals + 1, end, value);
       is_number = fault == std::errc() && rest == end;
     }
-    if (!is_number) throw Error("--set \"" + text + "\" is not of the form name=number, as seq=2048");
+    if (!is_number) throw Error("--set \"" + text + "\" is wrong; expected name=number, as seq=2048");
     values[text.substr(0, equals)] = value;
   }
   return values;
@@ -241,9 +241,10 @@ unsigned threads_of(const ExploreArguments& arguments) {
 void check_size(std::uint64_t points, const ExploreArguments& arguments) {
   constexpr double least_rate = 1e6;  // points a second and thread
   if (points > arguments.limit) {
-    throw Error("The space has " + std::to_string(points) + " points, which may take " +
+    throw Error("the space has " + std::to_string(points) + " points, which may take " +
                 duration_text(static_cast<double>(points) / least_rate / threads_of(arguments)) +
-                ", more than --limit " + std::to_string(arguments.limit) + "; take fewer values, or raise --limit");
+                ", more than --limit " + std::to_string(arguments.limit) +
+                "; expected fewer values, or a higher --limit");
   }
   const double chunks = std::ceil(static_cast<double>(points) / static_cast<double>(arguments.chunk));
   io::check_memory(chunks * sizeof(std::optional<Front>),
@@ -379,7 +380,8 @@ GemmShape shape_of(const std::string& text) {
     const auto [next, error] = std::from_chars(at, end, *size);
     const bool ends = size == &s.k ? next == end : next != end && *next == 'x';
     if (error != std::errc{} || *size < 1 || *size > 1'000'000'000 || !ends)
-      throw Error("--product \"" + text + "\" is not M x N x K; expected three numbers from 1 on, as in 256x256x1024");
+      throw Error("--product \"" + text +
+                  "\" is wrong; expected M x N x K, three numbers from 1 on, as in 256x256x1024");
     at = next + 1;
   }
   return s;
@@ -400,10 +402,10 @@ std::int64_t least_cycles(const power::TileShape& tile, const GemmShape& s) {
 int validate_cycles(const ExploreArguments& arguments) {
   const bool rtl = arguments.engine == "rtl";
   if (!rtl && arguments.engine != "systemc")
-    throw Error("--engine \"" + arguments.engine + "\" has no cycles to compare with; choose systemc or rtl");
+    throw Error("--engine \"" + arguments.engine + "\" is wrong; expected systemc or rtl, which have cycles");
   for (const std::string& name : arguments.tiles) {
     if (std::none_of(tile_configs().begin(), tile_configs().end(), [&](const TileConfig& t) { return t.name == name; }))
-      throw Error("--tile \"" + name + "\" is not a tile; choose of those in rtl/tile/configurations.json");
+      throw Error("--tile \"" + name + "\" is wrong; expected a name in rtl/tile/configurations.json");
   }
   std::vector<GemmShape> products;
   for (const std::string& text : arguments.products) products.push_back(shape_of(text));
@@ -607,7 +609,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       exit_code = validate_cycles(*arguments);
     } else {
       if (arguments->workload.empty() || arguments->space.empty())
-        throw Error("explore needs a workload and a space; see narrowgauge explore --help");
+        throw Error("no workload or no space was given; expected both, as in narrowgauge explore --help");
       exit_code = explore(*arguments);
     }
   });

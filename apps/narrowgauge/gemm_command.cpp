@@ -91,9 +91,8 @@ std::string size_text(std::size_t rows, std::size_t cols) {
 void check_shapes(const Matrix& a, const Matrix& b) {
   if (a.cols == b.rows) return;
   throw Error(io::shown(a.path) + " is " + size_text(a.rows, a.cols) + " and " + io::shown(b.path) + " is " +
-              size_text(b.rows, b.cols) + ": the columns of the first (" + std::to_string(a.cols) +
-              ") must be as many as the rows of the second (" + std::to_string(b.rows) +
-              "); transpose one, or name other files");
+              size_text(b.rows, b.cols) + "; expected as many columns of the first (" + std::to_string(a.cols) +
+              ") as rows of the second (" + std::to_string(b.rows) + ")");
 }
 
 /// The matrix pruned along its rows, which the last block of the pattern pads with zeros as products do.
@@ -132,7 +131,7 @@ QuantizedMatrix quantize_operand(Work& work, bool right, QuantizeOptions options
 std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   if (arguments.sparse.empty()) return std::nullopt;
   if (arguments.sparse != "2:4" && arguments.sparse != "1:2" && arguments.sparse != "4:8pair") {
-    throw Error("--sparse \"" + arguments.sparse + "\" is no pattern of a product; expected 2:4, 1:2 or 4:8pair");
+    throw Error("--sparse \"" + arguments.sparse + "\" is wrong; expected 2:4, 1:2 or 4:8pair");
   }
   if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.requantize ||
       is_mx(find_gemm_format(arguments.quantize.format).scheme)) {

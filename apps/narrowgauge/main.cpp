@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
       cli::finish_report();
       return exit_code;
     }
-    if (app.get_subcommands().empty()) return fail("No command given; see narrowgauge --help for those there are");
+    if (app.get_subcommands().empty()) return fail("no command was given; expected one of narrowgauge --help");
     cli::finish_report();
     return exit_code;
   } catch (const CLI::ParseError& error) {
@@ -113,9 +113,9 @@ int main(int argc, char** argv) {
   } catch (const io::Error& error) {
     return fail(error.what());
   } catch (const std::bad_alloc&) {
-    return fail("There is not enough memory for matrices of this size; use smaller ones");
+    return fail("there is not enough memory for matrices of this size; expected smaller ones");
   } catch (const std::exception& error) {
-    return fail(std::string("Unexpected fault (") + error.what() +
+    return fail(std::string("unexpected fault (") + error.what() +
                 "); please report it with the command that led here");
   }
 }

@@ -27,7 +27,7 @@ void run_python(const std::string& python, const std::string& module, const std:
   // Files instead of pipes: neither side waits for the other.
   const auto scratch = [] {
     std::FILE* file = std::tmpfile();
-    if (!file) throw Error("A temporary file cannot be made; check free space in the system's temporary folder");
+    if (!file) throw Error("cannot make a temporary file; expected free space in the system's temporary folder");
     return std::unique_ptr<std::FILE, int (*)(std::FILE*)>(file, std::fclose);
   };
   const auto in = scratch(), out = scratch(), err = scratch();

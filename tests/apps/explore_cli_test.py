@@ -151,7 +151,7 @@ class Explore(Program):
             (self.dir / "bad.yaml").write_text(text)
             return "bad.yaml"
 
-        self.refuses(["needs a workload and a space"])
+        self.refuses(["no workload or no space was given; expected both"])
         self.refuses(["nothing.json", "resnet18"], "nothing.json", "space.yaml")
         self.refuses(["nothing.yaml"], "digits", "nothing.yaml")
         self.refuses(["bad.yaml", "is not YAML"], "digits", space("format: [nvfp4"))
@@ -165,7 +165,7 @@ class Explore(Program):
         self.refuses(["bad.yaml", "no end"], "digits", space("rows: &a [*a, *a]"))
         (self.dir / "bad.yaml").write_bytes(b"format: \xff\ntechnology: x")
         self.refuses(["bad.yaml", '"format" is', "nvfp4"], "digits", "bad.yaml")
-        self.refuses(["cannot be read", "YAML"], "digits", str(self.dir))
+        self.refuses(["cannot read the space", "YAML"], "digits", str(self.dir))
         self.refuses(["unobtainium"], "digits", space("format: nvfp4\ntechnology: unobtainium"))
         self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch")
         self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch=99999999999999999999")
