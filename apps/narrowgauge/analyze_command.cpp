@@ -203,7 +203,7 @@ std::vector<Pruned> pruning(const AnalyzeArguments& arguments, std::span<const f
     const auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), percent);
     if (fault != std::errc() || end != word.data() + word.size() || !(percent >= 0 && percent < 100)) {
       throw Error("--sparsity \"" + arguments.sparsity + "\": \"" + word +
-                  "\" is not a share in percent, 0 or more and below 100; separate several by commas, as in 50,90");
+                  "\" is not a share in percent; expected numbers from 0 to below 100, as in 50,90");
     }
     const auto threshold = static_cast<float>(pruning_threshold(percent / 100, s));
     if (std::isfinite(threshold)) {
@@ -372,7 +372,7 @@ int run(const AnalyzeArguments& arguments) {
   const Stopwatch time;
   Analysis analysis{.statistics = log_statistics(narrow)};
   if (plot && analysis.zeros_only()) {
-    throw Error(arguments.x + " holds zeros only, whose magnitudes have no histogram; leave --plot out");
+    throw Error(arguments.x + " holds zeros only, whose magnitudes have no histogram; expected no --plot");
   }
   analysis.pruning = pruning(arguments, narrow, analysis.statistics);
   analysis.formats = outcomes(narrow, x, axis, arguments);

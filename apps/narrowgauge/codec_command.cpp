@@ -74,8 +74,7 @@ LoadedMap load(const MapArguments& arguments) {
   }
   if (arguments.bits_option->count() > 0) {
     throw Error("--bits is " + std::to_string(arguments.bits) + ", but " + io::shown(array.path) + " holds " +
-                array.dtype +
-                ", which is coded without loss; leave --bits out, or quantize array.astype(numpy.float32)");
+                array.dtype + ", which is coded without loss; expected no --bits, or array.astype(numpy.float32)");
   }
   loaded.map = {std::move(shape), {}, is_signed, 0};
   loaded.map.values.reserve(array.values.size());
@@ -251,7 +250,7 @@ int run_compress(const CompressArguments& arguments) {
   io::OutputFile& out = outputs.add("--out", arguments.out);
   if (!arguments.transform.empty() || arguments.exponents) {
     if (arguments.exponents && arguments.bits_option->count() > 0)
-      throw Error("--bits does not go with --exponents, which is without loss; leave one of them out");
+      throw Error("--bits was given with --exponents, which is without loss; expected one of them");
     (arguments.exponents ? compress_floats : compress_components)(arguments, out);
     finish_report();
     outputs.commit();
@@ -436,7 +435,7 @@ int run_report(const ReportArguments& arguments) {
   double mse = 0;
   if (!x.empty()) {
     mse = map_error(x, dequantize_map(loaded.map), true);
-    if (mse == 0) throw Error(io::shown(arguments.path) + " has no error behind ReLU; there is none to compare at");
+    if (mse == 0) throw Error(io::shown(arguments.path) + " has no error behind ReLU; expected one to compare at");
     const TransformOptions options{.axis = arguments.axis, .group = arguments.group};
     const auto more =
         of_file(arguments.path, [&] { return transform_report(x, loaded.map.shape, mse, options, arguments.tile); });

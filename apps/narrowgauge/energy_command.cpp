@@ -149,8 +149,7 @@ int run(const EnergyArguments& arguments) {
   const Gauge gauge(calibrations);
   const Json question = question_of(arguments);
   if (arguments.jsonl) {
-    if (!question.empty())
-      throw Error("--jsonl takes its questions from stdin; leave " + question.begin().key() + " out");
+    if (!question.empty()) throw Error("--jsonl takes its questions from stdin; expected no " + question.begin().key());
     std::ios::sync_with_stdio(false);
     return power::answer_lines(gauge, std::cin, std::cout) == 0 ? 0 : 1;
   }
@@ -158,7 +157,7 @@ int run(const EnergyArguments& arguments) {
   if (arguments.units) return print_units(gauge, arguments.json), 0;
   if (arguments.technologies) return print_technologies(gauge, arguments.json), 0;
   if (!arguments.export_kind.empty()) {
-    if (arguments.out.empty()) throw Error("--export needs --out DIR, the folder for its files");
+    if (arguments.out.empty()) throw Error("--export was given alone; expected --out DIR, the folder for its files");
     const std::string technology = question.value("technology", "osu018");
     if (technology.empty()) throw Error("--technology has an empty name; expected one of --technologies");
     power::export_tables(gauge, arguments.export_kind, technology, arguments.out,
@@ -175,7 +174,7 @@ int run(const EnergyArguments& arguments) {
   if (!arguments.a.empty() || !arguments.b.empty()) {
     const auto* unit = std::get_if<power::Question>(&any);
     if (arguments.a.empty() || arguments.b.empty() || !unit || !unit->record.empty() || unit->rung != power::Rung::L1)
-      throw Error("--a and --b are the two factors for --rung L1; give all three with --format");
+      throw Error("--a and --b are the two factors for --rung L1; expected all three with --format");
     answer = answer_counted(gauge, *unit, arguments);
   } else {
     answer = std::visit([&](const auto& asked) { return gauge.energy(asked); }, any);

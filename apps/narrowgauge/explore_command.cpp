@@ -271,7 +271,7 @@ void announce(const Explorer& explorer, const ExploreArguments& arguments) {
 
 int explore(const ExploreArguments& arguments) {
   if (arguments.resume && arguments.checkpoint.empty())
-    throw Error("--resume needs --checkpoint with the file to go on from");
+    throw Error("--resume needs --checkpoint; expected the file to go on from");
   const Stopwatch time;
   const Space space = load_space(arguments.space);
   io::Outputs outputs;

@@ -136,9 +136,8 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
   if (!arguments.quantize.dialect.empty() || arguments.quantize.rule != "exact" || arguments.requantize ||
       is_mx(find_gemm_format(arguments.quantize.format).scheme)) {
     throw Error(
-        "--sparse is for nvfp4, fp8 and luq by the exact rule with results in float32; take another --format, and "
-        "leave "
-        "--rule, --dialect and --requantize out");
+        "--sparse is for nvfp4, fp8 and luq by the exact rule with results in float32; expected such a --format, and "
+        "no --rule, --dialect or --requantize");
   }
   return NmPattern::of(arguments.sparse);
 }
@@ -146,11 +145,11 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
 /// What results become, and what is compressed, goes with the rest.
 void check_options(const GemmArguments& arguments) {
   if (arguments.compressed.any() && !arguments.sparse.empty())
-    throw Error("--compress-a, --compress-b and --compress-c are for dense products; leave --sparse out");
+    throw Error("--compress-a, --compress-b and --compress-c are for dense products; expected no --sparse");
   if ((arguments.compressed.c || arguments.relu || !arguments.result_format.empty()) && !arguments.requantize) {
     throw Error(
-        "--compress-c, --relu and --requantize-format are for requantized results, which --requantize asks for; add "
-        "it");
+        "--compress-c, --relu and --requantize-format are for requantized results, which --requantize asks for; "
+        "expected that, too");
   }
 }
 
@@ -160,7 +159,7 @@ std::optional<Dialect> dialect_of(const QuantizeFlags& flags, const CLI::App& co
   Dialect d = flags.dialect_of(flags.dialect, command);
   if (d.front == FrontStage::mean) {
     throw Error("--dialect " + flags.dialect +
-                " subtracts means, and what they add to the product is not computed here; take front=none, or "
+                " subtracts means, and what they add to the product is not computed here; expected front=none, or "
                 "`narrowgauge quantize` for the operands");
   }
   return d;
@@ -398,12 +397,11 @@ void print_report(const GemmArguments& arguments, const Work& work) {
 void check_outputs(const GemmArguments& arguments) {
   if (arguments.requantize && !arguments.out.empty()) {
     throw Error("--out " + io::shown(arguments.out) +
-                " is for results in float32, but --requantize makes codes and scales; name their files with "
-                "--out-prefix");
+                " is for results in float32, but --requantize makes codes and scales; expected --out-prefix");
   }
   if (!arguments.requantize && !arguments.out_prefix.empty()) {
     throw Error("--out-prefix " + io::shown(arguments.out_prefix) +
-                " is for requantized results, which --requantize asks for; add it, or write float32 with --out");
+                " is for requantized results, which --requantize asks for; expected that, or --out for float32");
   }
 }
 

@@ -79,7 +79,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   std::optional<Dialect> dialect;
   if (!arguments.compare.empty()) {
     if (!arguments.out_prefix.empty()) {
-      throw Error("--out-prefix was given with --compare, which writes no codes; drop one");
+      throw Error("--out-prefix was given with --compare, which writes no codes; expected one of them");
     }
     const std::string first = arguments.quantize.dialect.empty() ? "narrowgauge" : arguments.quantize.dialect;
     const std::array<Dialect, 2> both{arguments.quantize.dialect_of(first, command),
@@ -97,7 +97,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   if (format.a != format.b) {
     const std::string prefix = is_mx(format.scheme) ? "mxfp8_" : "fp8_";
     throw Error("--format " + arguments.quantize.format +
-                " names a format for each of two operands, but there is one matrix; use " + prefix +
+                " names a format for each of two operands, but there is one matrix; expected " + prefix +
                 std::string(desc(format.a).name) + " or " + prefix + std::string(desc(format.b).name));
   }
   const Axis axis = choose("--axis", arguments.axis, axes);

@@ -53,11 +53,12 @@ QuantizeOptions QuantizeFlags::options() const {
 
 Dialect QuantizeFlags::dialect_of(const std::string& text, const CLI::App& command) const {
   Dialect d = parse_dialect(text);
-  if (command.count("--rule") > 0) throw Error("--rule was given beside a dialect, which decides that; drop one");
+  if (command.count("--rule") > 0)
+    throw Error("--rule was given beside a dialect, which decides that; expected one of them");
   if (command.count("--format") > 0) {
     const GemmFormat& asked = find_gemm_format(format);
     if (asked.a != asked.b || is_mx(asked.scheme) != is_mx(d.scheme) || !has_block_scales(asked.scheme)) {
-      throw Error("--format " + format + " is not one of the dialect " + std::string(d.name) + "; leave it out");
+      throw Error("--format " + format + " is not one of the dialect " + std::string(d.name) + "; expected none");
     }
     d.scheme = asked.scheme;
     d.element = asked.a;

@@ -105,11 +105,10 @@ void finish_report() {
   if (poll(&reader, 1, 0) == 1 && (reader.revents & POLLERR) != 0) {
     throw Error(
         "the report could not be written to standard output: its reader has closed the pipe; expected one that reads "
-        "to "
-        "the end, or a file");
+        "to the end, or a file");
   }
   throw Error("the report could not be written to standard output" +
-              (errno ? std::string(": ") + std::strerror(errno) : "") + "; check free space");
+              (errno ? std::string(": ") + std::strerror(errno) : "") + "; expected free space");
 }
 
 ProgressBar::~ProgressBar() {
