@@ -251,25 +251,6 @@ def counter(f: Figures) -> str:
     return ", ".join(number(f.flips("rtl", unit, "uniform", "counter")) for unit, _ in POINTS)
 
 
-def network_table(f: Figures) -> str:
-    rows = []
-    for network in f.l1["paper"]["networks"]:
-        row = [network["name"], f"{network['macs'] / 1e9:.2f}"]
-        for mac in f.l1["paper"]["macs"]:
-            row.append(f"{network['macs'] * mac['unsigned'] / 1e9:.1f}")
-        rows.append(row)
-        for name, flips in (
-            ("L1 golden", lambda b: f.flips("model", f"split{b}_mac_sorted", "half_normal")),
-            ("L2 transitions", lambda b: f.toggles(f"split{b}_mac_sorted", "half_normal")),
-        ):
-            row = [f"- {name}", ""]
-            row += [
-                "" if m["b"] == 5 else f"{network['macs'] * flips(m['b']) / 1e9:.1f}" for m in f.l1["paper"]["macs"]
-            ]
-            rows.append(row)
-    return table(["network", "GMAC", *(f"b = {m['b']}" for m in f.l1["paper"]["macs"])], rows)
-
-
 def theory_table(f: Figures) -> str:
     return table(
         ["budget b", "bx", "R", "error of regular quantization / PANN's"],
@@ -318,7 +299,6 @@ def page(f: Figures) -> str:
         against_signed=signed_ratio(f),
         counter=counter(f),
         theory=theory_table(f),
-        networks=network_table(f),
     )
 
 
