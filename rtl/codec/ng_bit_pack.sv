@@ -38,18 +38,19 @@ module ng_bit_pack #(
 
   // 1: so that a wrong Width gets as far as the message
   localparam int FillWidth = Width > 1 ? $clog2(Width) : 1;
-  logic [Width-1:0]          held_q, word;
+  logic [Width-1:1]          held_q;  // with a bit in the lowest place, the word is full and leaves
+  logic [Width-1:0]          word;
   logic [FillWidth-1:0]      fill_q;
   logic [FillWidth:0]        sum;
-  logic [Width+CodeBits-1:0] joined;  // held bits and code
+  logic [Width+CodeBits-2:0] joined;  // held bits and code
   logic                      tail_q, room, push, last, whole, exact;
   assign ready_o = room & ~tail_q;
   assign push = valid_i & ready_o;
-  assign joined = {held_q, CodeBits'(0)} | ({code_i, Width'(0)} >> fill_q);
+  assign joined = {held_q, CodeBits'(0)} | ({code_i, (Width-1)'(0)} >> fill_q);
   assign sum = {1'b0, fill_q} + (FillWidth+1)'(length_i);
   assign whole = sum[FillWidth];          // the word is full
   assign exact = ~|sum[FillWidth-1:0];    // and no bit is left
-  assign word = tail_q ? held_q : joined[Width+CodeBits-1 -: Width];
+  assign word = tail_q ? {held_q, 1'b0} : joined[Width+CodeBits-2 -: Width];
   assign last = tail_q | (last_i & (~whole | exact));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -64,8 +65,8 @@ module ng_bit_pack #(
         tail_q <= 1'b0;
       end
     end else if (push) begin
-      held_q <= whole ? Width'(joined[CodeBits-1:0]) << (Width - CodeBits) : last_i ? '0
-          : joined[Width+CodeBits-1 -: Width];
+      held_q <= whole ? (Width-1)'(joined[CodeBits-2:0]) << (Width - CodeBits) : last_i ? '0
+          : joined[Width+CodeBits-2 -: Width-1];
       fill_q <= last_i & ~whole ? '0 : sum[FillWidth-1:0];
       tail_q <= last_i & whole & ~exact;
     end

@@ -68,7 +68,7 @@ class LogPruneBench {
     expected_.abandon();  // any cycle may be the last before a reset
     output_.clear();
     sums_ = {};
-    beats_ = 0;
+    beats_ = waiting_ = 0;
     dut_.reset(0);  // no clock edge
     const auto when = [] { return "after a reset without a clock edge"; };
     bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
@@ -157,12 +157,15 @@ class LogPruneBench {
     const bool move = !dut_->valid_o || ready;
     bench_.expect(dut_->valid_o || expected_.empty() || moves_ < expected_.front().moves + 4,
                   [] { return "a beat is not offered although nothing is before it"; });
-    bench_.expect(expected_.size() <= 5, [] { return "more beats are in the unit than fit"; });
+    bench_.expect_eq("ready_o", bool(dut_->ready_o), waiting_ < 2,
+                     [] { return "room in the queue in front, or none"; });
+    if (move && waiting_ > 0) --waiting_;
     if (valid && dut_->ready_o) {
       for (const std::uint16_t x : numbers) sums_.add(x, frac_bits);
       beat.sums = sums_;
       beat.moves = moves_ + move;
       expected_.push_back(beat);
+      ++waiting_;
       longest_ = std::max(longest_, ++beats_);
       if (last) sums_ = {}, beats_ = 0;
     }
@@ -189,8 +192,9 @@ class LogPruneBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   Scoreboard<Beat> expected_{bench_, "beats"};
-  LogSums sums_;      // of the tensor that comes
-  double zeros_ = 0;  // how likely a beat is all zeros
+  LogSums sums_;               // of the tensor that comes
+  double zeros_ = 0;           // how likely a beat is all zeros
+  std::uint64_t waiting_ = 0;  // beats in the queue in front of the registers
   std::uint64_t beats_ = 0, longest_ = 0, moves_ = 0, kept_ = 0, raised_ = 0, zeroed_ = 0;
 };
 

@@ -128,8 +128,10 @@ struct Tester : QuantizerTester<lanes, code_bits, random_bits, mantissa_bits + 8
           code = static_cast<std::uint16_t>(((near + rng.below(3) - 1) & 0x7FFF) | sign);
           break;
         }
-        case 2: {  // from below what few random bits see to above the largest number
-          const int field = std::clamp(static_cast<int>(rng.below(38)) - 26 + static_cast<int>(exponent), 0, 255);
+        case 2: {  // from below what few random bits see to above the largest number, or a power of two away
+          const int distance =
+              rng.bits(1) ? static_cast<int>(rng.below(38)) - 26 : (1 << rng.below(8)) * (rng.bits(1) ? 1 : -1);
+          const int field = std::clamp(distance + static_cast<int>(exponent), 0, 255);
           code = static_cast<std::uint16_t>(static_cast<std::uint32_t>(field) << 7 | rng.bits(7) | sign);
           break;
         }

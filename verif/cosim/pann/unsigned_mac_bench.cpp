@@ -43,7 +43,7 @@ class UnsignedMacBench {
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       if (bench_.rng().chance(0.0005)) {
         reset();
-        open = false;
+        open = bench_.rng().bits(1);  // a product behind a reset begins a sum, marked as its first or not
       }
       const bool valid = bench_.rng().chance(0.7), first = !open || bench_.rng().chance(0.01);
       if (valid && first) {
