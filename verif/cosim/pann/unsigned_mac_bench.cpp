@@ -69,11 +69,14 @@ class UnsignedMacBench {
 
   void reset() {
     dut_->valid_i = 0;
-    dut_.reset();
+    dut_.reset(0);  // no clock edge
     x_.clear();
     w_.clear();
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, [] { return "after reset"; });
-    bench_.expect_eq("result_o", get_signed(dut_->result_o, 0, acc_width), 0, [] { return "after reset"; });
+    minus_ = false;
+    const auto when = [] { return "after a reset without a clock edge"; };
+    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+    bench_.expect_eq("result_o", get_signed(dut_->result_o, 0, acc_width), 0, when);
+    dut_.reset();
   }
 
   void cycle(bool valid, bool first, bool last, std::uint32_t x, std::uint32_t w, bool negative) {

@@ -61,6 +61,13 @@ class QuantizeTeBench {
         for (int i = 0; i < 100; ++i) cycle(random(0), true, true, 0x40000000);
         reset();
       }
+      if (tensor % 8 == 3) {  // or it is offered until its turn comes
+        begin(0x3F800000, false);
+        for (int i = 0; !dut_->ready_o && i < 20'000; ++i) cycle({}, false, true, 0x40000000);
+        begin(0x40000000);
+        for (int i = 0; i < 100; ++i) check(random(i % 6));
+        drain();
+      }
     }
     bench_.expect(tensor > 2, [] { return "the budget is too small for three tensors"; });
     return bench_.finish();

@@ -55,6 +55,7 @@ class SmoothTokenBench {
     row_.clear();
     expected_.abandon();  // any cycle may be the last before a reset
     output_.clear();
+    rows_ = 0;
     too_long_ = false;
     dut_.reset(0);  // no clock edge
     const auto when = [] { return "after a reset without a clock edge"; };
@@ -124,9 +125,15 @@ class SmoothTokenBench {
     const bool offered = !expected_.empty() && cycle_ >= expected_.front().since + 2;
     bench_.expect_eq("valid_o", bool(dut_->valid_o), offered,
                      [] { return "two cycles after a row was whole, or not"; });
+    // A row leaves its bank with the fetch of its last beat.
+    const std::uint64_t full = rows_ - (offered && expected_.front().last ? 1 : 0);
+    bench_.expect_eq("ready_o", bool(dut_->ready_o), full < 2, [] { return "a bank without a row, or none"; });
     if (offered && dut_->valid_o) {
       compare(expected_.front());
-      if (ready) expected_.pop_front();
+      if (ready) {
+        rows_ -= expected_.front().last;
+        expected_.pop_front();
+      }
     }
     if (valid && dut_->ready_o) take(beat, last);
     dut_.tick();
@@ -159,6 +166,7 @@ class SmoothTokenBench {
       expected_.push_back(each);
     }
     expected_.back().last = true;
+    ++rows_;
     row_.clear();
   }
 
@@ -169,6 +177,7 @@ class SmoothTokenBench {
   Scoreboard<Beat> expected_{bench_, "beats"};
   unsigned centre_ = 0;  // no number of a plain row has an exponent above it
   bool plain_ = false, too_long_ = false;
+  std::uint64_t rows_ = 0;  // whole ones whose last beat has not left
   std::uint64_t cycle_ = 0, cut_ = 0, whole_ = 0;
 };
 
