@@ -23,6 +23,7 @@ class Port:
     output: bool
     width: int
     signed: bool
+    constant: bool  # the unit drives it with constants
 
 
 @dataclass
@@ -36,7 +37,13 @@ def ports_of(design: Path, top: str) -> list[Port]:
     """The ports of a module in a file that Yosys' write_json made."""
     ports = json.loads(design.read_text())["modules"][top]["ports"]
     return [
-        Port(name, port["direction"] == "output", len(port["bits"]), bool(port.get("signed")))
+        Port(
+            name,
+            port["direction"] == "output",
+            len(port["bits"]),
+            bool(port.get("signed")),
+            all(isinstance(bit, str) for bit in port["bits"]),
+        )
         for name, port in ports.items()
     ]
 
@@ -66,7 +73,9 @@ def mutants_of(ports: list[Port]) -> list[str]:
 
 
 def errors_of(ports: list[Port]) -> list[str]:
-    return [port.name for port in ports if port.output and port.width == 1 and port.name in ERRORS]
+    return [
+        port.name for port in ports if port.output and port.width == 1 and not port.constant and port.name in ERRORS
+    ]
 
 
 def shell(top: str, inner: str, ports: list[Port], mutants: list[str], first: int, width: int) -> str:

@@ -16,11 +16,10 @@ the proof is ABC's.
 from __future__ import annotations
 
 import random
-import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from ngtools import ngflow
 from ngtools.ngflow import FlowError
 
 PATTERNS = 4096  # a round of simulation
@@ -161,32 +160,23 @@ def write_pair(
         write_combinational(path, inputs, [literals[end] for end in aig.outputs] + following, gates)
 
 
-def abc(script: str, seconds: float) -> str:
-    try:
-        return subprocess.run(
-            ["yosys-abc", "-q", script], capture_output=True, text=True, timeout=3 * seconds, check=False
-        ).stdout
-    except subprocess.TimeoutExpired:
-        return ""
-
-
 def proven_masked(original: Path, faulty: Path, work: Path, seconds: float) -> bool:
     """Whether the designs of two AIGER files, whose inputs, latches and outputs correspond, are proven equivalent so."""
     pair, found = (work / "masked_a.aig", work / "masked_b.aig"), work / "masked.cex"
     found.unlink(missing_ok=True)
     flat = "".join(f"read {a}; comb; strash; write_aiger {b}; " for a, b in zip((original, faulty), pair, strict=True))
-    abc(f"{flat}miter -n {pair[0]} {pair[1]}; sat -C 100000; write_cex {found}", seconds)
+    ngflow.run_abc(f"{flat}miter -n {pair[0]} {pair[1]}; sat -C 100000; write_cex {found}", seconds)
     case = [int(bit) for bit in found.read_text() if bit in "01"] if found.exists() else []
     left, right = read_aig(original), read_aig(faulty)
     if len(case) != left.inputs + len(left.latches):
         return False
     changed, guards = observed(left, right, case, random.Random(1))
-    end = time.monotonic() + seconds
+    end = ngflow.seconds_of_children() + seconds
     for guard in guards if changed else []:
-        limit = int(end - time.monotonic())
+        limit = int(end - ngflow.seconds_of_children())
         if limit < 1:
             break
         write_pair(left, right, changed, guard, pair)
-        if "are equivalent" in abc(f"cec -n -T {limit} {pair[0]} {pair[1]}", seconds):
+        if "are equivalent" in ngflow.run_abc(f"cec -n -T {limit} {pair[0]} {pair[1]}", limit):
             return True
     return False

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+import resource
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ngtools import systemverilog
@@ -149,6 +151,32 @@ def yosys_read(
         f"hierarchy -check -top {top}{overrides}",
         f"rename -top {top}",
     ]
+
+
+def seconds_of_children() -> float:
+    """CPU time of the programs that this process ran and waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def cpu_limit(seconds: float) -> Callable[[], None]:
+    """What a new process does first (preexec_fn), so that SIGXCPU ends it after this much CPU time."""
+    limit = int(seconds) + 1
+    return lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+
+
+def run_abc(script: str, seconds: float) -> str:
+    """What ABC prints, or '' when it uses more than this much CPU time: a busy machine takes nothing from a proof."""
+    done = subprocess.run(
+        ["yosys-abc", "-q", script],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=cpu_limit(seconds),
+    )
+    if "Empty network" in done.stdout:  # it exits with 0 even when it cannot read a file
+        raise FlowError(f"yosys-abc -q '{script}' failed: {done.stdout.strip()}")
+    return "" if done.returncode < 0 else done.stdout
 
 
 def run_yosys(commands: list[str], log: Path) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a bench against every injected fault and reports the share it kills.
 
-A fault is killed when the bench reports an error, or when it makes the unit hang (20 times the time of the original run).
+A fault is killed when the bench reports an error, or when it makes the unit hang (20 times the CPU time of the original run).
 A survivor is a hole in the bench unless the faulty design is proven equivalent to the original (the same text, as when a
 constant is stuck at its own value; else ABC's cec over all inputs and all states; with registers also that what it changes is
 not read (ngtools.masked), or dsec from the reset state). The test fails on any survivor without such a proof, and when fewer than 20
@@ -13,25 +13,29 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
-import time
 from collections.abc import Collection
 from pathlib import Path
 
 from ngtools import masked, ngflow
 
 
-def run_bench(bench: Path, fault: int, vectors: int, seed: int, timeout: float | None) -> tuple[str, str]:
-    """-> ('passed' | 'killed' | 'hung' | 'broken', last lines of the output)"""
+def run_bench(bench: Path, fault: int, vectors: int, seed: int, seconds: float) -> tuple[str, str]:
+    """-> ('passed' | 'killed' | 'hung' | 'broken', last lines of the output); hung: it used this much CPU time"""
     env = os.environ | {"NG_MUTANT": str(fault), "NG_VECTORS": str(vectors), "NG_SEED": str(seed)}
     env["NG_MAX_ERRORS"] = "20" if fault == 0 else "1"
-    try:
-        done = subprocess.run(
-            [bench], env=env, capture_output=True, text=True, errors="replace", timeout=timeout, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return "hung", ""
-    return {0: "passed", 1: "killed"}.get(done.returncode, "broken"), (done.stdout + done.stderr)[-2000:]
+    done = subprocess.run(
+        [bench],
+        env=env,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        preexec_fn=ngflow.cpu_limit(seconds),
+    )
+    outcomes = {0: "passed", 1: "killed", -signal.SIGXCPU: "hung"}
+    return outcomes.get(done.returncode, "broken"), (done.stdout + done.stderr)[-2000:]
 
 
 METHODS = ("identical", "combinational", "masked", "sequential")
@@ -82,15 +86,7 @@ def proven_equivalent(design: Path, fault: str, work: Path, seconds: float, meth
             if masked.proven_masked(aigs[0], aigs[1], work, seconds):
                 return method
             continue
-        try:
-            done = subprocess.run(
-                ["yosys-abc", "-q", scripts[method]], capture_output=True, text=True, timeout=3 * seconds, check=False
-            )
-        except subprocess.TimeoutExpired:
-            continue
-        if "Empty network" in done.stdout:  # it exits with 0 even when it cannot read a file
-            raise ngflow.FlowError(f"yosys-abc -q '{scripts[method]}' failed: {done.stdout.strip()}")
-        if "are equivalent" in done.stdout:
+        if "are equivalent" in ngflow.run_abc(scripts[method], 3 * seconds):
             return method
     return ""
 
@@ -102,7 +98,7 @@ def main() -> int:
     parser.add_argument("--faults", required=True, type=Path, help="path without suffix of make_mutants.py's output")
     parser.add_argument("--vectors", type=int, required=True, help="budget of each run")
     parser.add_argument("--seed", type=int, default=int(os.environ.get("NG_SEED", "1")))
-    parser.add_argument("--proof-seconds", type=float, default=60, help="time limit of each equivalence proof")
+    parser.add_argument("--proof-seconds", type=float, default=60, help="limit of CPU time of each equivalence proof")
     parser.add_argument(
         "--at-least", type=int, default=20, help="faults that have to matter, or the share means little"
     )
@@ -110,9 +106,9 @@ def main() -> int:
 
     faults = args.faults.with_suffix(".txt").read_text().splitlines()
     proofs = args.faults.with_suffix(".proofs")
-    begin = time.monotonic()
-    outcome, text = run_bench(args.bench, 0, args.vectors, args.seed, None)
-    seconds = time.monotonic() - begin
+    begin = ngflow.seconds_of_children()
+    outcome, text = run_bench(args.bench, 0, args.vectors, args.seed, 3600)
+    seconds = ngflow.seconds_of_children() - begin
     if outcome != "passed":
         print(text)
         print(f"{args.name}: the design without a fault must pass its bench, but it {outcome}")

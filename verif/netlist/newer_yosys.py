@@ -82,10 +82,10 @@ def equal(top: str, params: dict[str, int], work: Path) -> str:
     ]
     ngflow.run_yosys(commands, work / "miter.log")
     script = f"read {work / 'miter.aig'}; strash; iprove"
-    done = subprocess.run(["yosys-abc", "-q", script], capture_output=True, text=True, timeout=900, check=False)
-    if re.search(r"^UNSATISFIABLE", done.stdout, re.M):
+    said = ngflow.run_abc(script, 900)
+    if re.search(r"^UNSATISFIABLE", said, re.M):
         return ""
-    return f"not proven equal: {done.stdout.strip()[-300:] or done.stderr.strip()[-300:]}"
+    return f"not proven equal: {said.strip()[-300:] or 'ABC ended early, or used more than 900 s of CPU time'}"
 
 
 def prove(unit: str, name: str) -> str:
