@@ -42,7 +42,7 @@ from ngtools.status import described
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
 AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
-SHARED = ("unit", "top", "parameters", "source_sha256", "layout", "tools")  # of a record, the same on all targets
+SHARED = ("unit", "top", "parameters", "source_sha256", "names", "tools")  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -123,13 +123,13 @@ def counted(cells: dict[str, int], rules: dict[str, dict[str, int]]) -> dict[str
 
 def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> dict:
     """Counts of one unit on one target."""
-    files = ngflow.sources(top)
     netlist = work / "netlist.json"
     commands = [command.format(top=top) for command in target["yosys"]]
     # `check` before mapping: a combinational loop or a floating net would make the figure meaningless.
     ngflow.run_yosys(
-        [*ngflow.yosys_read(top, files, params), "proc", "check -assert", *commands, f"write_json {netlist}"],
+        [*ngflow.bare_read(top, params, work), "proc", "check -assert", *commands, f"write_json {netlist}"],
         work / "synth.log",
+        work,
     )
     cells = count_cells(json.loads(netlist.read_text()), top)
     result = {"recipe": commands, **counted(cells, target["counts"]), "cells": cells}
@@ -138,15 +138,14 @@ def synthesize(top: str, params: dict[str, int], target: dict, work: Path) -> di
 
 def wrapped(top: str, params: dict[str, int], target: dict, work: Path) -> Path:
     """The netlist of the unit between registers, as place and route takes it."""
-    files = ngflow.sources(top)
-    load = ngflow.yosys_read(top, files, params)
+    load = ngflow.bare_read(top, params, work)
     ports_file, wrapper_file, netlist = (work / name for name in ("ports.json", "wrapper.v", "pnr.json"))
-    ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log")
+    ngflow.run_yosys([*load, "proc", f"write_json {ports_file}"], work / "ports.log", work)
     wrapper_file.write_text(ngflow.wrapper(top, json.loads(ports_file.read_text())["modules"][top]["ports"]))
     ngflow.run_yosys(
         [
             *load,
-            f"read_verilog {wrapper_file}",
+            f"read_verilog {wrapper_file.name}",
             *(command.format(top="pnr_top") for command in target["yosys"]),
             # Where a cell comes from is in the names; attributes would hold the folder of the run.
             "setattr -unset src */*",
@@ -154,6 +153,7 @@ def wrapped(top: str, params: dict[str, int], target: dict, work: Path) -> Path:
             f"write_json {netlist}",
         ],
         work / "pnr_synth.log",
+        work,
     )
     return netlist
 
@@ -197,7 +197,7 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict]) -> dic
         "top": unit["top"],
         "parameters": params,
         "source_sha256": ngflow.design_hash(ngflow.sources(unit["top"])),
-        "layout": ngflow.layout_hash(ngflow.sources(unit["top"])),
+        "names": ngflow.names_hash(ngflow.sources(unit["top"])),
         "tools": [ngflow.yosys_version()],
         "targets": {},
     }
@@ -250,8 +250,8 @@ def differences(record: dict) -> list[str]:
     found = []
     if ngflow.yosys_version() not in record["tools"]:
         found.append(f"recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}")
-    if record["layout"] != ngflow.layout_hash(ngflow.sources(record["top"])):
-        found.append("recorded with another layout of the same RTL")
+    if record["names"] != ngflow.names_hash(ngflow.sources(record["top"])):
+        found.append("recorded with other names of signals in the same RTL")
     return found
 
 
@@ -272,7 +272,7 @@ def check(name: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
     then = record["targets"][on]
-    # Figures of one version of a mapper, or of one layout, bind nobody who has another.
+    # Figures of one version of a mapper, or of one choice of names, bind nobody who has another.
     if others := differences(record):
         print(f"{name}: notice: {' and '.join(others)}: nothing is compared")
         budget = {k: v for k, v in entry.get("budget", {}).items() if k.removeprefix(f"{on}.") in now}

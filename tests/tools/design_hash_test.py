@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorded hash of RTL depends on: ngflow.design_hash."""
+"""What a recorded hash of RTL depends on: ngflow.design_hash; and what Yosys gets to count: ngflow.bare."""
 
 from __future__ import annotations
 
@@ -26,6 +26,13 @@ module ng_x #(parameter int Width = 4) (input logic [Width-1:0] a_i, output logi
   end
 endmodule
 """
+
+
+def bare(text: str) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ng_x.sv"
+        path.write_text(text)
+        return ngflow.bare(path)
 
 
 def code_hash(text: str) -> str:
@@ -73,6 +80,13 @@ class DesignHash(unittest.TestCase):
         assert self.changed("gen_narrow\n", 'gen_narrow\n    initial $display("x");\n')
         # A branch that a check decides over is hardware.
         assert self.changed("Width); end", "Width); end else begin : gen_y end")
+
+    def test_what_is_counted_has_no_layout_but_names(self):
+        check = next(line for line in DESIGN.splitlines() if "$fatal" in line) + "\n"
+        assert bare(DESIGN) == bare(DESIGN.replace("// A comment.", "").replace(check, "").replace(";", " ;\n"))
+        assert bare(DESIGN) != bare(DESIGN.replace("{left, right}", "{right, left}"))
+        assert bare(DESIGN) != bare(DESIGN.replace("u_y", "u_z"))
+        assert bare(bare(DESIGN)) == bare(DESIGN)
 
     def test_every_check_of_the_project_is_left_out(self):
         files = list(ngflow.RTL.rglob("*.sv"))

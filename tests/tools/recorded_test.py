@@ -128,10 +128,10 @@ class Area(unittest.TestCase):
 
     NAME = "rht16_folded"
 
-    def checked(self, version: str, lut4: int, layout: str = "", **more: object) -> tuple[int, str]:
-        """Exit code and text of --check, if the mapping had so many LUT4 under this Yosys and the record this layout."""
+    def checked(self, version: str, lut4: int, names: str = "", **more: object) -> tuple[int, str]:
+        """Exit code and text of --check, if the mapping had so many LUT4 under this Yosys and the record these names."""
         record = synth.load_record(self.NAME)
-        record["layout"] = layout or ngflow.layout_hash(ngflow.sources(record["top"]))
+        record["names"] = names or ngflow.names_hash(ngflow.sources(record["top"]))
         now = {**record["targets"]["ice40"], "lut4": lut4, **more}
         fresh = ngflow.design_hash(ngflow.sources(record["top"]))
         out = io.StringIO()
@@ -189,10 +189,10 @@ class Area(unittest.TestCase):
         assert status == 0, said
         assert "the budget in the unit's record is" not in said
 
-    def test_another_layout_is_a_notice(self) -> None:
-        status, said = self.checked(self.version, self.lut4 + 1, layout="another")
+    def test_other_names_are_a_notice(self) -> None:
+        status, said = self.checked(self.version, self.lut4 + 1, names="another")
         assert status == 0, said
-        assert "notice: recorded with another layout of the same RTL" in said
+        assert "notice: recorded with other names of signals in the same RTL" in said
         status, said = self.checked(self.version, self.lut4 + 1)
         assert status == 1, said
 
@@ -210,7 +210,7 @@ class Records(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.enterContext(mock.patch.object(synth, "RECORDS", Path(folder.name)))
-        design = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "layout": "0"}
+        design = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "names": "0"}
         self.shared = {**design, "tools": ["Yosys 1"]}
 
     def test_saved_and_loaded(self) -> None:

@@ -90,12 +90,17 @@ def design_hash(files: list[Path]) -> str:
     return digest.hexdigest()
 
 
-def layout_hash(files: list[Path]) -> str:
-    """Of the files as they are: lines and names get into Yosys' names of cells, and those move its counts."""
+def names_hash(files: list[Path]) -> str:
+    """Of what bare_read gives Yosys: names of local signals count, since they move its counts of cells."""
     digest = hashlib.sha256()
     for path in files:
-        digest.update(path.read_bytes())
+        digest.update(bare(path).encode() + b"\n")
     return digest.hexdigest()[:16]
+
+
+def bare(path: Path) -> str:
+    """The text of a file without comments, layout and checks, so that none of them moves the counts of a mapper."""
+    return systemverilog.hardware(path, number_locals=False) + "\n"
 
 
 def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Path]:
@@ -144,13 +149,25 @@ def yosys_read(
 ) -> list[str]:
     """Yosys commands that load `top` with parameters, whatever its hierarchy, under its plain name."""
     macro = "".join(f" -D{name}" for name in defines or [])
+    return _read(top, list(map(from_root, files)), params, flags + macro)
+
+
+def _read(top: str, names: list[str], params: dict[str, int], flags: str) -> list[str]:
     # -defer: parameters first, elaboration after. 32'sh: Yosys takes no negative decimals here.
     overrides = "".join(f" -chparam {name} 32'sh{value & 0xFFFFFFFF:08x}" for name, value in params.items())
     return [
-        f"read_verilog -sv -defer {flags}{macro} " + " ".join(map(from_root, files)),
+        f"read_verilog -sv -defer {flags} " + " ".join(names),
         f"hierarchy -check -top {top}{overrides}",
         f"rename -top {top}",
     ]
+
+
+def bare_read(top: str, params: dict[str, int], folder: Path) -> list[str]:
+    """As yosys_read, of the bare text of the files, which goes into the folder that Yosys has to run in."""
+    files = sources(top)
+    for path in files:
+        (folder / path.name).write_text(bare(path))
+    return _read(top, [path.name for path in files], params, "")
 
 
 def seconds_of_children() -> float:
@@ -179,7 +196,7 @@ def run_abc(script: str, seconds: float) -> str:
     return "" if done.returncode < 0 else done.stdout
 
 
-def run_yosys(commands: list[str], log: Path) -> str:
+def run_yosys(commands: list[str], log: Path, folder: Path = ROOT) -> str:
     """Runs Yosys on the commands (also written next to the log as a script); returns the log text."""
     log = log.resolve()
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -187,7 +204,7 @@ def run_yosys(commands: list[str], log: Path) -> str:
     script.write_text("\n".join(commands) + "\n")
     try:
         done = subprocess.run(
-            ["yosys", "-q", "-l", str(log), "-s", str(script)], capture_output=True, text=True, check=False, cwd=ROOT
+            ["yosys", "-q", "-l", str(log), "-s", str(script)], capture_output=True, text=True, check=False, cwd=folder
         )
     except FileNotFoundError:
         raise FlowError("yosys was not found; install it (Debian: apt-get install yosys)") from None

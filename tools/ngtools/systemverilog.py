@@ -51,9 +51,10 @@ LOCAL = {  # where a name is made that nothing outside the module sees
 FOREIGN = {syntax.SyntaxKind.NamedPortConnection, syntax.SyntaxKind.NamedParamAssignment}
 
 
-def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",)) -> str:
+def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",), number_locals: bool = True) -> str:
     """The code that decides over the hardware, a token a line, as the preprocessor leaves it with `defines`: without
-    comments, layout and elaboration checks, and with local signals numbered in their order, whatever they are called.
+    comments, layout and elaboration checks. Local signals are numbered in their order, whatever they are called; with
+    their names instead, a tool can read it.
     """
     local: dict[str, str] = {}
     tokens: list[str] = []
@@ -76,7 +77,8 @@ def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",)) -> str:
         return slang.VisitAction.Skip if is_check(node) else slang.VisitAction.Advance
 
     root = parse(path, defines).root
-    root.visit(declare)
+    if number_locals:
+        root.visit(declare)
     root.visit(visit)
     return "\n".join(tokens)
 
