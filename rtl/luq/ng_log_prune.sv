@@ -76,10 +76,10 @@ module ng_log_prune #(
   ng_fifo2 #(
     .Width(Lanes * (16 + RandBits) + 16)
   ) u_fifo (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .ready_o(ready_o),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
     .data_i ({data_i, rand_i, threshold_i, last_i}),
     .valid_o(head_valid),
     .ready_i(move),
