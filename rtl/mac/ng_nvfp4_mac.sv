@@ -39,20 +39,19 @@ module ng_nvfp4_mac #(
   end
 `endif
 
-  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1)
-      + ((DotCuts >> 3) & 1) + ((DotCuts >> 4) & 1);
+  localparam int Stages = ng_prim_pkg::cut_count(DotCuts);
 
   logic signed [47:0] term;
   logic               term_nan;
   ng_dot_nvfp4 #(
     .Cuts(DotCuts)
   ) u_dot (
-    .clk_i    (clk_i),
+    .clk_i,
     .en_i     (1'b1),
-    .a_i      (a_i),
-    .b_i      (b_i),
-    .a_scale_i(a_scale_i),
-    .b_scale_i(b_scale_i),
+    .a_i,
+    .b_i,
+    .a_scale_i,
+    .b_scale_i,
     .term_o   (term),
     .nan_o    (term_nan)
   );
@@ -78,16 +77,16 @@ module ng_nvfp4_mac #(
     .AccWidth (AccWidth),
     .Split    (Split)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(valid[Stages]),
     .first_i(first[Stages]),
     .term_i (term),
     .nan_i  (term_nan),
     .pinf_i (1'b0),
     .ninf_i (1'b0),
-    .acc_o  (acc_o),
-    .nan_o  (nan_o),
+    .acc_o,
+    .nan_o,
     .pinf_o (unused_pinf),
     .ninf_o (unused_ninf)
   );
