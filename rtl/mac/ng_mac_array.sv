@@ -144,24 +144,33 @@ module ng_mac_array #(
   // finished job does, to the shadow registers. The array stands still while a beat would overwrite
   // a job that has to wait for these.
   logic              move_q, shadow_en_q, take;
-  logic [Stages:1]   valid_q, first_q, last_q, advance;
+  logic [Stages:0]   valid;                 // [0]: of the beat that comes in
+  logic [Stages:1]   first_q, last_q, advance;
   logic              done_q;                // the accumulators hold a finished job
   logic              drain_q;               // the shadow registers hold rows that have not left
   logic              queue_ready, row_last_q;
-  logic              move_d, shadow_en_d, done_d, drain_d, queue_ready_d, row_last_d;
-  logic [Stages:1]   valid_d;
+  logic              move_d, shadow_en_d, done_d, drain_d, queue_ready_d, row_last_d, last_valid_d;
 
   assign ready_o = move_q;
   assign take = valid_i & move_q;
-  assign advance = move_q ? valid_q : '0;
-  assign valid_d = move_q ? {valid_q[Stages-1:1], valid_i} : valid_q;
+  assign advance = move_q ? valid[Stages:1] : '0;
+  assign last_valid_d = move_q ? valid[Stages-1] : valid[Stages];
   assign done_d = (advance[Stages] & last_q[Stages]) | (done_q & ~shadow_en_q);
   assign shadow_en_d = done_d & (~drain_d | (queue_ready_d & row_last_d));
-  assign move_d = ~(valid_d[Stages] & done_d) | shadow_en_d;
+  assign move_d = ~(last_valid_d & done_d) | shadow_en_d;
+
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (move_q),
+    .valid_i,
+    .valid_o(valid)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q     <= '0;
       first_q     <= '0;
       last_q      <= '0;
       done_q      <= 1'b0;
@@ -172,7 +181,6 @@ module ng_mac_array #(
         first_q <= {first_q[Stages-1:1], first_i};
         last_q  <= {last_q[Stages-1:1], last_i};
       end
-      valid_q     <= valid_d;
       done_q      <= done_d;
       shadow_en_q <= shadow_en_d;
       move_q      <= move_d;
@@ -316,15 +324,17 @@ module ng_mac_array #(
   // rows in conversion: [0] goes in, the highest comes out
   logic [ConvertStages:0] convert_valid, convert_last;
   logic [Cols*32-1:0]     row_data;
-  assign convert_valid[0] = drain_q;
+  ng_valid_pipe #(
+    .Depth(ConvertStages)
+  ) u_convert_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (queue_ready),
+    .valid_i(drain_q),
+    .valid_o(convert_valid)
+  );
   assign convert_last[0] = row_last_q;
   for (genvar s = 0; s < ConvertStages; s++) begin : gen_stage
-    logic row_valid_q;
-    assign convert_valid[s+1] = row_valid_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) row_valid_q <= 1'b0;
-      else if (queue_ready) row_valid_q <= convert_valid[s];
-    end
     ng_cut #(
       .Width (1),
       .Enable(1)

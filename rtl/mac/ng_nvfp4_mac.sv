@@ -58,16 +58,19 @@ module ng_nvfp4_mac #(
 
   // ---- beside the cuts: [0] goes in, the highest comes out
   logic [Stages:0] valid, first;
-  assign valid[0] = valid_i;
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (1'b1),
+    .valid_i,
+    .valid_o(valid)
+  );
   assign first[0] = first_i;
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    logic valid_q, first_q;
-    assign valid[s+1] = valid_q;
+    logic first_q;
     assign first[s+1] = first_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else valid_q <= valid[s];
-    end
     always_ff @(posedge clk_i) first_q <= first[s];
   end
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names for the cuts (docs/cuts.md) of the primitives, and what every unit with cuts counts.
 package ng_prim_pkg;
+  // A unit uses what it needs.
+  // verilator lint_off UNUSEDPARAM
 
   // Bits of Cuts of ng_normalize and ng_normalize_limited.
   localparam int NormalizeCutCoarse = 1;  // between the coarse stages and the fine ones
