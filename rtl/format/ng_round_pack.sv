@@ -47,14 +47,14 @@
 module ng_round_pack #(
   // Target format, in the terms of ng_format_pkg; the default is FP32.
   parameter int Bits     = 32,   // storage bits of a code
-  parameter int Sign     = 1,    // 1 if signed
+  parameter bit Sign     = 1'b1, // codes have a sign
   parameter int ExpBits  = 8,
   parameter int ManBits  = 23,
   parameter int Bias     = 127,
-  parameter int HasInf   = 1,
+  parameter bit HasInf   = 1'b1, // codes of infinities
   parameter int Nan      = ng_format_pkg::NanIeee,
-  parameter int HasZero  = 1,    // 0: no zero and no subnormals (E8M0)
-  parameter int Overflow = 1,    // 0 Saturate, 1 Ieee, 2 Oracle, 3 OracleSaturate
+  parameter bit HasZero  = 1'b1, // codes of zero and of subnormals; E8M0 has none
+  parameter int Overflow = ng_round_pkg::Ieee,
   // Operand.
   parameter int SigWidth = 28,
   parameter int ExpWidth = 10,   // of exp_i, signed
@@ -65,7 +65,7 @@ module ng_round_pack #(
 ) (
   input  logic                       clk_i,    // clock of the cut
   input  logic                       en_i,     // enable of the cut
-  input  logic [1:0]                 mode_i,
+  input  logic [1:0]                 mode_i,   // of ng_round_pkg: NearestEven to TowardZero
   input  logic                       nan_i,
   input  logic                       inf_i,
   input  logic                       sign_i,
@@ -79,28 +79,28 @@ module ng_round_pack #(
   localparam int Payload = ExpBits + ManBits;
   localparam logic [Payload-1:0] AllOnes = {Payload{1'b1}};  // not '1: Yosys 0.23 makes that 1
   localparam logic [Payload-1:0] InfCode = AllOnes << ManBits;
-  localparam bit IeeeLike = HasInf != 0 || Nan == ng_format_pkg::NanIeee;
+  localparam bit IeeeLike = HasInf || Nan == ng_format_pkg::NanIeee;
   localparam bit HasNan = Nan != ng_format_pkg::NanNone;
   localparam logic [Payload-1:0] MaxCode =
       IeeeLike ? InfCode - Payload'(1) : AllOnes - Payload'(Nan == ng_format_pkg::NanFn);
   localparam int QuietBit = ManBits > 0 ? ManBits - 1 : 0;
   localparam logic [Payload-1:0] NanCode =
       Nan == ng_format_pkg::NanIeee ? InfCode | (Payload'(1) << QuietBit) : AllOnes;
-  localparam int MinExp = (HasZero != 0 ? 1 : 0) - Bias;
+  localparam int MinExp = (HasZero ? 1 : 0) - Bias;
 
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (ExpBits < 1 || ManBits < 0 || Payload > 31) begin : gen_check_payload
     $fatal(1, "ng_round_pack: ExpBits=%0d, ManBits=%0d; expected 1 or more exponent, 0 or more mantissa bits, at most 31 together",
            ExpBits, ManBits);
   end
-  if (Bits < Payload + (Sign != 0 ? 1 : 0)) begin : gen_check_bits
+  if (Bits < Payload + (Sign ? 1 : 0)) begin : gen_check_bits
     $fatal(1, "ng_round_pack: Bits=%0d; expected at least sign + ExpBits + ManBits", Bits);
   end
   if (Nan < 0 || Nan > 2 || (Nan == ng_format_pkg::NanIeee && ManBits == 0)) begin : gen_check_nan
     $fatal(1, "ng_round_pack: Nan=%0d; expected 0 (none), 1 (fn) or, with mantissa bits, 2 (ieee)",
            Nan);
   end
-  if (HasZero == 0 && ManBits != 0) begin : gen_check_has_zero
+  if (!HasZero && ManBits != 0) begin : gen_check_has_zero
     $fatal(1, "ng_round_pack: HasZero=0 with ManBits=%0d; expected a pure power-of-two format",
            ManBits);
   end
@@ -121,8 +121,10 @@ module ng_round_pack #(
   end
 `endif
 
-  localparam bit SaturateFinite = Overflow == 0 || Overflow == 3;
-  localparam bit OracleRules = Overflow >= 2;
+  localparam bit SaturateAll = Overflow == ng_round_pkg::Saturate;  // infinities and NaNs too
+  localparam bit SaturateFinite = SaturateAll || Overflow == ng_round_pkg::OracleSaturate;
+  localparam bit OracleRules = Overflow == ng_round_pkg::Oracle
+      || Overflow == ng_round_pkg::OracleSaturate;
 
   // ---- lay out: kept bits, fraction bits
   localparam int KeptWidth = ManBits + 1;
@@ -174,10 +176,10 @@ module ng_round_pack #(
   logic                lost_q, nan, inf, sign, sig_top, sig_zero;
   ng_cut #(
     .Width (ExtWidth + WorkWidth + RandBits + 8),
-    .Enable(Cuts)
+    .Enable(Cuts & ng_round_pkg::CutShifted)
   ) u_shifted (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({shifted, above_min_d, rand_i, mode_i, lost, nan_i, inf_i, sign_i, sig_i[SigWidth-1],
         ~(|sig_i)}),
     .q_o  ({shifted_q, above_min, rand_q, mode, lost_q, nan, inf, sign, sig_top, sig_zero})
@@ -198,13 +200,13 @@ module ng_round_pack #(
   end
   // ml_dtypes 0.6 sends all of E8M0's lowest interval (2^-127, 2^-126) up, not only its upper half.
   logic oracle_up;
-  assign oracle_up = OracleRules && HasZero == 0 && above_min == '0 && rest;
+  assign oracle_up = OracleRules && !HasZero && above_min == '0 && rest;
   always_comb begin
     unique case (mode)
-      2'd0:    up = (frac[FracWidth-1] & (rest | kept[0])) | oracle_up;
-      2'd1:    up = frac[FracWidth-1];
-      2'd2:    up = random_sum[RandBits];
-      default: up = 1'b0;
+      ng_round_pkg::NearestEven: up = (frac[FracWidth-1] & (rest | kept[0])) | oracle_up;
+      ng_round_pkg::NearestAway: up = frac[FracWidth-1];
+      ng_round_pkg::Stochastic:  up = random_sum[RandBits];
+      default:                   up = 1'b0;
     endcase
   end
 
@@ -221,7 +223,7 @@ module ng_round_pack #(
   assign field = above_min[WorkWidth-1] | ~sig_top ? '0 : FieldWidth'(above_min);
   if (ManBits > 0) begin : gen_mantissa
     assign packed_code = PackWidth'({field, {ManBits{1'b0}}}) + PackWidth'(kept) + PackWidth'(up);
-  end else if (HasZero != 0) begin : gen_power_zero
+  end else if (HasZero) begin : gen_power_zero
     assign packed_code = PackWidth'(field) + PackWidth'(kept) + PackWidth'(up);
   end else begin : gen_power
     // Nothing lies below the smallest power: kept + up - 1, but at least 0.
@@ -240,26 +242,26 @@ module ng_round_pack #(
   assign finite_code = packed_code[Payload-1:0];
 
   // ---- special cases
-  localparam logic [Payload-1:0] OverCode = HasInf != 0 ? InfCode : HasNan ? NanCode : MaxCode;
+  localparam logic [Payload-1:0] OverCode = HasInf ? InfCode : HasNan ? NanCode : MaxCode;
   logic [Payload-1:0] magnitude;
   always_comb begin
     magnitude = finite_code;
     if (nan) begin
-      if (HasNan) magnitude = Overflow == 0 ? AllOnes : NanCode;
+      if (HasNan) magnitude = SaturateAll ? AllOnes : NanCode;
       else        magnitude = OracleRules ? '0 : MaxCode;
     end else if (inf) begin
-      if (Sign == 0 && sign) magnitude = HasZero != 0 || Overflow == 0 ? '0 : NanCode;
-      else                     magnitude = Overflow == 0 ? MaxCode : OverCode;
-    end else if ((Sign == 0 && sign) || (HasZero == 0 && sig_zero)) begin
-      magnitude = HasZero != 0 || SaturateFinite ? '0 : NanCode;
+      if (!Sign && sign) magnitude = HasZero || SaturateAll ? '0 : NanCode;
+      else               magnitude = SaturateAll ? MaxCode : OverCode;
+    end else if ((!Sign && sign) || (!HasZero && sig_zero)) begin
+      magnitude = HasZero || SaturateFinite ? '0 : NanCode;
     end else if (above_max) begin
       magnitude = SaturateFinite ? MaxCode : OverCode;
     end
   end
 
-  if (Sign != 0) begin : gen_signed
+  if (Sign) begin : gen_signed
     logic nan_sign;
-    assign nan_sign = HasNan ? Overflow != 0 && sign : OracleRules && !sign;
+    assign nan_sign = HasNan ? !SaturateAll && sign : OracleRules && !sign;
     assign code_o = Bits'({nan ? nan_sign : sign, magnitude});
   end else begin : gen_unsigned
     assign code_o = Bits'(magnitude);

@@ -61,10 +61,10 @@ module ng_dot_luq #(
 
   ng_cut #(
     .Width (Lanes * 12 - 1),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_luq_pkg::DotCutProducts)
   ) u_products (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({products_d, owed_d}),
     .q_o  ({products, owed})
   );

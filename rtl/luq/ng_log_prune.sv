@@ -76,16 +76,30 @@ module ng_log_prune #(
   ng_fifo2 #(
     .Width(Lanes * (16 + RandBits) + 16)
   ) u_fifo (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .ready_o(ready_o),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
     .data_i ({data_i, rand_i, threshold_i, last_i}),
     .valid_o(head_valid),
     .ready_i(move),
     .data_o ({head_data, head_rand, head_threshold, head_last})
   );
   assign move = ~valid_o | ready_i;
+
+  logic [3:0] valid;  // of the head and behind each of the three registers
+  logic       unused_valid;
+  ng_valid_pipe #(
+    .Depth(3)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (move),
+    .valid_i(head_valid),
+    .valid_o(valid)
+  );
+  assign valid_o = valid[3];
+  assign unused_valid = ^valid[1:0];
 
   // ---- first register: logarithms; |x| aligned with tau, and what it is compared with
   logic [Lanes*LogWidth-1:0] log_d, log_q;
@@ -94,7 +108,7 @@ module ng_log_prune #(
       keep_q;
   logic [Lanes*16-1:0]       data_q;
   logic [14:0]               threshold_q;
-  logic                      last_q, valid_q;
+  logic                      last_q;
 
   logic [7:0] tau_exponent, tau_sig;
   assign tau_exponent = {head_threshold[14:8], head_threshold[7] | ~(|head_threshold[14:7])};
@@ -177,7 +191,7 @@ module ng_log_prune #(
   logic [BeatCountWidth-1:0]      beat_count_d, beat_count_q, beat_zeros_d, beat_zeros_q;
   logic [Lanes*SquareBits-1:0]    squares;
   logic [Lanes*16-1:0]            pruned_d, pruned_q;
-  logic                           pruned_last_q, pruned_special_q, pruned_valid_q;
+  logic                           pruned_last_q, pruned_special_q;
   for (genvar i = 0; i < Lanes; i++) begin : gen_prune
     logic                negative, round_up;
     logic [LogWidth-2:0] log, magnitude;
@@ -204,17 +218,8 @@ module ng_log_prune #(
   // ---- third register: the tensor's sums, the beat that is offered
   logic first_q;  // the next beat begins a tensor
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      valid_q        <= 1'b0;
-      pruned_valid_q <= 1'b0;
-      valid_o        <= 1'b0;
-      first_q        <= 1'b1;
-    end else if (move) begin
-      valid_q        <= head_valid;
-      pruned_valid_q <= valid_q;
-      valid_o        <= pruned_valid_q;
-      if (pruned_valid_q) first_q <= pruned_last_q;
-    end
+    if (!rst_ni) first_q <= 1'b1;
+    else if (move & valid[2]) first_q <= pruned_last_q;
   end
   always_ff @(posedge clk_i) if (move) begin
     {log_q, aligned_q, bound_q} <= {log_d, aligned_d, bound_d};
@@ -223,7 +228,7 @@ module ng_log_prune #(
     {beat_sum_q, beat_squares_q, beat_count_q, beat_zeros_q} <=
         {beat_sum_d, beat_squares_d, beat_count_d, beat_zeros_d};
     {pruned_q, pruned_last_q, pruned_special_q} <= {pruned_d, last_q, |special_q};
-    if (pruned_valid_q) begin
+    if (valid[2]) begin
       data_o    <= pruned_q;
       last_o    <= pruned_last_q;
       sum_o     <= (first_q ? '0 : sum_o) + SumWidth'(beat_sum_q);

@@ -28,6 +28,6 @@ module ng_mul_luq_standard (
   ng_mul_fp7 u_mul (
     .a_i      (a_fp7),
     .b_i      (b_fp7),
-    .product_o(product_o)
+    .product_o
   );
 endmodule

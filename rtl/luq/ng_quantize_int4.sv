@@ -40,20 +40,22 @@ module ng_quantize_int4 #(
   // ---- the bounds
   logic         normal, first, refused;
   logic [8:0]   exponent;  // of scale_i's last place, as a field: 1 for subnormal ones
-  logic [27:0]  m;
+  logic [27:0]  times_1;   // the significand
   logic [119:0] bounds;
   assign normal = |scale_i[30:23];
   assign first = ~(|scale_i[30:24]);  // the exponent is 1
   assign refused = (&scale_i[30:23]) | ~(|scale_i);
   assign exponent = {1'b0, scale_i[30:24], scale_i[23] | ~normal};
-  assign m = {4'b0, normal, scale_i[22:0]};
+  assign times_1 = {4'b0, normal, scale_i[22:0]};
   // Products by constants as sums, which take no multiplier of an FPGA.
-  logic [27:0]  m3, m5, m7;
-  logic [223:0] products;  // (2 k + 1) m, in units of half a last place
-  assign m3 = m + (m << 1);
-  assign m5 = m + (m << 2);
-  assign m7 = m3 + (m << 2);
-  assign products = {(m << 3) + m7, (m << 3) + m5, (m << 3) + m3, (m << 3) + m, m7, m5, m3, m};
+  logic [27:0]  times_3, times_5, times_7, times_8;
+  logic [223:0] products;  // 2 k + 1 times the significand, in units of half a last place
+  assign times_3 = times_1 + (times_1 << 1);
+  assign times_5 = times_1 + (times_1 << 2);
+  assign times_7 = times_3 + (times_1 << 2);
+  assign times_8 = times_1 << 3;
+  assign products = {times_8 + times_7, times_8 + times_5, times_8 + times_3, times_8 + times_1,
+      times_7, times_5, times_3, times_1};
   for (genvar k = 0; k < 8; k++) begin : gen_bound
     logic [27:0] place_value;
     logic [8:0]  field;
@@ -75,7 +77,7 @@ module ng_quantize_int4 #(
         mantissa = place_value[24:18];
         rest = |place_value[17:0];
       end else if (k != 0 || place_value[24] || first) begin
-        // A product below 2^24 is that of a subnormal scale, or of m alone.
+        // A product below 2^24 is that of a subnormal scale, or the significand alone.
         field = place_value[24] ? exponent : 9'd0;
         mantissa = place_value[23:17];
         rest = |place_value[16:0];
@@ -94,10 +96,10 @@ module ng_quantize_int4 #(
   logic                refused_q;
   ng_cut #(
     .Width (Lanes * 16 + 121),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_luq_pkg::Int4CutBounds)
   ) u_cut_bounds (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_i, bounds, refused}),
     .q_o  ({block_q, bounds_q, refused_q})
   );
@@ -134,10 +136,10 @@ module ng_quantize_int4 #(
 
   ng_cut #(
     .Width (Lanes * 4 + 1),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_luq_pkg::Int4CutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, refused_q | (|special)}),
     .q_o  ({codes_o, special_o})
   );

@@ -62,10 +62,10 @@ module ng_quantize_luq #(
   assign nan_scale = &scale_i;
   ng_cut #(
     .Width (3),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_luq_pkg::QuantizeCutShifted)
   ) u_cut_shifted (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({nan_scale, stochastic_i, nan_scale | (|special)}),
     .q_o  ({nan_scale_q, stochastic_q, special_q})
   );
@@ -100,10 +100,10 @@ module ng_quantize_luq #(
         round_up;
     ng_cut #(
       .Width (FracBits + RandBits + 8),
-      .Enable(Cuts & 1)
+      .Enable(Cuts & ng_luq_pkg::QuantizeCutShifted)
     ) u_cut_shifted (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  ({shifted, rand_i[RandBits*i +: RandBits], d[2:0], sign, nan, special[i], over}),
       .q_o  ({sum_shifted, sum_rand, sum_d, sum_sign, sum_nan, sum_special, sum_over})
     );
@@ -124,10 +124,10 @@ module ng_quantize_luq #(
 
   ng_cut #(
     .Width (Lanes * 4 + 1),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_luq_pkg::QuantizeCutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, special_q}),
     .q_o  ({codes_o, special_o})
   );

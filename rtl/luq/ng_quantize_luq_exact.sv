@@ -55,10 +55,10 @@ module ng_quantize_luq_exact #(
   assign refused = (&scale_i[ManBits +: 8]) | ~(|scale_i[ManBits +: 8]);
   ng_cut #(
     .Width (2),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_luq_pkg::ExactCutCompared)
   ) u_cut_compared (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({refused, refused | (|special)}),
     .q_o  ({refused_q, special_q})
   );
@@ -68,13 +68,13 @@ module ng_quantize_luq_exact #(
       .Levels  (Levels),
       .ManBits (ManBits),
       .RandBits(RandBits),
-      .Cut     (Cuts & 1)
+      .Cut     ((Cuts & ng_luq_pkg::ExactCutCompared) != 0)
     ) u_lane (
-      .clk_i       (clk_i),
-      .en_i        (en_i),
+      .clk_i,
+      .en_i,
       .x_i         (a_i[16*i +: 16]),
       .alpha_i     (scale_i),
-      .stochastic_i(stochastic_i),
+      .stochastic_i,
       .rand_i      (rand_i[RandBits*i +: RandBits]),
       .refused_i   (refused_q),
       .special_o   (special[i]),
@@ -84,10 +84,10 @@ module ng_quantize_luq_exact #(
 
   ng_cut #(
     .Width (Lanes * CodeBits + 1),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_luq_pkg::ExactCutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, special_q}),
     .q_o  ({codes_o, special_o})
   );

@@ -27,7 +27,7 @@ module ng_quantize_luq_lane #(
   parameter int Levels   = 7,
   parameter int ManBits  = 7,   // of alpha, 7 or more
   parameter int RandBits = 8,
-  parameter int Cut      = 0,
+  parameter bit Cut      = 1'b0,  // registers between the product and the comparison
   localparam int CodeBits = Levels == 8 ? 5 : 4
 ) (
   input  logic                clk_i,  // clock of the cut
@@ -94,10 +94,10 @@ module ng_quantize_luq_lane #(
   logic [Width-1:0] aligned_q, bound_q;
   ng_cut #(
     .Width (2 * Width + 10),
-    .Enable(Cut)
+    .Enable(Cut ? 1 : 0)
   ) u_cut (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({aligned, bound, sign, nan, special_o, |d[7:3], above, whole, ~stochastic_i & ~above,
         d[2:0]}),
     .q_o  ({aligned_q, bound_q, sign_q, nan_q, special_q, over_q, above_q, whole_q, strict_q, d_q})

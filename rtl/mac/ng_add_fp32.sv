@@ -100,10 +100,10 @@ module ng_add_fp32 #(
   logic [4:0] beside;  // subtract, lead_sign, nan, inf, inf_sign
   ng_cut #(
     .Width (2 * Frame + 2 * ExpWidth + 5),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::AddCutOrdered)
   ) u_ordered (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({lead, other, distance, lead_exp, subtract, lead_sign, nan, inf, inf_sign}),
     .q_o  ({lead_q, other_q, distance_q, lead_exp_q, beside})
   );
@@ -127,10 +127,10 @@ module ng_add_fp32 #(
   logic [3:0]                 compare_beside;
   ng_cut #(
     .Width (2 * Frame + ExpWidth + 6),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::AddCutAligned)
   ) u_aligned (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({lead_q, aligned, sticky, lead_exp_q, beside}),
     .q_o  ({left[Frame:1], right[Frame:0], left_exp, compare_subtract, compare_beside})
   );
@@ -143,10 +143,10 @@ module ng_add_fp32 #(
   logic [3:0]                 add_beside, sum_beside;
   ng_cut #(
     .Width (2 * SumWidth + ExpWidth + 6),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_mac_pkg::AddCutCompared)
   ) u_compared (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({left, right, left >= right, left_exp, compare_subtract, compare_beside}),
     .q_o  ({add_left, add_right, ahead, add_exp, add_subtract, add_beside})
   );
@@ -156,10 +156,10 @@ module ng_add_fp32 #(
   assign magnitude = sum ^ {SumWidth{add_subtract & ~ahead}};
   ng_cut #(
     .Width (SumWidth + ExpWidth + 6),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_mac_pkg::AddCutAdded)
   ) u_added (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({magnitude, ahead, add_exp, add_subtract, add_beside}),
     .q_o  ({magnitude_q, sum_ahead, sum_exp, sum_subtract, sum_beside})
   );
@@ -173,10 +173,10 @@ module ng_add_fp32 #(
   ng_normalize #(
     .Width   (SumWidth),
     .OutWidth(25),
-    .Cuts    ((Cuts >> 4) & 1)
+    .Cuts    ((Cuts & ng_mac_pkg::AddCutCoarse) != 0 ? ng_prim_pkg::NormalizeCutCoarse : 0)
   ) u_normalize (
-    .clk_i   (clk_i),
-    .en_i    (en_i),
+    .clk_i,
+    .en_i,
     .data_i  (magnitude_q),
     .fill_i  (1'b0),
     .sig_o   (sig),
@@ -185,10 +185,10 @@ module ng_add_fp32 #(
   );
   ng_cut #(
     .Width (ExpWidth + 6),
-    .Enable(Cuts & 16)
+    .Enable(Cuts & ng_mac_pkg::AddCutCoarse)
   ) u_coarse (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sum_exp, sum_ahead, sum_subtract, sum_beside}),
     .q_o  ({coarse_exp, ahead_q, subtract_q, lead_sign_q, nan_q, inf_q, inf_sign_q})
   );
@@ -200,10 +200,10 @@ module ng_add_fp32 #(
   logic                       round_nan, round_inf, round_sign;
   ng_cut #(
     .Width (29 + ExpWidth),
-    .Enable(Cuts & 32)
+    .Enable(Cuts & ng_mac_pkg::AddCutNormalized)
   ) u_normalized (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sig, rest, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), nan_q, inf_q, sign & ~nan_q}),
     .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
   );
@@ -213,11 +213,11 @@ module ng_add_fp32 #(
     .ExpLo   (-126 - Frame),
     .ExpHi   ((ExpHi > 127 ? ExpHi : 127) + 1),
     .RandBits(1),
-    .Cuts    ((Cuts >> 6) & 1)
+    .Cuts    ((Cuts & ng_mac_pkg::AddCutShifted) != 0 ? ng_round_pkg::CutShifted : 0)
   ) u_round (
-    .clk_i (clk_i),
-    .en_i  (en_i),
-    .mode_i(2'd0),
+    .clk_i,
+    .en_i,
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (round_nan),
     .inf_i (round_inf),
     .sign_i(round_sign),

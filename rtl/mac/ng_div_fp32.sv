@@ -20,8 +20,8 @@
 // that of a less that of b, -253 to 253, at most 23 more for b's shift and at most 24 less for
 // zeros: -277 to 276.
 module ng_div_fp32 #(
-  // 1: beyond the range, and over zero, the largest number of this sign; 0: infinity
-  parameter int Saturate = 0
+  // beyond the range, and over zero, the largest number of this sign instead of infinity
+  parameter bit Saturate = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -33,12 +33,6 @@ module ng_div_fp32 #(
   input  logic        ready_i,
   output logic [31:0] y_o  // a_i / b_i; beside valid_o only
 );
-`ifndef __ICARUS__ // Icarus has no elaboration tasks
-  if (Saturate < 0 || Saturate > 1) begin : gen_check_saturate
-    $fatal(1, "ng_div_fp32: Saturate=%0d; expected 0 or 1", Saturate);
-  end
-`endif
-
   // ---- operands
   logic a_normal, b_normal, a_special, b_special, a_mantissa, b_mantissa, a_zero, b_zero, nan, inf;
   assign a_normal = |a_i[30:23];
@@ -115,7 +109,7 @@ module ng_div_fp32 #(
   end
 
   ng_round_pack #(
-    .Overflow(Saturate != 0 ? 0 : 1),
+    .Overflow(Saturate ? ng_round_pkg::Saturate : ng_round_pkg::Ieee),
     .SigWidth(26),
     .ExpWidth(10),
     .ExpLo   (-277),
@@ -124,7 +118,7 @@ module ng_div_fp32 #(
   ) u_round (
     .clk_i (1'b0),
     .en_i  (1'b0),
-    .mode_i(2'd0),
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (nan_q),
     .inf_i (inf_q),
     .sign_i(sign_q & ~nan_q),

@@ -130,8 +130,8 @@ module ng_dot_e2m1 #(
         .Width (10 + l),
         .Enable(l == (Levels - 1) / 2 ? Cuts : 0)
       ) u_nodes (
-        .clk_i(clk_i),
-        .en_i (en_i),
+        .clk_i,
+        .en_i,
         .d_i  ({sum_d, negative_d}),
         .q_o  ({sum, negative})
       );

@@ -52,15 +52,15 @@ module ng_dot_fp8 #(
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     ng_fp8_lane #(
       .FormatSet(FormatSet),
-      .Owe      (i == 0 ? 0 : 1),
-      .Cuts     (Cuts & 1)
+      .Owe      (i != 0),
+      .Cuts     ((Cuts & ng_mac_pkg::DotFp8CutProduct) != 0 ? ng_mac_pkg::Fp8LaneCutProduct : 0)
     ) u_lane (
-      .clk_i  (clk_i),
-      .en_i   (en_i),
+      .clk_i,
+      .en_i,
       .a_i    (a_i[8*i+:8]),
       .b_i    (b_i[8*i+:8]),
-      .a_fmt_i(a_fmt_i),
-      .b_fmt_i(b_fmt_i),
+      .a_fmt_i,
+      .b_fmt_i,
       .term_o (lane_term[i*LaneWidth+:LaneWidth]),
       .owed_o (lane_owed[i]),
       .nan_o  (lane_nan[i]),
@@ -72,10 +72,10 @@ module ng_dot_fp8 #(
   logic nan, pinf, ninf;
   ng_cut #(
     .Width (Lanes * (LaneWidth + 1) + 3),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::DotFp8CutLanes)
   ) u_lanes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({lane_term, lane_owed, |lane_nan, |lane_pinf, |lane_ninf}),
     .q_o  ({term, owed, nan, pinf, ninf})
   );
@@ -97,10 +97,10 @@ module ng_dot_fp8 #(
   end
   ng_cut #(
     .Width (TermWidth + 3),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_mac_pkg::DotFp8CutSum)
   ) u_sum (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sum, nan, pinf, ninf}),
     .q_o  ({term_o, nan_o, pinf_o, ninf_o})
   );

@@ -36,20 +36,20 @@ module ng_dot_mxfp4 #(
   logic                       nan, nan_q, nan_qq;
   ng_dot_e2m1 #(
     .Lanes(32),
-    .Cuts (Cuts & 1)
+    .Cuts ((Cuts & ng_mac_pkg::DotMxfp4CutNodes) != 0 ? ng_mac_pkg::DotE2m1CutNodes : 0)
   ) u_dot (
-    .clk_i(clk_i),
-    .en_i (en_i),
-    .a_i  (a_i),
-    .b_i  (b_i),
+    .clk_i,
+    .en_i,
+    .a_i,
+    .b_i,
     .dot_o(dot)
   );
   ng_cut #(
     .Width (16),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::DotMxfp4CutNodes)
   ) u_nodes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_scale_i, b_scale_i}),
     .q_o  ({a_scale, b_scale})
   );
@@ -57,10 +57,10 @@ module ng_dot_mxfp4 #(
   assign top_exp = ExpWidth'(a_scale) + ExpWidth'(b_scale) - ExpWidth'(254 - 10);
   ng_cut #(
     .Width (15 + ExpWidth),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::DotMxfp4CutDot)
   ) u_dot_cut (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({dot, top_exp, nan}),
     .q_o  ({dot_q, top_exp_q, nan_q})
   );
@@ -73,10 +73,10 @@ module ng_dot_mxfp4 #(
   assign magnitude = 13'(negative ? -dot_q : dot_q);
   ng_cut #(
     .Width (15 + ExpWidth),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_mac_pkg::DotMxfp4CutMagnitude)
   ) u_magnitude (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({magnitude, negative, top_exp_q, nan_q}),
     .q_o  ({magnitude_q, negative_q, top_exp_qq, nan_qq})
   );
@@ -84,8 +84,8 @@ module ng_dot_mxfp4 #(
     .Width   (13),
     .OutWidth(13)
   ) u_normalize (
-    .clk_i   (clk_i),
-    .en_i    (en_i),
+    .clk_i,
+    .en_i,
     .data_i  (magnitude_q),
     .fill_i  (1'b0),
     .sig_o   (sig),
@@ -99,10 +99,10 @@ module ng_dot_mxfp4 #(
   logic                       round_nan, round_sign;
   ng_cut #(
     .Width (15 + ExpWidth),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_mac_pkg::DotMxfp4CutNormalized)
   ) u_normalized (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sig, top_exp_qq - ExpWidth'(shift), nan_qq, negative_q & ~nan_qq}),
     .q_o  ({round_sig, round_exp, round_nan, round_sign})
   );
@@ -112,11 +112,11 @@ module ng_dot_mxfp4 #(
     .ExpLo   (10 - 12 - 254),
     .ExpHi   (10 + 254),
     .RandBits(1),
-    .Cuts    ((Cuts >> 4) & 1)
+    .Cuts    ((Cuts & ng_mac_pkg::DotMxfp4CutShifted) != 0 ? ng_round_pkg::CutShifted : 0)
   ) u_round (
-    .clk_i (clk_i),
-    .en_i  (en_i),
-    .mode_i(2'd0),
+    .clk_i,
+    .en_i,
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (round_nan),
     .inf_i (1'b0),
     .sign_i(round_sign),

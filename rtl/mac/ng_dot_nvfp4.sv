@@ -35,34 +35,34 @@ module ng_dot_nvfp4 #(
 
   ng_dot_e2m1 #(
     .Lanes(16),
-    .Cuts (Cuts & 1)
+    .Cuts ((Cuts & ng_mac_pkg::DotNvfp4CutNodes) != 0 ? ng_mac_pkg::DotE2m1CutNodes : 0)
   ) u_dot (
-    .clk_i(clk_i),
-    .en_i (en_i),
-    .a_i  (a_i),
-    .b_i  (b_i),
+    .clk_i,
+    .en_i,
+    .a_i,
+    .b_i,
     .dot_o(dot)
   );
 
   ng_cut #(
     .Width (16),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::DotNvfp4CutNodes)
   ) u_nodes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_scale_i, b_scale_i}),
     .q_o  ({a_scale, b_scale})
   );
 
   ng_scale_nvfp4 #(
-    .Cuts(Cuts >> 1)
+    .Cuts(Cuts >> ng_mac_pkg::DotNvfp4ScaleShift)
   ) u_scale (
-    .clk_i    (clk_i),
-    .en_i     (en_i),
+    .clk_i,
+    .en_i,
     .dot_i    (dot),
     .a_scale_i(a_scale),
     .b_scale_i(b_scale),
-    .term_o   (term_o),
-    .nan_o    (nan_o)
+    .term_o,
+    .nan_o
   );
 endmodule

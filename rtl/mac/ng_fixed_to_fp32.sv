@@ -63,11 +63,11 @@ module ng_fixed_to_fp32 #(
   ng_normalize #(
     .Width   (DataWidth),
     .OutWidth(25),
-    .Cuts    (Cuts & 1),
+    .Cuts    ((Cuts & ng_mac_pkg::ConvertCutCoarse) != 0 ? ng_prim_pkg::NormalizeCutCoarse : 0),
     .Fine    (ShiftWidth / 2 + 1)
   ) u_normalize (
-    .clk_i   (clk_i),
-    .en_i    (en_i),
+    .clk_i,
+    .en_i,
     .data_i  (data),
     .fill_i  (sign),
     .sig_o   (sig),
@@ -79,10 +79,10 @@ module ng_fixed_to_fp32 #(
   assign code_sign = nan_i | pinf_i ? 1'b0 : ninf_i | sign;
   ng_cut #(
     .Width (4),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::ConvertCutCoarse)
   ) u_coarse (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sign, code_sign, nan_i | (pinf_i & ninf_i), pinf_i | ninf_i}),
     .q_o  ({sign_q, code_sign_q, nan_q, inf_q})
   );
@@ -95,10 +95,10 @@ module ng_fixed_to_fp32 #(
   logic signed [ExpWidth-1:0] round_exponent;
   ng_cut #(
     .Width (29 + ExpWidth),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::ConvertCutNormalized)
   ) u_normalized (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({code_sign_q, nan_q, inf_q, exponent, sig[24:1], guard, sticky | (sign_q & sig[0])}),
     .q_o  ({round_sign, round_nan, round_inf, round_exponent, round_sig})
   );
@@ -110,9 +110,9 @@ module ng_fixed_to_fp32 #(
     .ExpHi   (LsbExp + Width - 2),
     .RandBits(1)
   ) u_round (
-    .clk_i (clk_i),
-    .en_i  (en_i),
-    .mode_i(2'd0),
+    .clk_i,
+    .en_i,
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (round_nan),
     .inf_i (round_inf),
     .sign_i(round_sign),

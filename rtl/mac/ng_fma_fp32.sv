@@ -70,10 +70,10 @@ module ng_fma_fp32 #(
   assign exponent = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * Bias - 1);
   ng_cut #(
     .Width (ProductWidth + ExpWidth + 35),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::FmaCutProduct)
   ) u_product (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({product, exponent, nan, inf, a_i[Bits-1] ^ b_i[Bits-1], c_i}),
     .q_o  ({x_sig, x_exp, x_nan, x_inf, x_sign, addend})
   );
@@ -82,10 +82,10 @@ module ng_fma_fp32 #(
     .SigWidth(ProductWidth),
     .Unnormal(ExpBits < 8 ? ProductWidth - 1 : ManBits + 1),
     .ExpHi   (2 * Bias + 1),
-    .Cuts    (Cuts >> 1)
+    .Cuts    (Cuts >> ng_mac_pkg::FmaAddShift)
   ) u_add (
-    .clk_i   (clk_i),
-    .en_i    (en_i),
+    .clk_i,
+    .en_i,
     .x_nan_i (x_nan),
     .x_inf_i (x_inf),
     .x_sign_i(x_sign),

@@ -27,7 +27,7 @@
 
 module ng_fp8_lane #(
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
-  parameter int Owe       = 1,  // 0: two's complement, owed_o is 0
+  parameter bit Owe       = 1'b1,  // one's complement; without, owed_o is 0
   parameter int Cuts      = 0,  // registers: 1 product
   localparam int TermWidth = (FormatSet == ng_format_set_pkg::E4m3) ? 37 : 65
 ) (
@@ -48,9 +48,6 @@ module ng_fp8_lane #(
     $fatal(1, "ng_fp8_lane: FormatSet=%0d; expected 2 to 6, a multiple of 2 (2 E4M3 + 4 E5M2)",
            FormatSet);
   end
-  if (Owe < 0 || Owe > 1) begin : gen_check_owe
-    $fatal(1, "ng_fp8_lane: Owe=%0d; expected 0 or 1", Owe);
-  end
   if (Cuts < 0 || Cuts > 1) begin : gen_check_cuts
     $fatal(1, "ng_fp8_lane: Cuts=%0d; expected 0 or 1", Cuts);
   end
@@ -65,15 +62,31 @@ module ng_fp8_lane #(
   logic                a_sign, a_sub, a_zero, a_inf, a_nan, b_sign, b_sub, b_zero, b_inf, b_nan;
   logic [ExpWidth-1:0] a_exp, b_exp;
   logic [3:0]          a_sig, b_sig;
-  ng_fp8_operand #(.FormatSet(FormatSet)) u_a (
-    .code_i(a_i), .fmt_i(a_fmt_i), .sign_o(a_sign), .exp_o(a_exp), .sub_o(a_sub), .sig_o(a_sig),
-        .zero_o(a_zero),
-    .inf_o (a_inf), .nan_o(a_nan)
+  ng_fp8_operand #(
+    .FormatSet(FormatSet)
+  ) u_a (
+    .code_i(a_i),
+    .fmt_i (a_fmt_i),
+    .sign_o(a_sign),
+    .exp_o (a_exp),
+    .sub_o (a_sub),
+    .sig_o (a_sig),
+    .zero_o(a_zero),
+    .inf_o (a_inf),
+    .nan_o (a_nan)
   );
-  ng_fp8_operand #(.FormatSet(FormatSet)) u_b (
-    .code_i(b_i), .fmt_i(b_fmt_i), .sign_o(b_sign), .exp_o(b_exp), .sub_o(b_sub), .sig_o(b_sig),
-        .zero_o(b_zero),
-    .inf_o (b_inf), .nan_o(b_nan)
+  ng_fp8_operand #(
+    .FormatSet(FormatSet)
+  ) u_b (
+    .code_i(b_i),
+    .fmt_i (b_fmt_i),
+    .sign_o(b_sign),
+    .exp_o (b_exp),
+    .sub_o (b_sub),
+    .sig_o (b_sig),
+    .zero_o(b_zero),
+    .inf_o (b_inf),
+    .nan_o (b_nan)
   );
 
   // Specials.
@@ -82,9 +95,10 @@ module ng_fp8_lane #(
   assign inf = (a_inf & ~b_zero & ~b_nan) | (b_inf & ~a_zero & ~a_nan);
   assign nan = a_nan | b_nan | (a_inf & b_zero) | (b_inf & a_zero);
 
-  // Product of the significands. Bit 0 of lh + hl is left out of the addition, its carry enters as
-  // a half-unit column: with three operands in plain sight Yosys would build a carry-save stage.
-  // 2 x 2 bits; no function: see mac_array.vlt
+  // Product of the significands. Bit 0 of low_high + high_low is left out of the addition, its
+  // carry enters as a half-unit column: with three operands in plain sight Yosys would build a
+  // carry-save stage. The table has the products of 2 x 2 bits. It is no function: cells that call
+  // one do not share their code in Verilator (engines/rtl/mac_array.vlt).
   localparam logic [63:0] Table2 = 64'h9630_6420_3210_0000;
   logic [3:0] low_low, low_high, high_low, high_high;
   logic [4:0] middle;
@@ -114,10 +128,10 @@ module ng_fp8_lane #(
   logic       sign_q, s_top_q;
   ng_cut #(
     .Width (ExpWidth + 14),
-    .Enable(Cuts)
+    .Enable(Cuts & ng_mac_pkg::Fp8LaneCutProduct)
   ) u_product (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({product, s_d, s_top_xor_sign, sign, nan, inf & ~sign, inf & sign}),
     .q_o  ({product_q, s, s_top_q, sign_q, nan_o, pinf_o, ninf_o})
   );
@@ -126,7 +140,7 @@ module ng_fp8_lane #(
   // The number to shift, its sign, what to invert it with on the way.
   logic [7:0] number;
   logic       p_sign, invert;
-  if (Owe != 0) begin : gen_owe
+  if (Owe) begin : gen_owe
     assign {p_sign, number, invert, owed_o} = {1'b0, product_q, sign_q, sign_q};
   end else begin : gen_exact
     logic unused_half;

@@ -32,10 +32,10 @@ module ng_fp_mac #(
     .ExpBits(ExpBits),
     .ManBits(ManBits)
   ) u_fma (
-    .clk_i (clk_i),
+    .clk_i,
     .en_i  (1'b1),
-    .a_i   (a_i),
-    .b_i   (b_i),
+    .a_i,
+    .b_i,
     .c_i   (first_i ? 32'd0 : acc_o),
     .fp32_o(sum)
   );

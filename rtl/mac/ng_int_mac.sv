@@ -14,13 +14,13 @@
 module ng_int_mac #(
   parameter int AWidth    = 8,
   parameter int BWidth    = 8,
-  parameter int ASigned   = 1,
-  parameter int BSigned   = 1,
+  parameter bit ASigned   = 1'b1,  // a_i is two's complement
+  parameter bit BSigned   = 1'b1,  // b_i is two's complement
   parameter int Structure = 0,  // of the multipliers: 0 array, 1 booth, 2 wallace
   parameter int Lanes     = 1,
   parameter int AccWidth  = 32,
-  parameter int Pipelined = 0,  // 1: a register before the accumulator
-  localparam int LaneWidth = AWidth + BWidth + (ASigned == 0 && BSigned == 0 ? 1 : 0),
+  parameter bit Pipelined = 1'b0,  // a register before the accumulator
+  localparam int LaneWidth = AWidth + BWidth + (!ASigned && !BSigned ? 1 : 0),
   localparam int TermWidth = LaneWidth + $clog2(Lanes)
 ) (
   input  logic                       clk_i,
@@ -39,12 +39,6 @@ module ng_int_mac #(
   if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width
     $fatal(1, "ng_int_mac: BWidth=%0d; expected 1 to 16", BWidth);
   end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
-    $fatal(1, "ng_int_mac: ASigned=%0d; expected 0 or 1", ASigned);
-  end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
-    $fatal(1, "ng_int_mac: BSigned=%0d; expected 0 or 1", BSigned);
-  end
   if (Structure < 0 || Structure > 2) begin : gen_check_structure
     $fatal(1, "ng_int_mac: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)", Structure);
   end
@@ -54,9 +48,6 @@ module ng_int_mac #(
   if (AccWidth < TermWidth || AccWidth > 128) begin : gen_check_acc_width
     $fatal(1, "ng_int_mac: AccWidth=%0d; expected %0d (the products of a cycle) to 128",
            AccWidth, TermWidth);
-  end
-  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined
-    $fatal(1, "ng_int_mac: Pipelined=%0d; expected 0 or 1", Pipelined);
   end
 `endif
 
@@ -96,7 +87,7 @@ module ng_int_mac #(
   // The register before the accumulator.
   logic signed [TermWidth-1:0] term_q;
   logic                        valid_q, first_q;
-  if (Pipelined == 1) begin : gen_register
+  if (Pipelined) begin : gen_register
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) valid_q <= 1'b0;
       else valid_q <= valid_i;
@@ -118,15 +109,15 @@ module ng_int_mac #(
     .TermWidth(TermWidth),
     .AccWidth (AccWidth)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(Pipelined == 1 ? valid_q : valid_i),
-    .first_i(Pipelined == 1 ? first_q : first_i),
-    .term_i (Pipelined == 1 ? term_q : term),
+    .clk_i,
+    .rst_ni,
+    .valid_i(Pipelined ? valid_q : valid_i),
+    .first_i(Pipelined ? first_q : first_i),
+    .term_i (Pipelined ? term_q : term),
     .nan_i  (1'b0),
     .pinf_i (1'b0),
     .ninf_i (1'b0),
-    .acc_o  (acc_o),
+    .acc_o,
     .nan_o  (unused_nan),
     .pinf_o (unused_pinf),
     .ninf_o (unused_ninf)

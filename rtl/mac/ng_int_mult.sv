@@ -7,8 +7,8 @@
 //   0 array    a row of AWidth full adders for each bit of b, carries rippling along the row. Signs
 //              after Baugh and Wooley: the partial products of negative weight, -p, become ~p - 1,
 //              and the -1s add up to the constant
-//                Fix = [ASigned or BSigned] 2^(A+B-1) + [ASigned] 2^(A-1) + [BSigned] 2^(B-1)   mod
-//                                                                                               2^(A+B)
+//                Fix = [ASigned or BSigned] 2^(A+B-1) + [ASigned] 2^(A-1) + [BSigned] 2^(B-1)
+//                      mod 2^(A+B)
 //              whose three bits are what row 0 adds to, the carry into the last row, and an
 //              inverter on the top bit.
 //   1 booth    b recoded to digits of -2 to 2 (radix 4, Booth and MacSorley): half as many rows; a
@@ -25,8 +25,8 @@
 module ng_int_mult #(
   parameter int AWidth    = 8,
   parameter int BWidth    = 8,
-  parameter int ASigned   = 1,
-  parameter int BSigned   = 1,
+  parameter bit ASigned   = 1'b1,  // a_i is two's complement
+  parameter bit BSigned   = 1'b1,  // b_i is two's complement
   parameter int Structure = 0,  // 0 array, 1 booth, 2 wallace
   localparam int ProductWidth = AWidth + BWidth
 ) (
@@ -42,12 +42,6 @@ module ng_int_mult #(
   if (BWidth < 1 || BWidth > 16) begin : gen_check_b_width
     $fatal(1, "ng_int_mult: BWidth=%0d; expected 1 to 16", BWidth);
   end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
-    $fatal(1, "ng_int_mult: ASigned=%0d; expected 0 or 1", ASigned);
-  end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
-    $fatal(1, "ng_int_mult: BSigned=%0d; expected 0 or 1", BSigned);
-  end
   if (Structure < 0 || Structure > 2) begin : gen_check_structure
     $fatal(1, "ng_int_mult: Structure=%0d; expected 0 (array), 1 (booth) or 2 (wallace)",
            Structure);
@@ -55,7 +49,7 @@ module ng_int_mult #(
 `endif
 
   localparam logic [ProductWidth-1:0] Fix =
-      (ProductWidth'(ASigned | BSigned) << (ProductWidth - 1)) +
+      (ProductWidth'(ASigned || BSigned) << (ProductWidth - 1)) +
       (ProductWidth'(ASigned) << (AWidth - 1)) + (ProductWidth'(BSigned) << (BWidth - 1));
   // Of column k of the array's bits: its first row, its bits; and the rows of packed columns after
   // some levels of compression.
@@ -76,7 +70,7 @@ module ng_int_mult #(
 
   if (Structure == 0) begin : gen_array
     for (genvar j = 0; j < BWidth; j++) begin : gen_row
-      localparam bit LastSigned = BSigned != 0 && j == BWidth - 1;
+      localparam bit LastSigned = BSigned && j == BWidth - 1;
       localparam logic [AWidth-1:0] TopBit = AWidth'(ASigned) << (AWidth - 1);
       logic [AWidth-1:0] above, products;
       logic [AWidth:0]   sum;
@@ -97,22 +91,22 @@ module ng_int_mult #(
       if (j < BWidth - 1) begin : gen_out
         assign product_o[j] = sum[0];
       end else begin : gen_out_last
-        assign product_o[ProductWidth-1:j] = sum ^ {(ASigned != 0 || BSigned != 0), {AWidth{1'b0}}};
+        assign product_o[ProductWidth-1:j] = sum ^ {ASigned || BSigned, {AWidth{1'b0}}};
       end
     end
   end
 
   if (Structure == 1) begin : gen_booth
     // of a as a signed number
-    localparam int SignedWidth = AWidth + 1 - ASigned;
-    localparam int Digits = (BWidth + 2 - BSigned) / 2;
+    localparam int SignedWidth = AWidth + (ASigned ? 0 : 1);
+    localparam int Digits = (BWidth + (BSigned ? 1 : 2)) / 2;
     localparam int SumWidth = SignedWidth + 2 * Digits;
     // a, with room for 2a
     logic [SignedWidth+1:0]        multiplicand;
     logic [2*Digits:0]   digits;                                         // b, with a zero below it
     logic [SumWidth-1:0] all;
-    assign multiplicand = {{(SignedWidth + 2 - AWidth){ASigned != 0 && a_i[AWidth-1]}}, a_i};
-    assign digits = {{(2 * Digits - BWidth){BSigned != 0 && b_i[BWidth-1]}}, b_i, 1'b0};
+    assign multiplicand = {{(SignedWidth + 2 - AWidth){ASigned && a_i[AWidth-1]}}, a_i};
+    assign digits = {{(2 * Digits - BWidth){BSigned && b_i[BWidth-1]}}, b_i, 1'b0};
     for (genvar j = 0; j < Digits; j++) begin : gen_row
       logic         one, two, negative;
       logic [SignedWidth+1:0] above, multiple, sum;
@@ -161,8 +155,8 @@ module ng_int_mult #(
             localparam int Column = s + first_row(k);
             localparam int Row = k - Column;
             if (s < height(k)) begin : gen_product
-              localparam bit Negative = (ASigned != 0 && Row == AWidth - 1)
-                  != (BSigned != 0 && Column == BWidth - 1);
+              localparam bit Negative = (ASigned && Row == AWidth - 1)
+                  != (BSigned && Column == BWidth - 1);
               assign bits[s*ProductWidth+k] = (a_i[Row] & b_i[Column]) ^ Negative;
             end else begin : gen_constant
               assign bits[s*ProductWidth+k] = s == height(k) && Fix[k];

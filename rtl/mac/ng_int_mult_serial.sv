@@ -18,8 +18,8 @@
 module ng_int_mult_serial #(
   parameter int AWidth  = 8,
   parameter int BWidth  = 8,
-  parameter int ASigned = 1,
-  parameter int BSigned = 1,
+  parameter bit ASigned = 1'b1,  // a_i is two's complement
+  parameter bit BSigned = 1'b1,  // b_i is two's complement
   localparam int ProductWidth = AWidth + BWidth
 ) (
   input  logic                    clk_i,
@@ -40,12 +40,6 @@ module ng_int_mult_serial #(
   if (BWidth < 2 || BWidth > 16) begin : gen_check_b_width
     $fatal(1, "ng_int_mult_serial: BWidth=%0d; expected 2 to 16", BWidth);
   end
-  if (ASigned < 0 || ASigned > 1) begin : gen_check_a_signed
-    $fatal(1, "ng_int_mult_serial: ASigned=%0d; expected 0 or 1", ASigned);
-  end
-  if (BSigned < 0 || BSigned > 1) begin : gen_check_b_signed
-    $fatal(1, "ng_int_mult_serial: BSigned=%0d; expected 0 or 1", BSigned);
-  end
 `endif
 
   localparam int CountWidth = BWidth > 2 ? $clog2(BWidth) : 1;
@@ -59,12 +53,12 @@ module ng_int_mult_serial #(
   assign ready_o = count_q == '0;
   assign valid_o = last & ~ready_o;
   assign take = valid_i & ready_o;
-  assign subtract = BSigned != 0 & last & sum_q[0];
+  assign subtract = BSigned & last & sum_q[0];
 
   logic [AWidth:0] above, term, sum;
   logic            unused_carry;
-  assign above = {ASigned != 0 & sum_q[ProductWidth-1], sum_q[ProductWidth-1:BWidth]};
-  assign term = ({ASigned != 0 & multiplier_q[AWidth-1], multiplier_q} & {(AWidth + 1){sum_q[0]}})
+  assign above = {ASigned & sum_q[ProductWidth-1], sum_q[ProductWidth-1:BWidth]};
+  assign term = ({ASigned & multiplier_q[AWidth-1], multiplier_q} & {(AWidth + 1){sum_q[0]}})
       ^ {(AWidth + 1){subtract}};
   ng_ripple_add #(
     .Width(AWidth + 1)
@@ -78,13 +72,13 @@ module ng_int_mult_serial #(
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      multiplier_q     <= '0;
-      sum_q   <= '0;
-      count_q <= '0;
+      multiplier_q <= '0;
+      sum_q        <= '0;
+      count_q      <= '0;
     end else if (take) begin
-      multiplier_q     <= a_i;
-      sum_q   <= {{ASigned != 0 & a_i[AWidth-1], a_i} & {(AWidth + 1){b_i[0]}}, b_i[BWidth-1:1]};
-      count_q <= CountWidth'(BWidth - 1);
+      multiplier_q <= a_i;
+      sum_q        <= {{ASigned & a_i[AWidth-1], a_i} & {(AWidth + 1){b_i[0]}}, b_i[BWidth-1:1]};
+      count_q      <= CountWidth'(BWidth - 1);
     end else if (!last) begin
       sum_q   <= product_o;
       count_q <= count_q - CountWidth'(1);

@@ -29,7 +29,7 @@
 // unless the set has formats of 4 and of 8 bits, bit 0 unless it has both formats of that width. Of
 // LUQ, A is INT4 and B is FP4 [1,3,0].
 //
-// Sparse = 1: A is 2:4 sparse (docs/sparsity.md). A beat is 2 x Lanes elements long, of which A
+// Sparse: A is 2:4 sparse (docs/sparsity.md). A beat is 2 x Lanes elements long, of which A
 // stores Lanes; a_scale_i has for each 16 of these the block scale, if NVFP4 is in the set, and
 // above it 32 bits of metadata, which the beats of all formats use. A block of NVFP4 has 32
 // elements. Rows in use with illegal metadata become NaN, and error_o is high in the cycle after
@@ -45,15 +45,15 @@ module ng_mac_array #(
   parameter int MaxBeats  = 65536,  // longest job
   parameter int CellCuts  = 0,      // registers: 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,    // Cuts of ng_fixed_to_fp32
-  parameter int Sparse    = 0,      // 1: A is 2:4 sparse
+  parameter bit Sparse    = 1'b0,   // A is 2:4 sparse
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
   localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2
       : 1,
-  localparam int BLanes    = Sparse != 0 ? 2 * Lanes : Lanes,
+  localparam int BLanes    = Sparse ? 2 * Lanes : Lanes,
   // Parts of a row, and bits beside the elements of one: scale and metadata.
-  localparam int ABlocks   = Sparse != 0 ? Lanes / 16 : Blocks,
-  localparam int ABlock    = Sparse == 0 ? 8 : (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? 40 : 32
+  localparam int ABlocks   = Sparse ? Lanes / 16 : Blocks,
+  localparam int ABlock    = !Sparse ? 8 : (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? 40 : 32
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -118,10 +118,7 @@ module ng_mac_array #(
   if (ConvertCuts < 0 || ConvertCuts > 3) begin : gen_check_convert_cuts
     $fatal(1, "ng_mac_array: ConvertCuts=%0d; expected 0 to 3", ConvertCuts);
   end
-  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse
-    $fatal(1, "ng_mac_array: Sparse=%0d; expected 0 or 1", Sparse);
-  end
-  if (Sparse == 1 && Lanes % 16 != 0) begin : gen_check_sparse_lanes
+  if (Sparse && Lanes % 16 != 0) begin : gen_check_sparse_lanes
     $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, since Sparse=1", Lanes);
   end
 `endif
@@ -137,33 +134,43 @@ module ng_mac_array #(
 
   // ---- control
   // Stage 1 holds operands, stage DotStage dot products, the last stage terms. They move together.
-  localparam int DotStage = 2 + (CellCuts & 1);
-  localparam int Stages = HasFp4 ? DotStage + 1 + ((CellCuts >> 2) & 1) + ((CellCuts >> 3) & 1)
-      : DotStage;
+  localparam int DotStage = 2 + ng_prim_pkg::cut_count(CellCuts & ng_mac_pkg::CellCutDot);
+  localparam int Stages = HasFp4 ? DotStage + 1 + ng_prim_pkg::cut_count(
+      CellCuts & (ng_mac_pkg::CellCutProduct | ng_mac_pkg::CellCutSum)) : DotStage;
   // where cells want block scales
-  localparam int ScaleStage = (CellCuts & 2) != 0 ? DotStage - 1 : DotStage;
+  localparam int ScaleStage = (CellCuts & ng_mac_pkg::CellCutSignificand) != 0 ? DotStage - 1
+      : DotStage;
   // What enables the whole array is known a cycle ahead, in registers: that it moves, and that a
   // finished job does, to the shadow registers. The array stands still while a beat would overwrite
   // a job that has to wait for these.
   logic              move_q, shadow_en_q, take;
-  logic [Stages:1]   valid_q, first_q, last_q, advance;
+  logic [Stages:0]   valid;                 // [0]: of the beat that comes in
+  logic [Stages:1]   first_q, last_q, advance;
   logic              done_q;                // the accumulators hold a finished job
   logic              drain_q;               // the shadow registers hold rows that have not left
   logic              queue_ready, row_last_q;
-  logic              move_d, shadow_en_d, done_d, drain_d, queue_ready_d, row_last_d;
-  logic [Stages:1]   valid_d;
+  logic              move_d, shadow_en_d, done_d, drain_d, queue_ready_d, row_last_d, last_valid_d;
 
   assign ready_o = move_q;
   assign take = valid_i & move_q;
-  assign advance = move_q ? valid_q : '0;
-  assign valid_d = move_q ? {valid_q[Stages-1:1], valid_i} : valid_q;
+  assign advance = move_q ? valid[Stages:1] : '0;
+  assign last_valid_d = move_q ? valid[Stages-1] : valid[Stages];
   assign done_d = (advance[Stages] & last_q[Stages]) | (done_q & ~shadow_en_q);
   assign shadow_en_d = done_d & (~drain_d | (queue_ready_d & row_last_d));
-  assign move_d = ~(valid_d[Stages] & done_d) | shadow_en_d;
+  assign move_d = ~(last_valid_d & done_d) | shadow_en_d;
+
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (move_q),
+    .valid_i,
+    .valid_o(valid)
+  );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      valid_q     <= '0;
       first_q     <= '0;
       last_q      <= '0;
       done_q      <= 1'b0;
@@ -174,7 +181,6 @@ module ng_mac_array #(
         first_q <= {first_q[Stages-1:1], first_i};
         last_q  <= {last_q[Stages-1:1], last_i};
       end
-      valid_q     <= valid_d;
       done_q      <= done_d;
       shadow_en_q <= shadow_en_d;
       move_q      <= move_d;
@@ -183,12 +189,12 @@ module ng_mac_array #(
 
   // ---- operands, registered once a row and once a column
   localparam int Codes = Narrow * Lanes * 4;  // bits of a vector's 4-bit operands
-  localparam int ACodes = Sparse != 0 ? Codes + Lanes * 2 : Codes;  // and of A's, with metadata
-  localparam int BCodes = Sparse != 0 ? 2 * Codes : Codes;
-  localparam int ActiveWidth = Sparse != 0 ? 2 : 1;
+  localparam int ACodes = Sparse ? Codes + Lanes * 2 : Codes;  // and of A's, with metadata
+  localparam int BCodes = Sparse ? 2 * Codes : Codes;
+  localparam int ActiveWidth = Sparse ? 2 : 1;
   logic                     fp4, luq, a_e5m2_q, b_e5m2_q;
   logic [Rows*ACodes-1:0]   a_fp4;
-  logic [Cols*BCodes-1:0] b_fp4;
+  logic [Cols*BCodes-1:0]   b_fp4;
   logic [Rows*Lanes*8-1:0]  a_fp8;
   logic [Cols*BLanes*8-1:0] b_fp8;
   logic [Rows*Blocks*8-1:0] a_scale;
@@ -211,7 +217,7 @@ module ng_mac_array #(
   for (genvar r = 0; r < Rows; r++) begin : gen_row
     logic [Blocks*8-1:0] scale;
     logic [Lanes*2-1:0]  metadata, metadata_q;
-    if (Sparse != 0) begin : gen_sparse
+    if (Sparse) begin : gen_sparse
       assign a_fp4[r*ACodes+Codes +: Lanes*2] = metadata_q;
       for (genvar b = 0; b < ABlocks; b++) begin : gen_block
         assign metadata[b*32 +: 32] = a_scale_i[(r*ABlocks+b)*ABlock+ABlock-32 +: 32];
@@ -221,7 +227,7 @@ module ng_mac_array #(
       assign unused_metadata = ^metadata_q;
       assign metadata = '0;
     end
-    if (Sparse != 0 && !HasFp4) begin : gen_no_scale
+    if (Sparse && !HasFp4) begin : gen_no_scale
       assign scale = '0;
     end else begin : gen_scale
       for (genvar b = 0; b < Blocks; b++) begin : gen_block
@@ -235,7 +241,7 @@ module ng_mac_array #(
       .ScaleStage(ScaleStage),
       .Sparse    (Sparse)
     ) u_operand (
-      .clk_i    (clk_i),
+      .clk_i,
       .take_i   (take),
       .advance_i(advance[Stages-1:1]),
       .enable_i (row_en_i[r]),
@@ -263,7 +269,7 @@ module ng_mac_array #(
       .ScaleStage(ScaleStage),
       .Blocks    (Blocks)
     ) u_operand (
-      .clk_i    (clk_i),
+      .clk_i,
       .take_i   (take),
       .advance_i(advance[Stages-1:1]),
       .enable_i (col_en_i[c]),
@@ -282,7 +288,7 @@ module ng_mac_array #(
     );
   end
 
-  if (Sparse != 0) begin : gen_error
+  if (Sparse) begin : gen_error
     // ng-no-fault: no beat is taken in reset, so that a clock edge there clears the error as well
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) error_o <= 1'b0;
@@ -314,24 +320,26 @@ module ng_mac_array #(
 
   // ---- cells, and one conversion a column, whose stages stand still together, when the queue is
   // full
-  localparam int ConvertStages = (ConvertCuts & 1) + ((ConvertCuts >> 1) & 1);
+  localparam int ConvertStages = ng_prim_pkg::cut_count(ConvertCuts);
   // rows in conversion: [0] goes in, the highest comes out
   logic [ConvertStages:0] convert_valid, convert_last;
   logic [Cols*32-1:0]     row_data;
-  assign convert_valid[0] = drain_q;
+  ng_valid_pipe #(
+    .Depth(ConvertStages)
+  ) u_convert_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (queue_ready),
+    .valid_i(drain_q),
+    .valid_o(convert_valid)
+  );
   assign convert_last[0] = row_last_q;
   for (genvar s = 0; s < ConvertStages; s++) begin : gen_stage
-    logic row_valid_q;
-    assign convert_valid[s+1] = row_valid_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) row_valid_q <= 1'b0;
-      else if (queue_ready) row_valid_q <= convert_valid[s];
-    end
     ng_cut #(
       .Width (1),
       .Enable(1)
     ) u_last (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (queue_ready),
       .d_i  (convert_last[s]),
       .q_o  (convert_last[s+1])
@@ -342,7 +350,7 @@ module ng_mac_array #(
     logic [Rows-1:0]          nan, pinf, ninf;
     for (genvar r = 0; r < Rows; r++) begin : gen_pe
       logic [ActiveWidth-1:0] active;
-      if (Sparse != 0) begin : gen_sparse
+      if (Sparse) begin : gen_sparse
         assign active = {row_void[r], row_active[r] & col_active[c]};
       end else begin : gen_dense
         assign active = row_active[r] & col_active[c];
@@ -356,8 +364,8 @@ module ng_mac_array #(
         .CellCuts (CellCuts),
         .Sparse   (Sparse)
       ) u_pe (
-        .clk_i      (clk_i),
-        .rst_ni     (rst_ni),
+        .clk_i,
+        .rst_ni,
         .a_fp4_i    (a_fp4[r*ACodes +: ACodes]),
         .b_fp4_i    (b_fp4[c*BCodes +: BCodes]),
         .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
@@ -384,7 +392,7 @@ module ng_mac_array #(
       .LsbExp(LsbExp),
       .Cuts  (ConvertCuts)
     ) u_convert (
-      .clk_i  (clk_i),
+      .clk_i,
       .en_i   (queue_ready),
       .fixed_i(sum[row_q*AccWidth +: AccWidth]),
       .nan_i  (nan[row_q]),
@@ -398,13 +406,13 @@ module ng_mac_array #(
   ng_fifo2 #(
     .Width(Cols * 32 + 1)
   ) u_queue (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(convert_valid[ConvertStages]),
     .ready_o(queue_ready),
     .data_i ({convert_last[ConvertStages], row_data}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, data_o})
   );
 

@@ -3,17 +3,17 @@
 // products, its block scales in stage ScaleStage, its enable when the terms are accumulated. What a
 // beat does not use loads zero: nothing behind it toggles.
 //
-// Sparse = 1: the row of a 2:4 sparse operand, with metadata (docs/sparsity.md) beside its
-// elements. illegal_o: the row is in use and has metadata that name no two ascending positions.
-// void_o is that when the terms are accumulated: cells make them NaN.
+// Sparse: the row of a 2:4 sparse operand, with metadata (docs/sparsity.md) beside its elements.
+// illegal_o: the row is in use and has metadata that name no two ascending positions. void_o is
+// that when the terms are accumulated: cells make them NaN.
 //
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,  // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ
-  parameter int Stages     = 3,
-  parameter int ScaleStage = 2,
-  parameter int Sparse     = 0,  // 1: with metadata
+  parameter int Stages     = 3,     // of the array's pipeline
+  parameter int ScaleStage = 2,     // the stage that wants the block scales
+  parameter bit Sparse     = 1'b0,  // with metadata
   // block scales
   parameter int Blocks     = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
@@ -26,7 +26,7 @@ module ng_mac_operand #(
   input  logic [Stages-1:1]          advance_i,
   input  logic                       enable_i,   // this row or column takes part in the beat
   input  logic                       fp4_i,      // the beat is NVFP4
-  input  logic                       luq_i,      // or LUQ; else FP8
+  input  logic                       luq_i,      // the beat is LUQ; with neither it is FP8
   input  logic [Lanes*ElemWidth-1:0] data_i,
   input  logic [Blocks*8-1:0]        scale_i,
   input  logic [Lanes*2-1:0]         metadata_i, // with Sparse
@@ -62,7 +62,7 @@ module ng_mac_operand #(
     assign unused_luq = luq_i ^ (^codes);
   end
 
-  if (Sparse != 0) begin : gen_sparse
+  if (Sparse) begin : gen_sparse
     logic [Lanes/2-1:0] illegal;  // groups of four, a nibble each
     for (genvar g = 0; g < Lanes / 2; g++) begin : gen_group
       assign illegal[g] = metadata_i[g*4 +: 2] >= metadata_i[g*4+2 +: 2];

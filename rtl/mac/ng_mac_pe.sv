@@ -12,14 +12,15 @@
 // Without NVFP4 there is nothing to scale, and the dot register feeds the accumulator (term_en_i
 // and the scales are unused). LUQ has no block scales and goes beside FP8.
 //
-// Cuts: more registers, which move with the whole pipeline (move_i). CellCuts bit 0: in the dot
-// products; 2 and 3: at the places "product" and "sum" of ng_scale_nvfp4, with what comes from FP8
-// and LUQ beside them. Bit 1 adds none: the dot register stands at the place "significand", and
-// holds the product of the scales' significands, too; scales are wanted one stage earlier.
+// Cuts: more registers, which move with the whole pipeline (move_i). CellCutDot: in the dot
+// products. CellCutProduct and CellCutSum: at these places of ng_scale_nvfp4, with what comes from
+// FP8 and LUQ beside them. CellCutSignificand adds none: the dot register stands at the place
+// "significand", and holds the product of the scales' significands, too; scales are wanted one
+// stage earlier.
 //
-// Sparse = 1: of A, Lanes of 2 x Lanes elements are stored, and metadata say which of B's they meet
-// (ng_select_2_4), in every format; what comes behind is as without. A block of NVFP4 has 16 stored
-// elements of 32 and one scale on either side.
+// Sparse: of A, Lanes of 2 x Lanes elements are stored, and metadata say which of B's they meet
+// (ng_select_2_4), in every format; the selection changes nothing behind it. A block of NVFP4 has
+// 16 stored elements of 32 and one scale on either side.
 //
 // Width argument: NVFP4 terms are 48 bits in 2^-20 (ng_dot_nvfp4), Blocks of them 48 +
 // clog2(Blocks); FP8 terms are 37 + clog2(Lanes) bits in 2^-18 for E4M3 alone, else 65 +
@@ -32,9 +33,9 @@ module ng_mac_pe #(
   parameter int TermWidth = 69,
   parameter int AccWidth  = 85,
   parameter int LsbExp    = -32,
-  parameter int CellCuts  = 0,  // 1 dot + 2 significand + 4 product + 8 sum
-  parameter int Sparse    = 0,  // 1: A is 2:4 sparse
-  localparam int Wide     = Sparse != 0 ? 2 : 1,  // elements of B for each of A
+  parameter int CellCuts  = 0,     // 1 dot + 2 significand + 4 product + 8 sum
+  parameter bit Sparse    = 1'b0,  // A is 2:4 sparse
+  localparam int Wide     = Sparse ? 2 : 1,  // elements of B for each of A
   localparam int Blocks   = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
   localparam int Narrow   = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4
       ? 2 : 1
@@ -51,7 +52,7 @@ module ng_mac_pe #(
   input  logic                       a_e5m2_i,
   input  logic                       b_e5m2_i,
   input  logic                       dot_en_i,
-  // Beside the dot products, or with bit 1 of CellCuts before them: block scales.
+  // Beside the dot products, or with CellCutSignificand before them: block scales.
   input  logic [Blocks*8-1:0]        a_scale_i,
   input  logic [Blocks*8-1:0]        b_scale_i,
   input  logic                       term_en_i,
@@ -72,13 +73,16 @@ module ng_mac_pe #(
   localparam int Fp8Set = FormatSet & ng_format_set_pkg::Fp8;
   localparam int LuqSet = FormatSet & ng_format_set_pkg::Luq;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
-  localparam int ScaleCuts = (CellCuts >> 1) & 7;
+  localparam int DotCut = CellCuts & ng_mac_pkg::CellCutDot;
+  localparam int ScaleCuts = (CellCuts >> ng_mac_pkg::CellScaleShift)
+      & (ng_mac_pkg::ScaleNvfp4CutSignificand | ng_mac_pkg::ScaleNvfp4CutProduct
+         | ng_mac_pkg::ScaleNvfp4CutSum);
 
   // ---- the elements of B that A's meet
   logic [Narrow*Lanes*4-1:0] b_fp4;
   logic [Lanes*8-1:0]        b_fp8;
   logic                      illegal;
-  if (Sparse != 0) begin : gen_sparse
+  if (Sparse) begin : gen_sparse
     logic [Lanes*2-1:0] metadata;
     logic [Narrow:0]    unused_illegal;  // ng_mac_operand looks, once a row
     assign metadata = a_fp4_i[Narrow*Lanes*4 +: Lanes*2];
@@ -120,9 +124,9 @@ module ng_mac_pe #(
     ng_dot_fp8 #(
       .Lanes    (Lanes),
       .FormatSet(Fp8Set),
-      .Cuts     (CellCuts & 1)
+      .Cuts     (DotCut != 0 ? ng_mac_pkg::DotFp8CutProduct : 0)
     ) u_dot (
-      .clk_i  (clk_i),
+      .clk_i,
       .en_i   (move_i),
       .a_i    (a_fp8_i),
       .b_i    (b_fp8),
@@ -159,9 +163,9 @@ module ng_mac_pe #(
     logic signed [Width-1:0] dot_d, dot_q;
     ng_dot_luq #(
       .Lanes(Lanes),
-      .Cuts (CellCuts & 1)
+      .Cuts (DotCut != 0 ? ng_luq_pkg::DotCutProducts : 0)
     ) u_dot (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (move_i),
       .a_i  (a_fp4_i[(Narrow-1)*Lanes*4 +: Lanes*4]),
       .b_i  (b_fp4[(Narrow-1)*Lanes*4 +: Lanes*4]),
@@ -181,7 +185,8 @@ module ng_mac_pe #(
   if (HasFp4) begin : gen_fp4
     localparam int Shift = -20 - LsbExp;
     localparam int SumWidth = 48 + $clog2(Blocks);
-    localparam int Fp8Stages = ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1);
+    localparam int Fp8Stages = ng_prim_pkg::cut_count(
+        ScaleCuts & (ng_mac_pkg::ScaleNvfp4CutProduct | ng_mac_pkg::ScaleNvfp4CutSum));
     logic [Blocks*13-1:0]       dot_d, dot_q;
     logic [Blocks*48-1:0]       scaled;
     logic [Blocks-1:0]          scale_nan;
@@ -189,9 +194,9 @@ module ng_mac_pe #(
     for (genvar b = 0; b < Blocks; b++) begin : gen_block
       ng_dot_e2m1 #(
         .Lanes(16),
-        .Cuts (CellCuts & 1)
+        .Cuts (DotCut != 0 ? ng_mac_pkg::DotE2m1CutNodes : 0)
       ) u_dot (
-        .clk_i(clk_i),
+        .clk_i,
         .en_i (move_i),
         .a_i  (a_fp4_i[b*64 +: 64]),
         .b_i  (b_fp4[b*64 +: 64]),
@@ -200,7 +205,7 @@ module ng_mac_pe #(
       ng_scale_nvfp4 #(
         .Cuts(ScaleCuts)
       ) u_scale (
-        .clk_i    (clk_i),
+        .clk_i,
         .en_i     (move_i),
         .dot_i    (dot_q[b*13 +: 13]),
         .a_scale_i(a_scale_i[b*8 +: 8]),
@@ -221,7 +226,7 @@ module ng_mac_pe #(
         .sum_o  (block_sum)
       );
     end
-    if ((ScaleCuts & 1) != 0) begin : gen_significand
+    if ((ScaleCuts & ng_mac_pkg::ScaleNvfp4CutSignificand) != 0) begin : gen_significand
       logic unused_dot_en;
       assign unused_dot_en = dot_en_i;
       assign dot_q = dot_d;
@@ -242,7 +247,7 @@ module ng_mac_pe #(
         .Width (TermWidth + 3),
         .Enable(Fp8Set | LuqSet)
       ) u_fp8 (
-        .clk_i(clk_i),
+        .clk_i,
         .en_i (move_i),
         .d_i  (fp8[s*(TermWidth+3) +: TermWidth+3]),
         .q_o  (fp8[(s+1)*(TermWidth+3) +: TermWidth+3])
@@ -272,8 +277,8 @@ module ng_mac_pe #(
     .TermWidth(TermWidth),
     .AccWidth (AccWidth)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(acc_en_i),
     .first_i(acc_first_i),
     .term_i (term),

@@ -7,8 +7,8 @@
 // valid_i: take the block. first_i: start a new sum, from +0. acc_o is the sum up to the previous
 // cycle's block, with Pipelined up to the one before.
 module ng_mxfp4_mac #(
-  // 1: a register between the dot product and its addition, as in the array's cell
-  parameter int Pipelined = 0
+  // a register between the dot product and its addition, as in the array's cell
+  parameter bit Pipelined = 1'b0
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -21,26 +21,20 @@ module ng_mxfp4_mac #(
   output logic [31:0]  acc_o
 );
 
-`ifndef __ICARUS__ // Icarus has no elaboration tasks
-  if (Pipelined < 0 || Pipelined > 1) begin : gen_check_pipelined
-    $fatal(1, "ng_mxfp4_mac: Pipelined=%0d; expected 0 or 1", Pipelined);
-  end
-`endif
-
   logic [31:0] dot, term, sum;
   logic        valid, first;
   logic        normal, special, mantissa;
   ng_dot_mxfp4 u_dot (
-    .clk_i    (clk_i),
+    .clk_i,
     .en_i     (1'b1),
-    .a_i      (a_i),
-    .b_i      (b_i),
-    .a_scale_i(a_scale_i),
-    .b_scale_i(b_scale_i),
+    .a_i,
+    .b_i,
+    .a_scale_i,
+    .b_scale_i,
     .fp32_o   (dot)
   );
 
-  if (Pipelined == 1) begin : gen_register
+  if (Pipelined) begin : gen_register
     logic        valid_q, first_q;
     logic [31:0] term_q;
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -66,7 +60,7 @@ module ng_mxfp4_mac #(
     .Unnormal(0),
     .ExpHi   (127)
   ) u_add (
-    .clk_i   (clk_i),
+    .clk_i,
     .en_i    (1'b1),
     .x_nan_i (special & mantissa),
     .x_inf_i (special),

@@ -39,36 +39,38 @@ module ng_nvfp4_mac #(
   end
 `endif
 
-  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1)
-      + ((DotCuts >> 3) & 1) + ((DotCuts >> 4) & 1);
+  localparam int Stages = ng_prim_pkg::cut_count(DotCuts);
 
   logic signed [47:0] term;
   logic               term_nan;
   ng_dot_nvfp4 #(
     .Cuts(DotCuts)
   ) u_dot (
-    .clk_i    (clk_i),
+    .clk_i,
     .en_i     (1'b1),
-    .a_i      (a_i),
-    .b_i      (b_i),
-    .a_scale_i(a_scale_i),
-    .b_scale_i(b_scale_i),
+    .a_i,
+    .b_i,
+    .a_scale_i,
+    .b_scale_i,
     .term_o   (term),
     .nan_o    (term_nan)
   );
 
   // ---- beside the cuts: [0] goes in, the highest comes out
   logic [Stages:0] valid, first;
-  assign valid[0] = valid_i;
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (1'b1),
+    .valid_i,
+    .valid_o(valid)
+  );
   assign first[0] = first_i;
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    logic valid_q, first_q;
-    assign valid[s+1] = valid_q;
+    logic first_q;
     assign first[s+1] = first_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else valid_q <= valid[s];
-    end
     always_ff @(posedge clk_i) first_q <= first[s];
   end
 
@@ -78,16 +80,16 @@ module ng_nvfp4_mac #(
     .AccWidth (AccWidth),
     .Split    (Split)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(valid[Stages]),
     .first_i(first[Stages]),
     .term_i (term),
     .nan_i  (term_nan),
     .pinf_i (1'b0),
     .ninf_i (1'b0),
-    .acc_o  (acc_o),
-    .nan_o  (nan_o),
+    .acc_o,
+    .nan_o,
     .pinf_o (unused_pinf),
     .ninf_o (unused_ninf)
   );

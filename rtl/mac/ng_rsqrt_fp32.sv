@@ -118,7 +118,7 @@ module ng_rsqrt_fp32 (
   ) u_round (
     .clk_i (1'b0),
     .en_i  (1'b0),
-    .mode_i(2'd0),
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (nan),
     .inf_i (zero_q),
     .sign_i(sign_q & zero_q),

@@ -44,10 +44,10 @@ module ng_scale_fp32 #(
   logic [23:0] a_sig, b_sig;
   ng_cut #(
     .Width (67),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutOperands)
   ) u_operands (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({|a_i[30:23], a_i[22:0], |b_i[30:23], b_i[22:0], a_i[30:23], b_i[30:23], |a_i[22:0],
         |b_i[22:0], a_i[31] ^ b_i[31]}),
     .q_o  ({a_sig, b_sig, a_field, b_field, a_mantissa, b_mantissa, mul_sign})
@@ -87,29 +87,29 @@ module ng_scale_fp32 #(
   assign high_d = 16'(a_sig[23:16]) * 16'(b_sig[23:16]);
   ng_cut #(
     .Width (96),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutParts)
   ) u_parts (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({low_d, a_low_d, b_low_d, high_d}),
     .q_o  ({low, a_low, b_low, high})
   );
   assign product = {{high, low[31:16]} + (32'(a_low) + 32'(b_low)), low[15:0]};
   ng_cut #(
     .Width (3 + ExpWidth),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutParts)
   ) u_flags (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({top_exp, nan, inf, mul_sign & ~nan}),
     .q_o  ({top_exp_p, nan_p, inf_p, sign_p})
   );
   ng_cut #(
     .Width (58 + ExpWidth),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutProduct)
   ) u_product (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({product, limit, top_exp_p, nan_p, inf_p, sign_p}),
     .q_o  ({product_q, limit_q, top_exp_q, nan_q, inf_q, sign_q})
   );
@@ -122,10 +122,10 @@ module ng_scale_fp32 #(
   ng_normalize_limited #(
     .Width   (Ahead + 48),
     .OutWidth(25),
-    .Cuts    ((Cuts >> 3) & 1)
+    .Cuts    ((Cuts & ng_mac_pkg::ScaleFp32CutCoarse) != 0 ? ng_prim_pkg::NormalizeCutCoarse : 0)
   ) u_normalize (
-    .clk_i   (clk_i),
-    .en_i    (en_i),
+    .clk_i,
+    .en_i,
     .data_i  ({{Ahead{1'b0}}, product_q}),
     .limit_i (limit_q),
     .sig_o   (sig),
@@ -134,10 +134,10 @@ module ng_scale_fp32 #(
   );
   ng_cut #(
     .Width (3 + ExpWidth),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutCoarse)
   ) u_coarse (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({top_exp_q, nan_q, inf_q, sign_q}),
     .q_o  ({top_exp_qq, nan_qq, inf_qq, sign_qq})
   );
@@ -149,10 +149,10 @@ module ng_scale_fp32 #(
   logic                       round_nan, round_inf, round_sign;
   ng_cut #(
     .Width (29 + ExpWidth),
-    .Enable(Cuts & 16)
+    .Enable(Cuts & ng_mac_pkg::ScaleFp32CutNormalized)
   ) u_normalized (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sig, sticky, exponent, nan_qq, inf_qq, sign_qq}),
     .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
   );
@@ -163,9 +163,9 @@ module ng_scale_fp32 #(
     .ExpHi   (255),
     .RandBits(1)
   ) u_round (
-    .clk_i (clk_i),
-    .en_i  (en_i),
-    .mode_i(2'd0),
+    .clk_i,
+    .en_i,
+    .mode_i(ng_round_pkg::NearestEven),
     .nan_i (round_nan),
     .inf_i (round_inf),
     .sign_i(round_sign),

@@ -63,10 +63,10 @@ module ng_scale_nvfp4 #(
   logic               nan_q;
   ng_cut #(
     .Width (27),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutSignificand)
   ) u_significand (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({dot_i, significand, shift, nan}),
     .q_o  ({dot_q, significand_q, shift_q, nan_q})
   );
@@ -95,10 +95,10 @@ module ng_scale_nvfp4 #(
   logic               nan_qq;
   ng_cut #(
     .Width (40),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutProduct)
   ) u_product (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({gen_nibble[0].product, gen_nibble[1].product, shift_q, nan_q}),
     .q_o  ({low_q, high_q, shift_qq, nan_qq})
   );
@@ -110,10 +110,10 @@ module ng_scale_nvfp4 #(
   assign product = 20'(low_q) + {high_q[15:0], 4'b0};
   ng_cut #(
     .Width (26),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutSum)
   ) u_sum (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({product, shift_qq, nan_qq}),
     .q_o  ({product_q, shift_qqq, nan_qqq})
   );
@@ -123,10 +123,10 @@ module ng_scale_nvfp4 #(
   assign shifted = 50'(product_q) << shift_qqq;
   ng_cut #(
     .Width (49),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutTerm)
   ) u_term (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({shifted[49:2], nan_qqq}),
     .q_o  ({term_o, nan_o})
   );

@@ -4,7 +4,7 @@
 //
 // ready_o, valid_o and space_o come from registers only, data_o from registers and the read
 // pointer: no combinational path crosses the queue. A word accepted in one cycle is offered in the
-// next; full throughput at any level. BlockRam = 1: the words are in a memory with a registered
+// next; full throughput at any level. With BlockRam the words are in a memory with a registered
 // read, which tools map to block RAM. A word accepted by an empty queue, or while the only other
 // word leaves, is then offered two cycles later.
 // flush_i: at the clock edge the queue becomes empty; a word accepted in that cycle is dropped too.
@@ -15,7 +15,7 @@
 module ng_fifo #(
   parameter int Width = 32,
   parameter int Depth = 4,  // power of two, 2 or more
-  parameter int BlockRam = 0,  // 1: see above
+  parameter bit BlockRam = 1'b0,  // words in a memory instead of registers
   localparam int SpaceWidth = $clog2(Depth + 1)
 ) (
   input  logic                  clk_i,
@@ -36,9 +36,6 @@ module ng_fifo #(
   end
   if (Depth < 2 || (Depth & (Depth - 1)) != 0) begin : gen_check_depth
     $fatal(1, "ng_fifo: Depth=%0d; expected a power of two, 2 or more", Depth);
-  end
-  if (BlockRam != 0 && BlockRam != 1) begin : gen_check_block_ram
-    $fatal(1, "ng_fifo: BlockRam=%0d; expected 0 or 1", BlockRam);
   end
 `endif
 
@@ -70,7 +67,7 @@ module ng_fifo #(
     end
   end
 
-  if (BlockRam != 0) begin : gen_block_ram
+  if (BlockRam) begin : gen_block_ram
     // A word that comes when it is the next to be offered is read one cycle later.
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) written_q <= 1'b0;
@@ -80,7 +77,7 @@ module ng_fifo #(
       .Width(Width),
       .Depth(Depth)
     ) u_ram (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (push),
       .waddr_i(write_q),
       .wdata_i(data_i),

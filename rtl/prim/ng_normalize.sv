@@ -73,10 +73,10 @@ module ng_normalize #(
   end
   ng_cut #(
     .Width (Width + ShiftWidth + 2),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_prim_pkg::NormalizeCutCoarse)
   ) u_coarse (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({coarse, coarse_shift, coarse_sticky, fill_i}),
     .q_o  ({coarse_q, coarse_shift_q, coarse_sticky_q, fill_q})
   );

@@ -69,10 +69,10 @@ module ng_normalize_limited #(
   end
   ng_cut #(
     .Width (Width + 2 * ShiftWidth + 2),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_prim_pkg::NormalizeCutCoarse)
   ) u_coarse (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({coarse, coarse_shift, coarse_sticky, limit_i, coarse_free}),
     .q_o  ({coarse_q, coarse_shift_q, coarse_sticky_q, limit_q, coarse_free_q})
   );

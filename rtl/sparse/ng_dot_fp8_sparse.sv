@@ -49,34 +49,34 @@ module ng_dot_fp8_sparse #(
     .Width (8)
   ) u_select (
     .b_i       (dense_i),
-    .metadata_i(metadata_i),
+    .metadata_i,
     .selected_o(selected),
     .error_o   (illegal)
   );
   ng_cut #(
     .Width (2 * Lanes * 8 + 2),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_sparse_pkg::CutSelected)
   ) u_selected (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({selected, stored_i, dense_fmt_i, stored_fmt_i}),
     .q_o  ({dense, stored, dense_fmt, stored_fmt})
   );
   ng_dot_fp8 #(
     .Lanes    (Lanes),
     .FormatSet(FormatSet),
-    .Cuts     (Cuts >> 1)
+    .Cuts     (Cuts >> ng_sparse_pkg::DenseShift)
   ) u_dot (
-    .clk_i  (clk_i),
-    .en_i   (en_i),
+    .clk_i,
+    .en_i,
     .a_i    (stored),
     .b_i    (dense),
     .a_fmt_i(stored_fmt),
     .b_fmt_i(dense_fmt),
-    .term_o (term_o),
-    .nan_o  (nan_o),
-    .pinf_o (pinf_o),
-    .ninf_o (ninf_o)
+    .term_o,
+    .nan_o,
+    .pinf_o,
+    .ninf_o
   );
   for (genvar c = 0; c < 4; c++) begin : gen_cut
     logic error_d, error;
@@ -89,8 +89,8 @@ module ng_dot_fp8_sparse #(
       .Width (1),
       .Enable((Cuts >> c) & 1)
     ) u_error (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  (error_d),
       .q_o  (error)
     );

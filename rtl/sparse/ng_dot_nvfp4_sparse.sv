@@ -6,14 +6,14 @@
 //   term_o   as of ng_dot_nvfp4, a sum of 16 products
 //   error_o  illegal metadata; term_o has no meaning then, but is a sum of 16 products too
 //
-// Pairs = 1: of groups of eight two pairs of neighbours stay (4:8 by pairs), half the metadata.
+// With Pairs two pairs of neighbours stay of groups of eight (4:8 by pairs): half the metadata.
 //
 // Cuts (docs/cuts.md): bit 0 behind the selection, the others as in ng_dot_nvfp4.
 module ng_dot_nvfp4_sparse #(
-  parameter int Pairs = 0,
+  parameter bit Pairs = 1'b0,  // 4:8 by pairs instead of 2:4
   // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
   parameter int Cuts  = 0,
-  localparam int Width  = Pairs != 0 ? 8 : 4,
+  localparam int Width  = Pairs ? 8 : 4,
   localparam int Groups = 32 / Width
 ) (
   input  logic                clk_i,  // clock of the cuts
@@ -28,9 +28,6 @@ module ng_dot_nvfp4_sparse #(
   output logic                error_o
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
-  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
-    $fatal(1, "ng_dot_nvfp4_sparse: Pairs=%0d; expected 0 or 1", Pairs);
-  end
   if (Cuts < 0 || Cuts > 63) begin : gen_check_cuts
     $fatal(1, "ng_dot_nvfp4_sparse: Cuts=%0d; expected 0 to 63", Cuts);
   end
@@ -43,31 +40,31 @@ module ng_dot_nvfp4_sparse #(
     .Groups(Groups),
     .Width (Width)
   ) u_select (
-    .b_i       (b_i),
-    .metadata_i(metadata_i),
+    .b_i,
+    .metadata_i,
     .selected_o(selected),
     .error_o   (illegal)
   );
   ng_cut #(
     .Width (144),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_sparse_pkg::CutSelected)
   ) u_selected (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({selected, a_i, b_scale_i, a_scale_i}),
     .q_o  ({b_codes, a_codes, b_scale, a_scale})
   );
   ng_dot_nvfp4 #(
-    .Cuts(Cuts >> 1)
+    .Cuts(Cuts >> ng_sparse_pkg::DenseShift)
   ) u_dot (
-    .clk_i    (clk_i),
-    .en_i     (en_i),
+    .clk_i,
+    .en_i,
     .a_i      (a_codes),
     .b_i      (b_codes),
     .a_scale_i(a_scale),
     .b_scale_i(b_scale),
-    .term_o   (term_o),
-    .nan_o    (nan_o)
+    .term_o,
+    .nan_o
   );
   for (genvar c = 0; c < 6; c++) begin : gen_cut
     logic error_d, error;
@@ -80,8 +77,8 @@ module ng_dot_nvfp4_sparse #(
       .Width (1),
       .Enable((Cuts >> c) & 1)
     ) u_error (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  (error_d),
       .q_o  (error)
     );

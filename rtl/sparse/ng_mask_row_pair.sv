@@ -44,11 +44,11 @@ module ng_mask_row_pair #(
     endcase
   endfunction
   // Columns with a two, columns with a one.
-  function automatic logic [3:0] columns(logic [7:0] of, logic twos);
-    for (int c = 0; c < 4; c++) columns[c] = twos ? of[2*c+1] : of[2*c];
+  function automatic logic [3:0] columns(logic [7:0] counted, logic twos);
+    for (int c = 0; c < 4; c++) columns[c] = twos ? counted[2*c+1] : counted[2*c];
   endfunction
-  function automatic logic [3:0] lowest(logic [3:0] of);
-    lowest = of & (~of + 4'd1);
+  function automatic logic [3:0] lowest(logic [3:0] ones);
+    lowest = ones & (~ones + 4'd1);
   endfunction
   // Pairs of columns in descending order: 0 is columns 0 and 1, 5 is columns 2 and 3; pair p and
   // pair 5 - p are all columns.

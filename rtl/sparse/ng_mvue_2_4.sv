@@ -98,7 +98,7 @@ module ng_mvue_2_4 #(
     .a_i       (flags),
     .mask_i    (mask),
     .values_o  (stored),
-    .metadata_o(metadata_o)
+    .metadata_o
   );
   for (genvar i = 0; i < 2; i++) begin : gen_value
     logic [Sum-1:0] magnitude;

@@ -13,12 +13,12 @@
 // of them.
 module ng_nvfp4_sparse_mac #(
   parameter int AccWidth = 64,
-  parameter int Pairs    = 0,
+  parameter bit Pairs    = 1'b0,  // 4:8 by pairs instead of 2:4
   // registers: 1 selected + 2 nodes + 4 significand + 8 product + 16 sum + 32 term
   parameter int DotCuts  = 0,
   // low bits of the sum that are added a clock before the others; 0: all at once
   parameter int Split    = 0,
-  localparam int Groups = Pairs != 0 ? 4 : 8
+  localparam int Groups = Pairs ? 4 : 8
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
@@ -37,9 +37,6 @@ module ng_nvfp4_sparse_mac #(
   if (AccWidth < 48) begin : gen_check_acc_width
     $fatal(1, "ng_nvfp4_sparse_mac: AccWidth=%0d; expected 48 or more", AccWidth);
   end
-  if (Pairs < 0 || Pairs > 1) begin : gen_check_pairs
-    $fatal(1, "ng_nvfp4_sparse_mac: Pairs=%0d; expected 0 or 1", Pairs);
-  end
   if (DotCuts < 0 || DotCuts > 63) begin : gen_check_dot_cuts
     $fatal(1, "ng_nvfp4_sparse_mac: DotCuts=%0d; expected 0 to 63", DotCuts);
   end
@@ -48,9 +45,7 @@ module ng_nvfp4_sparse_mac #(
   end
 `endif
 
-  localparam int Stages = (DotCuts & 1) + ((DotCuts >> 1) & 1) + ((DotCuts >> 2) & 1)
-      + ((DotCuts >> 3) & 1)
-                        + ((DotCuts >> 4) & 1) + ((DotCuts >> 5) & 1);
+  localparam int Stages = ng_prim_pkg::cut_count(DotCuts);
 
   logic signed [47:0] term;
   logic               term_nan, term_error;
@@ -58,13 +53,13 @@ module ng_nvfp4_sparse_mac #(
     .Pairs(Pairs),
     .Cuts (DotCuts)
   ) u_dot (
-    .clk_i     (clk_i),
+    .clk_i,
     .en_i      (1'b1),
-    .a_i       (a_i),
-    .metadata_i(metadata_i),
-    .b_i       (b_i),
-    .a_scale_i (a_scale_i),
-    .b_scale_i (b_scale_i),
+    .a_i,
+    .metadata_i,
+    .b_i,
+    .a_scale_i,
+    .b_scale_i,
     .term_o    (term),
     .nan_o     (term_nan),
     .error_o   (term_error)
@@ -72,16 +67,19 @@ module ng_nvfp4_sparse_mac #(
 
   // ---- beside the cuts: [0] goes in, the highest comes out
   logic [Stages:0] valid, first;
-  assign valid[0] = valid_i;
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (1'b1),
+    .valid_i,
+    .valid_o(valid)
+  );
   assign first[0] = first_i;
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    logic valid_q, first_q;
-    assign valid[s+1] = valid_q;
+    logic first_q;
     assign first[s+1] = first_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else valid_q <= valid[s];
-    end
     always_ff @(posedge clk_i) first_q <= first[s];
   end
 
@@ -92,16 +90,16 @@ module ng_nvfp4_sparse_mac #(
     .AccWidth (AccWidth),
     .Split    (Split)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(valid[Stages]),
     .first_i(first[Stages]),
     .term_i (term),
     .nan_i  (term_nan),
     .pinf_i (term_error),
     .ninf_i (1'b0),
-    .acc_o  (acc_o),
-    .nan_o  (nan_o),
+    .acc_o,
+    .nan_o,
     .pinf_o (error_o),
     .ninf_o (unused_ninf)
   );

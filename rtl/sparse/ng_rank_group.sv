@@ -15,8 +15,8 @@ module ng_rank_group #(
   end
 `endif
 
-  function automatic logic two_of(logic x, logic y, logic z);
-    two_of = (x & y) | (x & z) | (y & z);
+  function automatic logic two_of(logic one, logic other, logic third);
+    two_of = (one & other) | (one & third) | (other & third);
   endfunction
 
   logic [Width-1:0] mag0, mag1, mag2, mag3;

@@ -79,7 +79,7 @@ module ng_transposable_greedy #(
     .Width(Side * Width),
     .Depth(Side)
   ) u_ram (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(row_q),
     .wdata_i(magnitudes_i),
