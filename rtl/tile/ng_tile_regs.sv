@@ -18,9 +18,9 @@ module ng_tile_regs #(
   parameter int ADepth = 512,       // panel-beats in a bank of A
   parameter int BDepth = 128,       // panel-beats in a bank of B
   parameter int MaxBeats = 65536,   // longest sum, in panel-beats
-  parameter int Counters = 1,       // 1: activity counters
-  parameter int Requantize = 0,     // 1: results in the formats of the set
-  parameter int Sparse = 0,         // 1: A is 2:4 sparse
+  parameter bit Counters = 1'b1,    // with activity counters
+  parameter bit Requantize = 1'b0,  // results in the formats of the set
+  parameter bit Sparse = 1'b0,      // A is 2:4 sparse
   parameter int Codec = 0,          // decoders of compressed loads
   parameter int Encoders = 0        // encoders of compressed results
 ) (
@@ -113,9 +113,6 @@ module ng_tile_regs #(
   if (ADepth < 1 || ADepth > 65535) begin : gen_check_a_depth $fatal(1, "ng_tile_regs: ADepth=%0d; expected 1 to 65535", ADepth); end
   if (BDepth < 1 || BDepth > 65535) begin : gen_check_b_depth $fatal(1, "ng_tile_regs: BDepth=%0d; expected 1 to 65535", BDepth); end
   if (MaxBeats < 1) begin : gen_check_max_beats $fatal(1, "ng_tile_regs: MaxBeats=%0d; expected 1 or more", MaxBeats); end
-  if (Counters < 0 || Counters > 1) begin : gen_check_counters $fatal(1, "ng_tile_regs: Counters=%0d; expected 0 or 1", Counters); end
-  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize $fatal(1, "ng_tile_regs: Requantize=%0d; expected 0 or 1", Requantize); end
-  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse $fatal(1, "ng_tile_regs: Sparse=%0d; expected 0 or 1", Sparse); end
   if (Codec < 0 || Codec > 8) begin : gen_check_codec $fatal(1, "ng_tile_regs: Codec=%0d; expected 0 to 8", Codec); end
   if (Encoders < 0 || Encoders > 8) begin : gen_check_encoders $fatal(1, "ng_tile_regs: Encoders=%0d; expected 0 to 8", Encoders); end
 `endif
@@ -142,8 +139,8 @@ module ng_tile_regs #(
       10'h008, 10'h00C, 10'h011: write_error = wstrb_q != 4'hF;
       default: write_error = 1'b1;
     endcase
-    if ((Requantize != 0) && awaddr_q == 10'h014) write_error = 1'b0;  // REQUANTIZE
-    if ((Requantize != 0) && awaddr_q == 10'h015) write_error = 1'b0;  // TENSOR_SCALE
+    if ((Requantize) && awaddr_q == 10'h014) write_error = 1'b0;  // REQUANTIZE
+    if ((Requantize) && awaddr_q == 10'h015) write_error = 1'b0;  // TENSOR_SCALE
     if ((Codec != 0) && awaddr_q == 10'h017) write_error = wstrb_q != 4'hF;  // CODE
     if ((Encoders != 0) && awaddr_q == 10'h018) write_error = 1'b0;  // COMPRESS
     if ((Encoders != 0) && awaddr_q == 10'h019) write_error = wstrb_q != 4'hF;  // RESULT_CODE
@@ -250,38 +247,38 @@ module ng_tile_regs #(
       10'h012: read_data = done_count_i;  // DONE
       10'h013: read_data = loads_count_i;  // LOADS
       10'h01A: read_data = signature_value_q;  // SIGNATURE
-      10'h020: read_data = (Counters != 0) ? counters_i[31:0] : 32'd0;  // CYCLES
-      10'h021: read_data = (Counters != 0) ? cycles_high_q : 32'd0;  // CYCLES, high
-      10'h022: read_data = (Counters != 0) ? counters_i[95:64] : 32'd0;  // BUSY
-      10'h023: read_data = (Counters != 0) ? busy_high_q : 32'd0;  // BUSY, high
-      10'h024: read_data = (Counters != 0) ? counters_i[159:128] : 32'd0;  // STALL_IN
-      10'h025: read_data = (Counters != 0) ? stall_in_high_q : 32'd0;  // STALL_IN, high
-      10'h026: read_data = (Counters != 0) ? counters_i[223:192] : 32'd0;  // STALL_OUT
-      10'h027: read_data = (Counters != 0) ? stall_out_high_q : 32'd0;  // STALL_OUT, high
-      10'h028: read_data = (Counters != 0) ? counters_i[287:256] : 32'd0;  // PRODUCTS
-      10'h029: read_data = (Counters != 0) ? products_high_q : 32'd0;  // PRODUCTS, high
-      10'h02A: read_data = (Counters != 0) ? counters_i[351:320] : 32'd0;  // ZERO_A
-      10'h02B: read_data = (Counters != 0) ? zero_a_high_q : 32'd0;  // ZERO_A, high
-      10'h02C: read_data = (Counters != 0) ? counters_i[415:384] : 32'd0;  // ZERO_B
-      10'h02D: read_data = (Counters != 0) ? zero_b_high_q : 32'd0;  // ZERO_B, high
-      10'h02E: read_data = (Counters != 0) ? counters_i[479:448] : 32'd0;  // FLIPS_A
-      10'h02F: read_data = (Counters != 0) ? flips_a_high_q : 32'd0;  // FLIPS_A, high
-      10'h030: read_data = (Counters != 0) ? counters_i[543:512] : 32'd0;  // FLIPS_B
-      10'h031: read_data = (Counters != 0) ? flips_b_high_q : 32'd0;  // FLIPS_B, high
+      10'h020: read_data = (Counters) ? counters_i[31:0] : 32'd0;  // CYCLES
+      10'h021: read_data = (Counters) ? cycles_high_q : 32'd0;  // CYCLES, high
+      10'h022: read_data = (Counters) ? counters_i[95:64] : 32'd0;  // BUSY
+      10'h023: read_data = (Counters) ? busy_high_q : 32'd0;  // BUSY, high
+      10'h024: read_data = (Counters) ? counters_i[159:128] : 32'd0;  // STALL_IN
+      10'h025: read_data = (Counters) ? stall_in_high_q : 32'd0;  // STALL_IN, high
+      10'h026: read_data = (Counters) ? counters_i[223:192] : 32'd0;  // STALL_OUT
+      10'h027: read_data = (Counters) ? stall_out_high_q : 32'd0;  // STALL_OUT, high
+      10'h028: read_data = (Counters) ? counters_i[287:256] : 32'd0;  // PRODUCTS
+      10'h029: read_data = (Counters) ? products_high_q : 32'd0;  // PRODUCTS, high
+      10'h02A: read_data = (Counters) ? counters_i[351:320] : 32'd0;  // ZERO_A
+      10'h02B: read_data = (Counters) ? zero_a_high_q : 32'd0;  // ZERO_A, high
+      10'h02C: read_data = (Counters) ? counters_i[415:384] : 32'd0;  // ZERO_B
+      10'h02D: read_data = (Counters) ? zero_b_high_q : 32'd0;  // ZERO_B, high
+      10'h02E: read_data = (Counters) ? counters_i[479:448] : 32'd0;  // FLIPS_A
+      10'h02F: read_data = (Counters) ? flips_a_high_q : 32'd0;  // FLIPS_A, high
+      10'h030: read_data = (Counters) ? counters_i[543:512] : 32'd0;  // FLIPS_B
+      10'h031: read_data = (Counters) ? flips_b_high_q : 32'd0;  // FLIPS_B, high
       default: begin
         read_data  = 32'd0;
         read_error = 1'b1;
       end
     endcase
-    if ((Requantize != 0) && araddr_q == 10'h014) begin  // REQUANTIZE
+    if ((Requantize) && araddr_q == 10'h014) begin  // REQUANTIZE
       read_data  = {27'd0, requantize_int4_q, requantize_e5m2_q, requantize_e4m3_q, requantize_relu_q, requantize_nvfp4_q};
       read_error = 1'b0;
     end
-    if ((Requantize != 0) && araddr_q == 10'h015) begin  // TENSOR_SCALE
+    if ((Requantize) && araddr_q == 10'h015) begin  // TENSOR_SCALE
       read_data  = tensor_scale_value_q;
       read_error = 1'b0;
     end
-    if ((Requantize != 0) && araddr_q == 10'h016) begin  // AMAX
+    if ((Requantize) && araddr_q == 10'h016) begin  // AMAX
       read_data  = {1'd0, amax_i, 16'd0};
       read_error = 1'b0;
     end
@@ -415,14 +412,14 @@ module ng_tile_regs #(
         edge_rows_q <= (edge_rows_q & ~wmask[7:0]) | (wdata_q[7:0] & wmask[7:0]);
         edge_cols_q <= (edge_cols_q & ~wmask[15:8]) | (wdata_q[15:8] & wmask[15:8]);
       end
-      if (write & (awaddr_q == 10'h014) & (Requantize != 0)) begin
+      if (write & (awaddr_q == 10'h014) & (Requantize)) begin
         requantize_nvfp4_q <= (requantize_nvfp4_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
         requantize_relu_q <= (requantize_relu_q & ~wmask[1]) | (wdata_q[1] & wmask[1]);
         requantize_e4m3_q <= (requantize_e4m3_q & ~wmask[2]) | (wdata_q[2] & wmask[2]);
         requantize_e5m2_q <= (requantize_e5m2_q & ~wmask[3]) | (wdata_q[3] & wmask[3]);
         requantize_int4_q <= (requantize_int4_q & ~wmask[4]) | (wdata_q[4] & wmask[4]);
       end
-      if (write & (awaddr_q == 10'h015) & (Requantize != 0)) begin
+      if (write & (awaddr_q == 10'h015) & (Requantize)) begin
         tensor_scale_value_q <= (tensor_scale_value_q & ~wmask) | (wdata_q & wmask);
       end
       if (write & (awaddr_q == 10'h018) & (Encoders != 0)) begin

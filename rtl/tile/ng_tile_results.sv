@@ -60,17 +60,17 @@ module ng_tile_results #(
     .StreamWidth(StreamWidth),
     .Encoders   (Encoders)
   ) u_encode (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
-    .table_we_i  (table_we_i),
-    .table_addr_i(table_addr_i),
-    .table_data_i(table_data_i),
+    .clk_i,
+    .rst_ni,
+    .table_we_i,
+    .table_addr_i,
+    .table_data_i,
     .valid_i     (valid_i & compress_q & packet_ready),
     .ready_o     (encode_ready),
-    .data_i      (data_i),
-    .last_i      (last_i),
+    .data_i,
+    .last_i,
     .valid_o     (encode_valid),
-    .ready_i     (ready_i),
+    .ready_i,
     .data_o      (encode_word),
     .last_o      (encode_last)
   );
@@ -79,8 +79,8 @@ module ng_tile_results #(
     .Width(1),
     .Depth(Packets)
   ) u_packets (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .flush_i(1'b0),
     .valid_i(taken & compress_q & last_i),
     .ready_o(packet_ready),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from systemrdl import AddrmapNode
 from systemrdl.rdltypes import AccessType
@@ -25,6 +26,11 @@ def part(name: str, high: int, low: int, whole: int) -> str:
     if whole == high - low + 1:
         return name
     return f"{name}[{high}:{low}]" if high > low else f"{name}[{low}]"
+
+
+def switch(parameter: Any) -> bool:
+    """Whether the parameter is one bit, whose values need no check."""
+    return (parameter.least, parameter.most) == (0, 1)
 
 
 def ports(regs: list[Reg]) -> dict[tuple[str, str], list[Field]]:
@@ -120,10 +126,14 @@ class Writer:
 
     def parameter_list(self) -> list[str]:
         out = []
-        longest = max(len(f"{p.name} = {p.value}") for p in self.parameters)
-        for i, p in enumerate(self.parameters):
-            text = f"{p.name} = {p.value}" + ("," if i + 1 < len(self.parameters) else "")
-            out.append(f"  parameter int {text:<{longest + 1}}  // {p.about}")
+        rows = [
+            ("bit", f"{p.name} = 1'b{p.value}") if switch(p) else ("int", f"{p.name} = {p.value}")
+            for p in self.parameters
+        ]
+        longest = max(len(text) for _, text in rows)
+        for i, ((kind, text), p) in enumerate(zip(rows, self.parameters, strict=True)):
+            text += "," if i + 1 < len(rows) else ""
+            out.append(f"  parameter {kind} {text:<{longest + 1}}  // {p.about}")
         return out
 
     def port_rows(self) -> list[tuple[str, str, str] | str]:
@@ -162,7 +172,7 @@ class Writer:
 
     def checks(self) -> list[str]:
         out = ["`ifndef __ICARUS__ // Icarus has no elaboration tasks"]
-        for p in self.parameters:
+        for p in (p for p in self.parameters if not switch(p)):
             tests = [f"{p.name} < {p.least}"] + ([f"{p.name} > {p.most}"] if p.most < INT_MAX else [])
             tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
             most = f"{'to' if p.most > p.least + 1 else 'or'} {p.most}" if p.most < INT_MAX else "or more"
