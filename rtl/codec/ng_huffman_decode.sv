@@ -54,10 +54,10 @@ module ng_huffman_decode #(
   ng_fifo2 #(
     .Width(Width + 1)
   ) u_words (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .ready_o(ready_o),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
     .data_i ({last_i, data_i}),
     .valid_o(word_valid),
     .ready_i(word_take),
@@ -207,7 +207,7 @@ module ng_huffman_decode #(
     .Width(8),
     .Depth(256)
   ) u_symbols (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i & ~table_addr_i[8]),
     .waddr_i(table_addr_i[7:0]),
     .wdata_i(table_data_i[7:0]),

@@ -45,7 +45,7 @@ module ng_huffman_encode (
     .Width(16),
     .Depth(256)
   ) u_codes (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i),
     .waddr_i(table_addr_i),
     .wdata_i(table_data_i),
@@ -135,7 +135,7 @@ module ng_huffman_encode (
     .Width(24),
     .Depth(256)
   ) u_values (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (take_q),
     .waddr_i({bank_q, place_q}),
     .wdata_i({entry, value_q}),

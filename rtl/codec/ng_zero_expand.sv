@@ -65,14 +65,14 @@ module ng_zero_expand (
   ng_fifo2 #(
     .Width(11)
   ) u_values (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(busy_q | valid_i),
     .ready_o(room),
     .data_i ({(busy_q ? last_q : last_i) & ~more, (busy_q ? fault_q : fault_i) & ~more,
         void_i & ~busy_q, data_i & {8{~busy_q & ~run}}}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, fault_o, void_o, data_o})
   );
 
