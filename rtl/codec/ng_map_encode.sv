@@ -80,7 +80,7 @@ module ng_map_encode #(
     .last_o      (code_last)
   );
   ng_fifo2 #(
-    .Width(19)
+    .Width(1 + $bits(length) + $bits(code))
   ) u_codes (
     .clk_i,
     .rst_ni,

@@ -20,8 +20,8 @@ module ng_zero_expand (
   output logic       ready_o,
   input  logic [7:0] data_i,
   input  logic       last_i,        // the last beat of a tile
-  input  logic       fault_i,       // passes with it, and so does
-  input  logic       void_i,        // whether it stands for no value
+  input  logic       fault_i,       // the tile is broken: passes with the beat
+  input  logic       void_i,        // the beat stands for no value: passes with it
   output logic       valid_o,
   input  logic       ready_i,
   output logic [7:0] data_o,

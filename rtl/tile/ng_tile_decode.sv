@@ -30,8 +30,8 @@ module ng_tile_decode #(
   input  logic                   rst_ni,
   // the table of all decoders, while no packet is under way; not reset
   input  logic                   table_we_i,
-  input  logic [8:0]             table_addr_i,  // as ng_huffman_decode has them
-  input  logic [20:0]            table_data_i,
+  input  logic [8:0]             table_addr_i,  // address in the table of ng_huffman_decode
+  input  logic [20:0]            table_data_i,  // entry of the table of ng_huffman_decode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,        // byte 0 lowest

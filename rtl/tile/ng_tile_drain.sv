@@ -14,11 +14,11 @@
 // says so, go through ng_tile_requantize, in the time that FP32 takes, and its images to the queue;
 // numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
-  parameter int Rows        = 8,    // this, Lanes and FormatSet: with Requantize
+  parameter int Rows        = 8,    // used with Requantize
   parameter int Cols        = 8,
   parameter int StreamWidth = 128,  // multiple of 32
-  parameter int Lanes       = 16,
-  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,
+  parameter int Lanes       = 16,   // used with Requantize
+  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,  // used with Requantize
   parameter int ScaleCuts   = 0,    // Cuts of ng_scale_fp32
   parameter bit Requantize  = 1'b0, // results can be in a format of the set
   parameter int RequantizeCuts = 0  // QuantizeCuts of ng_tile_requantize
@@ -32,7 +32,7 @@ module ng_tile_drain #(
   input  logic                   last_i,  // the last row of a job
   // Their job.
   input  ng_tile_pkg::job_t      job_i,
-  input  ng_tile_pkg::requantize_job_t requantize_i,  // with Requantize
+  input  ng_tile_pkg::requantize_job_t requantize_i,  // the job's rest; 0 without Requantize
   output logic                   job_ready_o,
   // The stream.
   output logic                   valid_o,

@@ -26,8 +26,8 @@ module ng_tile_encode #(
   input  logic                   rst_ni,
   // the table of all encoders, while no packet is under way; not reset
   input  logic                   table_we_i,
-  input  logic [7:0]             table_addr_i,  // as ng_huffman_encode has them
-  input  logic [15:0]            table_data_i,
+  input  logic [7:0]             table_addr_i,  // address in the table of ng_huffman_encode
+  input  logic [15:0]            table_data_i,  // entry of the table of ng_huffman_encode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,        // byte 0 lowest

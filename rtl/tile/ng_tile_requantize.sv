@@ -51,15 +51,15 @@ module ng_tile_requantize #(
   input  logic [31:0]            tensor_scale_i,  // FP32
   // of all beats of a tile: its image has no columns behind it
   input  logic                   end_i,
-  // of its last beat: last_o with the image's last word
+  // with the last beat of an image: last_o with its last word
   input  logic                   last_i,
-  input  logic                   irq_i,           // of its last beat: irq_o with that word
+  input  logic                   irq_i,           // with the last beat of an image: irq_o with it
   // Images.
   output logic                   valid_o,
   input  logic                   ready_i,
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
-  output logic                   irq_o,           // with last_o: the packet asks for an interrupt
+  output logic                   irq_o,           // irq_i of the image that leaves
   // beats on their way to the memories, and blocks that have not left
   output logic                   busy_o,
   input  logic                   clear_amax_i,    // amax_o begins again

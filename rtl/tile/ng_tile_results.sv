@@ -17,10 +17,9 @@ module ng_tile_results #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   compress_i,
-  // the table of all encoders: as ng_tile_encode has it
-  input  logic                   table_we_i,
-  input  logic [7:0]             table_addr_i,
-  input  logic [15:0]            table_data_i,
+  input  logic                   table_we_i,    // the table of all encoders, not reset
+  input  logic [7:0]             table_addr_i,  // address in the table of ng_huffman_encode
+  input  logic [15:0]            table_data_i,  // entry of the table of ng_huffman_encode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,

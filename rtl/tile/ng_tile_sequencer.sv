@@ -60,7 +60,7 @@ module ng_tile_sequencer #(
   // ng-no-fault(ng_tile): a command of more than MaxBeats = 16 beats is refused, whatever the bits
   //   of 256 beats and more do to another field
   input  ng_tile_pkg::compute_t  cmd_i,
-  input  ng_tile_pkg::requantize_t cmd_requantize_i,  // with Requantize
+  input  ng_tile_pkg::requantize_t cmd_requantize_i,  // the command's rest; 0 without Requantize
   // The buffers.
   input  logic                   a_complete_i,
   input  logic [AAddrWidth:0]    a_images_i,
