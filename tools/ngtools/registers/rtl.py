@@ -12,6 +12,8 @@ from systemrdl.rdltypes import AccessType
 from ngtools.registers.source import MARK, WORD, Field, Reg, SourceError
 
 INT_MAX = 2**31 - 1
+COLUMNS = 100
+BREAKS = ((", ", 1), (" & ", 0), (" | ", 0), (" <= ", 3))
 AXI4_LITE = (  # name, or name:width
     ("input", "awvalid awaddr:address wvalid wdata:32 wstrb:4 bready arvalid araddr:address rready"),
     ("output", "awready wready bvalid bresp:2 arready rvalid rdata:32 rresp:2"),
@@ -26,6 +28,19 @@ def part(name: str, high: int, low: int, whole: int) -> str:
     if whole == high - low + 1:
         return name
     return f"{name}[{high}:{low}]" if high > low else f"{name}[{low}]"
+
+
+def fold(line: str) -> list[str]:
+    """A line of code in lines of at most 100 columns, broken behind a comma or before an operator."""
+    deeper = " " * (len(line) - len(line.lstrip()) + 4)
+    out = []
+    while len(line) > COLUMNS:
+        at = max(line.rfind(mark, len(deeper), COLUMNS) + shift for mark, shift in BREAKS)
+        if at < len(deeper):
+            break  # one word
+        out.append(line[:at].rstrip())
+        line = deeper + line[at:].lstrip()
+    return [*out, line]
 
 
 def switch(parameter: Any) -> bool:
@@ -112,13 +127,14 @@ class Writer:
             "// SPDX-License-Identifier: Apache-2.0",
             f"// {MARK}",
             "//",
-            f"// Registers of {self.top.inst_name} on AXI4-Lite; the map is in docs/registers.md, the bus and the ports in "
-            f"docs/units/{'_'.join(self.module.split('_')[1:])}.md.",
+            f"// Registers of {self.top.inst_name} on AXI4-Lite; the map is in docs/registers.md, the bus and the ports",
+            f"// in docs/units/{'_'.join(self.module.split('_')[1:])}.md.",
             "//",
-            "// One write and one read at a time, independent of each other. Handshake: every output is a register (the readies through",
-            "// one inverter), so no combinational path leads from valid to ready or from ready to valid. A write takes effect in the",
-            "// cycle after its address and its data have both arrived, and is answered in the next; a read likewise. Address bits 1:0 are",
-            "// not looked at (AXI: the strobes name the bytes).",
+            "// One write and one read at a time, independent of each other. Handshake: every output is a",
+            "// register (the readies through one inverter), so no combinational path leads from valid to",
+            "// ready or from ready to valid. A write takes effect in the cycle after its address and its data",
+            "// have both arrived, and is answered in the next. A read is answered two cycles after its",
+            "// address has arrived. Address bits 1:0 are not looked at (AXI: the strobes name the bytes).",
             "//",
             "// Width argument: no arithmetic; every field is as wide as its port.",
             f"module {self.module} #(",
@@ -180,7 +196,7 @@ class Writer:
             expected += f", a multiple of {p.multiple_of}" if p.multiple_of > 1 else ""
             block = "gen_check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", p.name).lower()
             fatal = f'$fatal(1, "{self.module}: {p.name}=%0d; expected {expected}", {p.name});'
-            out.append(f"  if ({' || '.join(tests)}) begin : {block} {fatal} end")
+            out += [f"  if ({' || '.join(tests)}) begin : {block}", f"    {fatal}", "  end"]
         return [*out, "`endif"]
 
     def write_channel(self) -> list[str]:
@@ -232,8 +248,8 @@ class Writer:
     end
   end
 
-  // ng-no-fault: no register has one of the address's upper four bits, so they only matter together,
-  //   which the prover does not show in time
+  // ng-no-fault: no register has one of the address's upper four bits, so they only matter
+  //   together, which the prover does not show in time
   always_ff @(posedge clk_i) begin
     if (~aw_held_q & s_axil_awvalid_i) awaddr_q <= s_axil_awaddr_i[{self.address - 1}:2];
     if (~w_held_q & s_axil_wvalid_i) begin
@@ -416,4 +432,4 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
         module.outputs(),
         ["endmodule"],
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return "\n\n".join("\n".join(row for line in lines for row in fold(line)) for lines in parts if lines) + "\n"
