@@ -75,13 +75,13 @@ module ng_bit_pack #(
   ng_fifo2 #(
     .Width(Width + 1)
   ) u_words (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(tail_q | (push & (whole | last_i))),
     .ready_o(room),
     .data_i ({last, word}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, data_o})
   );
 

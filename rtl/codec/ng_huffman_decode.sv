@@ -54,10 +54,10 @@ module ng_huffman_decode #(
   ng_fifo2 #(
     .Width(Width + 1)
   ) u_words (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .ready_o(ready_o),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
     .data_i ({last_i, data_i}),
     .valid_o(word_valid),
     .ready_i(word_take),
@@ -88,14 +88,17 @@ module ng_huffman_decode #(
 
   // ---- limits and bases; the limit of length l is a multiple of 2^(12 - l), so that 1 + l bits of
   // it are held and compared
+  logic [12:0]     table_limit;
+  logic [7:0]      table_base;
   logic [11:0]     below;  // the next 12 bits are below the limits of lengths 1 to 12
   logic [12*8-1:0] bases_q;
+  assign {table_limit, table_base} = table_data_i;
   for (genvar i = 0; i < 12; i++) begin : gen_length
     logic [i+1:0] limit_q;
     always_ff @(posedge clk_i) if (table_we_i & table_addr_i[8] & (table_addr_i[3:0] == 4'(i + 1)))
     begin
-      limit_q <= table_data_i[20 -: i+2];
-      bases_q[i*8 +: 8] <= table_data_i[7:0];
+      limit_q <= table_limit[12 -: i+2];
+      bases_q[i*8 +: 8] <= table_base;
     end
     assign below[i] = {1'b0, window[11 -: i+1]} < limit_q;
   end
@@ -207,7 +210,7 @@ module ng_huffman_decode #(
     .Width(8),
     .Depth(256)
   ) u_symbols (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i & ~table_addr_i[8]),
     .waddr_i(table_addr_i[7:0]),
     .wdata_i(table_data_i[7:0]),

@@ -37,6 +37,7 @@ module ng_huffman_encode (
   logic [5:0]  write_q, place_q;  // in the bank; of the value that came in the last cycle
   logic [7:0]  value_q;
   logic [15:0] entry;
+  logic [3:0]  entry_length;      // of a value's code, 0: it has none
   logic [3:0]  busy_q, whole_q;   // a bank has values, or all of its block
   assign ready_o = ~busy_q[write_bank];
   assign take = valid_i & ready_o;
@@ -45,7 +46,7 @@ module ng_huffman_encode (
     .Width(16),
     .Depth(256)
   ) u_codes (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i),
     .waddr_i(table_addr_i),
     .wdata_i(table_data_i),
@@ -57,8 +58,9 @@ module ng_huffman_encode (
   // ---- whether the codes are longer than the values
   logic [9:0] excess_q, excess;
   logic       missing_q, missing, raw;
-  assign excess = excess_q + {6'd0, entry[15:12]} - 10'd8;
-  assign missing = missing_q | ~|entry[15:12];
+  assign entry_length = entry[15:12];
+  assign excess = excess_q + {6'd0, entry_length} - 10'd8;
+  assign missing = missing_q | ~|entry_length;
   assign raw = missing | (~excess[9] & |excess[8:0]);
 
   // ---- blocks go out
@@ -131,11 +133,15 @@ module ng_huffman_encode (
   logic        out_raw_q, out_head_q, out_count_q;
   logic [5:0]  out_number_q;
   logic [23:0] held;
+  logic [3:0]  held_length;
+  logic [11:0] held_code;
+  logic [7:0]  held_value;
+  assign {held_length, held_code, held_value} = held;
   ng_ram #(
     .Width(24),
     .Depth(256)
   ) u_values (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (take_q),
     .waddr_i({bank_q, place_q}),
     .wdata_i({entry, value_q}),
@@ -152,8 +158,8 @@ module ng_huffman_encode (
   end
   logic [11:0] code;
   logic [3:0]  length;
-  assign code = out_raw_q ? {held[7:0], 4'd0} : held[19:8];
-  assign length = out_raw_q ? 4'd8 : held[23:20];
+  assign code = out_raw_q ? {held_value, 4'd0} : held_code;
+  assign length = out_raw_q ? 4'd8 : held_length;
   assign code_o = out_count_q ? {out_raw_q, 1'b1, out_number_q, 6'd0}
       : out_head_q ? {out_raw_q, 1'b0, code} : {code, 2'd0};
   assign length_o = out_count_q ? 4'd8 : out_head_q ? length + 4'd2 : length;

@@ -15,7 +15,7 @@
 // 1: CountBits, as that number.
 module ng_map_decode #(
   parameter int Width     = 32,  // bits of a word; power of two
-  parameter int Runs      = 1,   // 1: runs of zeros can be expanded
+  parameter bit Runs      = 1'b1,  // runs of zeros can be expanded
   parameter int CountBits = 20   // bits of a tile's number of values, less 1
 ) (
   input  logic                 clk_i,
@@ -43,9 +43,6 @@ module ng_map_decode #(
   if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
     $fatal(1, "ng_map_decode: Width=%0d; expected 16 to 64, a power of two", Width);
   end
-  if (Runs < 0 || Runs > 1) begin : gen_check_runs
-    $fatal(1, "ng_map_decode: Runs=%0d; expected 0 or 1", Runs);
-  end
   if (CountBits < 1 || CountBits > 20) begin : gen_check_count_bits
     $fatal(1, "ng_map_decode: CountBits=%0d; expected 1 to 20", CountBits);
   end
@@ -66,8 +63,8 @@ module ng_map_decode #(
   ng_fifo2 #(
     .Width(CountBits)
   ) u_numbers (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(s_axis_tvalid_i & first_q & word_ready),
     .ready_o(number_room),
     .data_i (s_axis_tuser_i),
@@ -82,11 +79,11 @@ module ng_map_decode #(
   ng_huffman_decode #(
     .Width(Width)
   ) u_decode (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+    .clk_i,
+    .rst_ni,
     .table_we_i  (table_we_i & ~table_addr_i[9]),
     .table_addr_i(table_addr_i[8:0]),
-    .table_data_i(table_data_i),
+    .table_data_i,
     .valid_i     (s_axis_tvalid_i & (~first_q | number_room)),
     .ready_o     (word_ready),
     .data_i      (word),
@@ -102,10 +99,10 @@ module ng_map_decode #(
   // ---- values: the bytes, with runs of zeros expanded
   logic       value_valid, value_ready, value_last, value_fault, value_void;
   logic [7:0] value_data;
-  if (Runs == 1) begin : gen_runs
+  if (Runs) begin : gen_runs
     ng_zero_expand u_expand (
-      .clk_i       (clk_i),
-      .rst_ni      (rst_ni),
+      .clk_i,
+      .rst_ni,
       .table_we_i  (table_we_i & table_addr_i[9]),
       .table_addr_i(table_addr_i[2:0]),
       .table_data_i(table_data_i[7:0]),
@@ -147,8 +144,8 @@ module ng_map_decode #(
   ng_fifo2 #(
     .Width(11)
   ) u_values (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(value_valid & ~dropping_q),
     .ready_o(room),
     .data_i ({value_void, value_fault | (value_last ^ full), value_last | full, value_data}),

@@ -10,7 +10,7 @@
 // it fills.
 module ng_map_encode #(
   parameter int Width = 32,  // bits of a word; power of two
-  parameter int Runs  = 1    // 1: runs of zeros can be shortened
+  parameter bit Runs  = 1'b1   // runs of zeros can be shortened
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -31,18 +31,15 @@ module ng_map_encode #(
   if (Width < 16 || Width > 64 || (Width & (Width - 1)) != 0) begin : gen_check_width
     $fatal(1, "ng_map_encode: Width=%0d; expected 16 to 64, a power of two", Width);
   end
-  if (Runs < 0 || Runs > 1) begin : gen_check_runs
-    $fatal(1, "ng_map_encode: Runs=%0d; expected 0 or 1", Runs);
-  end
 `endif
 
   // ---- bytes: the values, or what is left of them where runs of zeros are shortened
   logic       byte_valid, byte_ready, byte_last;
   logic [7:0] byte_data;
-  if (Runs == 1) begin : gen_runs
+  if (Runs) begin : gen_runs
     ng_zero_runs u_runs (
-      .clk_i       (clk_i),
-      .rst_ni      (rst_ni),
+      .clk_i,
+      .rst_ni,
       .table_we_i  (table_we_i & table_addr_i[8]),
       .table_addr_i(table_addr_i[2:0]),
       .table_data_i(table_data_i[7:0]),
@@ -67,11 +64,11 @@ module ng_map_encode #(
   logic [13:0] code, held_code;
   logic [3:0]  length, held_length;
   ng_huffman_encode u_encode (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
+    .clk_i,
+    .rst_ni,
     .table_we_i  (table_we_i & ~table_addr_i[8]),
     .table_addr_i(table_addr_i[7:0]),
-    .table_data_i(table_data_i),
+    .table_data_i,
     .valid_i     (byte_valid),
     .ready_o     (byte_ready),
     .data_i      (byte_data),
@@ -83,10 +80,10 @@ module ng_map_encode #(
     .last_o      (code_last)
   );
   ng_fifo2 #(
-    .Width(19)
+    .Width(1 + $bits(length) + $bits(code))
   ) u_codes (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(code_valid),
     .ready_o(code_ready),
     .data_i ({code_last, length, code}),
@@ -101,8 +98,8 @@ module ng_map_encode #(
     .Width(Width),
     .CodeBits(14)
   ) u_pack (
-    .clk_i   (clk_i),
-    .rst_ni  (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i (held_valid),
     .ready_o (held_ready),
     .code_i  (held_code),

@@ -117,7 +117,7 @@ module ng_transform #(
       .Width(MatrixWidth),
       .Depth(Size)
     ) u_row (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (table_we_i & ~|table_kind_i & (table_row_i == IndexWidth'(r))),
       .waddr_i(table_column_i),
       .wdata_i(table_data_i[MatrixWidth-1:0]),
@@ -167,7 +167,7 @@ module ng_transform #(
     .Width(SumWidth),
     .Depth(Size)
   ) u_bias (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i & (table_kind_i == 2'd1)),
     .waddr_i(table_row_i),
     .wdata_i(table_data_i[SumWidth-1:0]),
@@ -202,13 +202,13 @@ module ng_transform #(
   ng_fifo2 #(
     .Width(OutWidth + 1)
   ) u_results (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(shifted_valid_q),
     .ready_o(room),
     .data_i ({shifted_last_q, result}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, data_o})
   );
 

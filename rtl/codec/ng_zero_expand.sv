@@ -20,8 +20,8 @@ module ng_zero_expand (
   output logic       ready_o,
   input  logic [7:0] data_i,
   input  logic       last_i,        // the last beat of a tile
-  input  logic       fault_i,       // passes with it, and so does
-  input  logic       void_i,        // whether it stands for no value
+  input  logic       fault_i,       // the tile is broken: passes with the beat
+  input  logic       void_i,        // the beat stands for no value: passes with it
   output logic       valid_o,
   input  logic       ready_i,
   output logic [7:0] data_o,
@@ -65,14 +65,14 @@ module ng_zero_expand (
   ng_fifo2 #(
     .Width(11)
   ) u_values (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(busy_q | valid_i),
     .ready_o(room),
     .data_i ({(busy_q ? last_q : last_i) & ~more, (busy_q ? fault_q : fault_i) & ~more,
         void_i & ~busy_q, data_i & {8{~busy_q & ~run}}}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, fault_o, void_o, data_o})
   );
 

@@ -102,7 +102,7 @@ module ng_zero_runs (
     .Width(8),
     .Depth(8)
   ) u_runs (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (table_we_i),
     .waddr_i(table_addr_i),
     .wdata_i(table_data_i),
@@ -113,13 +113,13 @@ module ng_zero_runs (
   ng_fifo2 #(
     .Width(9)
   ) u_bytes (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(valid_q),
     .ready_o(room),
     .data_i ({end_q, literal_q ? value_q : run}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({last_o, data_o})
   );
 

@@ -58,7 +58,8 @@ module ng_pann_mac #(
   assign final_cycle = (count_q >> 1) == '0;  // 0 or 1
   // Not ready beside a result, taken or not: ready_i must not reach ready_o.
   assign ready_o = ~valid_o &
-                   // ng-no-fault: the count of a unit that is not busy is 0 or 1, so that final_cycle is 1
+                   // ng-no-fault: the count of a unit that is not busy is 0 or 1, so that
+                   //   final_cycle is 1
                    (~busy_q | final_cycle);
   assign take = valid_i & ready_o;
   assign change = negative_q & (first_q | ~minus_q);

@@ -38,6 +38,9 @@ module ng_unsigned_mac #(
   output logic signed [AccWidth-1:0] result_o
 );
 
+  localparam int Sorted = 0;  // values of Schedule
+  localparam int Dual   = 1;
+  localparam int Muxed  = 2;
   localparam int ProductWidth = XWidth + WWidth;
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (XWidth < 1 || XWidth > 16) begin : gen_check_x_width
@@ -50,7 +53,7 @@ module ng_unsigned_mac #(
     $fatal(1, "ng_unsigned_mac: AccWidth=%0d; expected at least the product's %0d",
            AccWidth, ProductWidth);
   end
-  if (Schedule < 0 || Schedule > 2) begin : gen_check_schedule
+  if (Schedule < Sorted || Schedule > Muxed) begin : gen_check_schedule
     $fatal(1, "ng_unsigned_mac: Schedule=%0d; expected 0 (sorted), 1 (dual) or 2 (muxed)",
            Schedule);
   end
@@ -76,7 +79,7 @@ module ng_unsigned_mac #(
     else valid_o <= valid_i & last_i;
   end
 
-  if (Schedule == 0) begin : gen_sorted
+  if (Schedule == Sorted) begin : gen_sorted
     logic                minus_q, change;
     logic [AccWidth-1:0] sum_q;
     assign change = negative_i & (first_i | ~minus_q);
@@ -92,7 +95,7 @@ module ng_unsigned_mac #(
     assign result_o = (sum_q & {AccWidth{valid_o}}) ^ {AccWidth{valid_o & minus_q}};
   end
 
-  if (Schedule == 1) begin : gen_dual
+  if (Schedule == Dual) begin : gen_dual
     logic [1:0]            started_q;  // this output has products of that sign
     logic [2*AccWidth-1:0] sums;
     for (genvar s = 0; s < 2; s++) begin : gen_sign
@@ -115,7 +118,7 @@ module ng_unsigned_mac #(
     assign result_o = sums[0 +: AccWidth] - sums[AccWidth +: AccWidth];
   end
 
-  if (Schedule == 2) begin : gen_muxed
+  if (Schedule == Muxed) begin : gen_muxed
     logic [1:0]          started_q;
     logic                restart;
     logic [AccWidth-1:0] positive_q, negative_q, sum;

@@ -98,7 +98,7 @@ module ng_operand_buffer #(
       .Width(Part),
       .Depth(2 * Depth)
     ) u_ram (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (write_i & (word_q == WordWidth'(w))),
       .waddr_i({turn_q ^ complete_q, filled_o[AddrWidth-1:0]}),
       .wdata_i(data_i[Part-1:0]),

@@ -27,16 +27,17 @@ module ng_tile #(
   parameter int ADepth      = 512,    // images in a bank of A, power of two
   parameter int BDepth      = 128,    // images in a bank of B, power of two
   parameter int MaxBeats    = 65536,  // longest sum
-  parameter int Counters    = 1,      // 1: with activity counters
-  parameter int LoadCuts    = 0,      // registers: of the loader, 1 fits
-  parameter int CommandCuts = 0,      // of the check of compute commands, 1 factors + 2 products
-  // of the array's cells, 1 dot + 2 significand + 4 product + 8 sum
+  parameter bit Counters    = 1'b1,   // with activity counters
+  parameter bit LoadCuts    = 1'b0,   // a register in the loader: whether a load fits
+  // registers in the check of compute commands: 1 factors + 2 products
+  parameter int CommandCuts = 0,
+  // registers in the array's cells: 1 dot + 2 significand + 4 product + 8 sum
   parameter int CellCuts    = 0,
   parameter int ConvertCuts = 0,      // Cuts of ng_fixed_to_fp32
   parameter int ScaleCuts   = 0,      // Cuts of ng_scale_fp32
-  parameter int Requantize  = 0,      // 1: results can be operand A of the next product
-  parameter int RequantizeCuts = 0,   // and QuantizeCuts of ng_tile_requantize
-  parameter int Sparse      = 0,      // 1: A is 2:4 sparse
+  parameter bit Requantize  = 1'b0,   // results can be operand A of the next product
+  parameter int RequantizeCuts = 0,   // QuantizeCuts of ng_tile_requantize
+  parameter bit Sparse      = 1'b0,   // A is 2:4 sparse
   parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
   parameter int Encoders    = 0       // encoders of compressed results; 0: results are as they are
 ) (
@@ -99,12 +100,6 @@ module ng_tile #(
   if (MaxBeats < 1) begin : gen_check_max_beats
     $fatal(1, "ng_tile: MaxBeats=%0d; expected 1 or more", MaxBeats);
   end
-  if (Counters < 0 || Counters > 1) begin : gen_check_counters
-    $fatal(1, "ng_tile: Counters=%0d; expected 0 or 1", Counters);
-  end
-  if (LoadCuts < 0 || LoadCuts > 1) begin : gen_check_load_cuts
-    $fatal(1, "ng_tile: LoadCuts=%0d; expected 0 or 1", LoadCuts);
-  end
   if (CommandCuts < 0 || CommandCuts > 3) begin : gen_check_command_cuts
     $fatal(1, "ng_tile: CommandCuts=%0d; expected 0 to 3", CommandCuts);
   end
@@ -117,16 +112,10 @@ module ng_tile #(
   if (ScaleCuts < 0 || ScaleCuts > 31) begin : gen_check_scale_cuts
     $fatal(1, "ng_tile: ScaleCuts=%0d; expected 0 to 31", ScaleCuts);
   end
-  if (Requantize < 0 || Requantize > 1) begin : gen_check_requantize
-    $fatal(1, "ng_tile: Requantize=%0d; expected 0 or 1", Requantize);
-  end
   if (RequantizeCuts < 0 || RequantizeCuts > 127) begin : gen_check_requantize_cuts
     $fatal(1, "ng_tile: RequantizeCuts=%0d; expected 0 to 127", RequantizeCuts);
   end
-  if (Sparse < 0 || Sparse > 1) begin : gen_check_sparse
-    $fatal(1, "ng_tile: Sparse=%0d; expected 0 or 1", Sparse);
-  end
-  if (Sparse == 1 && (Lanes % 16 != 0 || Requantize != 0)) begin : gen_check_sparse_lanes
+  if (Sparse && (Lanes % 16 != 0 || Requantize)) begin : gen_check_sparse_lanes
     $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0",
            Lanes, Requantize);
   end
@@ -161,11 +150,11 @@ module ng_tile #(
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
-  localparam int BElements = Cols * (Sparse != 0 ? 2 : 1) * Lanes * ElemWidth;
+  localparam int BElements = Cols * (Sparse ? 2 : 1) * Lanes * ElemWidth;
   // with metadata
-  localparam int AScales = Rows * (Sparse == 0 ? Blocks * 8 : Lanes / 16 * (HasFp4 ? 40 : 32));
+  localparam int AScales = Rows * (Sparse ? Lanes / 16 * (HasFp4 ? 40 : 32) : Blocks * 8);
   localparam int BScales = Cols * Blocks * 8;
-  localparam int AImage = AElements + (HasFp4 || Sparse != 0 ? AScales : 0);
+  localparam int AImage = AElements + (HasFp4 || Sparse ? AScales : 0);
   localparam int BImage = BElements + (HasFp4 ? BScales : 0);
   localparam int AAddrWidth = $clog2(ADepth);
   localparam int BAddrWidth = $clog2(BDepth);
@@ -177,7 +166,7 @@ module ng_tile #(
   logic [SpaceWidth-1:0]          load_space, compute_space;
   logic [3:0]                     error_q, error_d;
   logic [31:0]                    done_count, loads_count;
-  logic [9*64-1:0]                counters;
+  ng_tile_pkg::counters_t         counters;
   ng_tile_pkg::load_t             load;
   ng_tile_pkg::compute_t          compute;
   ng_tile_pkg::requantize_t       requantize;
@@ -203,25 +192,25 @@ module ng_tile #(
     .Codec      (Codec),
     .Encoders   (Encoders)
   ) u_regs (
-    .clk_i             (clk_i),
-    .rst_ni            (rst_ni),
-    .s_axil_awvalid_i  (s_axil_awvalid_i),
-    .s_axil_awready_o  (s_axil_awready_o),
-    .s_axil_awaddr_i   (s_axil_awaddr_i),
-    .s_axil_wvalid_i   (s_axil_wvalid_i),
-    .s_axil_wready_o   (s_axil_wready_o),
-    .s_axil_wdata_i    (s_axil_wdata_i),
-    .s_axil_wstrb_i    (s_axil_wstrb_i),
-    .s_axil_bvalid_o   (s_axil_bvalid_o),
-    .s_axil_bready_i   (s_axil_bready_i),
-    .s_axil_bresp_o    (s_axil_bresp_o),
-    .s_axil_arvalid_i  (s_axil_arvalid_i),
-    .s_axil_arready_o  (s_axil_arready_o),
-    .s_axil_araddr_i   (s_axil_araddr_i),
-    .s_axil_rvalid_o   (s_axil_rvalid_o),
-    .s_axil_rready_i   (s_axil_rready_i),
-    .s_axil_rdata_o    (s_axil_rdata_o),
-    .s_axil_rresp_o    (s_axil_rresp_o),
+    .clk_i,
+    .rst_ni,
+    .s_axil_awvalid_i,
+    .s_axil_awready_o,
+    .s_axil_awaddr_i,
+    .s_axil_wvalid_i,
+    .s_axil_wready_o,
+    .s_axil_wdata_i,
+    .s_axil_wstrb_i,
+    .s_axil_bvalid_o,
+    .s_axil_bready_i,
+    .s_axil_bresp_o,
+    .s_axil_arvalid_i,
+    .s_axil_arready_o,
+    .s_axil_araddr_i,
+    .s_axil_rvalid_o,
+    .s_axil_rready_i,
+    .s_axil_rdata_o,
+    .s_axil_rresp_o,
     .soft_reset_o      (soft_reset),
     .clear_counters_o  (clear_counters),
     .clear_amax_o      (clear_amax),
@@ -231,7 +220,7 @@ module ng_tile #(
     .error_i           (error_q),
     .done_event_i      (done_event),
     .error_event_i     (error_event),
-    .irq_o             (irq_o),
+    .irq_o,
     .load_valid_o      (load_valid),
     .load_panel_beats_o(load.beats),
     .load_compressed_o (load_compressed),
@@ -302,7 +291,7 @@ module ng_tile #(
     .Width($bits(load) + 1),
     .Depth(QueueDepth)
   ) u_loads (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .flush_i(stop),
     .valid_i(load_valid),
@@ -320,7 +309,7 @@ module ng_tile #(
   ng_fifo2 #(
     .Width(StreamWidth + 1)
   ) u_words (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .valid_i(s_axis_tvalid_i),
     .ready_o(s_axis_tready_o),
@@ -350,7 +339,7 @@ module ng_tile #(
       .StreamWidth(StreamWidth),
       .Decoders   (Codec)
     ) u_decode (
-      .clk_i       (clk_i),
+      .clk_i,
       .rst_ni      (core_rst_n),
       .table_we_i  (code_valid),
       .table_addr_i(code_address),
@@ -383,7 +372,7 @@ module ng_tile #(
     .BDepth(BDepth),
     .LoadCuts(LoadCuts)
   ) u_loader (
-    .clk_i        (clk_i),
+    .clk_i,
     .rst_ni       (core_rst_n),
     .stop_i       (stop),
     .cmd_valid_i  (load_cmd_valid),
@@ -411,7 +400,7 @@ module ng_tile #(
     .StreamWidth(StreamWidth),
     .Depth      (ADepth)
   ) u_a (
-    .clk_i      (clk_i),
+    .clk_i,
     .rst_ni     (core_rst_n),
     .open_o     (a_open),
     .filled_o   (a_filled),
@@ -431,7 +420,7 @@ module ng_tile #(
     .StreamWidth(StreamWidth),
     .Depth      (BDepth)
   ) u_b (
-    .clk_i      (clk_i),
+    .clk_i,
     .rst_ni     (core_rst_n),
     .open_o     (b_open),
     .filled_o   (b_filled),
@@ -448,13 +437,13 @@ module ng_tile #(
   );
 
   // ---- compute commands
-  localparam int ComputeWidth = $bits(compute) + (Requantize != 0 ? $bits(requantize) : 0);
+  localparam int ComputeWidth = $bits(compute) + (Requantize ? $bits(requantize) : 0);
   logic                     compute_cmd_valid, compute_cmd_ready;
   ng_tile_pkg::compute_t    compute_cmd;
   ng_tile_pkg::requantize_t requantize_cmd;
   logic [ComputeWidth-1:0]  compute_in, compute_out;
   assign compute_cmd = compute_out[$bits(compute)-1:0];
-  if (Requantize != 0) begin : gen_compute_requantize
+  if (Requantize) begin : gen_compute_requantize
     assign compute_in = {requantize, compute};
     assign requantize_cmd = compute_out[ComputeWidth-1:$bits(compute)];
   end else begin : gen_compute
@@ -468,7 +457,7 @@ module ng_tile #(
     .Depth(QueueDepth),
     .BlockRam(1)
   ) u_computes (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .flush_i(stop),
     .valid_i(compute_valid),
@@ -498,7 +487,7 @@ module ng_tile #(
     .CommandCuts(CommandCuts),
     .Requantize(Requantize)
   ) u_sequencer (
-    .clk_i           (clk_i),
+    .clk_i,
     .rst_ni          (core_rst_n),
     .stop_i          (stop),
     .cmd_valid_i     (compute_cmd_valid),
@@ -533,7 +522,7 @@ module ng_tile #(
 
   logic [AScales-1:0] a_scale;
   logic [BScales-1:0] b_scale;
-  if (HasFp4 || Sparse != 0) begin : gen_scales
+  if (HasFp4 || Sparse) begin : gen_scales
     assign a_scale = a_image[AImage-1 -: AScales];
   end else begin : gen_no_scales
     assign a_scale = '0;
@@ -554,9 +543,9 @@ module ng_tile #(
     .MaxBeats (MaxBeats),
     .CellCuts (CellCuts),
     .ConvertCuts(ConvertCuts),
-    .Sparse   (Sparse)
+    .Sparse   (Sparse ? 1 : 0)
   ) u_array (
-    .clk_i    (clk_i),
+    .clk_i,
     .rst_ni   (core_rst_n),
     .valid_i  (array_valid),
     .ready_o  (array_ready),
@@ -581,12 +570,12 @@ module ng_tile #(
   logic                              job_valid, job_pop, draining;
   logic                              unused_job_ready;
   logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
-  localparam int JobWidth = $bits(job_in) + (Requantize != 0 ? $bits(requantize_in) : 0);
+  localparam int JobWidth = $bits(job_in) + (Requantize ? $bits(requantize_in) : 0);
   logic [JobWidth-1:0]               job_queued, job_out;
   ng_tile_pkg::job_t                 job;
   ng_tile_pkg::requantize_job_t      requantize_job;
   assign job = job_out[$bits(job)-1:0];
-  if (Requantize != 0) begin : gen_job_requantize
+  if (Requantize) begin : gen_job_requantize
     assign job_queued = {requantize_in, job_in};
     assign requantize_job = job_out[JobWidth-1:$bits(job)];
   end else begin : gen_job
@@ -600,7 +589,7 @@ module ng_tile #(
     .Depth(JobDepth),
     .BlockRam(1)
   ) u_jobs (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .flush_i(1'b0),
     .valid_i(job_push),
@@ -623,7 +612,7 @@ module ng_tile #(
     .Requantize (Requantize),
     .RequantizeCuts(RequantizeCuts)
   ) u_drain (
-    .clk_i      (clk_i),
+    .clk_i,
     .rst_ni     (core_rst_n),
     .valid_i    (row_valid),
     .ready_o    (row_ready),
@@ -649,7 +638,7 @@ module ng_tile #(
       .StreamWidth(StreamWidth),
       .Encoders   (Encoders)
     ) u_results (
-      .clk_i       (clk_i),
+      .clk_i,
       .rst_ni      (core_rst_n),
       .compress_i  (compress),
       .table_we_i  (result_code_valid),
@@ -687,18 +676,18 @@ module ng_tile #(
       | (encoding & ~stop);
   assign busy = load_cmd_valid | computing;
   ng_tile_tally u_done (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .event_i(left),
     .count_o(done_count)
   );
   ng_tile_tally u_loaded (
-    .clk_i  (clk_i),
+    .clk_i,
     .rst_ni (core_rst_n),
     .event_i(load_done),
     .count_o(loads_count)
   );
-  if (Counters != 0) begin : gen_counters
+  if (Counters) begin : gen_counters
     ng_tile_counters #(
       .Rows     (Rows),
       .Cols     (Cols),
@@ -706,7 +695,7 @@ module ng_tile #(
       .FormatSet(FormatSet),
       .Sparse   (Sparse)
     ) u_counters (
-      .clk_i     (clk_i),
+      .clk_i,
       .rst_ni    (core_rst_n),
       .clear_i   (clear_counters),
       .busy_i    (computing),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activity counters of the tile, 64 bits each, cleared together. In this order in counters_o, the
-//   first one lowest: cycles     clocks
+// Activity counters of the tile, 64 bits each, cleared together:
+//   cycles     clocks
 //   busy       clocks with busy_i
 //   stall_in   clocks with stall_in_i
 //   stall_out  clocks with a beat that the array does not take
@@ -22,8 +22,8 @@ module ng_tile_counters #(
   parameter int Cols      = 8,
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,
-  parameter int Sparse    = 0,  // 1: of A, Lanes of 2 x Lanes elements are stored
-  localparam int BLanes   = Sparse != 0 ? 2 * Lanes : Lanes,
+  parameter bit Sparse    = 1'b0,  // of A, Lanes of 2 x Lanes elements are stored
+  localparam int BLanes   = Sparse ? 2 * Lanes : Lanes,
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4
 ) (
   input  logic                            clk_i,
@@ -39,7 +39,7 @@ module ng_tile_counters #(
   input  logic [Cols-1:0]                 col_en_i,
   input  logic [Rows*Lanes*ElemWidth-1:0] a_i,
   input  logic [Cols*BLanes*ElemWidth-1:0] b_i,
-  output logic [9*64-1:0]                 counters_o
+  output ng_tile_pkg::counters_t          counters_o
 );
 
   localparam int ProductWidth = $clog2(Rows * Cols * Lanes + 1);
@@ -74,8 +74,8 @@ module ng_tile_counters #(
     .Lanes    (Lanes),
     .FormatSet(FormatSet)
   ) u_a (
-    .clk_i   (clk_i),
-    .rst_ni  (rst_ni),
+    .clk_i,
+    .rst_ni,
     .take_i  (take),
     .fp4_i   (fmt_i[1]),
     .int4_i  (luq),
@@ -89,8 +89,8 @@ module ng_tile_counters #(
     .Lanes    (BLanes),
     .FormatSet(FormatSet)
   ) u_b (
-    .clk_i   (clk_i),
-    .rst_ni  (rst_ni),
+    .clk_i,
+    .rst_ni,
     .take_i  (take),
     .fp4_i   (fmt_i[1]),
     .int4_i  (1'b0),
@@ -101,21 +101,22 @@ module ng_tile_counters #(
   );
 
   // ---- add
-  logic [9*64-1:0] step;
-  logic [9*64-1:0] counters_q;
-  assign step[0*64 +: 64] = 64'd1;
-  assign step[1*64 +: 64] = 64'(busy_i);
-  assign step[2*64 +: 64] = 64'(stall_in_i);
-  assign step[3*64 +: 64] = 64'(stall_out);
-  assign step[4*64 +: 64] = beat_q[2] ? 64'(products_q) : '0;
-  assign step[5*64 +: 64] = beat_q[2] ? zeros_a : '0;
-  assign step[6*64 +: 64] = beat_q[2] ? zeros_b : '0;
-  assign step[7*64 +: 64] = beat_q[2] ? flips_a : '0;
-  assign step[8*64 +: 64] = beat_q[2] ? flips_b : '0;
-  for (genvar n = 0; n < 9; n++) begin : gen_counter
+  ng_tile_pkg::counters_t step;
+  logic [$bits(step)-1:0] steps, counters_q;
+  assign step.cycles = 64'd1;
+  assign step.busy = 64'(busy_i);
+  assign step.stall_in = 64'(stall_in_i);
+  assign step.stall_out = 64'(stall_out);
+  assign step.products = beat_q[2] ? 64'(products_q) : '0;
+  assign step.zero_a = beat_q[2] ? zeros_a : '0;
+  assign step.zero_b = beat_q[2] ? zeros_b : '0;
+  assign step.flips_a = beat_q[2] ? flips_a : '0;
+  assign step.flips_b = beat_q[2] ? flips_b : '0;
+  assign steps = step;
+  for (genvar n = 0; n < $bits(step) / 64; n++) begin : gen_counter
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) counters_q[n*64 +: 64] <= '0;
-      else counters_q[n*64 +: 64] <= clear_i ? '0 : counters_q[n*64 +: 64] + step[n*64 +: 64];
+      else counters_q[n*64 +: 64] <= clear_i ? '0 : counters_q[n*64 +: 64] + steps[n*64 +: 64];
     end
   end
   assign counters_o = counters_q;

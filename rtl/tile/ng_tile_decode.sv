@@ -30,8 +30,8 @@ module ng_tile_decode #(
   input  logic                   rst_ni,
   // the table of all decoders, while no packet is under way; not reset
   input  logic                   table_we_i,
-  input  logic [8:0]             table_addr_i,  // as ng_huffman_decode has them
-  input  logic [20:0]            table_data_i,
+  input  logic [8:0]             table_addr_i,  // address in the table of ng_huffman_decode
+  input  logic [20:0]            table_data_i,  // entry of the table of ng_huffman_decode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,        // byte 0 lowest
@@ -58,8 +58,8 @@ module ng_tile_decode #(
   localparam int Take = Decoders > 4 && Parts > 1 ? 2 : 1;
   // a chunk of 256 values, odd words included
   localparam int QueueDepth = Parts % Take == 0 ? 64 / Take : 64;
-  localparam int InWidth = Take == 2 ? 67 : 33;
-  localparam int OutWidth = Take == 2 ? 67 : 34;
+  localparam int InWidth = Take == 2 ? 3 + 64 : 1 + 32;   // flags and words
+  localparam int OutWidth = Take == 2 ? 3 + 64 : 2 + 32;
   // 1: so that a wrong Decoders gets as far as the message
   localparam int ChunksWidth = Decoders > 0 ? $clog2(Decoders * (2 * QueueDepth + 16)) : 1;
   localparam int PartWidth = Parts > 1 ? $clog2(Parts) : 1;
@@ -103,8 +103,11 @@ module ng_tile_decode #(
   logic [InWidth-1:0]          in_data;
   logic [Decoders-1:0]         out_valid, out_ready, out_last, out_bad, out_pair;
   logic [Decoders*Take*32-1:0] out_words;
-  // one word has no need of the first two
-  assign in_data = InWidth'({head_q, both, chunk_last, words});
+  if (Take == 2) begin : gen_deal_pair
+    assign in_data = {head_q, both, chunk_last, words};
+  end else begin : gen_deal_word
+    assign in_data = {chunk_last, words};
+  end
   for (genvar d = 0; d < Decoders; d++) begin : gen_decoder
     logic                code_valid, code_ready, code_last, word_ready;
     logic                value_valid, value_ready, value_last, value_fault, whole, unused_void;
@@ -120,8 +123,8 @@ module ng_tile_decode #(
       .Depth(QueueDepth),
       .BlockRam(1)
     ) u_in (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .flush_i(1'b0),
       .valid_i(push && deal_q == LaneWidth'(d)),
       .ready_o(lane_ready[d]),
@@ -132,11 +135,13 @@ module ng_tile_decode #(
       .space_o(unused_in_space)
     );
     if (Take == 2) begin : gen_in_pair
-      logic second_q, second, end_of_entry;
-      assign second = second_q | in_entry[66];  // the first word was a head
-      assign end_of_entry = second | ~in_entry[65];
-      assign code = second ? in_entry[63:32] : in_entry[31:0];
-      assign code_last = in_entry[64] & end_of_entry;
+      logic        second_q, at_second, end_of_entry, entry_head, entry_both, entry_last;
+      logic [31:0] second_code, first_code;
+      assign {entry_head, entry_both, entry_last, second_code, first_code} = in_entry;
+      assign at_second = second_q | entry_head;
+      assign end_of_entry = at_second | ~entry_both;
+      assign code = at_second ? second_code : first_code;
+      assign code_last = entry_last & end_of_entry;
       assign word_ready = code_ready & end_of_entry;
       always_ff @(posedge clk_i or negedge rst_ni) begin
         if (!rst_ni) second_q <= 1'b0;
@@ -149,14 +154,14 @@ module ng_tile_decode #(
     ng_huffman_decode #(
       .Width(32)
     ) u_decode (
-      .clk_i       (clk_i),
-      .rst_ni      (rst_ni),
-      .table_we_i  (table_we_i),
-      .table_addr_i(table_addr_i),
-      .table_data_i(table_data_i),
+      .clk_i,
+      .rst_ni,
+      .table_we_i,
+      .table_addr_i,
+      .table_data_i,
       .valid_i     (code_valid),
       .ready_o     (code_ready),
-      .data_i      ({code[7:0], code[15:8], code[23:16], code[31:24]}),
+      .data_i      (ng_tile_pkg::swapped(code)),
       .last_i      (code_last),
       .valid_o     (value_valid),
       .ready_i     (value_ready),
@@ -182,16 +187,19 @@ module ng_tile_decode #(
       logic [31:0] low_q;  // the first word of two, and of no meaning where there is one
       always_ff @(posedge clk_i) if (value_valid & value_ready & whole) low_q <= word;
       assign out_data = {value_fault | ~whole, value_last, count_q[2], word, low_q};
+      assign {out_bad[d], out_last[d], out_pair[d], out_words[d*64 +: 64]} = out_entry;
     end else begin : gen_out_word
       assign out_data = {value_fault | ~whole, value_last, word};
+      assign {out_bad[d], out_last[d], out_words[d*32 +: 32]} = out_entry;
+      assign out_pair[d] = 1'b0;
     end
     ng_fifo #(
       .Width(OutWidth),
       .Depth(QueueDepth),
       .BlockRam(1)
     ) u_out (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .flush_i(1'b0),
       .valid_i(value_valid & (&count_q | value_last)),
       .ready_o(value_ready),
@@ -201,9 +209,6 @@ module ng_tile_decode #(
       .data_o (out_entry),
       .space_o(unused_out_space)
     );
-    assign {out_bad[d], out_last[d]} = out_entry[OutWidth-1 -: 2];
-    assign out_pair[d] = Take == 2 && out_entry[OutWidth-3];
-    assign out_words[d*Take*32 +: Take*32] = out_entry[Take*32-1:0];
   end
 
   // ---- their words are taken
@@ -275,7 +280,9 @@ module ng_tile_decode #(
     always_ff @(posedge clk_i) begin
       if (take && fill_q == PartWidth'(p)) data_o[p*32 +: 32] <= first;
       // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
-      else if (p > 0 ? pair & take && fill_q == PartWidth'(p - 1) : over & sent) data_o[p*32 +: 32] <= p > 0 ? second : beyond_q[31:0];
+      else if (p > 0 ? pair & take && fill_q == PartWidth'(p - 1) : over & sent)
+        // ng-no-fault: one word is taken at a time here, so what pairs of words need is constant
+        data_o[p*32 +: 32] <= p > 0 ? second : beyond_q[31:0];
     end
   end
 

@@ -14,13 +14,13 @@
 // says so, go through ng_tile_requantize, in the time that FP32 takes, and its images to the queue;
 // numbers of other jobs behind them wait until they are there.
 module ng_tile_drain #(
-  parameter int Rows        = 8,    // this, Lanes and FormatSet: with Requantize
+  parameter int Rows        = 8,    // used with Requantize
   parameter int Cols        = 8,
   parameter int StreamWidth = 128,  // multiple of 32
-  parameter int Lanes       = 16,
-  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,
+  parameter int Lanes       = 16,   // used with Requantize
+  parameter int FormatSet   = ng_format_set_pkg::Nvfp4,  // used with Requantize
   parameter int ScaleCuts   = 0,    // Cuts of ng_scale_fp32
-  parameter int Requantize  = 0,
+  parameter bit Requantize  = 1'b0, // results can be in a format of the set
   parameter int RequantizeCuts = 0  // QuantizeCuts of ng_tile_requantize
 ) (
   input  logic                   clk_i,
@@ -32,7 +32,7 @@ module ng_tile_drain #(
   input  logic                   last_i,  // the last row of a job
   // Their job.
   input  ng_tile_pkg::job_t      job_i,
-  input  ng_tile_pkg::requantize_job_t requantize_i,  // with Requantize
+  input  ng_tile_pkg::requantize_job_t requantize_i,  // the job's rest; 0 without Requantize
   output logic                   job_ready_o,
   // The stream.
   output logic                   valid_o,
@@ -42,7 +42,8 @@ module ng_tile_drain #(
   output logic                   irq_o,   // with last_o: the command asks for an interrupt
   // numbers that have not left; those of a job that still waits are not counted
   output logic                   busy_o,
-  input  logic                   clear_amax_i,  // this and amax_o: of ng_tile_requantize
+  input  logic                   clear_amax_i,  // amax_o begins again
+  // largest magnitude of the numbers that ng_tile_requantize took
   output logic [14:0]            amax_o
 );
 
@@ -89,12 +90,12 @@ module ng_tile_drain #(
   end
 
   // ---- scale
-  localparam int ScaleStages = (ScaleCuts & 1) + ((ScaleCuts >> 1) & 1) + ((ScaleCuts >> 2) & 1)
-      + ((ScaleCuts >> 3) & 1) + ((ScaleCuts >> 4) & 1);
+  localparam int ScaleStages = $countones(ScaleCuts);
+  ng_tile_pkg::scale_flags_t             chosen, product;
+  localparam int FlagsWidth = $bits(product);
   // what is being scaled: [0] goes in, the highest comes out
-  logic [ScaleStages:0]     product_valid;
-  logic [ScaleStages*5+4:0] product_flags;
-  logic                     product_odd, product_row_end, product_bf16, product_last, product_irq;
+  logic [ScaleStages:0]                  product_valid;
+  logic [(ScaleStages+1)*FlagsWidth-1:0] product_flags;
   logic                     scaled_q, scaled_odd_q, scaled_word_end_q, scaled_bf16_q, scaled_last_q,
       scaled_irq_q;
   logic [StreamWidth-1:0]   scaled_d, scaled_data_q;
@@ -102,10 +103,13 @@ module ng_tile_drain #(
   assign scale_ready = ~scaled_q | pack_ready;
   assign job_ready_o = chosen_q & chosen_job_end_q & scale_ready;
   assign product_valid[0] = chosen_q;
-  assign product_flags[4:0] = {chosen_odd_q, chosen_row_end_q, job_i.bf16,
-      chosen_job_end_q & job_i.final_tile, job_i.irq};
-  assign {product_odd, product_row_end, product_bf16, product_last, product_irq} =
-      product_flags[ScaleStages*5 +: 5];
+  assign chosen.odd = chosen_odd_q;
+  assign chosen.row_end = chosen_row_end_q;
+  assign chosen.bf16 = job_i.bf16;
+  assign chosen.last = chosen_job_end_q & job_i.final_tile;
+  assign chosen.irq = job_i.irq;
+  assign product_flags[FlagsWidth-1:0] = chosen;
+  assign product = product_flags[ScaleStages*FlagsWidth +: FlagsWidth];
   for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
     logic valid_q;
     assign product_valid[s+1] = valid_q;
@@ -114,31 +118,31 @@ module ng_tile_drain #(
       else if (scale_ready) valid_q <= product_valid[s];
     end
     ng_cut #(
-      .Width (5),
+      .Width (FlagsWidth),
       .Enable(1)
     ) u_flags (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (scale_ready),
-      .d_i  (product_flags[s*5 +: 5]),
-      .q_o  (product_flags[(s+1)*5 +: 5])
+      .d_i  (product_flags[s*FlagsWidth +: FlagsWidth]),
+      .q_o  (product_flags[(s+1)*FlagsWidth +: FlagsWidth])
     );
   end
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    logic [31:0] product;
+    logic [31:0] number;
     ng_scale_fp32 #(
       .Cuts(ScaleCuts)
     ) u_scale (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (scale_ready),
       .a_i  (chosen_data_q[u*32 +: 32]),
       .b_i  (job_i.scale),
-      .y_o  (product)
+      .y_o  (number)
     );
     // Zeros after a row stay zeros whatever the scale is.
     if (u < LastUnits) begin : gen_number
-      assign scaled_d[u*32 +: 32] = product;
+      assign scaled_d[u*32 +: 32] = number;
     end else begin : gen_padding
-      assign scaled_d[u*32 +: 32] = product_row_end ? '0 : product;
+      assign scaled_d[u*32 +: 32] = product.row_end ? '0 : number;
     end
   end
 
@@ -149,11 +153,11 @@ module ng_tile_drain #(
   always_ff @(posedge clk_i) begin
     if (scale_ready & product_valid[ScaleStages]) begin
       scaled_data_q     <= scaled_d;
-      scaled_odd_q      <= product_odd;
-      scaled_word_end_q <= ~product_bf16 | product_odd | product_row_end;
-      scaled_bf16_q     <= product_bf16;
-      scaled_last_q     <= product_last;
-      scaled_irq_q      <= product_irq;
+      scaled_odd_q      <= product.odd;
+      scaled_word_end_q <= ~product.bf16 | product.odd | product.row_end;
+      scaled_bf16_q     <= product.bf16;
+      scaled_last_q     <= product.last;
+      scaled_irq_q      <= product.irq;
     end
   end
 
@@ -178,7 +182,7 @@ module ng_tile_drain #(
   logic [StreamWidth+1:0] queued;
   logic                   requantizing;
   ng_tile_pkg::requantize_job_t scaled_requantize_q;
-  if (Requantize != 0) begin : gen_requantize
+  if (Requantize) begin : gen_requantize
     localparam int Numbers = Units < Cols ? Units : Cols;
     localparam int Width = $bits(requantize_i);
     logic [(ScaleStages+1)*Width-1:0] product_requantize;
@@ -199,7 +203,7 @@ module ng_tile_drain #(
         .Width (Width),
         .Enable(1)
       ) u_requantize (
-        .clk_i(clk_i),
+        .clk_i,
         .en_i (scale_ready),
         .d_i  (product_requantize[s*Width +: Width]),
         .q_o  (product_requantize[(s+1)*Width +: Width])
@@ -217,8 +221,8 @@ module ng_tile_drain #(
       .FormatSet   (FormatSet),
       .QuantizeCuts(RequantizeCuts)
     ) u_requantize (
-      .clk_i         (clk_i),
-      .rst_ni        (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i       (scaled_q & requantizes),
       .ready_o       (beat_ready),
       .data_i        (numbers),
@@ -233,8 +237,8 @@ module ng_tile_drain #(
       .last_o        (image_last),
       .irq_o         (image_irq),
       .busy_o        (requantizing),
-      .clear_amax_i  (clear_amax_i),
-      .amax_o        (amax_o)
+      .clear_amax_i,
+      .amax_o
     );
     assign pack_ready = requantizes ? beat_ready
         : ~scaled_word_end_q | (queue_ready & ~requantizing);
@@ -255,13 +259,13 @@ module ng_tile_drain #(
   ng_fifo2 #(
     .Width(StreamWidth + 2)
   ) u_queue (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(push),
     .ready_o(queue_ready),
     .data_i (queued),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({irq_o, last_o, data_o})
   );
   if (ScaleStages == 0) begin : gen_busy

@@ -26,8 +26,8 @@ module ng_tile_encode #(
   input  logic                   rst_ni,
   // the table of all encoders, while no packet is under way; not reset
   input  logic                   table_we_i,
-  input  logic [7:0]             table_addr_i,  // as ng_huffman_encode has them
-  input  logic [15:0]            table_data_i,
+  input  logic [7:0]             table_addr_i,  // address in the table of ng_huffman_encode
+  input  logic [15:0]            table_data_i,  // entry of the table of ng_huffman_encode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,        // byte 0 lowest
@@ -89,8 +89,8 @@ module ng_tile_encode #(
     .Width(1),
     .Depth(FinalDepth)
   ) u_final (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .flush_i(1'b0),
     .valid_i(push & chunk_last),
     .ready_o(final_ready),
@@ -123,8 +123,8 @@ module ng_tile_encode #(
       .Depth(InDepth),
       .BlockRam(InDepth > 2 ? 1 : 0)
     ) u_in (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .flush_i(1'b0),
       .valid_i(valid_i && final_ready && deal_q == LaneWidth'(e)),
       .ready_o(lane_ready[e]),
@@ -140,11 +140,11 @@ module ng_tile_encode #(
       else if (in_valid & value_ready) byte_q <= byte_last ? '0 : byte_q + 1'b1;
     end
     ng_huffman_encode u_encode (
-      .clk_i       (clk_i),
-      .rst_ni      (rst_ni),
-      .table_we_i  (table_we_i),
-      .table_addr_i(table_addr_i),
-      .table_data_i(table_data_i),
+      .clk_i,
+      .rst_ni,
+      .table_we_i,
+      .table_addr_i,
+      .table_data_i,
       .valid_i     (in_valid),
       .ready_o     (value_ready),
       .data_i      (in_word[byte_q*8 +: 8]),
@@ -159,8 +159,8 @@ module ng_tile_encode #(
       .Width(32),
       .CodeBits(14)
     ) u_pack (
-      .clk_i   (clk_i),
-      .rst_ni  (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i (code_valid),
       .ready_o (code_ready),
       .code_i  (code),
@@ -171,7 +171,7 @@ module ng_tile_encode #(
       .data_o  (packed_word),
       .last_o  (pack_last)
     );
-    assign word = {packed_word[7:0], packed_word[15:8], packed_word[23:16], packed_word[31:24]};
+    assign word = ng_tile_pkg::swapped(packed_word);
     assign pack_ready = room & size_room;
     assign size = size_q + 7'd1;
     always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -194,8 +194,8 @@ module ng_tile_encode #(
       .Depth(QueueDepth),
       .BlockRam(1)
     ) u_out (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .flush_i(1'b0),
       .valid_i(pack_valid & size_room & whole),
       .ready_o(room),
@@ -208,8 +208,8 @@ module ng_tile_encode #(
     ng_fifo2 #(
       .Width(7)
     ) u_sizes (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i(pack_valid & room & pack_last),
       .ready_o(size_room),
       .data_i (size),

@@ -7,10 +7,11 @@
 // its last word. Errors, as pulses, beside which nothing is written that is ever computed with: the
 // tile raises stop_i in the next cycle.
 //   load_error_o   no panel-beats, or more than the open bank has room for (before any word is
-//                  taken) short_error_o  TLAST before the last word of the load
+//                  taken)
+//   short_error_o  TLAST before the last word of the load
 //   long_error_o   no TLAST on it
 // stop_i: the stream is accepted and dropped.
-// LoadCuts = 1: whether a load fits is known one cycle after its bank is open and the load before
+// LoadCuts: whether a load fits is known one cycle after its bank is open and the load before
 // it is complete, in registers, and what its words need of its command is in registers, too. The
 // bank stays open then, so go needs no more than that.
 //
@@ -21,7 +22,7 @@
 module ng_tile_loader #(
   parameter int ADepth = 512,
   parameter int BDepth = 128,
-  parameter int LoadCuts = 0,  // registers: 1 fits
+  parameter bit LoadCuts = 1'b0,  // a register for whether a load fits
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
 ) (
@@ -80,7 +81,7 @@ module ng_tile_loader #(
   assign fits = cmd_i.beats != '0 && (cmd_i.beats >> (CountWidth + 1)) == '0
       && !(cmd_i.operand ? b_beyond : a_beyond);
 
-  if (LoadCuts == 0) begin : gen_fits
+  if (!LoadCuts) begin : gen_fits
     logic started_q;  // words of this load have been taken
     // ng-no-fault: the word that a refused load would bring is dropped with all others after the
     //   error

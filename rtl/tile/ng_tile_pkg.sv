@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels through the queues of ng_tile.
+// What the parts of ng_tile say to each other, and the places of their cuts.
 package ng_tile_pkg;
+  // Each part of the tile uses its own constants.
+  // verilator lint_off UNUSEDPARAM
+
+  // Places of CommandCuts.
+  localparam int CommandCutFactors = 1;   // the counts of beats and panels, as they come
+  localparam int CommandCutProducts = 2;  // their products, and the beats of the sum
+
+  // The two masks in RequantizeCuts of ng_tile, which is QuantizeCuts of ng_tile_requantize.
+  localparam int RequantizeBlockCuts = 31;    // Cuts of ng_quantize_nvfp4
+  localparam int RequantizeNumberCuts = 96;   // Cuts of ng_quantize_fp8 and of ng_quantize_int4,
+  localparam int RequantizeNumberShift = 5;   // from this bit on
 
   typedef struct packed {
     logic        operand;  // 0 A, 1 B
@@ -49,5 +60,50 @@ package ng_tile_pkg;
     logic [3:0]  results;
     logic        row_end;      // no tile of the command stands beside it on the right
   } requantize_job_t;
+
+  // What goes through the scaling beside a group of numbers of a row.
+  typedef struct packed {
+    logic odd;      // an odd group: in BF16 the upper half of a word
+    logic row_end;
+    logic bf16;
+    logic last;     // the last group of its command
+    logic irq;
+  } scale_flags_t;
+
+  // What goes beside the numbers of a beat while those are quantized one by one.
+  typedef struct packed {
+    logic [31:0] scale;        // of the tensor, for NVFP4
+    logic        fp4;          // the numbers are for NVFP4
+    logic        image_end;    // the image has no columns behind this tile
+    logic        packet_last;
+    logic        irq;
+  } beat_side_t;
+
+  // What goes beside a row of an image while its blocks are quantized.
+  typedef struct packed {
+    logic fp4;          // the row is in NVFP4
+    logic image_last;   // the last row of its image
+    logic packet_last;
+    logic irq;
+  } block_flags_t;
+
+  // The activity counters, in the order of their registers, the first one lowest.
+  typedef struct packed {
+    logic [63:0] flips_b;
+    logic [63:0] flips_a;
+    logic [63:0] zero_b;
+    logic [63:0] zero_a;
+    logic [63:0] products;
+    logic [63:0] stall_out;
+    logic [63:0] stall_in;
+    logic [63:0] busy;
+    logic [63:0] cycles;
+  } counters_t;
+
+  // A word of a packet with its bytes the other way round: codes begin in its highest byte, files
+  // and streams in the lowest.
+  function automatic logic [31:0] swapped(input logic [31:0] word);
+    swapped = {word[7:0], word[15:8], word[23:16], word[31:24]};
+  endfunction
 
 endpackage

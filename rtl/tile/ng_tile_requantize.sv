@@ -12,9 +12,11 @@
 // end_i, behind which the columns of the image are zero. So an image takes Lanes / Cols tiles or
 // fewer, and leaves as Words words.
 //
-//   beat -> codes of FP8, INT4 (QuantizeCuts >> 5) -> memories, | block -> NVFP4 (QuantizeCuts) |
-//           image: a block a row amax                                                           ->
-//           | image that leaves, a word a cycle
+//   beat -> codes of FP8, INT4 -> memories, | block -> NVFP4 -> | image: a block a row
+//        -> amax                            | -> image that leaves, a word a cycle
+//
+// Cuts: the Cuts of ng_quantize_nvfp4 are RequantizeBlockCuts of QuantizeCuts, those of the FP8 and
+// INT4 codes RequantizeNumberCuts (ng_tile_pkg).
 //
 // All but the leaving image stands still while one image waits behind another. An image leaves in
 // Words cycles and one more, which is at most the beats of a whole image unless that is one, so
@@ -32,7 +34,7 @@ module ng_tile_requantize #(
   // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ, whose operand A is INT4
   parameter int FormatSet    = ng_format_set_pkg::Nvfp4,
   parameter int StreamWidth  = 128,
-  // Cuts of ng_quantize_nvfp4 + 32 Cuts of ng_quantize_fp8 and ng_quantize_int4
+  // Cuts of ng_quantize_nvfp4, and 32 times those of ng_quantize_fp8 and ng_quantize_int4
   parameter int QuantizeCuts = 0,
   localparam int Units = StreamWidth / 32,
   // 1: so that a wrong Cols gets as far as the message
@@ -49,18 +51,18 @@ module ng_tile_requantize #(
   input  logic [31:0]            tensor_scale_i,  // FP32
   // of all beats of a tile: its image has no columns behind it
   input  logic                   end_i,
-  // of its last beat: last_o with the image's last word
+  // with the last beat of an image: last_o with its last word
   input  logic                   last_i,
-  input  logic                   irq_i,           // likewise
+  input  logic                   irq_i,           // with the last beat of an image: irq_o with it
   // Images.
   output logic                   valid_o,
   input  logic                   ready_i,
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
-  output logic                   irq_o,
+  output logic                   irq_o,           // irq_i of the image that leaves
   // beats on their way to the memories, and blocks that have not left
   output logic                   busy_o,
-  input  logic                   clear_amax_i,
+  input  logic                   clear_amax_i,    // amax_o begins again
   output logic [14:0]            amax_o
 );
 
@@ -98,6 +100,10 @@ module ng_tile_requantize #(
   localparam bit HasFp8 = (FormatSet & ng_format_set_pkg::Fp8) != 0;
   localparam bit HasInt4 = (FormatSet & ng_format_set_pkg::Luq) != 0;
   localparam bit HasSingle = HasFp8 || HasInt4;  // formats of single numbers
+  // of format_i
+  localparam int BitNvfp4 = $clog2(ng_format_set_pkg::Nvfp4);
+  localparam int BitE5m2 = $clog2(ng_format_set_pkg::E5m2);
+  localparam int BitInt4 = $clog2(ng_format_set_pkg::Luq);
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int WaitWidth = HasFp4 ? 16 : ElemWidth;  // of a number in the memories
   localparam int Segments = Lanes < Numbers ? 1 : Lanes / Numbers;  // beats of a block
@@ -134,23 +140,29 @@ module ng_tile_requantize #(
   assign amax_o = amax;
 
   // ---- numbers to codes of FP8 and INT4; those of NVFP4 go along as they are
-  localparam int SingleCuts = HasSingle ? (QuantizeCuts >> 5) & 3 : 0;
-  localparam int SingleStages = (SingleCuts & 1) + ((SingleCuts >> 1) & 1);
-  localparam int SideWidth = 36 + (HasFp4 ? Numbers * 16 : 0);
-  logic [SingleStages:0]               beat_valid;  // [0] goes in, the highest comes out
+  localparam int SingleCuts = HasSingle
+      ? (QuantizeCuts & ng_tile_pkg::RequantizeNumberCuts) >> ng_tile_pkg::RequantizeNumberShift : 0;
+  localparam int SingleStages = $countones(SingleCuts);
+  ng_tile_pkg::beat_side_t      beat_in, beat_out;
+  localparam int FlagsWidth = $bits(beat_out);
+  localparam int SideWidth = FlagsWidth + (HasFp4 ? Numbers * 16 : 0);
+  logic [SingleStages:0]        beat_valid;  // [0] goes in, the highest comes out
   logic [(SingleStages+1)*SideWidth-1:0] side;
-  logic [SideWidth-1:0]                side_out;
-  logic                                beat_fp4, beat_end, beat_last, beat_irq;
-  logic [31:0]                         beat_scale;
-  logic [Numbers*WaitWidth-1:0]        number;
-  logic                                in_fp4, in_int4;
-  assign in_fp4 = HasFp4 && (!HasSingle || format_i[0]);
-  assign in_int4 = HasInt4 && (FormatSet == ng_format_set_pkg::Luq || format_i[3]);
+  logic [SideWidth-1:0]         side_out;
+  logic [Numbers*WaitWidth-1:0] number;
+  logic                         in_int4;
+  assign in_int4 = HasInt4 && (FormatSet == ng_format_set_pkg::Luq || format_i[BitInt4]);
   assign beat_valid[0] = valid_i;
+  assign beat_in.fp4 = HasFp4 && (!HasSingle || format_i[BitNvfp4]);
+  assign beat_in.image_end = end_i;
+  assign beat_in.packet_last = last_i;
+  assign beat_in.irq = irq_i;
   if (HasFp4) begin : gen_side_numbers
-    assign side[SideWidth-1:0] = {data_i, tensor_scale_i, in_fp4, end_i, last_i, irq_i};
+    assign beat_in.scale = tensor_scale_i;
+    assign side[SideWidth-1:0] = {data_i, beat_in};
   end else begin : gen_side
-    assign side[SideWidth-1:0] = {32'b0, in_fp4, end_i, last_i, irq_i};
+    assign beat_in.scale = '0;
+    assign side[SideWidth-1:0] = beat_in;
   end
   for (genvar s = 0; s < SingleStages; s++) begin : gen_single_stage
     logic valid_q;
@@ -163,14 +175,14 @@ module ng_tile_requantize #(
       .Width (SideWidth),
       .Enable(1)
     ) u_side (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (move),
       .d_i  (side[s*SideWidth +: SideWidth]),
       .q_o  (side[(s+1)*SideWidth +: SideWidth])
     );
   end
   assign side_out = side[SingleStages*SideWidth +: SideWidth];
-  assign {beat_scale, beat_fp4, beat_end, beat_last, beat_irq} = side_out[35:0];
+  assign beat_out = side_out[FlagsWidth-1:0];
   if (HasSingle) begin : gen_single
     logic [Numbers*8-1:0]         fp8;
     logic [Numbers*4-1:0]         int4;
@@ -187,11 +199,11 @@ module ng_tile_requantize #(
         .TinyScales(0),
         .Cuts      (SingleCuts)
       ) u_fp8 (
-        .clk_i       (clk_i),
+        .clk_i,
         .en_i        (move),
         .a_i         (data_i),
         .scale_i     (exponent),
-        .fmt_i       (format_i[2]),
+        .fmt_i       (format_i[BitE5m2]),
         .stochastic_i(1'b0),
         .rand_i      ({Numbers{1'b0}}),  // one bit each
         .codes_o     (fp8)
@@ -206,7 +218,7 @@ module ng_tile_requantize #(
         .Lanes(Numbers),
         .Cuts (SingleCuts)
       ) u_int4 (
-        .clk_i    (clk_i),
+        .clk_i,
         .en_i     (move),
         .a_i      (data_i),
         .scale_i  (tensor_scale_i[30:0]),
@@ -219,7 +231,7 @@ module ng_tile_requantize #(
           .Width (1),
           .Enable(1)
         ) u_format (
-          .clk_i(clk_i),
+          .clk_i,
           .en_i (move),
           .d_i  (is_int4[s]),
           .q_o  (is_int4[s+1])
@@ -238,7 +250,7 @@ module ng_tile_requantize #(
         assign code[n*ElemWidth +: ElemWidth] = int4[n*4 +: 4];
       end
       if (HasFp4) begin : gen_with_fp4
-        assign number[n*16 +: 16] = beat_fp4 ? side_out[36+n*16 +: 16]
+        assign number[n*16 +: 16] = beat_out.fp4 ? side_out[FlagsWidth+n*16 +: 16]
             : 16'(code[n*ElemWidth +: ElemWidth]);
       end else begin : gen_without
         assign number[n*ElemWidth +: ElemWidth] = code[n*ElemWidth +: ElemWidth];
@@ -249,7 +261,7 @@ module ng_tile_requantize #(
   end else begin : gen_no_single
     logic unused_format;
     assign unused_format = in_int4;
-    assign number = side_out[SideWidth-1:36];
+    assign number = side_out[SideWidth-1:FlagsWidth];
   end
 
   logic unused;  // each set has its own bits of them
@@ -264,7 +276,7 @@ module ng_tile_requantize #(
   assign group_end = Groups == 1 || group_q == GroupWidth'(Groups - 1);
   // ng-no-fault: three rows leave values of their counter that never come
   assign row_end = Rows == 1 || row_q == RowWidth'(Rows - 1);
-  assign image_end = beat_end || Tiles == 1 || tile_q == TileWidth'(Tiles - 1);
+  assign image_end = beat_out.image_end || Tiles == 1 || tile_q == TileWidth'(Tiles - 1);
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       group_q <= '0;
@@ -282,9 +294,14 @@ module ng_tile_requantize #(
   logic [Numbers*WaitWidth-1:0] beat_q;
   logic [TileWidth-1:0]         last_tile_q;  // of the block
   logic [31:0]                  tensor_scale_q;
-  // of the block: NVFP4; last of its image; of its packet; irq
-  logic [3:0]                   flags_q;
+  ng_tile_pkg::block_flags_t    block_flags, put_flags;  // of the next block; of what was one
+  localparam int BlockFlagsWidth = $bits(put_flags);
+  logic [BlockFlagsWidth-1:0]   flags_q;
   logic [Lanes*WaitWidth-1:0]   block;
+  assign block_flags.fp4 = beat_out.fp4;
+  assign block_flags.image_last = row_end;
+  assign block_flags.packet_last = beat_out.packet_last;
+  assign block_flags.irq = beat_out.irq;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) block_valid_q <= 1'b0;
     else if (move) block_valid_q <= beat_valid[SingleStages] & group_end & image_end;
@@ -293,8 +310,8 @@ module ng_tile_requantize #(
     if (beat) begin
       beat_q         <= number;
       last_tile_q    <= tile_q;
-      tensor_scale_q <= beat_scale;
-      flags_q        <= {beat_fp4, row_end, beat_last, beat_irq};
+      tensor_scale_q <= beat_out.scale;
+      flags_q        <= block_flags;
     end
   end
   for (genvar s = 0; s < Segments; s++) begin : gen_segment
@@ -307,7 +324,7 @@ module ng_tile_requantize #(
         .Width(Numbers * WaitWidth),
         .Depth(Rows > 1 ? Rows : 2)
       ) u_ram (
-        .clk_i  (clk_i),
+        .clk_i,
         // ng-no-fault: what the memory takes before its own beat is overwritten before it is read;
         //   the prover does not know
         .we_i   (beat && tile_q == TileWidth'(Tile) && group_q == GroupWidth'(s % Groups)),
@@ -326,19 +343,17 @@ module ng_tile_requantize #(
   end
 
   // ---- quantize to NVFP4
-  localparam int BlockCuts = HasFp4 ? QuantizeCuts & 31 : 0;
-  localparam int Stages = (BlockCuts & 1) + ((BlockCuts >> 1) & 1) + ((BlockCuts >> 2) & 1)
-      + ((BlockCuts >> 3) & 1) +
-                          ((BlockCuts >> 4) & 1);
+  localparam int BlockCuts = HasFp4 ? QuantizeCuts & ng_tile_pkg::RequantizeBlockCuts : 0;
+  localparam int Stages = $countones(BlockCuts);
   localparam int BlockWidth = Lanes * ElemWidth;
   logic [Stages:0]       valid;  // [0] goes in, the highest comes out
-  logic [Stages*4+3:0]   flags;
+  logic [(Stages+1)*BlockFlagsWidth-1:0] flags;
   logic [BlockWidth-1:0] codes;
   logic [(Blocks > 0 ? Blocks : 1)*8-1:0] scales;
-  logic                  put_fp4, unused_scales;
+  logic                  unused_scales;
   assign unused_scales = ^scales;
   assign valid[0] = block_valid_q;
-  assign flags[3:0] = flags_q;
+  assign flags[BlockFlagsWidth-1:0] = flags_q;
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
     logic valid_q;
     assign valid[s+1] = valid_q;
@@ -347,13 +362,13 @@ module ng_tile_requantize #(
       else if (move) valid_q <= valid[s];
     end
     ng_cut #(
-      .Width (4),
+      .Width (BlockFlagsWidth),
       .Enable(1)
     ) u_flags (
-      .clk_i(clk_i),
+      .clk_i,
       .en_i (move),
-      .d_i  (flags[s*4 +: 4]),
-      .q_o  (flags[(s+1)*4 +: 4])
+      .d_i  (flags[s*BlockFlagsWidth +: BlockFlagsWidth]),
+      .q_o  (flags[(s+1)*BlockFlagsWidth +: BlockFlagsWidth])
     );
   end
   if (HasFp4) begin : gen_nvfp4
@@ -363,7 +378,7 @@ module ng_tile_requantize #(
         .TinyScales(0),
         .Cuts      (BlockCuts)
       ) u_quantize (
-        .clk_i         (clk_i),
+        .clk_i,
         .en_i          (move),
         .a_i           (block[b*256 +: 256]),
         .tensor_scale_i(tensor_scale_q),
@@ -376,7 +391,7 @@ module ng_tile_requantize #(
       for (genvar i = 0; i < Lanes; i++) begin : gen_lane
         assign along[i*ElemWidth +: ElemWidth] = block[i*16 +: ElemWidth];
         assign codes[i*ElemWidth +: ElemWidth] =
-            put_fp4 ? ElemWidth'(nvfp4[i*4 +: 4])
+            put_flags.fp4 ? ElemWidth'(nvfp4[i*4 +: 4])
                 : along[Stages*BlockWidth+i*ElemWidth +: ElemWidth];
       end
       for (genvar s = 0; s < Stages; s++) begin : gen_along
@@ -384,7 +399,7 @@ module ng_tile_requantize #(
           .Width (BlockWidth),
           .Enable(1)
         ) u_along (
-          .clk_i(clk_i),
+          .clk_i,
           .en_i (move),
           .d_i  (along[s*BlockWidth +: BlockWidth]),
           .q_o  (along[(s+1)*BlockWidth +: BlockWidth])
@@ -395,31 +410,31 @@ module ng_tile_requantize #(
     end
   end else begin : gen_no_nvfp4
     logic unused_scale;
-    assign unused_scale = ^{tensor_scale_q, put_fp4};
+    assign unused_scale = ^{tensor_scale_q, put_flags.fp4};
     assign codes = block;
     assign scales = '0;
   end
 
   // ---- the image that is put together
-  logic                put, put_image_last, put_last, put_irq;
+  logic                put;
   logic [RowWidth-1:0] put_row_q;
   logic                full_q, full_last_q, full_irq_q, leave;
   logic [Words*StreamWidth-1:0] image;
   assign put = valid[Stages] & move;
-  assign {put_fp4, put_image_last, put_last, put_irq} = flags[Stages*4 +: 4];
+  assign put_flags = flags[Stages*BlockFlagsWidth +: BlockFlagsWidth];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       put_row_q <= '0;
       full_q    <= 1'b0;
     end else begin
-      if (put) put_row_q <= put_image_last ? '0 : put_row_q + 1'b1;
-      full_q <= (put & put_image_last) | (full_q & ~leave);
+      if (put) put_row_q <= put_flags.image_last ? '0 : put_row_q + 1'b1;
+      full_q <= (put & put_flags.image_last) | (full_q & ~leave);
     end
   end
   always_ff @(posedge clk_i) begin
-    if (put & put_image_last) begin
-      full_last_q <= put_last;
-      full_irq_q  <= put_irq;
+    if (put & put_flags.image_last) begin
+      full_last_q <= put_flags.packet_last;
+      full_irq_q  <= put_flags.irq;
     end
   end
   if (Words * StreamWidth > Image) begin : gen_padding
@@ -434,7 +449,7 @@ module ng_tile_requantize #(
     assign image[r*BlockWidth +: BlockWidth] = codes_q;
     for (genvar b = 0; b < Blocks; b++) begin : gen_scale
       logic [6:0] scale_q;  // UE4M3 has no sign
-      always_ff @(posedge clk_i) if (put_row) scale_q <= scales[b*8 +: 7] & {7{put_fp4}};
+      always_ff @(posedge clk_i) if (put_row) scale_q <= scales[b*8 +: 7] & {7{put_flags.fp4}};
       assign image[Elements+(r*Blocks+b)*8 +: 8] = {1'b0, scale_q};
     end
   end
@@ -454,8 +469,8 @@ module ng_tile_requantize #(
       word_q  <= '0;
     end else begin
       valid_o <= leave | (valid_o & ~(taken & word_last));
-      // ng-no-fault: only the number of words shows, so any walk of thirteen states serves: with bit 3 of
-      //   the sum inverted where bit 0 is one, 0 1 10 11 4 5 14 15 8 9 2 3 12 is as good
+      // ng-no-fault: only the number of words shows, so any walk of thirteen states serves: with
+      //   bit 3 of the sum inverted where bit 0 is one, 0 1 10 11 4 5 14 15 8 9 2 3 12 is as good
       if (taken) word_q <= word_last ? '0 : word_q + 1'b1;
     end
   end

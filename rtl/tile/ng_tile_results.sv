@@ -17,10 +17,9 @@ module ng_tile_results #(
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   compress_i,
-  // the table of all encoders: as ng_tile_encode has it
-  input  logic                   table_we_i,
-  input  logic [7:0]             table_addr_i,
-  input  logic [15:0]            table_data_i,
+  input  logic                   table_we_i,    // the table of all encoders, not reset
+  input  logic [7:0]             table_addr_i,  // address in the table of ng_huffman_encode
+  input  logic [15:0]            table_data_i,  // entry of the table of ng_huffman_encode
   input  logic                   valid_i,
   output logic                   ready_o,
   input  logic [StreamWidth-1:0] data_i,
@@ -60,17 +59,17 @@ module ng_tile_results #(
     .StreamWidth(StreamWidth),
     .Encoders   (Encoders)
   ) u_encode (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
-    .table_we_i  (table_we_i),
-    .table_addr_i(table_addr_i),
-    .table_data_i(table_data_i),
+    .clk_i,
+    .rst_ni,
+    .table_we_i,
+    .table_addr_i,
+    .table_data_i,
     .valid_i     (valid_i & compress_q & packet_ready),
     .ready_o     (encode_ready),
-    .data_i      (data_i),
-    .last_i      (last_i),
+    .data_i,
+    .last_i,
     .valid_o     (encode_valid),
-    .ready_i     (ready_i),
+    .ready_i,
     .data_o      (encode_word),
     .last_o      (encode_last)
   );
@@ -79,8 +78,8 @@ module ng_tile_results #(
     .Width(1),
     .Depth(Packets)
   ) u_packets (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .flush_i(1'b0),
     .valid_i(taken & compress_q & last_i),
     .ready_o(packet_ready),

@@ -29,9 +29,10 @@
 // stays.
 //
 // CommandCuts: registers in what is checked of a command while it waits at the head of its queue,
-// where it does not change; it is taken a cycle later for each. Bit 0: the counts of beats and
-// panels, as they come; 1: their products, and the beats of the sum. They have an enable: Yosys
-// 0.23 (ice40_dsp) loses the registers of two products that stand in one cut without.
+// where it does not change; it is taken a cycle later for each. CommandCutFactors: the counts of
+// beats and panels, as they come; CommandCutProducts: their products, and the beats of the sum.
+// They have an enable: Yosys 0.23 (ice40_dsp) loses the registers of two products that stand in
+// one cut without.
 //
 // Width argument. A legal command has panels x beats <= Depth for both operands, else it is
 // refused: the counters of beats and panels need clog2(Depth) bits. The product is formed of
@@ -45,8 +46,8 @@ module ng_tile_sequencer #(
   parameter int ADepth    = 512,
   parameter int BDepth    = 128,
   parameter int MaxBeats  = 65536,
-  parameter int CommandCuts = 0,  // registers: 1 factors + 2 products
-  parameter int Requantize = 0,
+  parameter int CommandCuts = 0,  // registers at places of ng_tile_pkg: 1 factors + 2 products
+  parameter bit Requantize = 1'b0,  // commands have formats of results
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
 ) (
@@ -59,7 +60,7 @@ module ng_tile_sequencer #(
   // ng-no-fault(ng_tile): a command of more than MaxBeats = 16 beats is refused, whatever the bits
   //   of 256 beats and more do to another field
   input  ng_tile_pkg::compute_t  cmd_i,
-  input  ng_tile_pkg::requantize_t cmd_requantize_i,  // with Requantize
+  input  ng_tile_pkg::requantize_t cmd_requantize_i,  // the command's rest; 0 without Requantize
   // The buffers.
   input  logic                   a_complete_i,
   input  logic [AAddrWidth:0]    a_images_i,
@@ -108,7 +109,7 @@ module ng_tile_sequencer #(
 
   // It is taken when it has been at the head of its queue for as many cycles as what is checked of
   // it has cuts.
-  localparam int Checks = (CommandCuts & 1) + ((CommandCuts >> 1) & 1);
+  localparam int Checks = $countones(CommandCuts);
   logic [Checks:0] checked;
   assign checked[0] = 1'b1;
   for (genvar c = 0; c < Checks; c++) begin : gen_check
@@ -134,7 +135,7 @@ module ng_tile_sequencer #(
   assign b_fp8 = (HasE4m3 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE4m3))
       || (HasE5m2 && cmd_i.b_fmt == 2'(ng_format_set_pkg::CodeE5m2));
   // Of results at most one format, of the set.
-  assign results_bad = Requantize != 0 && ((cmd_requantize_i.results & ~(4'(FormatSet))) != '0 ||
+  assign results_bad = Requantize && ((cmd_requantize_i.results & ~(4'(FormatSet))) != '0 ||
                                            (cmd_requantize_i.results
                                                & (cmd_requantize_i.results - 4'd1)) != '0);
   assign format_bad_d = results_bad ||
@@ -147,9 +148,9 @@ module ng_tile_sequencer #(
       || cmd_i.cols > 8'(Cols);
   ng_cut #(
     .Width (AAddrWidth + BAddrWidth + 24),
-    .Enable(CommandCuts & 1)
+    .Enable(CommandCuts & ng_tile_pkg::CommandCutFactors)
   ) u_factors (
-    .clk_i(clk_i),
+    .clk_i,
     .en_i (cmd_valid_i),
     .d_i  ({cmd_i.a_panels[AAddrWidth:0], (cmd_i.a_panels >> (AAddrWidth + 1)) != '0,
         cmd_i.b_panels[BAddrWidth:0],
@@ -181,9 +182,9 @@ module ng_tile_sequencer #(
   assign sum_d = (first ? '0 : NextWidth'(sum_q)) + NextWidth'(beats);
   ng_cut #(
     .Width (2 * AAddrWidth + 2 * BAddrWidth + 7 + NextWidth),
-    .Enable(CommandCuts & 2)
+    .Enable(CommandCuts & ng_tile_pkg::CommandCutProducts)
   ) u_products (
-    .clk_i(clk_i),
+    .clk_i,
     .en_i (cmd_valid_i),
     .d_i  ({a_product_d, b_product_d, sum_d, bad_d, a_beyond_d, b_beyond_d}),
     .q_o  ({a_product, b_product, sum, bad, a_beyond, b_beyond})
@@ -313,17 +314,22 @@ module ng_tile_sequencer #(
   end
 
   assign job_valid_o = tile_end & last_q;
-  assign job_o = {scale_q, bf16_q, irq_q, i_last & j_last};
+  assign job_o.scale = scale_q;
+  assign job_o.bf16 = bf16_q;
+  assign job_o.irq = irq_q;
+  assign job_o.final_tile = i_last & j_last;
   ng_tile_pkg::requantize_t requantize_q;
-  if (Requantize != 0) begin : gen_requantize
+  if (Requantize) begin : gen_requantize
     always_ff @(posedge clk_i) if (take) requantize_q <= cmd_requantize_i;
   end else begin : gen_no_requantize
     logic unused_requantize;
     assign unused_requantize = ^cmd_requantize_i;
     assign requantize_q = '0;
   end
-  assign job_requantize_o = {requantize_q.tensor_scale, requantize_q.relu,
-      requantize_q.results & 4'(FormatSet), j_last};
+  assign job_requantize_o.tensor_scale = requantize_q.tensor_scale;
+  assign job_requantize_o.relu = requantize_q.relu;
+  assign job_requantize_o.results = requantize_q.results & 4'(FormatSet);
+  assign job_requantize_o.row_end = j_last;
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from systemrdl import AddrmapNode
 from systemrdl.rdltypes import AccessType
@@ -11,6 +12,8 @@ from systemrdl.rdltypes import AccessType
 from ngtools.registers.source import MARK, WORD, Field, Reg, SourceError
 
 INT_MAX = 2**31 - 1
+COLUMNS = 100
+BREAKS = ((", ", 1), (" & ", 0), (" | ", 0), (" <= ", 3))
 AXI4_LITE = (  # name, or name:width
     ("input", "awvalid awaddr:address wvalid wdata:32 wstrb:4 bready arvalid araddr:address rready"),
     ("output", "awready wready bvalid bresp:2 arready rvalid rdata:32 rresp:2"),
@@ -25,6 +28,24 @@ def part(name: str, high: int, low: int, whole: int) -> str:
     if whole == high - low + 1:
         return name
     return f"{name}[{high}:{low}]" if high > low else f"{name}[{low}]"
+
+
+def fold(line: str) -> list[str]:
+    """A line of code in lines of at most 100 columns, broken behind a comma or before an operator."""
+    deeper = " " * (len(line) - len(line.lstrip()) + 4)
+    out = []
+    while len(line) > COLUMNS:
+        at = max(line.rfind(mark, len(deeper), COLUMNS) + shift for mark, shift in BREAKS)
+        if at < len(deeper):
+            break  # one word
+        out.append(line[:at].rstrip())
+        line = deeper + line[at:].lstrip()
+    return [*out, line]
+
+
+def switch(parameter: Any) -> bool:
+    """Whether the parameter is one bit, whose values need no check."""
+    return (parameter.least, parameter.most) == (0, 1)
 
 
 def ports(regs: list[Reg]) -> dict[tuple[str, str], list[Field]]:
@@ -106,13 +127,14 @@ class Writer:
             "// SPDX-License-Identifier: Apache-2.0",
             f"// {MARK}",
             "//",
-            f"// Registers of {self.top.inst_name} on AXI4-Lite; the map is in docs/registers.md, the bus and the ports in "
-            f"docs/units/{'_'.join(self.module.split('_')[1:])}.md.",
+            f"// Registers of {self.top.inst_name} on AXI4-Lite; the map is in docs/registers.md, the bus and the ports",
+            f"// in docs/units/{'_'.join(self.module.split('_')[1:])}.md.",
             "//",
-            "// One write and one read at a time, independent of each other. Handshake: every output is a register (the readies through",
-            "// one inverter), so no combinational path leads from valid to ready or from ready to valid. A write takes effect in the",
-            "// cycle after its address and its data have both arrived, and is answered in the next; a read likewise. Address bits 1:0 are",
-            "// not looked at (AXI: the strobes name the bytes).",
+            "// One write and one read at a time, independent of each other. Handshake: every output is a",
+            "// register (the readies through one inverter), so no combinational path leads from valid to",
+            "// ready or from ready to valid. A write takes effect in the cycle after its address and its data",
+            "// have both arrived, and is answered in the next. A read is answered two cycles after its",
+            "// address has arrived. Address bits 1:0 are not looked at (AXI: the strobes name the bytes).",
             "//",
             "// Width argument: no arithmetic; every field is as wide as its port.",
             f"module {self.module} #(",
@@ -120,10 +142,14 @@ class Writer:
 
     def parameter_list(self) -> list[str]:
         out = []
-        longest = max(len(f"{p.name} = {p.value}") for p in self.parameters)
-        for i, p in enumerate(self.parameters):
-            text = f"{p.name} = {p.value}" + ("," if i + 1 < len(self.parameters) else "")
-            out.append(f"  parameter int {text:<{longest + 1}}  // {p.about}")
+        rows = [
+            ("bit", f"{p.name} = 1'b{p.value}") if switch(p) else ("int", f"{p.name} = {p.value}")
+            for p in self.parameters
+        ]
+        longest = max(len(text) for _, text in rows)
+        for i, ((kind, text), p) in enumerate(zip(rows, self.parameters, strict=True)):
+            text += "," if i + 1 < len(rows) else ""
+            out.append(f"  parameter {kind} {text:<{longest + 1}}  // {p.about}")
         return out
 
     def port_rows(self) -> list[tuple[str, str, str] | str]:
@@ -162,7 +188,7 @@ class Writer:
 
     def checks(self) -> list[str]:
         out = ["`ifndef __ICARUS__ // Icarus has no elaboration tasks"]
-        for p in self.parameters:
+        for p in (p for p in self.parameters if not switch(p)):
             tests = [f"{p.name} < {p.least}"] + ([f"{p.name} > {p.most}"] if p.most < INT_MAX else [])
             tests += [f"{p.name} % {p.multiple_of} != 0"] if p.multiple_of > 1 else []
             most = f"{'to' if p.most > p.least + 1 else 'or'} {p.most}" if p.most < INT_MAX else "or more"
@@ -170,7 +196,7 @@ class Writer:
             expected += f", a multiple of {p.multiple_of}" if p.multiple_of > 1 else ""
             block = "gen_check_" + re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", p.name).lower()
             fatal = f'$fatal(1, "{self.module}: {p.name}=%0d; expected {expected}", {p.name});'
-            out.append(f"  if ({' || '.join(tests)}) begin : {block} {fatal} end")
+            out += [f"  if ({' || '.join(tests)}) begin : {block}", f"    {fatal}", "  end"]
         return [*out, "`endif"]
 
     def write_channel(self) -> list[str]:
@@ -222,8 +248,8 @@ class Writer:
     end
   end
 
-  // ng-no-fault: no register has one of the address's upper four bits, so they only matter together,
-  //   which the prover does not show in time
+  // ng-no-fault: no register has one of the address's upper four bits, so they only matter
+  //   together, which the prover does not show in time
   always_ff @(posedge clk_i) begin
     if (~aw_held_q & s_axil_awvalid_i) awaddr_q <= s_axil_awaddr_i[{self.address - 1}:2];
     if (~w_held_q & s_axil_wvalid_i) begin
@@ -406,4 +432,4 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
         module.outputs(),
         ["endmodule"],
     ]
-    return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
+    return "\n\n".join("\n".join(row for line in lines for row in fold(line)) for lines in parts if lines) + "\n"
