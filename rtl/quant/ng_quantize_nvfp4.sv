@@ -9,10 +9,11 @@
 //   a NaN or an infinity in the block, or a g that is not finite and positive (TinyScales = 0: not
 //   finite and at least 2^-111): scale NaN (8'h7F), codes zero
 //
-// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if it
-// is below M; so q = A / M is in [1, 2), or below 1 by at most 1/128, because eight bits of M
-// decide. M cut to six bits, plus one, is too large by less than 1/32: the quotient of 8 A by that,
-// rounded down to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale,
+// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if six
+// bits of it are below those of M; so q = A / M is in [1, 2), or below 1 but above 31/32, where six
+// bits are equal. Such a q rounds to 1, and its double to 2, which is 1 in the next binade. M cut
+// to six bits, plus one, is too large by less than 1/32: the quotient of 8 A by that, rounded down
+// to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale,
 // 0 to 4, the result is N or N + 1, N = (8 + f) >> d, and the midpoint between both, as an odd
 // multiple of 2^d, is a number T of five bits: 16 q is compared with T, exactly, as 16 A with T M.
 // The factor of s is then 8 to 16, whatever d is: 16 is 8 and the next binade.
@@ -110,17 +111,17 @@ module ng_quantize_nvfp4 #(
   // ---- A and M, the exponent of the scale
   logic        [25:0] divisor;  // 3 s
   logic               m_top;
-  logic        [7:0]  m_byte;
+  logic        [5:0]  m_six;
   logic        [6:0]  m_high;
   assign divisor = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
   assign m_top = divisor[25];
-  assign m_byte = m_top ? divisor[25:18] : divisor[24:17];
-  assign m_high = {1'b0, m_byte[7:2]} + 7'd1;
+  assign m_six = m_top ? divisor[25:20] : divisor[24:19];
+  assign m_high = {1'b0, m_six} + 7'd1;
 
   logic               above, nan;
   logic        [7:0]  a_sig;
   logic signed [9:0]  a_exp, exponent;  // of the scale: 0 is that of the least normal ones
-  logic        [8:0]  a_wide;           // of m_byte, from 1 on
+  logic        [8:0]  a_wide;           // A, or its double
   if (TinyScales != 0) begin : gen_a_tiny
     logic       normal, unused_sticky;
     logic [2:0] shift;
@@ -142,7 +143,7 @@ module ng_quantize_nvfp4 #(
     assign a_sig = {amax_q[14:7] != '0, amax_q[6:0]};
     assign a_exp = $signed({2'b0, amax_q[14:7]});
   end
-  assign above = a_sig >= m_byte;
+  assign above = a_sig[7:2] >= m_six;
   assign a_wide = above ? {1'b0, a_sig} : {a_sig, 1'b0};
   assign exponent = a_exp - g_exp_q + (m_top ? 10'sd2 : 10'sd3) + (above ? 10'sd1 : 10'sd0);
   assign nan = (&amax_q[14:7]) | g_bad_q;
@@ -308,6 +309,6 @@ module ng_quantize_nvfp4 #(
   );
 
   logic unused;
-  assign unused = ^{divisor[16:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
+  assign unused = ^{divisor[18:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
       scaled7[21:0]};
 endmodule
