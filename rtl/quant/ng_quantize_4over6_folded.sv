@@ -212,30 +212,32 @@ module ng_quantize_4over6_folded #(
     end
   end
 
-  // ---- f: subtracting h + 1 is adding ~h
-  logic              above;
+  // ---- f: subtracting h + 1 is adding ~h. Rests are even. The low bits of the first one count as
+  // ones, and so does bit 1 of the last one, together 16 of 33 at most. Where that makes f larger,
+  // the quotient is at least 8 + f - 16/33, beyond the midpoint below 8 + f: so N stays right.
+  logic              above, over;
   logic        [4:0] unused_above;
   logic        [8:0] b_wide;
   logic        [5:0] h_n;
-  logic        [9:0] rest_8, less_8;
-  logic        [8:0] rest_4, less_4;
+  logic        [9:4] rest_8;
+  logic        [9:2] less_8;
+  logic        [8:2] rest_4;
+  logic        [8:1] less_4;
   logic        [7:2] rest_2;
   logic        [6:0] unused_less;
-  logic              frac2, frac1, frac0, under;
+  logic              unused_rest, frac2, frac1, frac0;
   assign {above, unused_above} = {1'b0, divisor_q[6:2]} + {1'b0, ~tensor_q[22:18]} + 6'd1;
   assign b_wide = above ? {2'b01, divisor_q} : {1'b1, divisor_q, tail_q[1]};
   assign h_n = {1'b0, ~tensor_q[22:18]};
-  assign rest_8 = {b_wide, 1'b0} + {1'b1, h_n, 3'b0};
-  assign less_8 = rest_8 + {2'b11, h_n, 2'b0};
+  assign {rest_8, unused_rest} = b_wide[8:2] + {1'b1, h_n};
+  assign less_8 = {rest_8, 2'b11} + {2'b11, h_n};
   assign frac2 = ~less_8[9];
-  assign rest_4 = frac2 ? less_8[8:0] : rest_8[8:0];
-  assign less_4 = rest_4 + {2'b11, h_n, 1'b0};
+  assign rest_4 = frac2 ? less_8[8:2] : {rest_8[8:4], 2'b11};
+  assign less_4 = {rest_4, 1'b1} + {2'b11, h_n};
   assign frac1 = ~less_4[8];
-  // The last rest is even, and its bit 1 counts as one. Where that makes f larger, the quotient is
-  // at least 8 + f - 2/33, beyond the midpoint below 8 + f, so that N stays right.
   assign rest_2 = frac1 ? less_4[7:2] : rest_4[7:2];
-  assign {under, unused_less} = {rest_2[7], rest_2, 1'b1} + {3'b111, h_n[5:1]};
-  assign frac0 = ~under;
+  assign {over, unused_less} = {rest_2[7], rest_2, 1'b1} + {3'b111, h_n[5:1]};
+  assign frac0 = ~over;
 
   // The exponent of the scale: 0 is that of the least normal ones, 3 is added, 1 where B is not
   // doubled, and -1 where it is 4/3 A.
@@ -725,6 +727,6 @@ module ng_quantize_4over6_folded #(
   );
 
   logic unused;
-  assign unused = ^{less_4[1:0], sig3[30], sig3[19:0], sig5[20:0], sig7[20:0], product_n_q[0],
+  assign unused = ^{less_4[1], sig3[30], sig3[19:0], sig5[20:0], sig7[20:0], product_n_q[0],
       gen_row[3].sum[0]};
 endmodule
