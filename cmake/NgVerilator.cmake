@@ -81,7 +81,9 @@ function(ng_verilate)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/${arg_TARGET}.dir)
   set(fast ${dir}/${arg_PREFIX}__fast.cpp)
   set(slow ${dir}/${arg_PREFIX}__slow.cpp)
+  # 'd: a number without a width, so that one for a parameter of a bit is not too wide.
   string(REGEX REPLACE "([A-Za-z_0-9]+=)" "-G\\1" generics "${arg_PARAMS}")
+  string(REGEX REPLACE "=([0-9])" "='d\\1" generics "${generics}")
   # Short functions: the compiler's time grows faster than their length.
   set(flags --cc --prefix ${arg_PREFIX} --Mdir ${dir} --top-module ${arg_TOP} -O3 --no-timing
             --x-assign unique --x-initial unique --output-split-cfuncs 1000 ${generics} ${arg_FLAGS})

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import unittest
 from pathlib import Path
@@ -113,6 +114,21 @@ class Records(unittest.TestCase):
             '"ng_x: Width=%0d; expected 1 to 16"',
             rtl=True,
         )
+
+    def test_a_switch_has_its_rule_in_its_type(self) -> None:
+        record = RECORD.replace("[[plan]]", 'On = {does = "whether"}\n[[plan]]')
+        rtl = RTL.replace("Depth = 4", "Depth = 4, parameter bit On = 1'b1")
+        unit = self.read(record, rtl)
+        assert (unit.parameters["On"].expected(), unit.parameters["On"].default) == ("0 or 1", 1)
+        assert len(unit.refusals) == 3
+        assert unit.configurations[0].defines["NG_ON"] == 1
+        self.read(record.replace("params = {Width = 8}, rtl", "params = {On = 0}, rtl"), rtl)
+        for old, new, message in (
+            ("params = {Width = 8}, rtl", "params = {On = 2}, rtl", "params.On: 2; expected 0 or 1"),
+            ("On = {", "On = {min = 0, max = 1, ", "min: 0; expected no rule, since On of ng_x.sv is one bit"),
+        ):
+            with pytest.raises(RecordError, match=re.escape(message)):
+                self.read(record.replace(old, new), rtl)
 
     def test_rules_in_words(self) -> None:
         for rule, words, bad in (

@@ -91,7 +91,7 @@ def a(kind: type) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """An integer parameter of the RTL and the rule for its values, which the unit has to enforce with $fatal."""
+    """A parameter of the RTL and the rule for its values, which the unit has to enforce with $fatal unless it is a switch."""
 
     name: str
     does: str
@@ -104,10 +104,11 @@ class Parameter:
     beside: dict[str, int] = field(default_factory=dict)  # other parameters where a bad value is tried
     tried: tuple[int, ...] | None = None  # bad values that reach the check, where those next to the bounds do not
     early: tuple[int, ...] = ()  # bad values at which Verilator may fail by itself, before it comes to the check
+    switch: bool = False  # one bit, which has no value but 0 and 1
 
     @property
     def has_rule(self) -> bool:
-        return self.minimum is not None
+        return self.minimum is not None and not self.switch
 
     def accepts(self, value: int) -> bool:
         return (
@@ -137,7 +138,7 @@ class Parameter:
         """Below, above, and in between where the rule has gaps."""
         if self.tried is not None:
             return list(self.tried)
-        if self.minimum is None:
+        if self.minimum is None or self.switch:
             return []
         values = [self.minimum - 1]
         if self.power_of_two or self.multiple_of > 1:
@@ -285,9 +286,8 @@ def filled(item: Any, params: dict[str, int], parameters: dict[str, Parameter], 
 # ---------------------------------------------------------------- one record
 
 
-def rtl_parameters(rtl: Path) -> dict[str, int]:
-    """Name -> default of a module's parameters."""
-    return systemverilog.Module(rtl.stem, ngflow.sources(rtl.stem, extra=[rtl])).parameters
+def rtl_module(rtl: Path) -> systemverilog.Module:
+    return systemverilog.Module(rtl.stem, ngflow.sources(rtl.stem, extra=[rtl]))
 
 
 def read_cuts(table: Table) -> dict[str, str]:
@@ -302,7 +302,8 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]
     if cuts:
         rule = {"min": 0, "max": (1 << len(cuts)) - 1, "does": CUTS_MEANING}
         table = Table(table.where, table.values | {"Cuts": rule})
-    defaults = rtl_parameters(rtl)
+    module = rtl_module(rtl)
+    defaults, switches = module.parameters, module.switches
     if list(table.values) != list(defaults):
         raise RecordError(
             f"{table.where[:-1]}: {', '.join(table.values) or 'none'}; expected those of {rtl_name}, "
@@ -315,6 +316,10 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]
         names = item.take("names", list, [])
         if names:
             low, high = 0, len(names) - 1
+        elif name in switches:
+            if low is not None:
+                raise item.error("min", f"expected no rule, since {name} of {rtl_name} is one bit")
+            low, high = 0, 1
         if low is None and high is not None:
             raise item.error("max", "expected a min beside it")
         tried = item.take("try", list, None)
@@ -331,6 +336,7 @@ def read_parameters(table: Table, rtl: Path, rtl_name: str, cuts: dict[str, str]
             beside=item.take("beside", dict, {}),
             tried=tuple(tried) if tried is not None else None,
             early=tuple(early),
+            switch=name in switches,
         )
         item.finish()
         for key, values in (("try", tried or []), ("early", early)):
@@ -483,7 +489,7 @@ def read_energy(table: Table, top: str, modules: dict[str, Path], parameters: di
             raise group.error("top", "expected a module of rtl/")
         names = parameters
         if module != top:
-            names = {name: Parameter(name, "", 0) for name in rtl_parameters(modules[module])}
+            names = {name: Parameter(name, "", 0) for name in rtl_module(modules[module]).parameters}
         shared = {key: value for key, value in group.values.items() if key not in ("entries", "top", "params")}
         params = group.take("params", dict, {})
         entries = group.tables("entries")

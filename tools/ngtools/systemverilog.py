@@ -148,6 +148,11 @@ class Module:
         return found
 
     @property
+    def switches(self) -> set[str]:
+        """Those of the parameters that are one bit."""
+        return {item.name for item in self._body.parameters if item.name in self.parameters and item.type.bitWidth == 1}
+
+    @property
     def ports(self) -> list[Port]:
         directions = {"In": "in", "Out": "out", "InOut": "inout"}
         return [

@@ -24,7 +24,8 @@ def main() -> int:
     args = parser.parse_args()
     params = ngflow.parse_params(args.params)
 
-    generics = [f"-G{name}={value}" for name, value in params.items()]
+    # 'd: a number without a width, so that one for a parameter of a bit is not too wide.
+    generics = [f"-G{name}={value}" if value < 0 else f"-G{name}='d{value}" for name, value in params.items()]
     done = subprocess.run(
         ["verilator", "--lint-only", "--top-module", args.top, *generics, *args.sources],
         capture_output=True,
