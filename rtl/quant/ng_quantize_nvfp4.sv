@@ -35,7 +35,7 @@
 // Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind f, 2 behind the scale and S, 3 behind the
 // thresholds, 4 behind the codes.
 module ng_quantize_nvfp4 #(
-  parameter int TinyScales = 1,  // 0: tensor scales below 2^-111 are refused
+  parameter bit TinyScales = 1'b1,  // 0: tensor scales below 2^-111 are refused
   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
   parameter int Cuts       = 0
 ) (
@@ -47,9 +47,6 @@ module ng_quantize_nvfp4 #(
   output logic [7:0]   scale_o
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
-  if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
-    $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales);
-  end
   if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
     $fatal(1, "ng_quantize_nvfp4: Cuts=%0d; expected 0 to 31", Cuts);
   end
@@ -68,7 +65,7 @@ module ng_quantize_nvfp4 #(
   logic               g_bad;
   logic        [23:0] g_sig;
   logic signed [9:0]  g_exp;  // biased
-  if (TinyScales != 0) begin : gen_tiny
+  if (TinyScales) begin : gen_tiny
     logic       normal, unused_sticky;
     logic [4:0] shift;
     assign normal = tensor_scale_i[30:23] != '0;
@@ -100,7 +97,7 @@ module ng_quantize_nvfp4 #(
   logic              g_bad_q;
   ng_cut #(
     .Width (306),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutAmax)
   ) u_cut_amax (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -122,7 +119,7 @@ module ng_quantize_nvfp4 #(
   logic        [7:0]  a_sig;
   logic signed [9:0]  a_exp, exponent;  // of the scale: 0 is that of the least normal ones
   logic        [8:0]  a_wide;           // A, or its double
-  if (TinyScales != 0) begin : gen_a_tiny
+  if (TinyScales) begin : gen_a_tiny
     logic       normal, unused_sticky;
     logic [2:0] shift;
     assign normal = amax_q[14:7] != '0;
@@ -185,7 +182,7 @@ module ng_quantize_nvfp4 #(
   logic                largest_q, zero_q, nan_q;
   ng_cut #(
     .Width (336),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutEstimate)
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -224,7 +221,7 @@ module ng_quantize_nvfp4 #(
   logic                live_q;
   ng_cut #(
     .Width (303),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutScale)
   ) u_cut_scale (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -247,7 +244,7 @@ module ng_quantize_nvfp4 #(
   function automatic logic [14:0] code_of(input logic signed [9:0] biased, input logic [7:0] sig);
     logic signed [9:0] right;
     right = 10'sd1 - biased;
-    code_of = TinyScales == 0 || biased > 10'sd0 ? {biased[7:0], sig[6:0]}
+    code_of = !TinyScales || biased > 10'sd0 ? {biased[7:0], sig[6:0]}
                                                  : {7'b0, right > 10'sd7 ? 8'b0
                                                  : sig >> right[2:0]};
   endfunction
@@ -271,7 +268,7 @@ module ng_quantize_nvfp4 #(
   logic         live_qq;
   ng_cut #(
     .Width (370),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutThresholds)
   ) u_cut_thresholds (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -300,7 +297,7 @@ module ng_quantize_nvfp4 #(
 
   ng_cut #(
     .Width (72),
-    .Enable(Cuts & 16)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutCodes)
   ) u_cut_codes (
     .clk_i(clk_i),
     .en_i (en_i),
