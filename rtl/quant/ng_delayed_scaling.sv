@@ -24,8 +24,8 @@ module ng_delayed_scaling #(
   parameter int History     = 16,
   parameter int Largest     = 448,
   parameter int Margin      = 0,
-  parameter int PowerOfTwo  = 0,
-  parameter int TensorScale = 0
+  parameter bit PowerOfTwo  = 1'b0,  // scales are powers of two, without a division
+  parameter bit TensorScale = 1'b0   // scale_o is what decoding multiplies by
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -43,12 +43,6 @@ module ng_delayed_scaling #(
   end
   if (Margin < 0 || Margin > 100) begin : gen_check_margin
     $fatal(1, "ng_delayed_scaling: Margin=%0d; expected 0 to 100", Margin);
-  end
-  if (PowerOfTwo < 0 || PowerOfTwo > 1) begin : gen_check_power_of_two
-    $fatal(1, "ng_delayed_scaling: PowerOfTwo=%0d; expected 0 or 1", PowerOfTwo);
-  end
-  if (TensorScale < 0 || TensorScale > 1) begin : gen_check_tensor_scale
-    $fatal(1, "ng_delayed_scaling: TensorScale=%0d; expected 0 or 1", TensorScale);
   end
 `endif
 
@@ -116,7 +110,7 @@ module ng_delayed_scaling #(
   // ---- the scale
   logic        known;  // Decide: next is complete
   logic [31:0] next;
-  if (PowerOfTwo != 0) begin : gen_power
+  if (PowerOfTwo) begin : gen_power
     logic [22:0]       fraction;
     logic [4:0]        places;  // by which a subnormal A is shifted up
     logic signed [9:0] exponent;
@@ -149,15 +143,15 @@ module ng_delayed_scaling #(
         + $signed({5'b0, places})
                     - (fraction > LargestSig[22:0] ? 10'sd1 : 10'sd0);
     assign field = exponent < 10'sd1 ? 8'd1 : exponent > 10'sd254 ? 8'd254 : exponent[7:0];
-    if (TensorScale != 0) begin : gen_inverse
+    if (TensorScale) begin : gen_inverse
       assign next = field == 8'd254 ? 32'h00400000 : {1'b0, 8'd254 - field, 23'b0};
     end else begin : gen_scale
       assign next = {1'b0, field, 23'b0};
     end
   end else begin : gen_quotient
-    localparam logic [7:0] Field = 8'(127 + LargestExp - (TensorScale != 0 ? Margin : 0));
+    localparam logic [7:0] Field = 8'(127 + LargestExp - (TensorScale ? Margin : 0));
     localparam logic [31:0] Constant = {1'b0, Field, LargestSig[22:0]};
-    localparam bit HasMargin = TensorScale == 0 && Margin != 0;
+    localparam bit HasMargin = !TensorScale && Margin != 0;
     logic        unused_ready, unused_sign;
     logic [30:0] quotient;
     ng_div_fp32 #(
@@ -167,13 +161,13 @@ module ng_delayed_scaling #(
       .rst_ni (rst_ni),
       .valid_i(state_q == Decide),  // where there is none, it is idle again before the next
       .ready_o(unused_ready),
-      .a_i    (TensorScale != 0 ? {1'b0, max_q} : Constant),
-      .b_i    (TensorScale != 0 ? Constant : {1'b0, max_q}),
+      .a_i    (TensorScale ? {1'b0, max_q} : Constant),
+      .b_i    (TensorScale ? Constant : {1'b0, max_q}),
       .valid_o(known),
       .ready_i(1'b1),
       .y_o    ({unused_sign, quotient})
     );
-    if (TensorScale != 0) begin : gen_tensor_scale
+    if (TensorScale) begin : gen_tensor_scale
       assign next = |quotient[30:23] ? {1'b0, quotient} : 32'h00800000;
     end else if (!HasMargin) begin : gen_no_margin
       assign next = {1'b0, quotient};

@@ -145,14 +145,15 @@ module ng_nvfp4_block #(
   logic [2:0]  n2_q;
   logic [4:0]  field2_q;  // -4 to 14
   logic        zero2_q, large2_q, nan2_q, stochastic2_q, divides, exact, bit2;
-  logic [1:0]  unused_less;
+  logic        reaches, unused_less;
   logic [23:0] s2_q;
   logic [7:0]  g_exp2_q;
   assign divides = ~field2_q[4] | (&step_q) | (step_q[1] & field2_q[1])
       | (step_q[0] & (&field2_q[1:0]));
   assign exact = ~field2_q[4] | (|field2_q[1:0]);  // d is not 4
-  assign {bit2, unused_less[1], less, unused_less[0]} = {1'b0, rest2_q, 2'b01}
-      + {2'b01, minus_m2_q, exact};
+  // A rest of 2^25 or more is above M / 2: its first bit says so without the adder.
+  assign {reaches, less, unused_less} = {1'b0, rest2_q[24:0], 2'b01} + {1'b0, minus_m2_q, exact};
+  assign bit2 = rest2_q[25] | reaches;
   assign rest = bit2 ? less : {rest2_q[24:0], 1'b0};
   always_ff @(posedge clk_i) begin
     if (tick) begin

@@ -17,7 +17,7 @@
 // Cut: behind the estimate f.
 module ng_nvfp4_scale #(
   parameter int Largest = 6,  // 6 or 4
-  parameter int Cut     = 0
+  parameter bit Cut     = 1'b0
 ) (
   input  logic              clk_i,  // clock of the cut
   input  logic              en_i,   // enable of the cut
@@ -92,7 +92,7 @@ module ng_nvfp4_scale #(
   logic               largest_q, zero_q, nan_q;
   ng_cut #(
     .Width (78),
-    .Enable(Cut)
+    .Enable(Cut ? 1 : 0)
   ) u_cut (
     .clk_i(clk_i),
     .en_i (en_i),

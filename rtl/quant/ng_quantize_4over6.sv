@@ -66,7 +66,7 @@ module ng_quantize_4over6 #(
   logic [22:0]  g_qq, g_qqq, g_qqqq, g_qqqqq, g_qqqqqq, g_qqqqqqq;  // its fraction
   ng_cut #(
     .Width (303),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutAmax)
   ) u_cut_amax (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -75,7 +75,7 @@ module ng_quantize_4over6 #(
   );
   ng_cut #(
     .Width (279),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutEstimate)
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -84,7 +84,7 @@ module ng_quantize_4over6 #(
   );
   ng_cut #(
     .Width (279),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutScales)
   ) u_cut_scales (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -93,7 +93,7 @@ module ng_quantize_4over6 #(
   );
   ng_cut #(
     .Width (279),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutBounds)
   ) u_cut_bounds (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -111,7 +111,7 @@ module ng_quantize_4over6 #(
     logic              odd_q;  // of s_exp
     ng_nvfp4_scale #(
       .Largest(c == 0 ? 6 : 4),
-      .Cut    (Cuts & 2)
+      .Cut    ((Cuts & ng_quant_pkg::FourSixCutEstimate) != 0)
     ) u_scale (
       .clk_i   (clk_i),
       .en_i    (en_i),
@@ -127,7 +127,7 @@ module ng_quantize_4over6 #(
     );
     ng_cut #(
       .Width (50),
-      .Enable(Cuts & 4)
+      .Enable(Cuts & ng_quant_pkg::FourSixCutScales)
     ) u_cut_scale (
       .clk_i(clk_i),
       .en_i (en_i),
@@ -151,7 +151,7 @@ module ng_quantize_4over6 #(
                         sig5[30] ? sig5[29:23] : sig5[28:22], sig1[26:20]};
     ng_cut #(
       .Width (54),
-      .Enable(Cuts & 8)
+      .Enable(Cuts & ng_quant_pkg::FourSixCutBounds)
     ) u_cut_bound (
       .clk_i(clk_i),
       .en_i (en_i),
@@ -206,7 +206,7 @@ module ng_quantize_4over6 #(
   logic [2:0] factor6_q, factor4_q;
   ng_cut #(
     .Width (353),
-    .Enable(Cuts & 16)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutCandidates)
   ) u_cut_candidates (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -286,7 +286,7 @@ module ng_quantize_4over6 #(
   logic [2:0] factor6_qq, factor4_qq;
   ng_cut #(
     .Width (197),
-    .Enable(Cuts & 32)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutSums)
   ) u_cut_sums (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -319,7 +319,7 @@ module ng_quantize_4over6 #(
       - 15'(t6_term);
   ng_cut #(
     .Width (187),
-    .Enable(Cuts & 64)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutBalance)
   ) u_cut_balance (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -354,7 +354,7 @@ module ng_quantize_4over6 #(
   end
   ng_cut #(
     .Width (72),
-    .Enable(Cuts & 128)
+    .Enable(Cuts & ng_quant_pkg::FourSixCutCodes)
   ) u_cut_codes (
     .clk_i(clk_i),
     .en_i (en_i),

@@ -212,27 +212,32 @@ module ng_quantize_4over6_folded #(
     end
   end
 
-  // ---- f: subtracting h + 1 is adding ~h
-  logic              above;
+  // ---- f: subtracting h + 1 is adding ~h. Rests are even. The low bits of the first one count as
+  // ones, and so does bit 1 of the last one, together 16 of 33 at most. Where that makes f larger,
+  // the quotient is at least 8 + f - 16/33, beyond the midpoint below 8 + f: so N stays right.
+  logic              above, over;
   logic        [4:0] unused_above;
   logic        [8:0] b_wide;
   logic        [5:0] h_n;
-  logic        [9:0] rest_8, less_8;
-  logic        [8:0] rest_4, less_4, less_2;
-  logic        [7:0] rest_2, unused_less;
-  logic              frac2, frac1, frac0;
+  logic        [9:4] rest_8;
+  logic        [9:2] less_8;
+  logic        [8:2] rest_4;
+  logic        [8:1] less_4;
+  logic        [7:2] rest_2;
+  logic        [6:0] unused_less;
+  logic              unused_rest, frac2, frac1, frac0;
   assign {above, unused_above} = {1'b0, divisor_q[6:2]} + {1'b0, ~tensor_q[22:18]} + 6'd1;
   assign b_wide = above ? {2'b01, divisor_q} : {1'b1, divisor_q, tail_q[1]};
   assign h_n = {1'b0, ~tensor_q[22:18]};
-  assign rest_8 = {b_wide, 1'b0} + {1'b1, h_n, 3'b0};
-  assign less_8 = rest_8 + {2'b11, h_n, 2'b0};
+  assign {rest_8, unused_rest} = b_wide[8:2] + {1'b1, h_n};
+  assign less_8 = {rest_8, 2'b11} + {2'b11, h_n};
   assign frac2 = ~less_8[9];
-  assign rest_4 = frac2 ? less_8[8:0] : rest_8[8:0];
-  assign less_4 = rest_4 + {2'b11, h_n, 1'b0};
+  assign rest_4 = frac2 ? less_8[8:2] : {rest_8[8:4], 2'b11};
+  assign less_4 = {rest_4, 1'b1} + {2'b11, h_n};
   assign frac1 = ~less_4[8];
-  assign rest_2 = frac1 ? less_4[7:0] : rest_4[7:0];
-  assign less_2 = {rest_2[7], rest_2} + {3'b111, h_n};
-  assign {frac0, unused_less} = {~less_2[8], less_2[7:0]};
+  assign rest_2 = frac1 ? less_4[7:2] : rest_4[7:2];
+  assign {over, unused_less} = {rest_2[7], rest_2, 1'b1} + {3'b111, h_n[5:1]};
+  assign frac0 = ~over;
 
   // The exponent of the scale: 0 is that of the least normal ones, 3 is added, 1 where B is not
   // doubled, and -1 where it is 4/3 A.
@@ -479,8 +484,9 @@ module ng_quantize_4over6_folded #(
   assign {top6_weigh, factor6_weigh, factor4_weigh, delta_weigh, live6_weigh} = info_weigh[25:17];
   assign unused_info = ^{info_weigh[16:0], info_term};
 
-  // ---- candidates, and terms of the sums: V lacks 1 for each minus, -W6 for each code that is not
-  // above, W4 for each that is
+  // ---- candidates, and terms of the sums: V and W4 lack 1 for each 4 code that is above, -W6 for
+  // each 6 code that is not. A term of V is above or below zero by the sign of above4_q alone:
+  // where both codes are above it is zero, -1 and the 1 that it lacks.
   function automatic logic [4:0] weight_of(input logic [2:0] code, input logic minus);  // of halves
     weight_of = {1'b0, code[2] & code[1], code[2] & (~code[1] | code[0]), code[2]
         ? ~code[1] & code[0] : code[1],
@@ -490,7 +496,7 @@ module ng_quantize_4over6_folded #(
   logic [7*Lanes-1:0]  candidates_q, candidates;  // sign and codes
   logic [14*Lanes-1:0] terms_q;
   logic [5*Lanes-1:0]  weights6_q, weights4_q;
-  logic [Lanes-1:0]    minus_q, minus6_q, minus4_q;
+  logic [Lanes-1:0]    minus6_q, minus4_q;
   for (genvar i = 0; i < Lanes; i++) begin : gen_lane
     logic [15:0] element;
     logic [8:0]  distance;
@@ -523,12 +529,11 @@ module ng_quantize_4over6_folded #(
       .above_o (above4)
     );
 
-    logic        six_above, minus;
+    logic        six_above;
     logic [8:0]  shifted1;
     logic [10:0] shifted2;
     logic [14:0] shifted4;
     assign six_above = above6_q & live6_term;
-    assign minus = above4_q & ~six_above;
     // Places 0 and 7 are of terms that are zero.
     assign shifted1 = (place_qq[0] ? {1'b1, man_qq, 1'b0} : {2'b01, man_qq})
         & {9{above4_q ^ six_above}};
@@ -539,10 +544,10 @@ module ng_quantize_4over6_folded #(
         {sign_q, man_q, place_q, place4_q} <= {element[15], element[6:0], place, place4};
         {candidates_q[7*i +: 7], above6_q, above4_q, man_qq, place_qq} <=
             {sign_q, code6, code4, above6, above4, man_q, place_q};
-        terms_q[14*i +: 14] <= {1'b0, shifted4[13:1]} ^ {14{minus}};
+        terms_q[14*i +: 14] <= {1'b0, shifted4[13:1]} ^ {14{above4_q}};
         weights6_q[5*i +: 5] <= weight_of(code6_q, ~above6_q);
         weights4_q[5*i +: 5] <= weight_of(code4_q, above4_q);
-        {minus_q[i], minus6_q[i], minus4_q[i]} <= {minus, ~above6_q, above4_q};
+        {minus6_q[i], minus4_q[i]} <= {~above6_q, above4_q};
       end
     end
     assign {code6_q, code4_q} = candidates_q[7*i +: 6];
@@ -553,10 +558,10 @@ module ng_quantize_4over6_folded #(
   // ---- V, -W6, W4
   logic signed [13+Levels:0] v_beat;
   logic signed [4+Levels:0]  w6_beat, w4_beat;
-  logic                      v_owed, w6_owed, w4_owed;
+  logic                      w6_owed, w4_owed;  // that of V is that of W4
   if (Lanes == 1) begin : gen_one
     assign {v_beat, w6_beat, w4_beat} = {terms_q, weights6_q, weights4_q};
-    assign {v_owed, w6_owed, w4_owed} = {minus_q, minus6_q, minus4_q};
+    assign {w6_owed, w4_owed} = {minus6_q, minus4_q};
   end else begin : gen_tree
     logic signed [13+Levels:0] v_tree;
     logic signed [4+Levels:0]  w6_tree, w4_tree;
@@ -565,7 +570,7 @@ module ng_quantize_4over6_folded #(
       .Width   (14)
     ) u_v (
       .x_i    (terms_q),
-      .carry_i(minus_q[Lanes-2:0]),
+      .carry_i(minus4_q[Lanes-2:0]),
       .sum_o  (v_tree)
     );
     ng_sum_tree #(
@@ -587,7 +592,7 @@ module ng_quantize_4over6_folded #(
     always_ff @(posedge clk_i) begin
       if (enable) begin
         {v_beat, w6_beat, w4_beat} <= {v_tree, w6_tree, w4_tree};
-        {v_owed, w6_owed, w4_owed} <= {minus_q[Lanes-1], minus6_q[Lanes-1], minus4_q[Lanes-1]};
+        {w6_owed, w4_owed} <= {minus6_q[Lanes-1], minus4_q[Lanes-1]};
       end
     end
   end
@@ -595,7 +600,7 @@ module ng_quantize_4over6_folded #(
   logic signed [17:0] v_sum, v_q, v_done_q;
   logic signed [8:0]  w6_sum, w6_q, w6_done_q, w4_sum, w4_q, w4_done_q;
   logic [2:0]         unused_half;
-  assign {v_sum, unused_half[0]} = {v_q, 1'b1} + {18'(v_beat), v_owed};
+  assign {v_sum, unused_half[0]} = {v_q, 1'b1} + {18'(v_beat), w4_owed};
   assign {w6_sum, unused_half[1]} = {w6_q, 1'b1} + {9'(w6_beat), w6_owed};
   assign {w4_sum, unused_half[2]} = {w4_q, 1'b1} + {9'(w4_beat), w4_owed};
   always_ff @(posedge clk_i) begin
@@ -722,6 +727,6 @@ module ng_quantize_4over6_folded #(
   );
 
   logic unused;
-  assign unused = ^{sig3[30], sig3[19:0], sig5[20:0], sig7[20:0], product_n_q[0],
+  assign unused = ^{less_4[1], sig3[30], sig3[19:0], sig5[20:0], sig7[20:0], product_n_q[0],
       gen_row[3].sum[0]};
 endmodule

@@ -29,7 +29,7 @@
 // Cut: between the number below x and the product.
 module ng_quantize_e2m1_lane #(
   parameter int RandBits = 8,
-  parameter int Cut      = 0,
+  parameter bit Cut      = 1'b0,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
 ) (
   input  logic                 clk_i,  // clock of the cut
@@ -94,7 +94,7 @@ module ng_quantize_e2m1_lane #(
   logic [RandBits-1:0]  rand_q;
   ng_cut #(
     .Width (16 + CountBits + RandBits),
-    .Enable(Cut)
+    .Enable(Cut ? 1 : 0)
   ) u_cut (
     .clk_i(clk_i),
     .en_i (en_i),

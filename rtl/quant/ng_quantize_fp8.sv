@@ -21,7 +21,7 @@ module ng_quantize_fp8 #(
   parameter int Lanes      = 16,
   parameter int FormatSet  = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2
   parameter int RandBits   = 8,
-  parameter int TinyScales = 1,  // 0: scales below 2^-111 are refused
+  parameter bit TinyScales = 1'b1,  // 0: scales below 2^-111 are refused
   parameter int Cuts       = 0   // registers: 1 shifted + 2 codes
 ) (
   input  logic                      clk_i,  // clock of the cuts
@@ -44,9 +44,6 @@ module ng_quantize_fp8 #(
   if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_fp8: RandBits=%0d; expected 1 to 24", RandBits);
   end
-  if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
-    $fatal(1, "ng_quantize_fp8: TinyScales=%0d; expected 0 or 1", TinyScales);
-  end
   if (Cuts < 0 || Cuts > 3) begin : gen_check_cuts
     $fatal(1, "ng_quantize_fp8: Cuts=%0d; expected 0 to 3", Cuts);
   end
@@ -58,7 +55,7 @@ module ng_quantize_fp8 #(
   logic signed [9:0] base;
   assign e5m2 = FormatSet == ng_format_set_pkg::E5m2
       || (FormatSet == ng_format_set_pkg::Fp8 && fmt_i);
-  assign nan = (&scale_i) | (TinyScales == 0 && scale_i[7:4] == '0);
+  assign nan = (&scale_i) | (!TinyScales && scale_i[7:4] == '0);
   assign base = $signed((e5m2 ? 10'(E5m2Base) : 10'(E4m3Base)) - {2'b0, scale_i});
 
   logic [Lanes*8-1:0] codes;
@@ -66,8 +63,8 @@ module ng_quantize_fp8 #(
     ng_quantize_lane #(
       .FormatSet(FormatSet),
       .RandBits (RandBits),
-      .MinScale (TinyScales != 0 ? 0 : 16),
-      .Cut      (Cuts & 1)
+      .MinScale (TinyScales ? 0 : 16),
+      .Cut      ((Cuts & ng_quant_pkg::Fp8CutShifted) != 0)
     ) u_lane (
       .clk_i       (clk_i),
       .en_i        (en_i),
@@ -83,7 +80,7 @@ module ng_quantize_fp8 #(
 
   ng_cut #(
     .Width (Lanes * 8),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::Fp8CutCodes)
   ) u_cut_codes (
     .clk_i(clk_i),
     .en_i (en_i),

@@ -32,9 +32,9 @@ module ng_quantize_lane #(
   parameter int RandBits  = 8,
   parameter int MinScale  = 0,  // s is at least this
   // 1: 2^(s - 127) makes x at most 8 (E2M1), 512 (E4M3), 2^16 (E5M2), and x is a number
-  parameter int Bounded   = 0,
-  parameter int Cut       = 0,
-  localparam int BaseWidth = Bounded != 0 ? 9 : 10,
+  parameter bit Bounded   = 1'b0,
+  parameter bit Cut       = 1'b0,
+  localparam int BaseWidth = Bounded ? 9 : 10,
   localparam int Bits      = FormatSet == 0 ? 4 : 8
 ) (
   input  logic                        clk_i,  // clock of the cut
@@ -61,7 +61,7 @@ module ng_quantize_lane #(
   if (RandBits < 1 || RandBits > 24) begin : gen_check_rand_bits
     $fatal(1, "ng_quantize_lane: RandBits=%0d; expected 1 to 24", RandBits);
   end
-  if (FormatSet == 0 && Bounded == 0) begin : gen_check_bounded
+  if (FormatSet == 0 && !Bounded) begin : gen_check_bounded
     $fatal(1, "ng_quantize_lane: Bounded=0 with FormatSet=0; expected 1");
   end
 `endif
@@ -134,7 +134,7 @@ module ng_quantize_lane #(
   assign two = normal_result & sig[7];
   assign one = ~normal_result & shifted[SigBits-1];
   assign field = w[ExpBits-1:0] & {ExpBits{two}};
-  if (Bounded != 0) begin : gen_bounded
+  if (Bounded) begin : gen_bounded
     logic unused_nan;
     assign unused_nan = nan_i;
     assign above = 1'b0;
@@ -152,7 +152,7 @@ module ng_quantize_lane #(
   logic [SigBits-2:0]  shifted_q;
   ng_cut #(
     .Width (8 + RandBits + ExpBits + SigBits - 1),
-    .Enable(Cut)
+    .Enable(Cut ? 1 : 0)
   ) u_cut (
     .clk_i(clk_i),
     .en_i (en_i),

@@ -21,7 +21,7 @@
 // Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind the shifts, 2 behind the codes.
 module ng_quantize_mx #(
   parameter int FormatSet = ng_format_set_pkg::Fp8,  // 2 E4M3 + 4 E5M2; 0: E2M1
-  parameter int Rceil     = 0,  // 1: scales rounded up, so that nothing is clipped
+  parameter bit Rceil     = 1'b0,  // 1: scales rounded up, so that nothing is clipped
   parameter int Cuts      = 0,  // registers: 1 amax + 2 shifted + 4 codes
   localparam int Bits = FormatSet == 0 ? 4 : 8
 ) (
@@ -38,9 +38,6 @@ module ng_quantize_mx #(
   if ((FormatSet & ~ng_format_set_pkg::Fp8) != 0) begin : gen_check_format_set
     $fatal(1, "ng_quantize_mx: FormatSet=%0d; expected 0 to 6, a multiple of 2 (2 E4M3 + 4 E5M2; 0: E2M1)",
            FormatSet);
-  end
-  if (Rceil < 0 || Rceil > 1) begin : gen_check_rceil
-    $fatal(1, "ng_quantize_mx: Rceil=%0d; expected 0 or 1", Rceil);
   end
   if (Cuts < 0 || Cuts > 7) begin : gen_check_cuts
     $fatal(1, "ng_quantize_mx: Cuts=%0d; expected 0 to 7", Cuts);
@@ -62,7 +59,7 @@ module ng_quantize_mx #(
   logic         fmt_q, stochastic_q;
   ng_cut #(
     .Width (785),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_quant_pkg::MxCutAmax)
   ) u_cut_amax (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -80,7 +77,7 @@ module ng_quantize_mx #(
   assign e5m2 = FormatSet == ng_format_set_pkg::E5m2
       || (FormatSet == ng_format_set_pkg::Fp8 && fmt_q);
   assign nan = &amax_q[14:7];
-  assign round_up = Rceil != 0 && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
+  assign round_up = Rceil && amax_q[6:0] > (FormatSet == 0 ? 7'd64 : 7'd96);
   assign largest = FormatSet == 0 ? 9'd2 : e5m2 ? 9'd15 : 9'd8;
   assign low = {1'b0, amax_q[14:7]} - largest + {8'b0, round_up};
   assign exponent = low[8] ? 8'd0 : low[7:0];
@@ -93,8 +90,8 @@ module ng_quantize_mx #(
   for (genvar i = 0; i < 32; i++) begin : gen_lane
     ng_quantize_lane #(
       .FormatSet(FormatSet),
-      .Bounded  (1),
-      .Cut      (Cuts & 2)
+      .Bounded  (1'b1),
+      .Cut      ((Cuts & ng_quant_pkg::MxCutShifted) != 0)
     ) u_lane (
       .clk_i       (clk_i),
       .en_i        (en_i),
@@ -112,7 +109,7 @@ module ng_quantize_mx #(
   logic [7:0] scale_q;
   ng_cut #(
     .Width (9),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::MxCutShifted)
   ) u_cut_shifted (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -123,7 +120,7 @@ module ng_quantize_mx #(
   assign codes = rounded & {32*Bits{~nan_q}};
   ng_cut #(
     .Width (32 * Bits + 8),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_quant_pkg::MxCutCodes)
   ) u_cut_codes (
     .clk_i(clk_i),
     .en_i (en_i),

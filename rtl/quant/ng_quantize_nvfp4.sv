@@ -9,10 +9,11 @@
 //   a NaN or an infinity in the block, or a g that is not finite and positive (TinyScales = 0: not
 //   finite and at least 2^-111): scale NaN (8'h7F), codes zero
 //
-// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if it
-// is below M; so q = A / M is in [1, 2), or below 1 by at most 1/128, because eight bits of M
-// decide. M cut to six bits, plus one, is too large by less than 1/32: the quotient of 8 A by that,
-// rounded down to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale,
+// Scale. A is the significand of amax, s that of g (24 bits), M = 3 s that of 6 g, A doubled if six
+// bits of it are below those of M; so q = A / M is in [1, 2), or below 1 but above 31/32, where six
+// bits are equal. Such a q rounds to 1, and its double to 2, which is 1 in the next binade. M cut
+// to six bits, plus one, is too large by less than 1/32: the quotient of 8 A by that, rounded down
+// to 8 + f, is too small by less than 1/2. So with d bits fewer in a subnormal scale,
 // 0 to 4, the result is N or N + 1, N = (8 + f) >> d, and the midpoint between both, as an odd
 // multiple of 2^d, is a number T of five bits: 16 q is compared with T, exactly, as 16 A with T M.
 // The factor of s is then 8 to 16, whatever d is: 16 is 8 and the next binade.
@@ -34,7 +35,7 @@
 // Cuts (docs/cuts.md): bit 0 behind the maximum, 1 behind f, 2 behind the scale and S, 3 behind the
 // thresholds, 4 behind the codes.
 module ng_quantize_nvfp4 #(
-  parameter int TinyScales = 1,  // 0: tensor scales below 2^-111 are refused
+  parameter bit TinyScales = 1'b1,  // 0: tensor scales below 2^-111 are refused
   // registers: 1 amax + 2 estimate + 4 scale + 8 thresholds + 16 codes
   parameter int Cuts       = 0
 ) (
@@ -46,9 +47,6 @@ module ng_quantize_nvfp4 #(
   output logic [7:0]   scale_o
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
-  if (TinyScales < 0 || TinyScales > 1) begin : gen_check_tiny_scales
-    $fatal(1, "ng_quantize_nvfp4: TinyScales=%0d; expected 0 or 1", TinyScales);
-  end
   if (Cuts < 0 || Cuts > 31) begin : gen_check_cuts
     $fatal(1, "ng_quantize_nvfp4: Cuts=%0d; expected 0 to 31", Cuts);
   end
@@ -67,7 +65,7 @@ module ng_quantize_nvfp4 #(
   logic               g_bad;
   logic        [23:0] g_sig;
   logic signed [9:0]  g_exp;  // biased
-  if (TinyScales != 0) begin : gen_tiny
+  if (TinyScales) begin : gen_tiny
     logic       normal, unused_sticky;
     logic [4:0] shift;
     assign normal = tensor_scale_i[30:23] != '0;
@@ -99,7 +97,7 @@ module ng_quantize_nvfp4 #(
   logic              g_bad_q;
   ng_cut #(
     .Width (306),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutAmax)
   ) u_cut_amax (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -110,18 +108,18 @@ module ng_quantize_nvfp4 #(
   // ---- A and M, the exponent of the scale
   logic        [25:0] divisor;  // 3 s
   logic               m_top;
-  logic        [7:0]  m_byte;
+  logic        [5:0]  m_six;
   logic        [6:0]  m_high;
   assign divisor = {2'b0, g_sig_q} + {1'b0, g_sig_q, 1'b0};
   assign m_top = divisor[25];
-  assign m_byte = m_top ? divisor[25:18] : divisor[24:17];
-  assign m_high = {1'b0, m_byte[7:2]} + 7'd1;
+  assign m_six = m_top ? divisor[25:20] : divisor[24:19];
+  assign m_high = {1'b0, m_six} + 7'd1;
 
   logic               above, nan;
   logic        [7:0]  a_sig;
   logic signed [9:0]  a_exp, exponent;  // of the scale: 0 is that of the least normal ones
-  logic        [8:0]  a_wide;           // of m_byte, from 1 on
-  if (TinyScales != 0) begin : gen_a_tiny
+  logic        [8:0]  a_wide;           // A, or its double
+  if (TinyScales) begin : gen_a_tiny
     logic       normal, unused_sticky;
     logic [2:0] shift;
     assign normal = amax_q[14:7] != '0;
@@ -142,7 +140,7 @@ module ng_quantize_nvfp4 #(
     assign a_sig = {amax_q[14:7] != '0, amax_q[6:0]};
     assign a_exp = $signed({2'b0, amax_q[14:7]});
   end
-  assign above = a_sig >= m_byte;
+  assign above = a_sig[7:2] >= m_six;
   assign a_wide = above ? {1'b0, a_sig} : {a_sig, 1'b0};
   assign exponent = a_exp - g_exp_q + (m_top ? 10'sd2 : 10'sd3) + (above ? 10'sd1 : 10'sd0);
   assign nan = (&amax_q[14:7]) | g_bad_q;
@@ -184,7 +182,7 @@ module ng_quantize_nvfp4 #(
   logic                largest_q, zero_q, nan_q;
   ng_cut #(
     .Width (336),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutEstimate)
   ) u_cut_estimate (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -223,7 +221,7 @@ module ng_quantize_nvfp4 #(
   logic                live_q;
   ng_cut #(
     .Width (303),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutScale)
   ) u_cut_scale (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -246,7 +244,7 @@ module ng_quantize_nvfp4 #(
   function automatic logic [14:0] code_of(input logic signed [9:0] biased, input logic [7:0] sig);
     logic signed [9:0] right;
     right = 10'sd1 - biased;
-    code_of = TinyScales == 0 || biased > 10'sd0 ? {biased[7:0], sig[6:0]}
+    code_of = !TinyScales || biased > 10'sd0 ? {biased[7:0], sig[6:0]}
                                                  : {7'b0, right > 10'sd7 ? 8'b0
                                                  : sig >> right[2:0]};
   endfunction
@@ -270,7 +268,7 @@ module ng_quantize_nvfp4 #(
   logic         live_qq;
   ng_cut #(
     .Width (370),
-    .Enable(Cuts & 8)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutThresholds)
   ) u_cut_thresholds (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -299,7 +297,7 @@ module ng_quantize_nvfp4 #(
 
   ng_cut #(
     .Width (72),
-    .Enable(Cuts & 16)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4CutCodes)
   ) u_cut_codes (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -308,6 +306,6 @@ module ng_quantize_nvfp4 #(
   );
 
   logic unused;
-  assign unused = ^{divisor[16:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
+  assign unused = ^{divisor[18:0], less1[7:0], scaled3[30], scaled3[20:0], scaled5[21:0],
       scaled7[21:0]};
 endmodule

@@ -47,8 +47,8 @@ module ng_quantize_nvfp4_sr #(
   logic [7:0]  scale;
   assign refused = stochastic_i & (|tensor_scale_i[22:0]);
   ng_quantize_nvfp4 #(
-    .TinyScales(0),
-    .Cuts      (Cuts & 31)
+    .TinyScales(1'b0),
+    .Cuts      (Cuts & ng_quant_pkg::Nvfp4Cuts)
   ) u_nearest (
     .clk_i         (clk_i),
     .en_i          (en_i),
@@ -126,7 +126,7 @@ module ng_quantize_nvfp4_sr #(
   logic        stochastic_q;
   ng_cut #(
     .Width (76),
-    .Enable(Cuts & 32)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4SrCutFloors)
   ) u_cut_floors (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -138,7 +138,7 @@ module ng_quantize_nvfp4_sr #(
   for (genvar i = 0; i < 16; i++) begin : gen_lane
     ng_quantize_e2m1_lane #(
       .RandBits(RandBits),
-      .Cut     (Cuts & 32)
+      .Cut     ((Cuts & ng_quant_pkg::Nvfp4SrCutFloors) != 0)
     ) u_lane (
       .clk_i        (clk_i),
       .en_i         (en_i),
@@ -162,7 +162,7 @@ module ng_quantize_nvfp4_sr #(
   assign codes = stochastic_q ? rounded & {64{live}} : nearest_q;
   ng_cut #(
     .Width (72),
-    .Enable(Cuts & 64)
+    .Enable(Cuts & ng_quant_pkg::Nvfp4SrCutRounded)
   ) u_cut_rounded (
     .clk_i(clk_i),
     .en_i (en_i),

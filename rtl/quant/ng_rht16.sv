@@ -85,7 +85,7 @@ module ng_rht16 #(
   end
   ng_cut #(
     .Width (16 * InWidth + 26),
-    .Enable(Cuts & 1)
+    .Enable(Cuts & ng_quant_pkg::RhtCutAligned)
   ) u_aligned (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -130,7 +130,7 @@ module ng_rht16 #(
   end
   ng_cut #(
     .Width (16 * SumWidth + 26),
-    .Enable(Cuts & 2)
+    .Enable(Cuts & ng_quant_pkg::RhtCutSummed)
   ) u_summed (
     .clk_i(clk_i),
     .en_i (en_i),
@@ -168,7 +168,7 @@ module ng_rht16 #(
   end
   ng_cut #(
     .Width (306),
-    .Enable(Cuts & 4)
+    .Enable(Cuts & ng_quant_pkg::RhtCutNormalized)
   ) u_normalized (
     .clk_i(clk_i),
     .en_i (en_i),

@@ -2,7 +2,8 @@
 // Blocks for the benches of four over six, a block at once and folded in time: every BF16 number under every block
 // scale, every largest magnitude under several tensor scales, then random blocks: any codes, numbers of one size, at
 // the bounds of codes of both scales, at ties of scales, tensor scales that make both sums of errors equal or apart by
-// their last bits, vanishing, subnormal and saturated scales, NaN, infinities, zeros, tensor scales that are refused.
+// their last bits, vanishing, subnormal and saturated scales, NaN, infinities, zeros, tensor scales that are refused;
+// at last quotients that are above ties of scales by endless thirds alone.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +40,7 @@ struct FourOverSixBlocks {
          {1.0F, 3.0F, 0x1.555556p-3F, 0x1.fffffep-100F, 0x1.fffffep+127F, 0x1p+127F, 0x1.fffffep-112F, 0x1p-111F})
       scales(g, step);
     for (std::uint64_t i = 0; i < bench.budget(); ++i) random(i);
+    for (std::uint32_t code = 0; code < 126; ++code) endless_ties(code);
   }
 
   static float number(std::uint32_t code) { return std::bit_cast<float>(code << 16); }
@@ -180,6 +182,29 @@ struct FourOverSixBlocks {
       g = std::bit_cast<float>(bits + (round == 2 ? rng.below(3) - 1 : 0));
     }
     check(x, g);
+  }
+
+  /// A largest number A whose sixth is above the midpoint of two scales by nothing but its endless thirds: with T the
+  /// significand of the midpoint and G that of the tensor scale, 3 T G is A 2^n less 1 or 2. Subnormal scales of less
+  /// than three bits have no such number.
+  void endless_ties(std::uint32_t code) {
+    auto& rng = bench.rng();
+    int exponent = 0;
+    const double sum = decode(Format::ue4m3, code) + decode(Format::ue4m3, code + 1);
+    const auto t = static_cast<std::uint64_t>(std::frexp(sum, &exponent) * 32);
+    const std::uint64_t begin = rng.bits(7);
+    for (std::uint64_t i = 0, found = 0; i < 128 && found < 4; ++i) {
+      const std::uint64_t a = 128 + (begin + i) % 128;
+      int n = 23;
+      while (a << n >= 3 * t << 24) --n;  // G has 24 bits
+      const std::uint64_t rest = (a << n) % 3, product = (a << n) - rest;
+      if (rest == 0 || product % (3 * t) != 0) continue;
+      ++found;
+      const int size = static_cast<int>(rng.below(214)) - 134;
+      const float g = std::ldexp(static_cast<float>(product / (3 * t)), size);
+      const std::uint32_t most = below(std::ldexp(static_cast<double>(a), n + size + exponent - 5));
+      check(rng.bits(1) ? of_one_size(most) : at_bounds(g, most), g);
+    }
   }
 
   void random(std::uint64_t i) {

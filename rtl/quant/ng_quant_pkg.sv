@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for the cuts (docs/cuts.md) of the quantizers: each constant is the bit of the unit's mask
+// that puts registers at the place.
+package ng_quant_pkg;
+  // A unit uses those of its own places.
+  // verilator lint_off UNUSEDPARAM
+
+  // ng_quantize_nvfp4
+  localparam int Nvfp4CutAmax = 1;        // behind the maximum
+  localparam int Nvfp4CutEstimate = 2;    // behind the estimate f
+  localparam int Nvfp4CutScale = 4;       // behind the scale and its product
+  localparam int Nvfp4CutThresholds = 8;  // behind the thresholds
+  localparam int Nvfp4CutCodes = 16;      // at the outputs
+  localparam int Nvfp4Cuts = 31;          // all of them
+
+  // ng_quantize_nvfp4_sr, whose lowest bits are those of its ng_quantize_nvfp4
+  localparam int Nvfp4SrCutFloors = 32;   // behind the numbers below the elements
+  localparam int Nvfp4SrCutRounded = 64;  // at the outputs
+
+  // ng_quantize_4over6
+  localparam int FourSixCutAmax = 1;         // behind the maximum
+  localparam int FourSixCutEstimate = 2;     // inside the scales
+  localparam int FourSixCutScales = 4;       // behind the scales
+  localparam int FourSixCutBounds = 8;       // behind the bounds of codes
+  localparam int FourSixCutCandidates = 16;  // behind both codes of each element
+  localparam int FourSixCutSums = 32;        // behind the sums
+  localparam int FourSixCutBalance = 64;     // behind T
+  localparam int FourSixCutCodes = 128;      // at the outputs
+
+  // ng_quantize_fp8
+  localparam int Fp8CutShifted = 1;  // behind the shifts
+  localparam int Fp8CutCodes = 2;    // at the outputs
+
+  // ng_quantize_mx
+  localparam int MxCutAmax = 1;     // behind the maximum
+  localparam int MxCutShifted = 2;  // behind the shifts
+  localparam int MxCutCodes = 4;    // at the outputs
+
+  // ng_rht16
+  localparam int RhtCutAligned = 1;     // behind the aligners
+  localparam int RhtCutSummed = 2;      // behind the butterflies
+  localparam int RhtCutNormalized = 4;  // behind the normalizers
+
+endpackage
