@@ -103,7 +103,7 @@ class QuantizeEdenBench {
     output_.clear();
     core_.reset();
     offered_ = false;
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     outputs();
     dut_.reset();
   }

@@ -311,7 +311,7 @@ class QuantizeTeBench {
   void reset() {
     dut_->valid_i = 0;
     dut_->en_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     waiting_.clear();
     outputs();
