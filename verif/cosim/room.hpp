@@ -13,7 +13,8 @@
 
 namespace narrowgauge::bench {
 
-/// Things that a unit holds: beats, rows, images. A bench counts each when the unit takes it and when it frees the place.
+/// Things that a unit holds: beats, rows, images. A bench counts each when the unit takes it and when it frees the
+/// place.
 class Room {
  public:
   /// The `most` of a unit whose depth shows in wrong results only.

@@ -87,7 +87,8 @@ class QuantizeTeBench {
       }
       std::string scale;
       if (!(in >> scale) || numbers.size() != 64 || codes.size() != 16 || scale.size() != 2) {
-        bench_.error(std::string(file) + ": expected 64, 16 and 2 digits, got " + numbers + " " + codes + " " + scale);
+        bench_.error(std::string(file) + ": line \"" + numbers + " " + codes + " " + scale +
+                     "\" is wrong; expected 64, 16 and 2 digits");
         break;
       }
       Block x;

@@ -20,7 +20,7 @@ struct Beat {
   std::array<std::uint16_t, lanes> data;
   bool last;
   std::uint8_t scale;
-  std::uint64_t since;    // the cycle in which its row was whole
+  std::uint64_t since;   // the cycle in which its row was whole
   bool fetched = false;  // it stands at the output
 };
 
