@@ -1124,7 +1124,7 @@ const char *ng_result_text(ng_result_t result) {
       return "a compressed operand's packet is broken: reset the tile, and check its code, the operand and the stream "
              "engine";
     case NG_ERROR_SCALE:
-      return "requantized results do not take this tensor scale: expected 2^-111 or more and finite, in FP8 a power of "
+      return "requantized results do not take this tensor scale; expected 2^-111 or more and finite, in FP8 a power of "
              "two among these, in INT4 finite and above 0";
     case NG_ERROR_SIGNATURE:
       return "the tile has not taken exactly the register writes that it was sent, the results are void: reset it, try "

@@ -392,6 +392,18 @@ class Dut {
     eval();
   }
 
+  /// A reset without a clock edge, which is enough: ready and valid of the unit's streams have the values given.
+  void reset_without_edge(Bench& bench, bool ready = true, bool valid = false) {
+    reset(0);
+    const auto when = [] { return "after a reset without a clock edge"; };
+    if constexpr (requires { model_->ready_o; }) bench.expect_eq("ready_o", bool(model_->ready_o), ready, when);
+    if constexpr (requires { model_->valid_o; }) bench.expect_eq("valid_o", bool(model_->valid_o), valid, when);
+    if constexpr (requires { model_->s_axis_tready_o; })
+      bench.expect_eq("s_axis_tready_o", bool(model_->s_axis_tready_o), ready, when);
+    if constexpr (requires { model_->m_axis_tvalid_o; })
+      bench.expect_eq("m_axis_tvalid_o", bool(model_->m_axis_tvalid_o), valid, when);
+  }
+
   std::uint64_t cycles() const { return cycles_; }
 
  private:

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The scoreboard fails whenever a result is outstanding: each way to lose one must make the run fail, and a run that
-// loses none must pass.
+// loses none must pass. The room in a unit fails whenever ready is wrong.
 #include <cstdio>
 #include <functional>
 #include <type_traits>
 
+#include "room.hpp"
 #include "scoreboard.hpp"
 
 namespace {
@@ -69,6 +70,43 @@ int main() {
        [](Bench& bench) {
          Scoreboard<int> board(bench, "beats");
          board.shown();
+         return bench.finish();
+       }},
+      {"ready as the room says", 0,
+       [](Bench& bench) {
+         Room room(bench, "beats", 2, 3);
+         room.check(true);
+         room.take(2);
+         room.check(true);
+         room.check(false);
+         room.take();
+         room.check(false);
+         room.give(2);
+         room.check(true);
+         room.clear();
+         room.take(2);
+         room.check(false);
+         return bench.finish();
+       }},
+      {"no ready despite room", 1,
+       [](Bench& bench) {
+         Room room(bench, "beats", 2);
+         room.take();
+         room.check(false);
+         return bench.finish();
+       }},
+      {"ready without room", 1,
+       [](Bench& bench) {
+         Room room(bench, "beats", 2);
+         room.take(2);
+         room.check(true);
+         return bench.finish();
+       }},
+      {"more left than came", 1,
+       [](Bench& bench) {
+         Room room(bench, "beats", 2, Room::unknown);
+         room.take();
+         room.give(2);
          return bench.finish();
        }},
   };

@@ -39,7 +39,7 @@ class SerialBench {
   void reset() {
     dut_->valid_i = 0;
     dut_->ready_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     inputs_.clear();
     taken_.abandon();

@@ -56,7 +56,7 @@ class LfsrBench {
   void reset() {
     dut_->valid_i = 0;
     dut_->ready_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     output_.clear();
     stream_.reset();

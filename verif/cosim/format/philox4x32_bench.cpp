@@ -104,7 +104,7 @@ class Philox4x32Bench {
   void reset() {
     dut_->valid_i = 0;
     dut_->ready_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     output_.clear();
     due_.reset();

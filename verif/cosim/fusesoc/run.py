@@ -39,7 +39,7 @@ def main() -> int:
     if done.returncode == 0 and FOUND[target] in done.stdout:
         print(FOUND[target])
         return 0
-    print(f"{target}: expected '{FOUND[target]}'; exit code {done.returncode} after:\n{done.stdout[-4000:]}")
+    print(f"{target} ended with {done.returncode}; expected '{FOUND[target]}' behind:\n{done.stdout[-4000:]}")
     return 1
 
 

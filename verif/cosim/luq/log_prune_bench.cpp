@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "../room.hpp"
 #include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/luq/log_prune.hpp"
@@ -68,11 +69,9 @@ class LogPruneBench {
     expected_.abandon();  // any cycle may be the last before a reset
     output_.clear();
     sums_ = {};
-    beats_ = waiting_ = 0;
-    dut_.reset(0);  // no clock edge
-    const auto when = [] { return "after a reset without a clock edge"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+    beats_ = 0;
+    room_.clear();
+    dut_.reset_without_edge(bench_);
     dut_.reset();
   }
 
@@ -157,15 +156,14 @@ class LogPruneBench {
     const bool move = !dut_->valid_o || ready;
     bench_.expect(dut_->valid_o || expected_.empty() || moves_ < expected_.front().moves + 4,
                   [] { return "a beat is not offered although nothing is before it"; });
-    bench_.expect_eq("ready_o", bool(dut_->ready_o), waiting_ < 2,
-                     [] { return "room in the queue in front, or none"; });
-    if (move && waiting_ > 0) --waiting_;
+    room_.check(dut_->ready_o);
+    if (move && room_.held() > 0) room_.give();
     if (valid && dut_->ready_o) {
       for (const std::uint16_t x : numbers) sums_.add(x, frac_bits);
       beat.sums = sums_;
       beat.moves = moves_ + move;
       expected_.push_back(beat);
-      ++waiting_;
+      room_.take();
       longest_ = std::max(longest_, ++beats_);
       if (last) sums_ = {}, beats_ = 0;
     }
@@ -192,9 +190,9 @@ class LogPruneBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   Scoreboard<Beat> expected_{bench_, "beats"};
-  LogSums sums_;               // of the tensor that comes
-  double zeros_ = 0;           // how likely a beat is all zeros
-  std::uint64_t waiting_ = 0;  // beats in the queue in front of the registers
+  Room room_{bench_, "beats in the queue in front of the registers", 2};
+  LogSums sums_;      // of the tensor that comes
+  double zeros_ = 0;  // how likely a beat is all zeros
   std::uint64_t beats_ = 0, longest_ = 0, moves_ = 0, kept_ = 0, raised_ = 0, zeroed_ = 0;
 };
 

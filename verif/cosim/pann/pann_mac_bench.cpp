@@ -77,7 +77,7 @@ class PannMacBench {
   void reset() {
     dut_->valid_i = 0;
     dut_->ready_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     queue_.clear();
     results_.reset();

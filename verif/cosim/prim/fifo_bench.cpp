@@ -49,7 +49,7 @@ class FifoBench {
     words_.abandon();  // any cycle may be the last before a reset
     late_ = false;
     output_.clear();
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     compare("after a reset without a clock edge");
     dut_.reset();
   }

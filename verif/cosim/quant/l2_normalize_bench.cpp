@@ -50,7 +50,7 @@ class L2NormalizeBench {
     row_.clear();
     expected_.abandon();  // any cycle may be the last before a reset
     output_.clear();
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     core_.reset();
     outputs();
     dut_.reset();

@@ -62,7 +62,7 @@ class NoiseMonitorBench {
                          bench_.rng().chance(0.05);
       cycle(bench_.rng().chance(0.8), first, random_block(), static_cast<std::uint32_t>(bench_.rng().bits(7)));
       if (bench_.rng().chance(0.001)) {
-        dut_.reset(0);
+        dut_.reset_without_edge(bench_);
         sum_ = 0;
         waiting_.reset();
         outputs();

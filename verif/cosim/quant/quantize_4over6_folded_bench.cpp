@@ -74,7 +74,7 @@ class FoldedBench : FourOverSixBlocks {
     expected_.abandon();
     output_.clear();
     core_.reset();
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench);
     outputs();
     dut_.reset();
     ++resets_;

@@ -103,7 +103,7 @@ class QuantizeEdenBench {
     output_.clear();
     core_.reset();
     offered_ = false;
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     outputs();
     dut_.reset();
   }
@@ -152,7 +152,8 @@ class QuantizeEdenBench {
       unsigned scale = 0;
       words >> numbers >> std::hex >> word_ >> codes >> scale >> last_;
       if (!words || numbers.size() != 64) {
-        std::fprintf(stderr, "%s:%llu: expected 'tensor SCALE', or numbers, word, codes, scale and last\n", name,
+        std::fprintf(stderr,
+                     "%s:%llu: line is wrong; expected 'tensor SCALE', or numbers, word, codes, scale and last\n", name,
                      static_cast<unsigned long long>(at));
         return 2;
       }

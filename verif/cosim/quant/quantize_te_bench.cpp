@@ -87,7 +87,8 @@ class QuantizeTeBench {
       }
       std::string scale;
       if (!(in >> scale) || numbers.size() != 64 || codes.size() != 16 || scale.size() != 2) {
-        bench_.error(std::string(file) + ": expected 64, 16 and 2 digits, got " + numbers + " " + codes + " " + scale);
+        bench_.error(std::string(file) + ": line \"" + numbers + " " + codes + " " + scale +
+                     "\" is wrong; expected 64, 16 and 2 digits");
         break;
       }
       Block x;
@@ -311,7 +312,7 @@ class QuantizeTeBench {
   void reset() {
     dut_->valid_i = 0;
     dut_->en_i = 0;
-    dut_.reset(0);
+    dut_.reset_without_edge(bench_);
     core_.reset();
     waiting_.clear();
     outputs();

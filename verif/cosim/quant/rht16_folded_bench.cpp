@@ -5,6 +5,7 @@
 #include <deque>
 #include <string>
 
+#include "../room.hpp"
 #include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/quant/rht16.hpp"
@@ -20,9 +21,13 @@ constexpr unsigned lanes = NG_LANES, beats = 16 / lanes;
 /// nothing waits: a cycle in the buffer, and the registers of buffer, levels, sum, normalizer and rounding.
 constexpr std::uint64_t latency = 1 + (1 + (beats - 1 + std::bit_width(beats) - 1) + 3);
 
+/// Blocks of which the registers behind the banks hold the last beat at most.
+constexpr std::uint64_t blocks_on_their_way = (latency - 2 + beats - 1) / beats;
+
 struct Block {
   Rht16Block x;
   Rht16Result result;
+  bool out = false;  // its last beat stands at the output
 };
 
 class Rht16FoldedBench {
@@ -53,11 +58,9 @@ class Rht16FoldedBench {
     taken_ = given_ = 0;
     expected_.abandon();
     whole_.clear();
+    room_.clear();
     output_.clear();
-    dut_.reset(0);  // no clock edge
-    const auto when = [] { return "after a reset without a clock edge"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+    dut_.reset_without_edge(bench_);
     dut_.reset();
   }
 
@@ -127,11 +130,13 @@ class Rht16FoldedBench {
       bench_.expect_eq("valid_o", bool(dut_->valid_o), due, [] { return "of blocks that nothing holds up"; });
     }
     if (dut_->valid_o)
-      if (const Block* const shown = expected_.shown()) compare(*shown, ready);
+      if (Block* const shown = expected_.shown()) compare(*shown, ready);
+    room_.check(dut_->ready_o);
     if (x && dut_->ready_o) {
       if (beat == beats - 1) {
         expected_.push_back({*x, rht16(*x, NG_WINDOW)});
         whole_.push_back(cycle_);
+        room_.take();
         ++(expected_.back().result.exact ? exact_ : cut_);
       }
       ++taken_;
@@ -140,7 +145,8 @@ class Rht16FoldedBench {
     ++cycle_;
   }
 
-  void compare(const Block& block, bool ready) {
+  void compare(Block& block, bool ready) {
+    if (given_ + 1 == beats && !std::exchange(block.out, true)) room_.give();
     const auto inputs = [&] { return "beat " + std::to_string(given_) + ", " + show(block.x); };
     for (unsigned i = 0; i < lanes; ++i)
       bench_.expect_eq("y " + std::to_string(given_ * lanes + i), get_bits(dut_->y_o, 16 * i, 16),
@@ -159,6 +165,8 @@ class Rht16FoldedBench {
   HandshakeChecker output_;
   Rht16Stimulus stimulus_;
   Scoreboard<Block> expected_{bench_, "blocks"};
+  // A bank is free when the last beat of its block is fetched, before that stands at the output.
+  Room room_{bench_, "blocks", 2, 2 + blocks_on_their_way};
   std::deque<std::uint64_t> whole_;  // the cycle in which each of them was
   std::uint64_t taken_ = 0, cycle_ = 0, refused_ = 0, exact_ = 0, cut_ = 0;
   unsigned given_ = 0;  // beats of the first

@@ -64,7 +64,7 @@ class SmoothChannelBench {
     core_.reset();
     at_ = 0;
     offered_ = false;
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     outputs();
     dut_.reset();
   }

@@ -63,8 +63,8 @@ void judge(const std::string& name, const std::string& expected, const Reports& 
   const bool good = expected.empty() ? reports.empty() : reports.size() == 1 && reports[0].starts_with(expected);
   if (good) return;
   ++failures;
-  std::printf("%s: expected %s, got %zu messages:\n", name.c_str(), expected.empty() ? "silence" : expected.c_str(),
-              reports.size());
+  std::printf("%s gives %zu messages; expected %s:\n", name.c_str(), reports.size(),
+              !expected.empty() ? expected.c_str() : "silence");
   for (const std::string& text : reports) std::printf("    %s\n", text.c_str());
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "../room.hpp"
 #include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/quant/requantize.hpp"
@@ -27,6 +28,9 @@ constexpr unsigned image_bits = rows * (lanes * elem_width + blocks * 8), words 
 constexpr unsigned latency = 3 + static_cast<unsigned>((has_fp4 ? std::popcount((NG_QUANTIZE_CUTS + 0U) & 31) : 0) +
                                                        (has_single ? std::popcount((NG_QUANTIZE_CUTS + 0U) >> 5) : 0));
 
+/// Images that the registers before the one that is put together hold at most.
+constexpr unsigned images_on_their_way = (latency - 2 + beats - 1) / beats;
+
 struct Tile {
   std::array<std::array<std::uint16_t, cols>, rows> data{};
   ResultFormat format = ResultFormat::nvfp4;
@@ -35,7 +39,7 @@ struct Tile {
 };
 struct Expected {
   std::vector<std::uint32_t> word = std::vector<std::uint32_t>(width / 32);
-  bool last = false, irq = false;
+  bool last = false, irq = false, end = false;  // end: of the image
 };
 
 class RequantizeBench {
@@ -77,13 +81,12 @@ class RequantizeBench {
     dut_->valid_i = dut_->ready_i = dut_->clear_amax_i = false;
     expected_.abandon();  // any cycle may be the last before a reset
     collected_.clear();
+    room_.clear();
     output_.clear();
     beat_ = 0;
     amax_ = 0;
-    dut_.reset(0);  // no clock edge
+    dut_.reset_without_edge(bench_);
     const auto when = [] { return "after a reset without a clock edge"; };
-    bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
-    bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
     bench_.expect_eq("busy_o", unsigned{dut_->busy_o}, 0U, when);
     bench_.expect_eq("amax_o", unsigned{dut_->amax_o}, 0U, when);
     dut_.reset();
@@ -173,6 +176,7 @@ class RequantizeBench {
     bench_.vector();
     bench_.expect_eq("amax_o", unsigned{dut_->amax_o}, unsigned{amax_}, [] { return "the largest magnitude"; });
     output_.sample(dut_->valid_o, dut_->ready_i, dut_->data_o, dut_->last_o, dut_->irq_o);
+    room_.check(dut_->ready_o);
     if (dut_->valid_o) compare(ready);
     refused_ += valid && !dut_->ready_o;
     if (clear) amax_ = 0;
@@ -199,7 +203,9 @@ class RequantizeBench {
       bench_.expect_eq("data_o", get_bits(dut_->data_o, 32 * i, 32), std::uint64_t{expected.word[i]}, which);
     bench_.expect_eq("last_o", unsigned{dut_->last_o}, unsigned{expected.last}, which);
     if (expected.last) bench_.expect_eq("irq_o", unsigned{dut_->irq_o}, unsigned{expected.irq}, which);
-    if (taken) expected_.pop_front();
+    if (!taken) return;
+    if (expected.end) room_.give();
+    expected_.pop_front();
   }
 
   /// The tile has come: if its image is complete, its words.
@@ -236,8 +242,10 @@ class RequantizeBench {
       std::copy_n(image.begin() + w * (width / 32), width / 32, expected.word.begin());
       expected.last = tile_.last && w + 1 == words;
       expected.irq = tile_.irq;
+      expected.end = w + 1 == words;
       expected_.push_back(std::move(expected));
     }
+    room_.take();
     collected_.clear();
     ++images_[std::countr_zero(static_cast<unsigned>(tile_.format))];
   }
@@ -251,6 +259,8 @@ class RequantizeBench {
   std::uint16_t amax_ = 0;
   std::vector<Tile> collected_;  // of the image that comes
   Scoreboard<Expected> expected_{bench_, "words of images"};
+  // One leaves, and one waits behind it.
+  Room room_{bench_, "images", 2, 2 + images_on_their_way};
   ResultFormat format_ = ResultFormat::nvfp4;  // of the image that comes
   std::array<std::uint64_t, 4> images_{};      // of each format
   std::uint64_t refused_ = 0, early_ = 0, whole_ = 0, resets_ = 0;
