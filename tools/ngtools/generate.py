@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -55,8 +56,9 @@ def parameter_table(unit: Unit) -> str:
         allowed = item.expected() or "see below"
         lines.append(f"| `{item.name}` | {item.default} | {allowed} | {tested(unit, item.name)} | {item.does} |")
     if unit.cuts:
-        lines += ["", "| bit of `Cuts` | place | registers hold |", "|---|---|---|"]
-        lines += [f"| {bit} | {place} | {what} |" for bit, (place, what) in enumerate(unit.cuts.items())]
+        places = ", ".join(f"{bit} {place}" for bit, place in enumerate(unit.cuts))
+        record = os.path.relpath(unit.rtl.replace(".sv", ".toml"), Path(unit.page).parent)
+        lines += ["", f"Bits of `Cuts`: {places}; the [record]({record}) says what their registers hold."]
     return "\n".join(lines) + "\n"
 
 
@@ -77,13 +79,15 @@ def template_of(path: str, pattern: str) -> str:
 
 
 def cycle_models(units: list[Unit]) -> str:
-    lines = ["| unit | core | module |", "|---|---|---|"]
+    lines = ["| unit | module | core |", "|---|---|---|"]
     for unit in units:
         if unit.has_cycle_model:
             name = "".join(part.capitalize() for part in unit.name.split("_"))
             core = template_of(unit.core, "CutPipeCore" if unit.cuts else name + "Core")
             module = template_of(unit.systemc, name)
-            lines.append(f"| [`{unit.top}`](units/{unit.name}.md) | `{core}` | `{module}` |")
+            same = core in ("CutPipeCore<cuts, Value>", re.sub(r"(<|$)", r"Core\1", module, count=1))
+            cell = "" if same else f"`{core}`"
+            lines.append(f"| [`{unit.top}`](units/{unit.name}.md) | `{module}` | {cell} |")
     return "\n".join(lines) + "\n"
 
 
