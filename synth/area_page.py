@@ -66,7 +66,7 @@ def ice40_row(results: Results) -> list[str]:
 
 def ecp5_row(results: Results) -> list[str]:
     result = results["ecp5_85f"]
-    lut4, *others = counts(result, "lut4", "ccu2c", "ff", "ram", "dsp")
+    lut4, *others = counts(result, "lut4", "ff", "ram", "dsp")
     return [lut4, device_cells(result, ECP5_CELLS), *others, speed(result)]
 
 
@@ -178,7 +178,7 @@ A TRELLIS_COMB is a LUT4 or half a CCU2C, the carry cell, which holds two LUT4; 
 
 Recipe: {recipe(targets["ecp5_85f"])}.
 
-{table(["record", "LUT4", "TRELLIS_COMB", "carry", "FF", "RAM", "DSP", "MHz"], ecp5)}
+{table(["record", "LUT4", "TRELLIS_COMB", "FF", "RAM", "DSP", "MHz"], ecp5)}
 
 ## Counts only
 
