@@ -47,7 +47,18 @@ def tested(unit: Unit, name: str) -> str:
         for item in unit.configurations
         if set(item.faces) & set(TESTED_FACES)
     }
-    return ", ".join(map(str, sorted(values)))
+    return ranges(sorted(values))
+
+
+def ranges(values: list[int]) -> str:
+    """Integers in order, three or more neighbours as a range."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs)
 
 
 def parameter_table(unit: Unit) -> str:
