@@ -69,10 +69,12 @@ def counts(result: dict, *keys: str) -> list[str]:
 def ice40_row(results: Results) -> list[str]:
     """Both devices side by side: they have one logic cell, and differ in DSP and speed."""
     high, low = (results.get(name, {}) for name in ("ice40", "up5k"))
+    lut4 = "" if low.get("lut4") == high.get("lut4") else str(low.get("lut4", ""))
+    dsp = str(low.get("dsp") or "")
     return [
         *counts(high or low, "lut4", "carry", "ff", "ram"),
         *([device_cells(high, ICE40_CELLS), speed(high)] if high else ["", ""]),
-        *([*counts(low, "lut4", "dsp"), device_cells(low, ICE40_CELLS), speed(low)] if low else [""] * 4),
+        *([lut4, dsp, device_cells(low, ICE40_CELLS), speed(low)] if low else [""] * 4),
     ]
 
 
@@ -176,7 +178,7 @@ Compare units that have carry chains or registers by logic cells, the columns "c
 They are of the unit alone, as `nextpnr-ice40 --pack-only` packs it, or with a star of the unit and the registers around it.
 
 The HX8K has 7680 logic cells and no DSP; the UP5K has 5280 logic cells, 8 DSP and 30 block RAM.
-Carry, FF and block RAM are the HX8K's.
+Carry, FF and block RAM are the HX8K's, and so are the UP5K's LUT4 where their column is empty; an empty DSP is none.
 
 - HX8K: {recipe(targets["ice40"])}.
 - UP5K: {recipe(targets["up5k"])}.

@@ -90,12 +90,6 @@ def sparsities(x: Array) -> list[tuple[float, float, float]]:
     return out
 
 
-def lognormal(sigma: float) -> Array:
-    """2^18 numbers of either sign; sigma is the standard deviation of log2|x|."""
-    rng = np.random.default_rng(8)
-    return (2 ** rng.normal(-12, sigma, 2**18) * rng.choice([-1, 1], 2**18)).astype(np.float32)
-
-
 def tables(tensors: dict[str, Array]) -> str:
     def row(cells: list[str]) -> str:
         return "| " + " | ".join(cells) + " |"
@@ -123,9 +117,6 @@ def tables(tensors: dict[str, Array]) -> str:
         lines.append(
             row([f"`{name}`, its non-zero numbers", *(f"{100 * share:.1f}" for share, _, _ in sparsities(present))])
         )
-    for sigma in (0.5, 1, 2, 4):
-        reached = sparsities(lognormal(sigma))
-        lines.append(row([f"lognormal, sigma {sigma}", *(f"{100 * share:.1f}" for share, _, _ in reached)]))
     return "\n".join(lines) + "\n"
 
 
