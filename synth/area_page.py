@@ -63,18 +63,18 @@ def table(head: list[str], rows: list[list[str]]) -> str:
 
 
 def counts(result: dict, *keys: str) -> list[str]:
-    return [str(result.get(key, "")) for key in keys]
+    """Counts of cells; of all but LUTs and gates an empty cell is none."""
+    return [str(result.get(key, "")) if "lut" in key else str(result.get(key) or "") for key in keys]
 
 
 def ice40_row(results: Results) -> list[str]:
     """Both devices side by side: they have one logic cell, and differ in DSP and speed."""
     high, low = (results.get(name, {}) for name in ("ice40", "up5k"))
     lut4 = "" if low.get("lut4") == high.get("lut4") else str(low.get("lut4", ""))
-    dsp = str(low.get("dsp") or "")
     return [
         *counts(high or low, "lut4", "carry", "ff", "ram"),
         *([device_cells(high, ICE40_CELLS), speed(high)] if high else ["", ""]),
-        *([lut4, dsp, device_cells(low, ICE40_CELLS), speed(low)] if low else [""] * 4),
+        *([lut4, *counts(low, "dsp"), device_cells(low, ICE40_CELLS), speed(low)] if low else [""] * 4),
     ]
 
 
@@ -90,7 +90,7 @@ def counted_row(results: Results) -> list[str]:
     same = flip_flops[:1] if len(set(flip_flops)) == 1 else flip_flops
     return [
         *(count for target in COUNTED for count in counts(results.get(target, {}), *keys[target])),
-        "/".join(map(str, same)),
+        "/".join(map(str, same)) if any(same) else "",
     ]
 
 
@@ -152,7 +152,7 @@ MHz are of the unit between an input shift register and an output register, plac
 They are the median of {len(synth.SEEDS)} seeds; the records have the slowest and the fastest.
 Both are within {100 * middle:.0f} % of the median in half of the runs, and within {100 * most:.0f} % in nine of ten.
 They belong to the longest path between registers over all clocks that the report has; paths of pins are left out.
-A dash stands for what was not run, "no" for a design that nextpnr found no room for; the records have its message.
+An empty cell is none, a dash what was not run, "no" a design that nextpnr found no room for.
 
 The tables are no measurement on silicon and no promise for other versions of the tools.
 Counts do not add up, since a unit inside of a larger one is optimized together with it.
@@ -178,7 +178,7 @@ Compare units that have carry chains or registers by logic cells, the columns "c
 They are of the unit alone, as `nextpnr-ice40 --pack-only` packs it, or with a star of the unit and the registers around it.
 
 The HX8K has 7680 logic cells and no DSP; the UP5K has 5280 logic cells, 8 DSP and 30 block RAM.
-Carry, FF and block RAM are the HX8K's, and so are the UP5K's LUT4 where their column is empty; an empty DSP is none.
+Carry, FF and block RAM are the HX8K's, and so are the UP5K's LUT4 where their column is empty.
 
 - HX8K: {recipe(targets["ice40"])}.
 - UP5K: {recipe(targets["up5k"])}.

@@ -114,13 +114,13 @@ def left_out(rows: list[dict]) -> str:
     untried = sum(row["faults_exempt"] + row["faults_without_source"] for row in rows)
     parts = [f"{lines} {'line' if lines == 1 else 'lines'}"] if lines else []
     if untried:
-        parts.append(f"{100 * untried / listed:.0f} % of faults")
+        parts.append(f"{100 * untried / listed:.0f} %")
     return ", ".join(parts)
 
 
 def killed(rows: list[dict]) -> str:
     real = sum(row["faults"] - row["faults_equivalent"] for row in rows)
-    return f"{sum(row['faults_killed'] for row in rows)} of {real}" if real else "none run"
+    return f"{sum(row['faults_killed'] for row in rows)}/{real}" if real else "none run"
 
 
 def by_family(rows: list[dict]) -> dict[str, list[dict]]:
