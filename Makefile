@@ -104,6 +104,7 @@ generate: setup ## everything that follows from the units' records, the format t
 	@$(PYTHON) tools/gen_formats.py
 	@$(PYTHON) tools/gen_registers.py
 	@$(PYTHON) tools/ngtools/generate.py
+	@$(PYTHON) synth/area_page.py
 
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py

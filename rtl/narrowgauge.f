@@ -18,10 +18,13 @@ rtl/format/ng_lfsr.sv
 rtl/format/ng_philox_round.sv
 rtl/format/ng_philox4x32.sv
 rtl/prim/ng_cut.sv
+rtl/format/ng_round_pkg.sv
 rtl/format/ng_round_pack.sv
+rtl/luq/ng_luq_pkg.sv
 rtl/luq/ng_mul_luq.sv
 rtl/prim/ng_sum_tree.sv
 rtl/luq/ng_dot_luq.sv
+rtl/prim/ng_valid_pipe.sv
 rtl/luq/ng_log_prune.sv
 rtl/luq/ng_mul_fp7.sv
 rtl/luq/ng_mul_luq_standard.sv
@@ -29,6 +32,8 @@ rtl/luq/ng_quantize_int4.sv
 rtl/luq/ng_quantize_luq.sv
 rtl/luq/ng_quantize_luq_lane.sv
 rtl/luq/ng_quantize_luq_exact.sv
+rtl/mac/ng_mac_pkg.sv
+rtl/prim/ng_prim_pkg.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv
@@ -72,6 +77,7 @@ rtl/quant/ng_noise_monitor.sv
 rtl/quant/ng_nvfp4_block.sv
 rtl/quant/ng_nvfp4_scale_round.sv
 rtl/quant/ng_nvfp4_scale.sv
+rtl/quant/ng_quant_pkg.sv
 rtl/quant/ng_quantize_4over6_lane.sv
 rtl/quant/ng_quantize_4over6.sv
 rtl/quant/ng_token_relay.sv
@@ -97,6 +103,7 @@ rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv
+rtl/sparse/ng_sparse_pkg.sv
 rtl/sparse/ng_dot_fp8_sparse.sv
 rtl/sparse/ng_dot_luq_sparse.sv
 rtl/sparse/ng_dot_nvfp4_sparse.sv
@@ -110,9 +117,9 @@ rtl/sparse/ng_transposable_2_4.sv
 rtl/sparse/ng_transposable_greedy.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
+rtl/tile/ng_tile_pkg.sv
 rtl/tile/ng_tile_counters.sv
 rtl/tile/ng_tile_decode.sv
-rtl/tile/ng_tile_pkg.sv
 rtl/tile/ng_tile_requantize.sv
 rtl/tile/ng_tile_drain.sv
 rtl/tile/ng_tile_loader.sv

@@ -37,12 +37,12 @@ LIBERTY = Path("/usr/share/qflow/tech/osu018/osu018_stdcells.lib")
 
 # Name, Standard, Shape, module and parameters of the product by itself.
 PRODUCTS = {
-    "standard": ("standard: cast, FP7 product, rounding", 1, 1, "ng_mul_luq_standard", {}),
-    "fp7": ("multiplier-free, FP7", 0, 1, "ng_mul_luq", {"Shape": 1}),
-    "fixed": ("multiplier-free, fixed point", 0, 0, "ng_mul_luq", {"Shape": 0}),
-    "split": ("multiplier-free, split", 0, 2, "ng_mul_luq", {"Shape": 2}),
+    "standard": ("standard", 1, 1, "ng_mul_luq_standard", {}),
+    "fp7": ("FP7", 0, 1, "ng_mul_luq", {"Shape": 1}),
+    "fixed": ("fixed point", 0, 0, "ng_mul_luq", {"Shape": 0}),
+    "split": ("split", 0, 2, "ng_mul_luq", {"Shape": 2}),
 }
-KINDS = {"none": "none", "fp32": "FP32", "fp16": "FP16-like", "fixed": "integer of 24 bits"}
+KINDS = {"none": "none", "fp32": "FP32", "fp16": "FP16-like", "fixed": "integer"}
 # Parts of the standard datapath, with the gates that the paper states.
 PARTS = [
     ("cast: exponent", 12),
@@ -149,25 +149,18 @@ def tables(record: dict) -> str:
         return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
     paths = record["datapaths"]
-    lines = []
-    for way, title in (("parts", "By parts"), ("flattened", "Flattened")):
-        head = [f"{title}: accumulator", "product", "generic gates", "NAND2", "cell area", "LUT4", "FF"]
-        head += ["standard over it: gates, NAND2, area, LUT4"] + (["the paper's"] if way == "parts" else [])
-        lines += [row(head), row(["---"] * len(head))]
-        for kind, says in KINDS.items():
-            base = paths["standard"][kind][way]
-            for name, (does, *_) in PRODUCTS.items():
-                found = paths[name][kind][way]
-                ratio = ", ".join(f"{base[figure] / found[figure]:.2f}" for figure in FIGURES)
-                cells = [says, does, *(found[figure] for figure in FIGURES), found["ff"]]
-                cells.append("" if name == "standard" else ratio)
-                if way == "parts":
-                    paper = PAPER.get(kind, (None, None))[name != "standard"] if name in ("standard", "fp7") else None
-                    over = f", {PAPER[kind][0] / PAPER[kind][1]:.2f}" if paper and name == "fp7" else ""
-                    cells.append(f"{paper} gates{over}" if paper else "")
-                lines.append(row(cells))
-        lines.append("")
-    lines += [row(["part of the standard datapath", "generic gates", "NAND2", "the paper's"]), row(["---"] * 4)]
+    head = ["accumulator", "product", "gates", *list(FIGURES.values())[1:], "FF", "standard over it", "the paper's"]
+    lines = [row(head), row(["---"] * len(head))]
+    for kind, says in KINDS.items():
+        for name, (does, *_) in PRODUCTS.items():
+            ways = [paths[name][kind][way] for way in ("parts", "flattened")]
+            cells = [says, does, *("/".join(str(way[figure]) for way in ways) for figure in FIGURES), ways[0]["ff"]]
+            bases = [paths["standard"][kind][way]["gates"] for way in ("parts", "flattened")]
+            ratio = "/".join(f"{base / way['gates']:.2f}" for base, way in zip(bases, ways, strict=True))
+            paper = PAPER.get(kind, (None, None))[name != "standard"] if name in ("standard", "fp7") else None
+            over = f", {PAPER[kind][0] / PAPER[kind][1]:.2f}" if paper and name == "fp7" else ""
+            lines.append(row([*cells, "" if name == "standard" else ratio, f"{paper}{over}" if paper else ""]))
+    lines += ["", row(["part of the standard datapath", "generic gates", "NAND2", "the paper's"]), row(["---"] * 4)]
     for (does, paper), found in zip(PARTS, record["parts"], strict=True):
         lines.append(row([does, found["gates"], found["nand"], "" if paper is None else paper]))
     total = [sum(found[figure] for found in record["parts"]) for figure in ("gates", "nand")]
@@ -176,7 +169,7 @@ def tables(record: dict) -> str:
 
 
 def page(record: dict) -> str:
-    return between(ngflow.from_root(PAGE), "gates", tables(record))
+    return between(ngflow.from_root(PAGE), {"gates": tables(record)})
 
 
 # ---------------------------------------------------------------- are they right

@@ -10,16 +10,15 @@ examples
   synth/synth.py --unit dot_e2m1 --target ice40        one unit now, printed
   synth/synth.py --unit dot_fp8 --params 'Lanes=8;FormatSet=2' --target ice40,generic --json
   synth/synth.py --unit dot_e2m1 --target ice40 --pnr  also place and route: frequency in a register wrapper
-  synth/synth.py --record                              redo the counts of all records and docs/area.md
+  synth/synth.py --record                              redo the counts of all records
   synth/synth.py --record dot_e2m1                     redo one
   synth/synth.py --route fifo2 --target up5k           place and route of a record, five seeds (make area does all)
   synth/synth.py --check dot_e2m1                      quick: iCE40 counts equal the record, budgets hold
   synth/synth.py --check-route fifo2                   the first seed again: to the last digit what the record says
-  synth/synth.py --doc --check-doc                     docs/area.md is what the records say
 
 The speed belongs to the longest path between registers, over all clocks, that nextpnr reports with the unit between an input shift
 register and an output register, so that any unit fits the pins: the median of five seeds. Runs are kept in build/area (or NG_AREA_CACHE).
-Text has MHz; JSON carries path_s and fmax_hz.
+Text has MHz; JSON carries path_s and fmax_hz. synth/area_page.py makes docs/area.md of the records.
 """
 
 from __future__ import annotations
@@ -41,7 +40,6 @@ from ngtools.status import described
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
-AREA_PAGE = ngflow.ROOT / "docs" / "area.md"
 SHARED = ("unit", "top", "parameters", "source_sha256", "names", "tools")  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
@@ -343,23 +341,6 @@ def check_route(names: list[str], targets: dict[str, dict]) -> int:
     return 1 if problems or not compared else 0
 
 
-# Cells of the device, by what nextpnr calls them.
-DEVICE_CELLS = {"logic cells": "ICESTORM_LC", "TRELLIS_COMB": "TRELLIS_COMB"}
-# Figures of the tables of one target: title of the column, key of the count, in order.
-ICE40_COLUMNS = (("LUT4", "lut4"), ("logic cells", ""), ("carry", "carry"), ("FF", "ff"), ("block RAM", "ram"))
-COLUMNS = {
-    "ice40": ICE40_COLUMNS,
-    "up5k": (*ICE40_COLUMNS, ("DSP", "dsp")),
-    "ecp5_85f": (
-        *(("LUT4", "lut4"), ("TRELLIS_COMB", ""), ("carry", "ccu2c"), ("FF", "ff")),
-        *(("block RAM", "ram"), ("DSP", "dsp")),
-    ),
-    "ecp5": (("LUT4", "lut4"), ("carry", "ccu2c"), ("FF", "ff")),
-    "xilinx7": (("LUT6", "lut"), ("carry", "carry4"), ("FF", "ff")),
-    "generic": (("gates", "gates"), ("FF", "ff")),
-}
-
-
 def speed(pnr: dict | None) -> str:
     """MHz of the median seed, with the least and the greatest."""
     if pnr is None:
@@ -370,99 +351,6 @@ def speed(pnr: dict | None) -> str:
     runs = len(pnr["paths_s"])
     few = "" if runs == len(SEEDS) else f", {runs} seed{'s' if runs > 1 else ''}"
     return f"{median:.1f} ({least:.1f} to {most:.1f}{few})"
-
-
-def device_cells(result: dict, kind: str) -> str:
-    """Cells of the device: of the unit alone where it was packed, else of what was placed, the wrapper's registers with it."""
-    if "logic_cells" in result:
-        return str(result["logic_cells"])
-    placed = result.get("place_and_route", {}).get("used_with_wrapper", {}).get(kind)
-    return "not run" if placed is None else f"{placed} with wrapper"
-
-
-def target_table(name: str, target: dict, records: dict[str, dict]) -> str:
-    columns = COLUMNS[name]
-    places = "place_and_route" in target
-    head = ["record", *(title for title, _ in columns), *(["Fmax in MHz"] if places else [])]
-    rows = []
-    for record_name, record in records.items():
-        result = record["targets"].get(name)
-        if result is None:
-            continue
-        cells = [f"`{record_name}`"]
-        cells += [
-            device_cells(result, DEVICE_CELLS[title]) if title in DEVICE_CELLS else str(result.get(key, ""))
-            for title, key in columns
-        ]
-        rows.append(cells + ([speed(result.get("place_and_route"))] if places else []))
-    lines = [head, ["---"] * len(head), *rows]
-    pnr = target.get("place_and_route")
-    told = f"{target['title']}. Recipe: `{'; '.join(target['yosys'])}`" + (
-        f", then `{pnr['command']}` with seeds {SEEDS[0]} to {SEEDS[-1]} ({pnr['device']}). {pnr.get('told', '')}".rstrip()
-        if pnr
-        else "."
-    )
-    return "\n".join([f"## {target['name']}", "", told, "", *("| " + " | ".join(line) + " |" for line in lines)])
-
-
-def area_page() -> str:
-    known = load_records()
-    records = {name: known[name] for name in configurations() if name in known}
-    targets = load_targets()
-    tools: set[str] = set()
-    effort: list[tuple[float, float, str]] = []
-    for name, record in records.items():
-        tools.update(record["tools"])
-        for target, result in record["targets"].items():
-            pnr = result.get("place_and_route", {})
-            if "tool" in pnr:
-                tools.add(pnr["tool"])
-            if "seconds" in pnr:
-                effort.append((pnr["seconds"], pnr["memory_bytes"] / 2**30, f"`{name}` on {targets[target]['name']}"))
-    longest = (
-        f"The longest took {max(effort)[0]:.0f} s of CPU a seed, {max(effort)[2]}; the largest {max(e[1] for e in effort):.1f} GiB."
-        if effort
-        else ""
-    )
-    parameters = "\n".join(
-        f"| `{name}` | `{record['top']}` | {', '.join(f'{key} = {value}' for key, value in record['parameters'].items()) or 'defaults'} |"
-        for name, record in records.items()
-    )
-    tables = "\n\n".join(target_table(name, targets[name], records) for name in COLUMNS if name in targets)
-    return f"""<!-- Generated by synth/synth.py --doc from synth/records. Do not edit. -->
-# Area and speed
-
-One table a target. Counts are of the unit alone, from Yosys' mapper;
-the frequency is of the unit between an input shift register and an output register, placed and routed.
-
-Fmax is the median of {len(SEEDS)} seeds, with the slowest and the fastest in parentheses:
-it belongs to the longest path between registers over all clocks that the report has, paths of pins left out.
-"Not run" is just that; after "no" stands why there is no result.
-
-The tables are no measurement on silicon and no promise for other versions of the tools.
-Counts do not add up, since a unit inside of a larger one is optimized together with it.
-Targets do not compare, since a LUT6 is not a LUT4, and a gate is neither.
-
-LUT4 are not the size of a unit on iCE40.
-A logic cell there holds a LUT4, a carry cell and a flip-flop.
-A carry cell or a flip-flop that fits beside no LUT4 takes a logic cell of its own.
-The column of logic cells counts the unit alone, as `nextpnr-ice40 --pack-only` packs it.
-"With wrapper" marks cells that were placed with the registers around the unit.
-Compare units that have carry chains or registers by logic cells.
-On ECP5 a TRELLIS_COMB is a LUT4 or half a CCU2C; its flip-flop is counted apart.
-
-Reproduce: `make area` makes every record and this page again; `.venv/bin/python synth/synth.py --unit dot_e2m1 --target ice40 --pnr` does one unit.
-`ctest -R synth.area` redoes the iCE40 counts and compares them with the records;
-the deep test `synth.route` routes some units again and compares to the last digit.
-Each record has used resources, CPU time and peak memory of its runs. {longest}
-Tools: {", ".join(sorted(tools)) or "none"}.
-
-| record | module | parameters |
-|---|---|---|
-{parameters}
-
-{tables}
-"""
 
 
 # ---------------------------------------------------------------- command line
@@ -481,7 +369,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many, for --pnr and --route; default 5")
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
-    parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these, and docs/area.md")
+    parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these")
     parser.add_argument("--route", nargs="*", help="place and route for all records that ask for it, or for these")
     parser.add_argument(
         "--check-route", nargs="+", metavar="RECORD", help="route the first seed of these again and compare"
@@ -491,8 +379,6 @@ def parse_arguments() -> argparse.Namespace:
         metavar="RECORD",
         help="compare a record with a fresh mapping, to iCE40 where it has that; test budgets",
     )
-    parser.add_argument("--doc", action="store_true", help="write docs/area.md from the records")
-    parser.add_argument("--check-doc", action="store_true", help="fail if docs/area.md is not what --doc would write")
     parser.add_argument("--jobs", type=int, default=2, help="Yosys runs at once for --record")
     return parser.parse_args()
 
@@ -553,14 +439,13 @@ def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
         problems = [problem for found in pool.map(redo, names) for problem in found]
-    AREA_PAGE.write_text(area_page())
     for problem in problems:
         print(problem)
     return 1 if problems else 0
 
 
 def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jobs: int) -> int:
-    """Place and route of records that are there, small units first; docs/area.md after each."""
+    """Place and route of records that are there, small units first."""
     known = configurations()
     for name in names:
         pick(name, known, "record")
@@ -573,7 +458,6 @@ def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jo
             due.append((sum(result.get("lut4", 0) for result in record["targets"].values()), name, record))
     for _, name, record in sorted(due, key=lambda item: item[:2]):
         write_record(name, routed(record, targets, seeds, jobs))
-        AREA_PAGE.write_text(area_page())
         problems += budget_problems(name, known[name][1], record)
     for problem in problems:
         print(problem)
@@ -597,12 +481,6 @@ def main() -> int:
     if args.check:
         pick(args.check, configurations(), "record")
         return check(args.check)
-    if args.check_doc:
-        if AREA_PAGE.exists() and AREA_PAGE.read_text() == area_page():
-            print("docs/area.md is what the records say")
-            return 0
-        print("docs/area.md is not what the records say; run synth/synth.py --doc")
-        return 1
     if args.unit:
         unit = pick(args.unit, units, "unit")
         params = ngflow.parse_params(args.params) if args.params is not None else unit["synth"][0]["params"]
@@ -619,10 +497,7 @@ def main() -> int:
         return redo_records(args.record, targets, args.jobs)
     if args.route is not None:
         return redo_routes(args.route, chosen_targets(args.target or "all", targets), seeds, args.jobs)
-    if args.doc:
-        AREA_PAGE.write_text(area_page())
-        return 0
-    raise FlowError("nothing to do; --unit NAME, --record, --check RECORD, --doc or --list (see --help)")
+    raise FlowError("nothing to do; --unit NAME, --record, --check RECORD or --list (see --help)")
 
 
 if __name__ == "__main__":

@@ -178,17 +178,17 @@ def docs(formats: list[dict], operands: list[dict]) -> str:
         f"<!-- {MARK} -->",
         "",
         "The one table from which the SystemVerilog package (`rtl/format/ng_format_pkg.sv`), the C++ descriptors "
-        "(`narrowgauge/format/format_table.inc`) and this page are generated. `narrowgauge formats` prints it too; "
+        "(`narrowgauge/format/format_table.inc`) and this page are generated. `narrowgauge formats` prints it too. "
         "`narrowgauge formats NAME` lists every code of a narrow format.",
         "",
         "| name | bits S/E/M | bias | largest finite | smallest normal | smallest subnormal | infinity | NaN codes | zero | used for | source |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for f in formats:
-        nan = {"none": "none", "fn": "all payload bits one", "ieee": "all-ones exponent, m > 0"}[f["nan"]]
+        nan = {"none": "none", "fn": "`fn`", "ieee": "`ieee`"}[f["nan"]]
         normal = magnitude(f, (1 << f["man"]) if f["zero"] else 0)
         subnormal = number(magnitude(f, 1)) if f["zero"] and f["man"] else "none"
-        zero = "no" if not f["zero"] else ("+0, -0" if f["sign"] else "yes")
+        zero = "no" if not f["zero"] else ("signed" if f["sign"] else "yes")
         lines.append(
             f"| `{f['name']}` | {f['sign']}/{f['exp']}/{f['man']} in {f['bits']} | {f['bias']} | "
             f"{number(magnitude(f, top_code(f)))} (0x{top_code(f):X}) | {number(normal)} | {subnormal} | "
@@ -196,13 +196,13 @@ def docs(formats: list[dict], operands: list[dict]) -> str:
         )
     lines += [
         "",
-        "What codes mean, how numbers are rounded to them and what overflow and NaN become: [numeric rules](numerics.md#formats).",
+        "The [numeric rules](numerics.md#formats) say what codes mean, `fn` and `ieee` among them, how numbers are rounded and what overflow and NaN become.",
         "",
         "## Sets of formats",
         "",
-        "Which operand formats an array, a tile or a dot product has is a set of bits, the same everywhere: the parameter `FormatSet` of the RTL "
+        "The operand formats of an array, a tile or a dot product are a set of bits: the parameter `FormatSet` of the RTL "
         "(`ng_format_set_pkg`), `format_set` of the register GEOMETRY, of the driver and of the models (`narrowgauge/quant/format_set.hpp`). The format of "
-        "one operand, in the register FORMAT and at the ports `a_fmt_i` and `b_fmt_i`, is a code. A new format takes the next bit and the next code.",
+        "one operand, in the register FORMAT and at the ports `a_fmt_i` and `b_fmt_i`, is a code. A new format takes the next bit and code.",
         "",
         "| format | value in a set | code | elements | |",
         "|---|---|---|---|---|",

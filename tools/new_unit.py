@@ -223,7 +223,7 @@ def files(name: str, family: str, clocked: bool) -> dict[str, str]:
         "clocked_ports": "".join(f"  input  logic             {port},\n" for port in ("clk_i", "rst_ni", "valid_i"))
         if clocked
         else "",
-        "page_ports": "| `clk_i`, `rst_ni` | 1 | |\n| `valid_i` | 1 | |\n" if clocked else "",
+        "page_ports": "| `valid_i` | 1 | |\n" if clocked else "",
         "body": BODY[clocked],
         "becomes": "becomes for a valid a_i" if clocked else "is for a_i",
         "reset": "  dut.reset();\n" if clocked else "",

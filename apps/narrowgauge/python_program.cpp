@@ -63,7 +63,7 @@ void run_python(const std::string& python, const std::string& module, const std:
   if (fault != 0 || waitpid(child, &status, 0) < 0 || status != 0) {
     std::string why = fault != 0 ? std::strerror(fault) : text_of(err.get());
     while (why.ends_with('\n')) why.pop_back();
-    why.erase(0, why.rfind('\n') + 1);  // its last line
+    why.erase(0, why.rfind('\n') + 1);  // the last line of what the program said
     // The package's own programs say why in a sentence and return 2.
     if (fault == 0 && WIFEXITED(status) && WEXITSTATUS(status) == 2 && !why.empty()) throw Error(why);
     throw Error(python + " -m " + module + " failed" + (why.empty() ? "" : " (" + why + ")") +

@@ -884,7 +884,7 @@ QuantizedMatrix quantize(std::span<const float> x, std::size_t rows, std::size_t
   if (inputs.tensor_scale) {
     amax = *inputs.tensor_scale * full_scale(d);
     if (!std::isfinite(amax)) {
-      if (d.order == ScaleOrder::reciprocals || d.order == ScaleOrder::quotient) {  // which divide by it
+      if (d.order == ScaleOrder::reciprocals || d.order == ScaleOrder::quotient) {  // these orders divide by amax
         throw Error("tensor_scale " + shortest(*inputs.tensor_scale) + " is too large for dialect " + text(d.name) +
                     "; expected at most " + shortest(flt_max / full_scale(d)));
       }

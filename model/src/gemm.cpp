@@ -103,7 +103,7 @@ std::array<T, 256> scale_table(Format format, double per_unit) {
   return table;
 }
 
-/// Which vectors hold a NaN block scale.
+/// For each vector whether it holds a NaN block scale.
 std::vector<bool> nan_vectors(const QuantizedMatrix& q, const FormatDesc& scale) {
   std::vector<bool> found(q.rows);
   for (std::size_t i = 0; i < q.scales.size(); ++i) {
@@ -465,7 +465,7 @@ void finish_wide(const std::int64_t* acc, std::size_t pitch, int powers, float u
   }
 }
 
-/// Also of LUQ's operands.
+/// The exact sums of FP8 operands, and of LUQ's.
 void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
               float* out) {
   const Contents in_a(a), in_b(b);

@@ -40,7 +40,7 @@ struct Slices {
   std::array<std::array<double, 256>, 2> table{};
 };
 
-/// Which blocks of which vectors hold a NaN or an infinity: rows x blocks.
+/// For each block of each vector whether it holds a NaN or an infinity: rows x blocks.
 std::vector<bool> special_blocks(const QuantizedMatrix& q, std::size_t block, std::size_t blocks) {
   const FormatDesc& f = desc(q.element);
   std::vector<bool> found(q.rows * blocks);

@@ -51,8 +51,8 @@ struct Kernels {
   /// `n` codes of one row, at most fp4_chunk and whole blocks of 16, as twice their values plus fp4_offset, into a
   /// panel [pair of blocks][tile_rows][32]. Where the last pair has one block, the other's elements are 0.
   void (*fp4_pack_row)(const std::uint8_t* codes, std::size_t n, std::size_t row, std::uint8_t* out);
-  /// The same of one column without the offset, into a panel [pair of blocks][tile_columns * 32] in an order of the
-  /// kernels' own, and into [pair of blocks][tile_columns * 2] what undoes the offset of the rows.
+  /// `n` codes of one column as twice their values without the offset, into a panel [pair of blocks][tile_columns * 32]
+  /// in an order of the kernels' own, and into [pair of blocks][tile_columns * 2] what undoes the offset of the rows.
   void (*fp4_pack_column)(const std::uint8_t* codes, std::size_t n, std::size_t column, std::int8_t* out,
                           std::int32_t* offsets);
   /// acc += 2^shift times the exact sums over `pairs` pairs of blocks, with scales [pair][row or column][2]. The caller
@@ -77,8 +77,8 @@ struct Kernels {
   void (*finish)(const std::int64_t* acc, std::size_t pitch, int powers, float unit, float* out);
   /// out[i] = table[codes[i]] for n codes of 8 bits with the sign on top: table[c + 128] is -table[c].
   void (*look_up)(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out);
-  /// Which of `pairs` pairs of a panel [pair][tile_rows][2], or [pair][tile_columns][2], are not all zero, and of each
-  /// part what bounds its products. Pairs are an even number, magnitudes below 2^15.
+  /// Finds which of `pairs` pairs of a panel [pair][tile_rows][2], or [pair][tile_columns][2], are not all zero, and of
+  /// each part what bounds its products. Pairs are an even number, magnitudes below 2^15.
   void (*survey_rows)(const std::int16_t* panel, std::size_t pairs, std::uint8_t* list, WindowPart* parts);
   void (*survey_columns)(const std::int16_t* panel, std::size_t pairs, std::uint8_t* list, WindowPart* parts);
   /// Codes of n values; `random` has n fields, and is read for stochastic rounding only.
@@ -94,7 +94,7 @@ struct Kernels {
   /// maximum are at least scale_first[c]; scale_first[0] is 0), element codes from rows[c].
   void (*nvfp4_quantize)(const float* x, std::size_t blocks, const std::uint32_t* scale_first, const Fp4Row* rows,
                          std::uint8_t* codes, std::uint8_t* scales);
-  /// The same for blocks of 32 with the floor rule.
+  /// The MXFP4 kernel: blocks of 32 with the floor rule.
   void (*mxfp4_quantize)(const float* x, std::size_t blocks, const Fp4Row* rows, std::uint8_t* codes,
                          std::uint8_t* scales);
   /// out = x / unit in double.

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from ngtools import recorded
@@ -31,6 +32,7 @@ GROUPS = (
     ("bf16_fma", "bf16_fma_cuts85", "bf16_fma_cuts255"),
 )
 CUTS = ("CellCuts", "DotCuts", "Split", "Cuts")
+STIMULI = ("uniform", "gauss", "digits")  # or Gaussian operands alone
 
 
 def load(name: str) -> dict:
@@ -45,8 +47,11 @@ def glitches(sample: dict) -> float:
     return sample["L3"]["toggles"] - sample["L2"]["toggles"]
 
 
-def fall(before: float, after: float) -> str:
-    return f"{(after / before - 1) * 100:+.0f} %"
+def falls(before: list[float], after: list[float]) -> str:
+    """The change on each stimulus, as a range."""
+    changes = {round((new / old - 1) * 100) for old, new in zip(before, after, strict=True)}
+    ends = sorted({min(changes), max(changes)})
+    return f" ({' to '.join(f'{end:+}' for end in ends)} %)"
 
 
 def rows(names: tuple[str, ...]) -> list[str]:
@@ -54,23 +59,32 @@ def rows(names: tuple[str, ...]) -> list[str]:
     for name in names:
         record = load(name)
         cuts = ", ".join(f"{key} = {record['params'][key]}" for key in CUTS if record["params"].get(key)) or "none"
-        for sample, before in zip(record["samples"], base["samples"], strict=True):
-            energy, was = sample["L3"]["energy_j"], before["L3"]["energy_j"]
-            own = name != names[0]
-            cells = (
-                f"`{record['top']}`",
-                cuts,
-                sample["stimulus"],
-                str(record["cells"]),
-                str(record["flip_flops"]),
-                f"{record['period_s'] * 1e9:.1f}",
-                f"{sample['L2']['energy_j'] * 1e12:.0f}",
-                f"{energy * 1e12:.0f}" + (f" ({fall(was, energy)})" if own else ""),
-                f"{sample['L3']['clock_j'] * 1e12:.0f}",
-                f"{glitches(sample):.0f}" + (f" ({fall(glitches(before), glitches(sample))})" if own else ""),
-                f"{sample['glitch_factor']:.2f}",
-            )
-            lines.append("| " + " | ".join(cells) + " |")
+        samples, before = record["samples"], base["samples"]
+        if [sample["stimulus"] for sample in samples] not in (list(STIMULI), ["gauss"]):
+            sys.exit(f"table.py: the record of {name} has other stimuli than {', '.join(STIMULI)}")
+
+        def each(form: str, figure: Callable[[dict], float], samples: list[dict] = samples) -> str:
+            return "/".join(format(figure(sample), form) for sample in samples)
+
+        own = name != names[0]
+        cells = (
+            f"`{record['top']}`",
+            cuts,
+            str(record["cells"]),
+            str(record["flip_flops"]),
+            f"{record['period_s'] * 1e9:.1f}",
+            each(".0f", lambda sample: sample["L2"]["energy_j"] * 1e12),
+            each(".0f", lambda sample: sample["L3"]["energy_j"] * 1e12)
+            + (
+                falls([old["L3"]["energy_j"] for old in before], [new["L3"]["energy_j"] for new in samples])
+                if own
+                else ""
+            ),
+            f"{samples[0]['L3']['clock_j'] * 1e12:.0f}",
+            each(".0f", glitches) + (falls(list(map(glitches, before)), list(map(glitches, samples))) if own else ""),
+            each(".2f", lambda sample: sample["glitch_factor"]),
+        )
+        lines.append("| " + " | ".join(cells) + " |")
     return lines
 
 

@@ -82,7 +82,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def percent(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
+    return "" if value is None else f"{100 * value:.1f}%"
 
 
 def pair(first: float | None, second: float | None, digits: int = 1) -> str:
@@ -94,6 +94,8 @@ def pair(first: float | None, second: float | None, digits: int = 1) -> str:
 
 
 def split_table(f: Figures, kind: str) -> str:
+    """A column without figures is left out, and the formulas, which are the same for all operands, stand in the first table."""
+    titles = ["b", "paper", "L1 golden", "L1 RTL", "L2 transitions", "L2 pJ without clock", "L2 pJ", "L3 pJ"]
     rows = []
     for mac in f.l1["paper"]["macs"]:
         b = mac["b"]
@@ -104,7 +106,7 @@ def split_table(f: Figures, kind: str) -> str:
         rows.append(
             [
                 str(b),
-                pair(mac["signed"], mac["unsigned"]),
+                pair(mac["signed"], mac["unsigned"]) if kind == "uniform" else "",
                 pair(f.flips("model", plain, s), f.flips("model", split, u)),
                 pair(f.flips("rtl", plain, s), f.flips("rtl", split, u)),
                 pair(f.toggles(plain, s), f.toggles(split, u)),
@@ -113,7 +115,9 @@ def split_table(f: Figures, kind: str) -> str:
                 pair(f.energy(plain, s, "L3"), f.energy(split, u, "L3")),
             ]
         )
-    return table(["b", "paper", "L1 golden", "L1 RTL", "L2 transitions", "L2 pJ without clock", "L2 pJ", "L3 pJ"], rows)
+    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
+    head, *lines = (list(line) for line in zip(*columns, strict=True))
+    return table(head, lines)
 
 
 def share_table(f: Figures) -> str:
@@ -211,7 +215,7 @@ def power_table(f: Figures, stimulus: str) -> str:
         paper = f.l1["model"][unit]["paper"]
 
         def ratio(mine: float | None, theirs: float | None) -> str:
-            return "" if mine is None or theirs is None else f"{mine:.1f} / {theirs:.1f} ({mine / theirs:.2f})"
+            return "" if mine is None or theirs is None else f"{mine:.1f} ({mine / theirs:.2f})"
 
         mac = next(m for m in f.l1["paper"]["macs"] if m["b"] == b)
         rows.append(

@@ -8,7 +8,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = NG_VERSION;
   py::register_exception<narrowgauge::Error>(module, "Error", PyExc_ValueError).attr("__doc__") =
       "What cannot be done, in a sentence: the thing, its value, what was expected, what to do.";
-  static const py::handle error = module.attr("Error");  // also of files
+  static const py::handle error = module.attr("Error");  // errors of files are of this type, too
   py::register_exception_translator([](std::exception_ptr fault) {
     try {
       if (fault) std::rethrow_exception(fault);

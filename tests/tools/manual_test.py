@@ -9,10 +9,11 @@ import tempfile
 import types
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from ngtools import pictures, site
+from ngtools import pictures, site, status
 from ngtools.commit_message import faults as commit_faults
 from ngtools.ngflow import FlowError
 from ngtools.prose import (
@@ -22,6 +23,7 @@ from ngtools.prose import (
     comment_fragments,
     faults,
     grown,
+    lengths,
     lowered,
     sentences,
     style_faults,
@@ -50,13 +52,7 @@ class Prose(unittest.TestCase):
         pages = [
             root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md")
         ] + [*site.DOCS.rglob("*.md")]
-        # area.md is written by synth/synth.py, of which all verdicts of area have the hash.
-        wrong = [
-            f"{page.relative_to(root)}: {fault}"
-            for page in pages
-            if page.name != "area.md"
-            for fault in faults(page.read_text())
-        ]
+        wrong = [f"{page.relative_to(root)}: {fault}" for page in pages for fault in faults(page.read_text())]
         assert not wrong, "\n".join(wrong)
 
     def test_style_of_sentences(self) -> None:
@@ -93,6 +89,21 @@ class Prose(unittest.TestCase):
     def test_style_of_the_manual(self) -> None:
         wrong = grown(checked(), json.loads(BASELINE.read_text()))
         assert not wrong, "\n".join(wrong)
+
+    def test_words_of_the_manual(self) -> None:
+        found = lengths()
+        assert {"README.md", "docs/units/tile.md"} <= set(found)
+        assert list(found.values()) == sorted(found.values(), reverse=True)
+
+    def test_counts_of_verdicts(self) -> None:
+        jobs = {"mutants.a": {}, "mutants.b": {}, "netlist.a": {}}
+        with mock.patch.object(status, "read_entries", return_value=jobs):
+            with mock.patch.object(status, "read_pending", return_value=([], {"mutants.b"})):
+                assert status.campaigns().startswith("Of 2 campaigns of mutants 1 ran")
+                assert "Of 3 verdicts 2 are of today's tree, 1 of 2 campaigns" in status.deep_tests()
+            with mock.patch.object(status, "read_pending", return_value=([], set())):
+                assert status.campaigns().startswith("All 2 campaigns")
+                assert "All 3 verdicts" in status.deep_tests()
 
     def test_the_changelog_is_short(self) -> None:
         """Under each version the headings of Keep a Changelog in their order; a change in one or two sentences, a break with what to do."""

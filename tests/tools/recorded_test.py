@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import multiprocessing
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -21,6 +22,10 @@ from ngtools.ngflow import FlowError
 _spec = importlib.util.spec_from_file_location("synth", ngflow.ROOT / "synth" / "synth.py")
 synth = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(synth)
+sys.modules["synth"] = synth
+_spec = importlib.util.spec_from_file_location("area_page", ngflow.ROOT / "synth" / "area_page.py")
+area_page = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(area_page)
 FILES = [path for folder in ("power", "synth") for path in sorted((ngflow.ROOT / folder).rglob("*.jsonl"))]
 
 
@@ -174,11 +179,22 @@ class Area(unittest.TestCase):
 
     def test_cells_of_the_device_say_what_they_count(self) -> None:
         placed = {"place_and_route": {"used_with_wrapper": {"ICESTORM_LC": 2749}}}
-        assert synth.device_cells({"logic_cells": 2567, **placed}, "ICESTORM_LC") == "2567"
-        assert synth.device_cells(placed, "ICESTORM_LC") == "2749 with wrapper"
-        assert synth.device_cells({"place_and_route": {"failed": "no room"}}, "ICESTORM_LC") == "not run"
-        page = synth.area_page()
-        assert "| record | LUT4 | logic cells | carry | FF | block RAM | Fmax in MHz |" in page
+        assert area_page.device_cells({"logic_cells": 2567, **placed}, "ICESTORM_LC") == "2567"
+        assert area_page.device_cells(placed, "ICESTORM_LC") == "2749*"
+        assert area_page.device_cells({"place_and_route": {"failed": "no room"}}, "ICESTORM_LC") == "-"
+
+    def test_speed_is_of_the_median_seed(self) -> None:
+        def routed(*hertz: float, runs: int = 5) -> dict:
+            pnr = dict(zip(("fmax_hz", "fmax_min_hz", "fmax_max_hz"), hertz, strict=True))
+            return {"place_and_route": {**pnr, "paths_s": [1.0] * runs}}
+
+        results = {"a": routed(20e6, 19e6, 21e6), "b": routed(20e6, 18e6, 20e6), "c": routed(20e6, 20e6, 24e6, runs=1)}
+        assert [area_page.speed(result) for result in results.values()] == ["20.0", "20.0", "20.0 (1 seed)"]
+        assert area_page.speed({"place_and_route": {"failed": "no room"}}) == "no"
+        assert area_page.speed({}) == "-"
+        middle, most = area_page.spread([{"targets": {**results, "d": {}}}])
+        assert abs(middle - 0.1) < 1e-9
+        assert abs(most - 0.2) < 1e-9
 
     def test_another_version_is_a_notice(self) -> None:
         status, said = self.checked("Yosys 0.52", self.limit + 40)

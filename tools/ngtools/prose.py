@@ -4,6 +4,7 @@
 prose.py              files with more faults of style than prose_baseline.json allows
 prose.py --record     lowers the baseline to what there is; it never rises
 prose.py FILE         all faults of a file
+prose.py --words      words of README.md and each page of docs/, the longest first, as wc -w counts them (bars of tables too)
 """
 
 from __future__ import annotations
@@ -169,8 +170,19 @@ def lowered(now: dict[str, list[str]], allowed: dict[str, int]) -> dict[str, int
     return {name: count for name, count in sorted(least.items()) if count}
 
 
+def lengths() -> dict[str, int]:
+    """Words of the manual, the longest page first."""
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    found = {str(path.relative_to(ROOT)): len(path.read_text().split()) for path in pages}
+    return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
+
+
 def main() -> int:
     """prose.py [--record] [FILE...]: faults of style of files; without files, those beyond the baseline, which --record lowers."""
+    if sys.argv[1:] == ["--words"]:
+        found = lengths()
+        print(*(f"{count:7} {name}" for name, count in {**found, "together": sum(found.values())}.items()), sep="\n")
+        return 0
     record = "--record" in sys.argv[1:]
     named = [name for name in sys.argv[1:] if name != "--record"]
     allowed = json.loads(BASELINE.read_text()) if BASELINE.exists() else {}

@@ -14,7 +14,7 @@ import os
 import sys
 
 from ngtools import ngflow, recorded
-from ngtools.ledger import read_entries
+from ngtools.ledger import read_entries, read_pending
 from ngtools.no_fault import exemptions
 from ngtools.records import Unit, read_units
 
@@ -114,13 +114,13 @@ def left_out(rows: list[dict]) -> str:
     untried = sum(row["faults_exempt"] + row["faults_without_source"] for row in rows)
     parts = [f"{lines} {'line' if lines == 1 else 'lines'}"] if lines else []
     if untried:
-        parts.append(f"{100 * untried / listed:.0f} % of faults")
+        parts.append(f"{100 * untried / listed:.0f} %")
     return ", ".join(parts)
 
 
 def killed(rows: list[dict]) -> str:
     real = sum(row["faults"] - row["faults_equivalent"] for row in rows)
-    return f"{sum(row['faults_killed'] for row in rows)} of {real}" if real else "none run"
+    return f"{sum(row['faults_killed'] for row in rows)}/{real}" if real else "none run"
 
 
 def by_family(rows: list[dict]) -> dict[str, list[dict]]:
@@ -136,13 +136,41 @@ def by_family(rows: list[dict]) -> dict[str, list[dict]]:
 
 def families(rows: list[dict]) -> str:
     """A row a family, for the README."""
-    lines = ["| family | what | units | injected faults killed | left out |", "|---|---|---|---|---|"]
+    lines = ["| family | what | units | mutants killed | left out |", "|---|---|---|---|---|"]
     for name, units in by_family(rows).items():
         what, page = FAMILIES[name]
         lines.append(
             f"| [{name}]({page}) | {what} | [{len(units)}](docs/units/README.md#{name}) | {killed(units)} | {left_out(units)} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def of_today(prefix: str = "") -> tuple[int, int]:
+    """Verdicts of today's tree, and all, of the deep tests whose names begin so."""
+    jobs = {job for job in read_entries() if job.startswith(prefix)}
+    return len(jobs - read_pending()[1]), len(jobs)
+
+
+def campaigns() -> str:
+    """How many campaigns of mutants are of today's tree, for the README."""
+    fresh, jobs = of_today("mutants.")
+    if fresh == jobs:
+        return f"All {jobs} campaigns of mutants ran on today's tree.\n"
+    return (
+        f"Of {jobs} campaigns of mutants {fresh} ran on today's tree; "
+        "the figures of the others are older ([limits](docs/limits.md#claims)).\n"
+    )
+
+
+def deep_tests() -> str:
+    """How many verdicts of deep tests are of today's tree, for docs/limits.md."""
+    (fresh, jobs), (ran, campaigns_) = of_today(), of_today("mutants.")
+    if fresh == jobs:
+        return f"- **Deep tests.** All {jobs} verdicts are of today's tree.\n"
+    return (
+        f"- **Deep tests.** Of {jobs} verdicts {fresh} are of today's tree, {ran} of {campaigns_} campaigns of mutants among them.\n"
+        "  `verif/pending.txt` lists the others and says since when and why they wait, and of which commit their figures are.\n"
+    )
 
 
 def from_units(page: str) -> str:
@@ -160,18 +188,15 @@ def tables(rows: list[dict]) -> str:
             "",
             f"{what[0].upper()}{what[1:]} ([more]({from_units(page)})).",
             "",
-            "| unit | what | RTL and models | injected faults killed | left out | proof | iCE40 LUT4 |",
-            "|---|---|---|---|---|---|---|",
+            "| unit | what | RTL and models | mutants killed | left out | proof |",
+            "|---|---|---|---|---|---|",
         ]
         for row in units:
             cycle_model = f", [SystemC](../../{row['systemc']})" if "systemc" in row else ""
-            area = ", ".join(
-                f"{item['ice40_lut4']} ({item['record']})" for item in row["area"] if item["ice40_lut4"] is not None
-            )
             lines.append(
                 f"| [{row['name']}]({from_units(row['page'])}) | {row['does']} "
                 f"| [`{row['top']}`](../../{row['rtl']}), [C++](../../{row['golden']}){cycle_model} "
-                f"| {killed([row])} | {left_out([row])} | {'yes' if row['proofs'] else 'no'} | {area} |"
+                f"| {killed([row])} | {left_out([row])} | {'yes' if row['proofs'] else ''} |"
             )
         lines.append("")
     return "\n".join(lines)

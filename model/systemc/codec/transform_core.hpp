@@ -44,7 +44,7 @@ class TransformCore {
     results_.reset();
   }
 
-  /// As the table's port does, with the numbers behind it.
+  /// Writes an entry of the matrix, as a write at the table's port does.
   void load_entry(std::size_t row, std::size_t column, std::int16_t entry) {
     table_.matrix[row * size + column] = entry;
   }

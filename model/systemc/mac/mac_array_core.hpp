@@ -409,7 +409,7 @@ class MacArrayCore {
   bool error_ = false;
   bool done_ = false;                                            // the accumulators hold a finished job
   bool drain_ = false;                                           // the shadow registers hold rows that have not left
-  int row_ = 0;                                                  // which of them leaves next
+  int row_ = 0;                                                  // the shadow row that leaves next
   PipeCore<std::popcount(params.convert_cuts), Row> converted_;  // rows in the stages of the conversion
   Fifo2Core<Row> queue_;
 };

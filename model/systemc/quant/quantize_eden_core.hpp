@@ -27,7 +27,7 @@ class QuantizeEdenCore {
 
   bool ready() const { return to_go_ == 0 && !whole_; }
   bool valid() const { return valid_; }
-  /// Beside valid(), as the other two.
+  /// The block ends the group; last(), codes() and scale() have a meaning only while valid().
   bool last() const { return last_ && given_ == blocks_.size(); }
   const std::array<std::uint8_t, 16>& codes() const { return block().codes; }
   std::uint8_t scale() const { return block().scale; }

@@ -25,7 +25,7 @@ class QuantizeNvfp4FoldedCore {
 
   bool ready() const { return collected_ + 1 != beats || !units_[in_].stages[0]; }
   bool valid() const { return registers_[2].has_value(); }
-  /// Beside valid(), as the other two.
+  /// Codes of this beat; codes(), scale() and last() have a meaning only while valid().
   std::array<std::uint8_t, lanes> codes() const {
     std::array<std::uint8_t, lanes> codes{};
     for (std::size_t i = 0; i < lanes && valid(); ++i)

@@ -88,7 +88,7 @@ class TileCore {
   /// Nothing changes but the count of cycles until an input does.
   bool idle() const { return core_on_ && regs_.idle() && !status().busy && !words_.valid() && counters_.idle(); }
 
-  /// So many clock edges at once, without input; idle() must hold.
+  /// Takes `cycles` clock edges at once, without input; idle() must hold.
   void skip(std::uint64_t cycles) { counters_.skip(cycles); }
 
  protected:

@@ -24,7 +24,7 @@ class TileCountersCore {
 
   /// No beat is on its way to the counters.
   bool idle() const { return !now_.valid && !later_.valid; }
-  /// So many clock edges at once in which only they are counted; idle() must hold.
+  /// Takes `cycles` clock edges at once, which alone are counted; idle() must hold.
   void skip(std::uint64_t cycles) { counters_.cycles += cycles; }
 
   struct In {

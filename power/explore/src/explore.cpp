@@ -428,7 +428,7 @@ struct Explorer::Data {
   std::string id;
 
   struct Technology {
-    std::string name, sram, dram_memory, dram;  // whose tables
+    std::string name, sram, dram_memory, dram;  // `sram` and `dram` name the technologies of their tables
     bool sram_assumed = false, dram_assumed = false;
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
     double bandwidth = 0;  // bytes a second
@@ -436,7 +436,7 @@ struct Explorer::Data {
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;             // format x lanes x technology
-  std::vector<Cell> known_cells;         // the same
+  std::vector<Cell> known_cells;         // format x lanes x technology
   std::vector<SparseCell> sparse_cells;  // format x technology
   std::vector<double> sqnr;              // format x sparsity
   nlohmann::ordered_json sources;
@@ -575,7 +575,7 @@ struct Explorer::Data {
         const NumberFormat& numbers = *space.format[at[format]];
         const double buffer = space.global_buffer[at[global_buffer]];
         const Resident turned = space.resident[at[resident]];
-        const bool keep = numbers.scale_block == 0;  // whose blocks leave nothing to check
+        const bool keep = numbers.scale_block == 0;  // blocks of scales leave nothing to check
         const auto found = std::find_if(alike.begin(), alike.end(), [&](const Alike& one) {
           return one.shape == shape && one.turned == turned && one.buffer == buffer;
         });
@@ -902,8 +902,8 @@ Front Explorer::merge(std::span<const Front> fronts) const {
 
 namespace {
 
-/// Which chunks are done, a line of JSON each, after a line that says of what. A last line that is cut off is not
-/// there.
+/// The chunks that are done, a line of JSON each, after a line that names the exploration. A last line that is cut off
+/// is not there.
 class Checkpoint {
  public:
   Checkpoint(const Explorer& explorer, const Explorer::Run& run, std::vector<std::optional<Front>>& done)

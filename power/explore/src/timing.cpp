@@ -47,7 +47,7 @@ struct Cut {
   // Is the part at `index` as large as the one before? For index > 0.
   bool as_before(std::int64_t index) const { return index != smaller; }
 
-  std::int64_t parts, size, smaller;  // so many of `size`, then those of one more
+  std::int64_t parts, size, smaller;  // `smaller` parts of `size`, then those of one more
 };
 
 struct Plan {
@@ -267,7 +267,7 @@ class Timing {
       if (first) beat = std::max(beat, r.shadowed);
       r.summed = summed(0);
     } else {
-      int even = 0;  // so many times in a row all have moved by the same
+      int even = 0;  // times in a row that all have moved by the same
       for (std::int64_t i = 0; i < tiles; ++i) {
         const Results before = r;
         if (first) beat = std::max(beat, r.shadowed);
@@ -488,7 +488,7 @@ class Timing {
   struct Rhythm {
     int seen = 0;
     std::array<State, 2> kept;  // after the last two turns
-    std::size_t last = 0;       // of them
+    std::size_t last = 0;       // index of the later one in `kept`
     Counts counts{};
 
     // After each turn. The period, if this turn moved all times by the same, as the turn before did. `alike`: the turn
@@ -569,7 +569,7 @@ class Timing {
   Time driver() const {
     const Time end = bursts_.back().end();  // the last word
     Time round = accesses_before * access_cycles;
-    std::size_t pushed = 0, sent = 0, commands = 0;  // so far
+    std::size_t pushed = 0, sent = 0, commands = 0;  // counts up to this moment
     std::size_t loaded = 0, taken = 0, left = 0, burst = 0;
     if (!whole_ || end > far) {  // all is in its rhythm
       round = std::max({loads_.front(), commands_.front().taken, end - last_rounds});

@@ -21,7 +21,7 @@ namespace {
 using namespace words;
 
 constexpr std::size_t products = 8192;  // in the sample,
-constexpr std::size_t sums = 4;         // which has at least so many sums
+constexpr std::size_t sums = 4;         // least number of sums in the sample
 constexpr std::size_t walk = 256;       // of so many cycles
 // Units of more leaves than any recorded one are made of leaves that are alike, so that their number costs next to
 // nothing; of integers and fp8, and of nvfp4, whose leaves are 16 lanes.
@@ -290,7 +290,7 @@ int flip_flops(const MacSpec& mac) {
   const int term = term_width(mac);
   int count = mac.lanes * (code_bits(mac, false) + code_bits(mac, true));  // operands
   if (mac.is(MacFormat::nvfp4)) count += 16 * leaves(mac);                 // scales
-  if (!mac.accumulator) return count + term + (mac.is(MacFormat::nvfp4));  // and NaN
+  if (!mac.accumulator) return count + term + (mac.is(MacFormat::nvfp4));  // the last is NaN
   const int sum = accumulator_width(mac);
   if (mac.is(MacFormat::integer)) return count + 2 + sum + (mac.pipelined ? term + 2 : 0);  // valid, first, and again
   // ng_mac_pe: controls, dot or term register, accumulator and shadow, each with its flags.

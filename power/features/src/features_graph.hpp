@@ -107,7 +107,7 @@ class Graph {
   void drives(int id, int gates) { nodes_[static_cast<std::size_t>(id)].loads += static_cast<U64>(gates); }
   /// Nodes made from now on stand for so many.
   void alike(std::size_t count) { weight_ = static_cast<U64>(count); }
-  /// The same node.
+  /// Marks a node as a sequence, and gives it back.
   int sequence(int id) {
     nodes_[static_cast<std::size_t>(id)].sequence = true;
     return id;
@@ -132,7 +132,7 @@ class Graph {
     nodes_[static_cast<std::size_t>(id)].slow = true;
     return id;
   }
-  /// The same, of values: f(x, y, ...) -> W.
+  /// A node that is a function of the values of others: f(x, y, ...) -> W.
   template <class F>
   int map(Kind kind, int width, int a, F f) {
     return node(kind, width, {a}, [f](std::size_t n, W* out, const W* const* in) {

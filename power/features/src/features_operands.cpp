@@ -61,7 +61,7 @@ std::vector<double> normal_floats(const FormatDesc& f, double unit, bool half) {
   return p;
 }
 
-/// The same numbers everywhere, unlike the standard's distributions.
+/// A normal number; equal on every machine, unlike those of the standard's distributions.
 float normal(std::mt19937_64& engine, bool half) {
   const auto uniform = [&] { return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53; };
   const double u = uniform();

@@ -42,7 +42,7 @@ std::vector<double> code_probabilities(const MacSpec& mac, bool b, const Operand
 /// n FP32 codes, finite: uniform codes, or normal values.
 std::vector<std::uint32_t> float_codes(Distribution distribution, std::size_t n, std::mt19937_64& engine);
 
-/// The same for the bytes of a block scale (nvfp4, mxfp4); histograms say nothing of scales: those of gauss.
+/// Probabilities of the bytes of a block scale (nvfp4, mxfp4); histograms say nothing of scales: those of gauss.
 std::vector<double> scale_probabilities(MacFormat format, Distribution distribution);
 
 /// Rung L0 of nvfp4, fp8 or integers from a fresh sample: of all leaves, or of leaves that are alike

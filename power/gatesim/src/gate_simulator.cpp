@@ -17,7 +17,7 @@ namespace {
 
 using Index = std::uint32_t;
 
-/// Which row of power tables holds for a pin in a state of the inputs: row_of[pin << inputs | state], -1 for none.
+/// The row of power tables that holds for a pin in a state of the inputs: row_of[pin << inputs | state], -1 for none.
 std::vector<std::int16_t> row_table(const std::vector<PowerRow>& rows, std::size_t inputs) {
   std::vector<std::int16_t> table(inputs << inputs, -1);
   for (std::size_t pin = 0; pin < inputs; ++pin) {

@@ -465,7 +465,7 @@ std::string Gauge::Data::note_on_lanes(const Question& question) const {
   const MacSpec& mac = question.unit.mac;
   const Technology& technology =
       this->technology(question.technology.empty() ? reference_technology : question.technology);
-  if (technology.kind == "cited" || technology.measured) return "";  // their constants say what they stand for
+  if (technology.kind == "cited" || technology.measured) return "";  // the constants say what they stand for
   if (mac.lanes != 1)
     return "Lanes were not given: " + std::to_string(mac.lanes) + ", a block; --lanes " + std::to_string(mac.lanes) +
            " of another format compares.";

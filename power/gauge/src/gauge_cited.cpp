@@ -81,7 +81,7 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
     here.explain = there.explain = question.explain;
     there.unit = {reference, baseline, baseline};
     there.stimulus.clear();
-    if (question.rung == Rung::best) {  // the same rung for both
+    if (question.rung == Rung::best) {  // both answers take one rung
       const Technology& flow = this->technology(technology.anchor);
       of_asked = answer_from_records(flow, here, Rung::L3);
       of_reference = answer_from_records(flow, there, Rung::L3);

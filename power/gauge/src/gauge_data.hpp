@@ -31,8 +31,8 @@ struct Calibration {
   std::map<std::string, RungError> errors;  // by rung, all held-out samples
   std::map<std::pair<std::string, std::string>, RungError> family_errors;  // those of a family
 
-  /// Whose errors are a unit's: its format's; serial multipliers, repeated additions and the unsigned split have their
-  /// own.
+  /// The family whose errors are a unit's, which is its format; serial multipliers, repeated additions and the unsigned
+  /// split have their own.
   static std::string family(const MacSpec& mac) {
     const std::string formats = name_pair(mac);
     if (mac.structure == Structure::none) return formats + ", repeated additions";
@@ -153,7 +153,8 @@ struct Gauge::Data {
 
   // What answers: gauge.cpp,
   Answer answer_refined(const Question& question) const;
-  /// Which lanes an answer is of that gave none, and what 16 would give; empty where that is no question.
+  /// A note: the lanes of an answer to a question that gave none, and what 16 would give; empty where that is no
+  /// question.
   std::string note_on_lanes(const Question& question) const;
   Answer answer_from_closed_form(const data::Technology& technology, const Question& question) const;
   Answer answer_from_features(const data::Technology& technology, const Question& question, Rung rung,

@@ -6,13 +6,43 @@ from __future__ import annotations
 from systemrdl import AddrmapNode
 
 from ngtools.prose import a_sentence_a_line
-from ngtools.registers.source import MARK, Reg, enums
+from ngtools.registers.source import MARK, Field, Reg, enums
+
+DOUBLE = "64-bit registers"
 
 
 def sentence(text: str | None) -> str:
     text = " ".join((text or "").split())
     text = text[:1].upper() + text[1:]
     return text if not text or text.endswith(".") else text + "."
+
+
+def conditions(reg: Reg) -> list[str]:
+    """Where a register is there, and where it counts."""
+    found = [f"Only if `{reg.exists_if}`."] if reg.exists_if else []
+    return found + ([f"Reads as zero unless `{reg.condition}`."] if reg.condition else [])
+
+
+def field_line(field: Field) -> str:
+    bits = f"{field.low + field.width - 1}:{field.low}" if field.width > 1 else str(field.low)
+    value = field.node.get_property("ng_value", default=None)
+    text = field.node.get_property("desc") + (f" (`{value}`)" if value else "")
+    if field.enum:
+        title = field.enum.type_name
+        text += f": [{title}](#values-of-{title.lower()})"
+    return f"- {bits} `{field.name}`: {text}"
+
+
+def double_words(regs: list[Reg]) -> list[str]:
+    """The registers of 64 bits, each a line; what is the same for all stands above."""
+    shared = conditions(regs[0])
+    if any(conditions(reg) != shared for reg in regs):
+        shared = []
+    out = ["", f"## {DOUBLE}", "", " ".join(["Low word first.", *shared]), ""]
+    for reg in regs:
+        own = [] if shared else conditions(reg)
+        out.append(" ".join([f"- `{reg.name}`: {reg.node.get_property('desc')}", *own]))
+    return out
 
 
 def write(top: AddrmapNode, regs: list[Reg]) -> str:
@@ -23,47 +53,37 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
         f"<!-- {MARK} -->",
         "",
         *[" ".join(paragraph.split()) + "\n" for paragraph in top.get_property("desc").split("\n\n")],
-        f"AXI4-Lite, 32-bit words in {space} bytes. Addresses that are not in the table, and writes to what can only be read, are answered with "
-        "SLVERR and do nothing; so is a write without all four byte strobes where the table says *whole word*. Write-only words read as zero. "
-        "Bits that are not named read as zero and should be written as zero. Reading the low word of a 64-bit register keeps the high word for "
-        "the read after it.",
+        f"AXI4-Lite, 32-bit words in {space} bytes. SLVERR answers an address that is not in the table, or a write to what can only be read, "
+        "and nothing happens. It also answers a write without all four byte strobes to a *command* or *whole word*. The write of a command is "
+        "its action: nothing is stored. A register that is there *only if* a parameter says so is otherwise an address without a register. "
+        "Write-only words read as zero. Bits that are not named read as zero and should be written as zero. Reading the low word of a 64-bit "
+        "register keeps the high word for the read after it.",
         "",
-        "| offset | register | access | after reset | |",
-        "|---|---|---|---|---|",
+        "| offset | register | access | after reset |",
+        "|---|---|---|---|",
     ]
     for reg in regs:
-        access = reg.access + (", whole word" if reg.whole_word else "")
+        access = reg.access + (", command" if reg.command else ", whole word" if reg.whole_word else "")
         reset = "" if reg.reset is None or reg.access == "write only" else f"`0x{reg.reset:08X}`"
         offset = f"`0x{reg.offset:03X}`" + (f", `0x{reg.offset + 4:03X}`" if reg.words == 2 else "")
-        out.append(
-            f"| {offset} | [`{reg.name}`](#{reg.name.lower()}) | {access} | {reset} | {reg.node.get_property('name')} |"
-        )
+        place = reg.name if reg.words == 1 else DOUBLE.replace(" ", "-")
+        out.append(f"| {offset} | [`{reg.name}`](#{place.lower()}) | {access} | {reset} |")
     for reg in regs:
+        if reg.words == 2:
+            continue
         out += ["", f"## {reg.name}", ""]
         if text := sentence(reg.node.get_property("desc")):
             out += [text, ""]
-        if reg.command:
-            out += ["A command: the write is the action, nothing is stored.", ""]
-        if reg.condition:
-            out += [f"Reads as zero unless `{reg.condition}`.", ""]
-        if reg.exists_if:
-            out += [f"Only if `{reg.exists_if}`; else there is no register at this address.", ""]
-        if reg.words == 2:
-            out.append(f"Low word at `0x{reg.offset:03X}`, high word at `0x{reg.offset + 4:03X}`.")
-            continue
-        out += ["| bits | field | meaning |", "|---|---|---|"]
-        for f in reg.fields:
-            bits = f"{f.low + f.width - 1}:{f.low}" if f.width > 1 else str(f.low)
-            value = f.node.get_property("ng_value", default=None)
-            text = f.node.get_property("desc") + (f" (`{value}`)" if value else "")
-            if f.enum:
-                text += ": " + ", ".join(f"{m.value} {m.name}" for m in f.enum)
-            out.append(f"| {bits} | `{f.name}` | {text} |")
+        if said := conditions(reg):
+            out += [" ".join(said), ""]
+        out += [field_line(field) for field in reg.fields]
+    if double := [reg for reg in regs if reg.words == 2]:
+        out += double_words(double)
     for title, members in enums(regs):
-        out += ["", f"## Values of {title}", "", "| value | name | meaning |", "|---|---|---|"]
-        out += [f"| {m.value} | `{m.name}` | {m.rdl_desc} |" for m in members]
-    out += ["", "## Parameters", "", "| parameter | range | meaning |", "|---|---|---|"]
+        out += ["", f"## Values of {title}", ""]
+        out += [f"- {m.value} `{m.name}`: {m.rdl_desc}" for m in members]
+    out += ["", "## Parameters", ""]
     for p in top.get_property("ng_parameters"):
         extra = f", multiples of {p.multiple_of}" if p.multiple_of > 1 else ""
-        out.append(f"| `{p.name}` | {p.least} to {p.most}{extra} | {p.about} |")
+        out.append(f"- `{p.name}`, {p.least} to {p.most}{extra}: {p.about}")
     return a_sentence_a_line("\n".join([*out, ""]))

@@ -52,15 +52,16 @@ struct Transform {
 /// of range, and for a step that the integer matrices cannot hold.
 Transform calibrate_transform(std::span<const float> x, std::span<const std::uint64_t> shape,
                               const TransformOptions& options = {});
-/// The same components under another step, above 0. Throws Error for a step that the integer matrices cannot hold.
+/// The transform under another step, above 0; its components stay. Throws Error for a step that the integer matrices
+/// cannot hold.
 Transform with_step(Transform transform, double step);
 
 /// Bounds on what the integers add to the exact transform of codes of at most `largest` magnitude where nothing is
 /// clipped, in units of the result's codes: a half for rounding it, and what rounding the matrix and bias can do.
 double forward_error_bound(const Transform& transform, double largest = transform_codes);
 double inverse_error_bound(const Transform& transform);
-/// And on the error of a value behind forward and inverse, in units of the map, where nothing was clipped. ReLU makes
-/// none of these larger.
+/// A bound on the error of a value behind forward and inverse, in units of the map, where nothing was clipped. ReLU
+/// makes none of the three bounds larger.
 double error_bound(const Transform& transform, double largest = transform_codes);
 
 /// Codes of a map's components, component after component (of the first group, then the next), each of the map's

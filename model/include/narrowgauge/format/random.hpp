@@ -52,7 +52,7 @@ constexpr int random_lane_bits(int bits) { return bits <= 8 ? 8 : bits <= 16 ? 1
 void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out);
 
 /// The fields of a seed one after the other. Seed and position are the whole state: reading, setting and resuming them
-/// is exact. Field n lies in the block of counter {n / L, 0, 0}, L as above.
+/// is exact. Field n lies in the block of counter {n / L, 0, 0}, L the fields of a block.
 class PhiloxStream {
  public:
   explicit PhiloxStream(std::uint64_t seed, int bits = 8, std::uint64_t position = 0)

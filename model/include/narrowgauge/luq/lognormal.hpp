@@ -44,8 +44,9 @@ double expected_sparsity(std::span<const float> x, float threshold, int random_b
 /// zeros, and sigma is positive and finite. 0 if target == zeros.
 double pruning_threshold(double target, double mean, double sigma, double zeros = 0);
 
-/// The same for a tensor of these statistics: 0 if its zeros are that many already, and where all magnitudes are equal,
-/// sigma 0, the limit. In double: of extreme statistics it may lie beyond FP32. Throws Error unless 0 <= target < 1.
+/// The threshold for a tensor of these statistics: 0 if its zeros are that many already, and where all magnitudes are
+/// equal, sigma 0, the limit. In double: of extreme statistics it may lie beyond FP32. Throws Error unless 0 <= target
+/// < 1.
 double pruning_threshold(double target, const LogStatistics& s);
 
 /// Stochastic pruning: x where |x| >= threshold, else the threshold with the sign of x if and only if floor(|x| /

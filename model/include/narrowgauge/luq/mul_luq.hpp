@@ -73,7 +73,7 @@ constexpr std::uint8_t fp4_to_fp7(unsigned fp4) {
   return static_cast<std::uint8_t>((fp4 >> 3 & 1) << 6 | (fp4 & 7) << 2);
 }
 
-/// The same product on the standard datapath, which the paper compares with: both operands cast to FP7, multiplied,
+/// The FP7 product on the standard datapath, which the paper compares with: both operands cast to FP7, multiplied,
 /// normalized, rounded. Equal to luq_product_fp7 for every pair.
 constexpr std::uint8_t luq_product_standard(unsigned int4, unsigned fp4) {
   return fp7_product(int4_to_fp7(int4), fp4_to_fp7(fp4));

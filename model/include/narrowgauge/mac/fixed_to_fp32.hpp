@@ -38,7 +38,7 @@ constexpr std::uint32_t fixed_to_fp32_bits(__int128 fixed, int lsb_exp, const Su
                     {.overflow = Overflow::ieee});
 }
 
-/// The same as a float.
+/// The sum as a float: fixed_to_fp32_bits() has its bits.
 constexpr float fixed_to_fp32(__int128 fixed, int lsb_exp, const SumFlags& flags = {}) {
   return std::bit_cast<float>(fixed_to_fp32_bits(fixed, lsb_exp, flags));
 }

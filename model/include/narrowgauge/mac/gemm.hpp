@@ -32,7 +32,7 @@ inline EpilogueScales epilogue_scales(float a, float b) {
 
 /// fl(sum * alpha), with NaN as 0x7FC00000. Every engine ends with this.
 float epilogue(float sum, float alpha);
-/// The same for two factors.
+/// The epilogue with two factors, multiplied one after the other.
 float epilogue(float sum, const EpilogueScales& scales);
 
 /// Throws Error if k exceeds nvfp4_max_k in that scheme.

@@ -28,7 +28,7 @@ struct SplitSum {
 /// activations do not qualify, see offset_dot.
 SplitSum split_dot(std::span<const std::int32_t> x, std::span<const std::int32_t> w);
 
-/// The same product of signed activations: x + offset is split, and offset * sum(w), a constant of the output, taken
+/// The dot product of signed activations: x + offset is split, and offset * sum(w), a constant of the output, taken
 /// off. Throws Error if the lengths differ or some x + offset is negative.
 std::int64_t offset_dot(std::span<const std::int32_t> x, std::span<const std::int32_t> w, std::int32_t offset);
 
@@ -82,7 +82,7 @@ constexpr double unsigned_budget(int width) { return 0.5 * width * width + 4.0 *
 /// Mean squared error of a dot product in units of d * Mx^2 * Mw^2 / 144, for uniform weights in [-Mw/2, Mw/2] and
 /// activations in [0, Mx]; without the cross term.
 double pann_error(int x_width, double additions);
-/// The same of the regular uniform quantizer with steps Mx / 2^bx, Mw / 2^bw.
+/// The error of the regular uniform quantizer, in the units of pann_error(), with steps Mx / 2^bx, Mw / 2^bw.
 double uniform_error(int x_width, int w_width);
 
 struct BudgetPoint {

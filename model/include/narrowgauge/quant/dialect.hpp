@@ -29,7 +29,7 @@ enum class ScaleOrder : std::uint8_t {
   divisions,    ///< p = fl(fl(A / B) / V), r = fl(fl(a / V) / p), y = fl(x / fl(s p)): Quartet II
 };
 
-/// Which elements share a block scale.
+/// The elements that share a block scale.
 enum class BlockShape : std::uint8_t {
   row,         ///< 16 (NVFP4) or 32 (MX) along the contraction
   tile_16x16,  ///< 16 along the contraction of 16 vectors; the scale is stored with each of them
@@ -86,7 +86,7 @@ enum class FrontStage : std::uint8_t {
   none,
   mean,    ///< the mean over the vectors is subtracted: front_stage
   rht16,   ///< each 16 times diag(d) H / 4, the exact sum rounded once to BF16
-  rht128,  ///< each 128 times H BF16(128^-1/2), likewise
+  rht128,  ///< each 128 times H BF16(128^-1/2), the exact sum rounded once to BF16
 };
 
 enum class Nonfinite : std::uint8_t {

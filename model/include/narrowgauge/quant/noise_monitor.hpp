@@ -27,7 +27,7 @@ constexpr std::int64_t noise_excess(std::uint32_t magnitude, int frac_bits) {
   return 3 * noise - y * y;
 }
 
-/// The same of a block of at most 16 magnitudes |x| / (s g), times s^2, in
+/// The excess of a block of at most 16 magnitudes |x| / (s g), times s^2, in
 /// units of 2^(-2 frac_bits - 18): `scale` is the UE4M3 code of s, 0 to 127. A
 /// NaN, 127, gives 0. The sum of all blocks of a tensor is positive if and only
 /// if sum x^2 < 3 sum (x - l)(u - x), whatever g is.

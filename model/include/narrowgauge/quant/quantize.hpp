@@ -13,7 +13,7 @@
 
 namespace narrowgauge {
 
-/// Which direction of a row-major matrix is the contraction, along which blocks run.
+/// The direction of a row-major matrix that is the contraction, along which blocks run.
 enum class Axis : std::uint8_t {
   rows,     ///< each row is a vector: A of A x B
   columns,  ///< each column is a vector: B of A x B

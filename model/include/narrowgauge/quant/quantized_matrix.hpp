@@ -35,7 +35,7 @@ constexpr std::size_t block_size(Scheme scheme) { return scheme == Scheme::nvfp4
 /// The format of block scales, of schemes that have them.
 constexpr Format scale_format(Scheme scheme) { return scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0; }
 
-/// Which elements share an FP32 scale. All but `tensor` are for fp8.
+/// The elements that share an FP32 scale. All but `tensor` are for fp8.
 enum class Scaling : std::uint8_t {
   tensor,         ///< all
   vector,         ///< those of one vector: per token (rows of A), per channel (columns of B)

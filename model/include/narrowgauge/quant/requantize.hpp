@@ -31,7 +31,7 @@ enum class ResultFormat : std::uint8_t {
   int4 = format_set::luq,
 };
 
-/// Its name among operands, its scheme and its element, and the magnitude that it holds under a tensor scale of 1.
+/// A result format: name among operands, scheme, element, and the magnitude that it holds under a tensor scale of 1.
 struct ResultFormatDesc {
   ResultFormat format;
   std::string_view name;
@@ -66,7 +66,7 @@ inline bool is_result_scale(ResultFormat format, float scale) {
   if (!std::isfinite(scale) || !(scale >= 0x1p-111F)) return false;
   return format == ResultFormat::nvfp4 || (std::bit_cast<std::uint32_t>(scale) & 0x7FFFFF) == 0;
 }
-/// The same in words, for messages.
+/// The scales that a format takes, in words, for messages.
 inline std::string result_scales_text(ResultFormat format) {
   switch (format) {
     case ResultFormat::nvfp4:

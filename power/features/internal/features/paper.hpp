@@ -22,7 +22,7 @@ struct MacFlips {
   constexpr double multiplier() const { return multiplier_inputs + multiplier_internal; }
   constexpr double accumulator() const { return accumulator_input + accumulator_sum + accumulator_register; }
   constexpr double total() const { return multiplier() + accumulator(); }
-  /// Which part of the flips is at the accumulator's input, 0 to 1.
+  /// The share of the flips at the accumulator's input, 0 to 1.
   constexpr double accumulator_input_share() const { return accumulator_input / total(); }
 };
 
@@ -40,7 +40,7 @@ constexpr MacFlips signed_mac(double weight_bits, double activation_bits, double
           half_product, half_product};
 }
 
-/// The same with both operands unsigned: 0.5 b^2 + 4 b for equal widths, whatever the accumulator's width.
+/// The flips with both operands unsigned: 0.5 b^2 + 4 b for equal widths, whatever the accumulator's width.
 constexpr MacFlips unsigned_mac(double weight_bits, double activation_bits) {
   return signed_mac(weight_bits, activation_bits, weight_bits + activation_bits);
 }

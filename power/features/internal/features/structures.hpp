@@ -68,7 +68,7 @@ struct AccumulatorFlips {
 AccumulatorFlips accumulator_flips(Schedule schedule, int acc_width, std::span<const std::int32_t> x,
                                    std::span<const std::int32_t> w, std::size_t length);
 
-/// The same for PANN's repeated additions in sorted order: x[i] is added |w[i]| times. terms counts all elements, the
+/// The flips of PANN's repeated additions in sorted order: x[i] is added |w[i]| times. terms counts all elements, the
 /// zero weights too, which are skipped.
 AccumulatorFlips repeated_addition_flips(int acc_width, std::span<const std::int32_t> x,
                                          std::span<const std::int32_t> w, std::size_t length);

@@ -92,7 +92,7 @@ struct OperandStream {
 /// cycles < 2.
 Features features_counted(const MacSpec& mac, const OperandStream& stream, unsigned threads = 0);
 
-/// The same as cycles_per_mac(question), of a stream's weights.
+/// Cycles a multiply-accumulate takes, as cycles_per_mac(question) has them, of a stream's weights.
 double cycles_per_mac(const MacSpec& mac, const OperandStream& stream);
 
 /// Bits of a code of operand a or b (`b`). Weights of the unsigned split and of repeated additions are two's complement

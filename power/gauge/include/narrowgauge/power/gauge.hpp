@@ -141,7 +141,7 @@ class Gauge {
  public:
   /// With the data that the library was built with.
   Gauge();
-  /// And with calibrations of one's own besides (files as power/calibration/<technology>.json has them).
+  /// With calibrations of one's own besides the library's data (files as power/calibration/<technology>.json has them).
   explicit Gauge(std::span<const std::filesystem::path> calibrations);
   ~Gauge();
   Gauge(Gauge&&) noexcept;

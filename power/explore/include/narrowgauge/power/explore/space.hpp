@@ -35,7 +35,7 @@ std::span<const NumberFormat> number_formats();
 enum class Sparsity : std::uint8_t { none, two_four, four_eight_pair };
 std::string_view name(Sparsity sparsity);
 
-/// Which operand of a product with weights is the tile's A, whose panels the driver keeps in a bank while B passes:
+/// The operand of a product with weights that is the tile's A, whose panels the driver keeps in a bank while B passes:
 /// `weights` is weight-stationary use of the tile.
 enum class Resident : std::uint8_t { maps, weights };
 std::string_view name(Resident resident);
