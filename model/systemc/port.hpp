@@ -110,4 +110,64 @@ Port<width> port_of_signed(Int128 value) {
   return port_of<width>(words);
 }
 
+/// What a port takes as a number.
+template <class T>
+concept Number = std::integral<T> || std::same_as<T, Int128>;
+
+/// An input of `width` bits.
+template <int width>
+struct In : sc_core::sc_in<Port<width>> {
+  explicit In(const char* name) : sc_core::sc_in<Port<width>>(name) {}
+
+  /// The bits as an unsigned number; width 64 at most.
+  Field<width> value() const {
+    static_assert(width <= 64, "In::value: width must be 64 or less");
+    return static_cast<Field<width>>(this->read());
+  }
+  /// The bits as a two's-complement number; width 2 to 128.
+  auto number() const {
+    using Result = std::conditional_t<width <= 32, std::int32_t, std::conditional_t<width <= 64, std::int64_t, Int128>>;
+    return static_cast<Result>(signed_of<width>(this->read()));
+  }
+  PortWords<width> words() const { return words_of<width>(this->read()); }
+};
+
+/// The `count` equal fields of an input, the first in the low bits, each as a T.
+template <int count, class T = void, int width>
+auto fields(const In<width>& port) {
+  static_assert(width % count == 0, "fields: width must be a multiple of count");
+  const auto found = fields_of<count, width / count>(port.read());
+  if constexpr (std::is_void_v<T>) {
+    return found;
+  } else {
+    std::array<T, found.size()> result;
+    std::transform(found.begin(), found.end(), result.begin(), [](auto field) { return static_cast<T>(field); });
+    return result;
+  }
+}
+
+/// An output of `width` bits.
+template <int width>
+struct Out : sc_core::sc_out<Port<width>> {
+  explicit Out(const char* name) : sc_core::sc_out<Port<width>>(name) {}
+
+  /// The low bits of a number.
+  void operator=(Number auto value) {
+    if constexpr (width == 1) {
+      this->write((value & 1) != 0);
+    } else if constexpr (width <= 64) {
+      this->write(static_cast<Port<width>>(static_cast<std::uint64_t>(value) & ~std::uint64_t{0} >> (64 - width)));
+    } else {
+      this->write(port_of_signed<width>(value));
+    }
+  }
+  /// Equal fields, the first in the low bits.
+  template <class T, std::size_t count>
+  void operator=(const std::array<T, count>& fields) {
+    static_assert(width % count == 0, "Out: width must be a multiple of the number of fields");
+    this->write(port_of_fields<width / static_cast<int>(count)>(fields));
+  }
+  void operator=(const Port<width>& value) requires(width > 64) { this->write(value); }
+};
+
 }  // namespace narrowgauge::systemc

@@ -16,7 +16,8 @@
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
 #                   [VECTORS 20000] [FAULT_VECTORS 5000] [DEEP])
-#       ctest systemc.n         RTL and SystemC module under the same stimulus, every output compared in every cycle
+#       ctest systemc.n         RTL and SystemC module under the same stimulus, every output compared in every cycle; their
+#                               ports are in dut_pins.hpp, which tools/ngtools/pins.py writes
 #             systemc.n.faults  the bench must report every fault that it knows to put into the model; both deep with DEEP
 #       The Verilated unit is that of ng_add_bench(NAME n) where there is one.
 #
@@ -226,12 +227,25 @@ function(ng_add_lockstep)
     set(dut systemc_${arg_NAME}_dut)
     ng_verilate(TARGET ${dut} TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   endif()
+  set(script ${NG_ROOT}tools/ngtools/pins.py)
+  set(pins ${CMAKE_CURRENT_BINARY_DIR}/systemc_${arg_NAME}.dir/dut_pins.hpp)
+  add_custom_command(
+    OUTPUT ${pins}
+    COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --out ${pins} ${arg_SOURCES}
+    DEPENDS ${arg_SOURCES} ${script} ${NG_ROOT}tools/ngtools/systemverilog.py
+    JOB_POOL ng_tools
+    COMMENT "Ports: ${arg_TOP} ${arg_PARAMS}"
+    VERBATIM)
   ng_bench_program(systemc_${arg_NAME} ${dut} ${arg_BENCH} narrowgauge::systemc "${arg_DEFINES}")
+  target_sources(systemc_${arg_NAME} PRIVATE ${pins})
+  target_include_directories(systemc_${arg_NAME} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/systemc_${arg_NAME}.dir
+                                                         ${NG_ROOT}verif/cosim/systemc)
   if(arg_DEEP)
     set_target_properties(systemc_${arg_NAME} ${dut} PROPERTIES EXCLUDE_FROM_ALL ON)
     ng_deep_parameters(parameters top)
     set(run $<TARGET_FILE:systemc_${arg_NAME}>)
-    set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
+    set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH} PYTHON ${script} TARGETS systemc_${arg_NAME} LABELS systemc
+                ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
     ng_deep_test(NAME systemc.${arg_NAME} COMMAND ${run} --vectors ${arg_VECTORS} ${depends}
                  PARAMETERS "${parameters}, ${arg_VECTORS} vectors")
     ng_deep_test(NAME systemc.${arg_NAME}.faults COMMAND ${run} --self-test --vectors ${arg_FAULT_VECTORS} ${depends}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_int_mac and its SystemC module in lock-step, overflows included. Build parameters: NG_A_WIDTH, NG_B_WIDTH,
 // NG_A_SIGNED, NG_B_SIGNED, NG_LANES, NG_ACC_WIDTH, NG_PIPELINED.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/int_mac.hpp"
 
 namespace {
@@ -38,11 +37,7 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   using Module = narrowgauge::systemc::IntMac<params, Core>;
   Module model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
-  auto a = pin<Module::a_width>(dut->a_i, model.a_i);
-  auto b = pin<Module::b_width>(dut->b_i, model.b_i);
-  auto acc = pin<params.acc_width>(dut->acc_o, model.acc_o);
+  Pins pins(both, model);
 
   std::uint64_t wrapped = 0;
   bool large = false, negative = false;
@@ -61,13 +56,13 @@ int run(int argc, char** argv) {
         if (params.b.is_signed) set_bits(b_words, lane * params.b.width, params.b.width, 1U << (params.b.width - 1));
       }
     }
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive(first, !large && bench.rng().chance(0.05));
-    both.drive(a, narrowgauge::systemc::port_of<Module::a_width>(a_words));
-    both.drive(b, narrowgauge::systemc::port_of<Module::b_width>(b_words));
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, !large && bench.rng().chance(0.05));
+    both.drive(pins.a_i, narrowgauge::systemc::port_of<Module::a_width>(a_words));
+    both.drive(pins.b_i, narrowgauge::systemc::port_of<Module::b_width>(b_words));
   };
   both.run(
-      stimulate, [&] { both.same("acc_o", acc); }, [&] { wrapped += large && is_negative() != negative; });
+      stimulate, [&] { both.same(pins); }, [&] { wrapped += large && is_negative() != negative; });
   both.covered("a sum overflowed", wrapped, 1);
   return bench.finish();
 }

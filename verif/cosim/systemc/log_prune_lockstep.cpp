@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_log_prune and its SystemC module in lock-step. Build parameters: NG_LANES, NG_FRAC_BITS, NG_RAND_BITS,
 // NG_COUNT_BITS.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/luq/log_prune.hpp"
 
 namespace {
@@ -40,24 +39,14 @@ int run(int argc, char** argv) {
   using Module = narrowgauge::systemc::LogPrune<params, Core>;
   constexpr int lanes = Module::lanes, random_width = lanes * Module::rand_bits;
   Module model("model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto data_i = pin<16 * lanes>(dut->data_i, model.data_i), data_o = pin<16 * lanes>(dut->data_o, model.data_o);
-  auto last_i = pin(dut->last_i, model.last_i), last_o = pin(dut->last_o, model.last_o);
-  auto threshold = pin<15>(dut->threshold_i, model.threshold_i);
-  auto random = pin<random_width>(dut->rand_i, model.rand_i);
-  auto sum = pin<Module::sum_width>(dut->sum_o, model.sum_o);
-  auto squares = pin<Module::square_width>(dut->squares_o, model.squares_o);
-  auto count = pin<Module::count_width>(dut->count_o, model.count_o);
-  auto zeros = pin<Module::count_width>(dut->zeros_o, model.zeros_o);
-  auto special = pin(dut->special_o, model.special_o);
+  Pins pins(both, model);
 
   std::uint64_t refused = 0, waited = 0, ended = 0, subnormal = 0;
   const auto stimulate = [&](std::uint64_t i) {
-    both.drive(streams, traffic_at(i));
-    both.drive(last_i, bench.rng().chance(0.1));
+    both.drive(pins, traffic_at(i));
+    both.drive(pins.last_i, bench.rng().chance(0.1));
     const auto tau = static_cast<std::uint32_t>(bench.rng().bits(15) % 0x7F80);
-    both.drive(threshold, tau);
+    both.drive(pins.threshold_i, tau);
     std::array<std::uint16_t, static_cast<std::size_t>(lanes)> numbers;
     for (std::uint16_t& x : numbers) {
       const std::uint32_t kind = bench.rng().below(8);
@@ -68,25 +57,18 @@ int run(int argc, char** argv) {
       subnormal += magnitude > 0 && magnitude < 0x80;
       x = static_cast<std::uint16_t>(magnitude | bench.rng().bits(1) << 15);
     }
-    both.drive(data_i, narrowgauge::systemc::port_of_fields<16>(numbers));
+    both.drive(pins.data_i, narrowgauge::systemc::port_of_fields<16>(numbers));
     if (bench.rng().chance(0.3)) {  // words of zero: nothing below the threshold is raised
-      both.drive(random, narrowgauge::systemc::port_of<random_width>({}));
+      both.drive(pins.rand_i, narrowgauge::systemc::port_of<random_width>({}));
     } else {
-      both.drive_random(random);
+      both.drive_random(pins.rand_i);
     }
     waited += dut->valid_o && !dut->ready_i;
     ended += dut->valid_o && dut->last_o;
   };
   const auto compare = [&] {
-    both.same(streams);
-    if (!dut->valid_o) return;
-    both.same("data_o", data_o);
-    both.same("last_o", last_o);
-    both.same("sum_o", sum);
-    both.same("squares_o", squares);
-    both.same("count_o", count);
-    both.same("zeros_o", zeros);
-    both.same("special_o", special);
+    both.same(pins, OnlyWhile(dut->valid_o, pins.data_o, pins.last_o, pins.sum_o, pins.squares_o, pins.count_o,
+                              pins.zeros_o, pins.special_o));
   };
   both.run(stimulate, compare, [&] { refused += !dut->ready_o; });
   both.covered("the queue was full", refused);
