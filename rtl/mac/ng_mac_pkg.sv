@@ -7,7 +7,7 @@ package ng_mac_pkg;
 
   // ng_add_fp32
   localparam int AddCutOrdered = 1;      // it is known which operand leads
-  localparam int AddCutAligned = 2;      // the other operand is shifted
+  localparam int AddCutAligned = 2;      // the smaller operand is shifted
   localparam int AddCutCompared = 4;     // the larger significand is known
   localparam int AddCutAdded = 8;        // sum or difference
   localparam int AddCutCoarse = 16;      // between the halves of the normalizer
@@ -21,7 +21,7 @@ package ng_mac_pkg;
   // ng_scale_fp32
   localparam int ScaleFp32CutOperands = 1;     // before the product
   localparam int ScaleFp32CutParts = 2;        // the four partial products
-  localparam int ScaleFp32CutProduct = 4;      // their sum
+  localparam int ScaleFp32CutProduct = 4;      // the sum of the partial products
   localparam int ScaleFp32CutCoarse = 8;       // between the halves of the normalizer
   localparam int ScaleFp32CutNormalized = 16;  // before the rounding
 
@@ -43,14 +43,14 @@ package ng_mac_pkg;
   // ng_dot_mxfp4
   localparam int DotMxfp4CutNodes = 1;       // in the tree of ng_dot_e2m1
   localparam int DotMxfp4CutDot = 2;         // the dot product
-  localparam int DotMxfp4CutMagnitude = 4;   // its magnitude
+  localparam int DotMxfp4CutMagnitude = 4;   // the magnitude of the dot product
   localparam int DotMxfp4CutNormalized = 8;  // before the rounding
   localparam int DotMxfp4CutShifted = 16;    // in the rounding module
 
   // ng_scale_nvfp4
   localparam int ScaleNvfp4CutSignificand = 1;  // product of the scales' significands
   localparam int ScaleNvfp4CutProduct = 2;      // products with its nibbles
-  localparam int ScaleNvfp4CutSum = 4;          // their sum
+  localparam int ScaleNvfp4CutSum = 4;          // the sum of the nibbles' products
   localparam int ScaleNvfp4CutTerm = 8;         // behind the shift
 
   // ng_dot_nvfp4: its own place, and by how much the places of ng_scale_nvfp4 are shifted up
@@ -62,7 +62,7 @@ package ng_mac_pkg;
   localparam int CellCutDot = 1;          // in the dot products
   localparam int CellCutSignificand = 2;  // product of the scales' significands, one stage earlier
   localparam int CellCutProduct = 4;      // products with its nibbles
-  localparam int CellCutSum = 8;          // their sum
+  localparam int CellCutSum = 8;          // the sum of the nibbles' products
   localparam int CellScaleShift = 1;
 
 endpackage

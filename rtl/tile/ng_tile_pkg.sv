@@ -6,7 +6,7 @@ package ng_tile_pkg;
 
   // Places of CommandCuts.
   localparam int CommandCutFactors = 1;   // the counts of beats and panels, as they come
-  localparam int CommandCutProducts = 2;  // their products, and the beats of the sum
+  localparam int CommandCutProducts = 2;  // the products of the counts, and the beats of the sum
 
   // The two masks in RequantizeCuts of ng_tile, which is QuantizeCuts of ng_tile_requantize.
   localparam int RequantizeBlockCuts = 31;    // Cuts of ng_quantize_nvfp4
@@ -40,7 +40,7 @@ package ng_tile_pkg;
   // What a command has beside compute_t in tiles that requantize.
   typedef struct packed {
     logic [31:0] tensor_scale;
-    logic        relu;         // and before, what is negative becomes +0
+    logic        relu;         // negative sums become +0 before they are quantized
     // the format of results, as a set of formats: at most one, instead of FP32 or BF16
     logic [3:0]  results;
   } requantize_t;
