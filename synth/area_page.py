@@ -20,7 +20,6 @@ Results = dict[str, dict]  # target -> what it counted of one record
 # Cells of the device, by what nextpnr calls them.
 ICE40_CELLS, ECP5_CELLS = "ICESTORM_LC", "TRELLIS_COMB"
 COUNTED = {  # targets without place and route: titles of the columns and keys of the counts
-    "ecp5": (("ECP5 LUT4", "lut4"), ("CCU2C", "ccu2c")),
     "xilinx7": (("LUT6", "lut"), ("CARRY4", "carry4")),
     "generic": (("gates", "gates"),),
 }
@@ -198,12 +197,12 @@ Recipe: {recipe(targets["ecp5_85f"])}.
 
 ## Counts only
 
-- ECP5, without DSP and memories: {recipe(targets["ecp5"])}.
-- Xilinx 7 series, the same: {recipe(targets["xilinx7"])}.
+- Xilinx 7 series, without DSP and memories: {recipe(targets["xilinx7"])}.
 - Generic gates: {recipe(targets["generic"])}.
   A gate has two inputs (AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT), or is an inverter or a 2:1 multiplexer.
 
-Flip-flops are those of ECP5, Xilinx and gates where they differ.
+Flip-flops are those of Xilinx and of gates where they differ.
+The records have counts of ECP5 without DSP and memories, too.
 
 {table(["record", *(title for columns in COUNTED.values() for title, _ in columns), "FF"], counted)}
 """
