@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 import synth
 from ngtools import ngflow
+from ngtools.ngflow import FlowError
 
 PAGE = ngflow.ROOT / "docs" / "area.md"
 Results = dict[str, dict]  # target -> what it counted of one record
@@ -100,6 +101,12 @@ def recipe(target: dict) -> str:
 
 def page() -> str:
     known, units = synth.load_records(), synth.configurations()
+    names = sorted((unit["name"] for unit in synth.load_units()), key=len)
+    for name, (unit, _) in units.items():
+        if unit["name"] != next((other for other in reversed(names) if name.startswith(other)), None):
+            raise FlowError(
+                f'record "{name}" of {unit["top"]} is wrong; expected a name that begins with {unit["name"]}'
+            )
     records = {name: known[name] for name in units if name in known}
     targets = synth.load_targets()
     tools: set[str] = set()
@@ -119,11 +126,10 @@ def page() -> str:
     )
     middle, most = spread(records.values())
     parameters = table(
-        ["record", "module", "parameters"],
+        ["record", "parameters"],
         [
             [
                 f"`{name}`",
-                f"`{record['top']}`",
                 f"`{';'.join(f'{key}={value}' for key, value in record['parameters'].items())}`",
             ]
             for name, record in records.items()
@@ -165,7 +171,8 @@ Each record has used resources, CPU time and peak memory of its runs.
 {longest}
 Tools: {", ".join(sorted(tools)) or "none"}.
 
-A record without parameters here is of the defaults, and its module has its name with `ng_` in front.
+A record's module is `ng_` and the longest name of a [unit](units/README.md) with which the record begins.
+Parameters that are not listed have their defaults.
 
 {parameters}
 
