@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 import synth
 from ngtools import ngflow
+from ngtools.ngflow import FlowError
 
 PAGE = ngflow.ROOT / "docs" / "area.md"
 Results = dict[str, dict]  # target -> what it counted of one record
@@ -20,7 +21,6 @@ Results = dict[str, dict]  # target -> what it counted of one record
 # Cells of the device, by what nextpnr calls them.
 ICE40_CELLS, ECP5_CELLS = "ICESTORM_LC", "TRELLIS_COMB"
 COUNTED = {  # targets without place and route: titles of the columns and keys of the counts
-    "ecp5": (("ECP5 LUT4", "lut4"), ("CCU2C", "ccu2c")),
     "xilinx7": (("LUT6", "lut"), ("CARRY4", "carry4")),
     "generic": (("gates", "gates"),),
 }
@@ -101,6 +101,12 @@ def recipe(target: dict) -> str:
 
 def page() -> str:
     known, units = synth.load_records(), synth.configurations()
+    names = sorted((unit["name"] for unit in synth.load_units()), key=len)
+    for name, (unit, _) in units.items():
+        if unit["name"] != next((other for other in reversed(names) if name.startswith(other)), None):
+            raise FlowError(
+                f'record "{name}" of {unit["top"]} is wrong; expected a name that begins with {unit["name"]}'
+            )
     records = {name: known[name] for name in units if name in known}
     targets = synth.load_targets()
     tools: set[str] = set()
@@ -120,11 +126,10 @@ def page() -> str:
     )
     middle, most = spread(records.values())
     parameters = table(
-        ["record", "module", "parameters"],
+        ["record", "parameters"],
         [
             [
                 f"`{name}`",
-                f"`{record['top']}`",
                 f"`{';'.join(f'{key}={value}' for key, value in record['parameters'].items())}`",
             ]
             for name, record in records.items()
@@ -166,7 +171,8 @@ Each record has used resources, CPU time and peak memory of its runs.
 {longest}
 Tools: {", ".join(sorted(tools)) or "none"}.
 
-A record without parameters here is of the defaults, and its module has its name with `ng_` in front.
+A record's module is `ng_` and the longest name of a [unit](units/README.md) with which the record begins.
+Parameters that are not listed have their defaults.
 
 {parameters}
 
@@ -198,12 +204,12 @@ Recipe: {recipe(targets["ecp5_85f"])}.
 
 ## Counts only
 
-- ECP5, without DSP and memories: {recipe(targets["ecp5"])}.
-- Xilinx 7 series, the same: {recipe(targets["xilinx7"])}.
+- Xilinx 7 series, without DSP and memories: {recipe(targets["xilinx7"])}.
 - Generic gates: {recipe(targets["generic"])}.
   A gate has two inputs (AND, NAND, OR, NOR, XOR, XNOR, ANDNOT, ORNOT), or is an inverter or a 2:1 multiplexer.
 
-Flip-flops are those of ECP5, Xilinx and gates where they differ.
+Flip-flops are those of Xilinx and of gates where they differ.
+The records have counts of ECP5 without DSP and memories, too.
 
 {table(["record", *(title for columns in COUNTED.values() for title, _ in columns), "FF"], counted)}
 """

@@ -45,7 +45,7 @@ void run(bool json) {
     rows.push_back({unit.at("name"), unit.at("does"), unit.contains("systemc") ? "yes" : "no",
                     yes_no(unit.at("benches")), faults(unit), yes_no(unit.at("proofs")), area(unit)});
   }
-  print_table({"unit", "what", "SystemC", "testbench on RTL and netlist", "faults killed", "proof", "iCE40 LUT4"},
+  print_table({"unit", "what", "SystemC", "testbench on RTL and netlist", "mutants killed", "proof", "iCE40 LUT4"},
               rows);
 }
 
@@ -56,12 +56,11 @@ void add_units(CLI::App& app, int& exit_code) {
   CLI::App& command = *app.add_subcommand("units", "The hardware units, how each is verified, and its area");
   command.add_flag("--json", *json, "Print one JSON document, with the files of each unit, and nothing else on stdout");
   command.footer(
-      "  SystemC        a cycle model, in lock-step with the RTL\n"
-      "  testbench      the RTL, and the netlist that synthesis makes of it, run against the golden model\n"
-      "  faults killed  of the injected faults, those that the testbench noticed; those proven to change nothing\n"
-      "                 do not count\n"
-      "  proof          shown for all inputs by a solver\n"
-      "  iCE40 LUT4     as recorded for these parameters; docs/area.md has conditions, recipe and other targets\n"
+      "  SystemC         a cycle model, in lock-step with the RTL\n"
+      "  testbench       the RTL, and the netlist that synthesis makes of it, run against the golden model\n"
+      "  mutants killed  those that the testbench noticed; mutants proven to change nothing do not count\n"
+      "  proof           shown for all inputs by a solver\n"
+      "  iCE40 LUT4      as recorded for these parameters; docs/area.md has conditions, recipe and other targets\n"
       "The data are those of the source tree from which this program was built (tools/ngtools/status.py).\n"
       "\n"
       "Examples:\n"

@@ -47,7 +47,7 @@ module ng_sum_tree #(
         logic         carry, unused_half;
         assign left = gen_level[l-1].gen_node[2*i].sum;
         assign right = gen_level[l-1].gen_node[2*i+1].sum;
-        assign carry = carry_i[Operands-Prev+i];  // so many adders are in the levels below
+        assign carry = carry_i[Operands-Prev+i];  // the levels below have the adders before it
         // The carry-in as a half-unit column: 1/2 + carry/2. One addition, hence one carry chain.
         assign {sum, unused_half} = {left[NodeWidth-2], left, 1'b1}
             + {right[NodeWidth-2], right, carry};

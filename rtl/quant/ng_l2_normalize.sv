@@ -75,7 +75,7 @@ module ng_l2_normalize #(
   );
 
   // ---- x x + s, then x r + -0, which is x r with its own sign where it is zero; then sum_q is 0
-  logic [Bits-2:0] magnitude_q;  // its magnitude, for the square
+  logic [Bits-2:0] magnitude_q;  // the element without its sign, for the square
   logic [31:0]     element, result;
   logic [30:0]     root;  // never negative
   always_ff @(posedge clk_i) magnitude_q <= x_i[Bits-2:0];

@@ -75,7 +75,7 @@ module ng_quantize_eden #(
   logic [31:0]         y_q;       // y, then sum r, then the correction
   logic [31:0]         u_q;       // what is added to a sum
   logic [2:0]          step_q;    // of the sums' last seven additions
-  logic                product_q; // of these: sum q
+  logic                product_q; // the addition is to sum q, else to sum r
   logic                push;
   assign ready_o = state_q == Fill;
   assign push = valid_i & ready_o;

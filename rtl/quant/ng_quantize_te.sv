@@ -25,7 +25,7 @@ module ng_quantize_te (
   input  logic         rst_ni,
   input  logic         valid_i,  // a tensor begins
   output logic         ready_o,  // no table is being made
-  input  logic [30:0]  amax_i,   // its largest magnitude, FP32 without its sign
+  input  logic [30:0]  amax_i,   // the tensor's largest magnitude, FP32 without its sign
   input  logic         en_i,
   input  logic [255:0] a_i,
   output logic [63:0]  codes_o,

@@ -74,7 +74,7 @@ module ng_smooth_channel #(
   // ---- the beat that is worked at, beside the exponents of its channels
   logic [Lanes*16-1:0]   data_q;
   logic [IndexWidth-1:0] place_q;
-  logic                  measures_q;  // its maxima are written at the next edge
+  logic                  measures_q;  // the beat's maxima are written at the next edge
   logic                  fresh_q;
   // the beat before it wrote its word, which the memory does not have yet: rows of one beat
   logic                  again_q;

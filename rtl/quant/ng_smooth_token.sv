@@ -68,7 +68,7 @@ module ng_smooth_token #(
   assign fetch = full_q[read_bank] & (~valid_o | ready_i);
   for (genvar b = 0; b < 2; b++) begin : gen_bank
     logic [IndexWidth-1:0] end_q;    // the last beat of its row
-    logic [7:0]            scale_q;  // and that row's scale
+    logic [7:0]            scale_q;  // scale of the bank's row
     always_ff @(posedge clk_i) if (push & close & (write_bank == 1'(b))) begin
       end_q   <= write_q[IndexWidth-1:0];
       scale_q <= row_max == 8'd0 ? 8'd127 : row_max;

@@ -21,7 +21,7 @@ module ng_tile_activity #(
   input  logic               take_i,
   // 4 bits: the payload of an element is its three lowest bits, else seven
   input  logic               fp4_i,
-  input  logic               int4_i,    // of these INT4: all four; ignored without LUQ in the set
+  input  logic               int4_i,    // INT4: all four bits are payload; ignored without LUQ
   input  logic [Vectors-1:0] enable_i,
   input  logic [Width-1:0]   data_i,
   output logic [63:0]        zeros_o,

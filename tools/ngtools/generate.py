@@ -5,7 +5,7 @@
     tools/ngtools/generate.py --check    compare only; exit code 1 and a diff where one has drifted (ctest -R lint.generated)
 
 They are: the parameter table of each unit's page, the table of families and the count of campaigns in README.md, the count
-of verdicts in docs/limits.md, the tables of units in docs/units/README.md, the cycle models of docs/systemc.md, the named
+of verdicts in docs/limits.md, the tables of units in docs/units/README.md, the named
 tiles (rtl/tile/configurations.json), the energy gauge's units (power/units.json), and the lists of RTL files for FuseSoC
 (narrowgauge.core), Bender (Bender.yml) and everything else (rtl/narrowgauge.f).
 """
@@ -70,35 +70,6 @@ def parameter_table(unit: Unit) -> str:
         places = ", ".join(f"{bit} {place}" for bit, place in enumerate(unit.cuts))
         record = os.path.relpath(unit.rtl.replace(".sv", ".toml"), Path(unit.page).parent)
         lines += ["", f"Bits of `Cuts`: {places}; the [record]({record}) says what their registers hold."]
-    return "\n".join(lines) + "\n"
-
-
-def template_of(path: str, pattern: str) -> str:
-    """`Name<parameters>` of the class whose name matches, as its header declares it."""
-    text = ngflow.strip_comments((ROOT / path).read_text())
-    found = re.search(rf"(?:template\s*<([^;{{}}]*?)>\s*)?(?:class|struct)\s+({pattern})\b[^;]*?\{{", text)
-    if not found:
-        raise FlowError(f"{path}: no class matches {pattern}; expected the cycle model of the unit there")
-    depth, parts = 0, [""]
-    for character in found[1] or "":
-        depth += {"<": 1, ">": -1}.get(character, 0)
-        parts = [*parts, ""] if character == "," and depth == 0 else [*parts[:-1], parts[-1] + character]
-    # A type with a default is for tests.
-    parts = [part for part in parts if part.strip() and not re.match(r"\s*(class|typename)\b.*=", part, re.S)]
-    names = [re.sub(r"\s*=.*", "", part).split()[-1] for part in parts]
-    return found[2] + (f"<{', '.join(names)}>" if names else "")
-
-
-def cycle_models(units: list[Unit]) -> str:
-    lines = ["| unit | module | core |", "|---|---|---|"]
-    for unit in units:
-        if unit.has_cycle_model:
-            name = "".join(part.capitalize() for part in unit.name.split("_"))
-            core = template_of(unit.core, "CutPipeCore" if unit.cuts else name + "Core")
-            module = template_of(unit.systemc, name)
-            same = core in ("CutPipeCore<cuts, Value>", re.sub(r"(<|$)", r"Core\1", module, count=1))
-            cell = "" if same else f"`{core}`"
-            lines.append(f"| [`{unit.top}`](units/{unit.name}.md) | `{module}` | {cell} |")
     return "\n".join(lines) + "\n"
 
 
@@ -190,7 +161,6 @@ def generated(rows_of_units: list[dict]) -> dict[str, str]:
         ),
         "docs/limits.md": between("docs/limits.md", {"deep-tests": status.deep_tests()}),
         "docs/units/README.md": between("docs/units/README.md", {"units": status.tables(rows_of_units)}),
-        "docs/systemc.md": between("docs/systemc.md", {"cycle-models": cycle_models(units)}),
         "narrowgauge.core": fusesoc(files, units, version[1]),
         "Bender.yml": bender(files),
         "rtl/narrowgauge.f": f"// {MARK}\n" + "\n".join(files) + "\n",

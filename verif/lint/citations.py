@@ -53,6 +53,7 @@ MADE_UP = (
     "tests/tools/ledger_test.py",
     "tests/tools/new_unit_test.py",
     "tests/tools/records_test.py",
+    "tests/tools/sanitize_test.py",
     "tools/new_unit.py",
 )
 # Documents that a reader of the repository does not have.

@@ -82,8 +82,6 @@ def write(top: AddrmapNode, regs: list[Reg]) -> str:
     for title, members in enums(regs):
         out += ["", f"## Values of {title}", ""]
         out += [f"- {m.value} `{m.name}`: {m.rdl_desc}" for m in members]
-    out += ["", "## Parameters", ""]
-    for p in top.get_property("ng_parameters"):
-        extra = f", multiples of {p.multiple_of}" if p.multiple_of > 1 else ""
-        out.append(f"- `{p.name}`, {p.least} to {p.most}{extra}: {p.about}")
+    page = f"units/{top.inst_name.removeprefix('ng_')}.md"
+    out += ["", f"The [page of the unit]({page}) has the parameters."]
     return a_sentence_a_line("\n".join([*out, ""]))
