@@ -94,10 +94,10 @@ module ng_add_fp32 #(
   // What goes beside the numbers, from place to place.
   typedef struct packed {
     logic subtract;   // the operands' signs differ
-    logic lead_sign;  // of the operand that leads
-    logic nan;
-    logic inf;
-    logic inf_sign;   // of the infinity, where inf is set
+    logic lead_sign;  // sign of the operand that leads
+    logic nan;        // the sum is NaN
+    logic inf;        // the sum is infinite, unless it is NaN
+    logic inf_sign;   // sign of the infinity, where inf is set
   } beside_t;
   beside_t beside, align_beside, compare_beside, add_beside, sum_beside, coarse_beside;
   assign beside.subtract = subtract;
