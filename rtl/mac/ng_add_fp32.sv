@@ -91,21 +91,29 @@ module ng_add_fp32 #(
   assign lead_sign = x_leads ? x_sign_i : c_i[31];
   assign subtract = x_sign_i ^ c_i[31];
 
-  // Beside the numbers: signs and flags. inf_sign counts where inf is set.
-  logic nan, inf, inf_sign;
-  assign nan = x_nan_i | (c_special & (c_mantissa | (x_inf_i & subtract)));
-  assign inf = x_inf_i | c_special;
-  assign inf_sign = x_inf_i ? x_sign_i : c_i[31];
+  // What goes beside the numbers, from place to place.
+  typedef struct packed {
+    logic subtract;   // the operands' signs differ
+    logic lead_sign;  // sign of the operand that leads
+    logic nan;        // the sum is NaN
+    logic inf;        // the sum is infinite, unless it is NaN
+    logic inf_sign;   // sign of the infinity, where inf is set
+  } beside_t;
+  beside_t beside, align_beside, compare_beside, add_beside, sum_beside, coarse_beside;
+  assign beside.subtract = subtract;
+  assign beside.lead_sign = lead_sign;
+  assign beside.nan = x_nan_i | (c_special & (c_mantissa | (x_inf_i & subtract)));
+  assign beside.inf = x_inf_i | c_special;
+  assign beside.inf_sign = x_inf_i ? x_sign_i : c_i[31];
 
-  logic [4:0] beside;  // subtract, lead_sign, nan, inf, inf_sign
   ng_cut #(
     .Width (2 * Frame + 2 * ExpWidth + 5),
     .Enable(Cuts & ng_mac_pkg::AddCutOrdered)
   ) u_ordered (
     .clk_i,
     .en_i,
-    .d_i  ({lead, other, distance, lead_exp, subtract, lead_sign, nan, inf, inf_sign}),
-    .q_o  ({lead_q, other_q, distance_q, lead_exp_q, beside})
+    .d_i  ({lead, other, distance, lead_exp, beside}),
+    .q_o  ({lead_q, other_q, distance_q, lead_exp_q, align_beside})
   );
 
   // ---- align
@@ -123,50 +131,46 @@ module ng_add_fp32 #(
 
   logic [SumWidth-1:0]        left, right;
   logic signed [ExpWidth-1:0] left_exp;
-  logic                       compare_subtract;
-  logic [3:0]                 compare_beside;
   ng_cut #(
     .Width (2 * Frame + ExpWidth + 6),
     .Enable(Cuts & ng_mac_pkg::AddCutAligned)
   ) u_aligned (
     .clk_i,
     .en_i,
-    .d_i  ({lead_q, aligned, sticky, lead_exp_q, beside}),
-    .q_o  ({left[Frame:1], right[Frame:0], left_exp, compare_subtract, compare_beside})
+    .d_i  ({lead_q, aligned, sticky, lead_exp_q, align_beside}),
+    .q_o  ({left[Frame:1], right[Frame:0], left_exp, compare_beside})
   );
   assign {left[SumWidth-1], left[0], right[SumWidth-1]} = 3'b000;
 
   // ---- add or subtract
   logic [SumWidth-1:0]        add_left, add_right, sum, magnitude, magnitude_q;
   logic signed [ExpWidth-1:0] add_exp, sum_exp;
-  logic                       ahead, add_subtract, sum_ahead, sum_subtract, unused_half;
-  logic [3:0]                 add_beside, sum_beside;
+  logic                       ahead, sum_ahead, unused_half;
   ng_cut #(
     .Width (2 * SumWidth + ExpWidth + 6),
     .Enable(Cuts & ng_mac_pkg::AddCutCompared)
   ) u_compared (
     .clk_i,
     .en_i,
-    .d_i  ({left, right, left >= right, left_exp, compare_subtract, compare_beside}),
-    .q_o  ({add_left, add_right, ahead, add_exp, add_subtract, add_beside})
+    .d_i  ({left, right, left >= right, left_exp, compare_beside}),
+    .q_o  ({add_left, add_right, ahead, add_exp, add_beside})
   );
   // The carry-in as a half-unit column: 1/2 + 1/2. One addition, hence one carry chain.
   assign {sum, unused_half} = {add_left, 1'b1}
-      + {add_right ^ {SumWidth{add_subtract}}, add_subtract & ahead};
-  assign magnitude = sum ^ {SumWidth{add_subtract & ~ahead}};
+      + {add_right ^ {SumWidth{add_beside.subtract}}, add_beside.subtract & ahead};
+  assign magnitude = sum ^ {SumWidth{add_beside.subtract & ~ahead}};
   ng_cut #(
     .Width (SumWidth + ExpWidth + 6),
     .Enable(Cuts & ng_mac_pkg::AddCutAdded)
   ) u_added (
     .clk_i,
     .en_i,
-    .d_i  ({magnitude, ahead, add_exp, add_subtract, add_beside}),
-    .q_o  ({magnitude_q, sum_ahead, sum_exp, sum_subtract, sum_beside})
+    .d_i  ({magnitude, ahead, add_exp, add_beside}),
+    .q_o  ({magnitude_q, sum_ahead, sum_exp, sum_beside})
   );
 
   // ---- normalize
-  logic                        rest, lead_sign_q, nan_q, inf_q, inf_sign_q, subtract_q, ahead_q,
-      sign;
+  logic                        rest, ahead_q, sign;
   logic [24:0]                 sig;
   logic [$clog2(SumWidth)-1:0] shift;
   logic signed [ExpWidth-1:0]  coarse_exp;
@@ -189,10 +193,12 @@ module ng_add_fp32 #(
   ) u_coarse (
     .clk_i,
     .en_i,
-    .d_i  ({sum_exp, sum_ahead, sum_subtract, sum_beside}),
-    .q_o  ({coarse_exp, ahead_q, subtract_q, lead_sign_q, nan_q, inf_q, inf_sign_q})
+    .d_i  ({sum_exp, sum_ahead, sum_beside}),
+    .q_o  ({coarse_exp, ahead_q, coarse_beside})
   );
-  assign sign = inf_q ? inf_sign_q : subtract_q ? sig[24] & (lead_sign_q ^ ~ahead_q) : lead_sign_q;
+  assign sign = coarse_beside.inf ? coarse_beside.inf_sign
+      : coarse_beside.subtract ? sig[24] & (coarse_beside.lead_sign ^ ~ahead_q)
+      : coarse_beside.lead_sign;
 
   // ---- round once
   logic [25:0]                round_sig;
@@ -204,7 +210,8 @@ module ng_add_fp32 #(
   ) u_normalized (
     .clk_i,
     .en_i,
-    .d_i  ({sig, rest, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), nan_q, inf_q, sign & ~nan_q}),
+    .d_i  ({sig, rest, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), coarse_beside.nan,
+        coarse_beside.inf, sign & ~coarse_beside.nan}),
     .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
   );
   ng_round_pack #(

@@ -63,19 +63,27 @@ module ng_scale_fp32 #(
   assign a_exp = {a_field[7:1], a_field[0] | ~a_normal};
   assign b_exp = {b_field[7:1], b_field[0] | ~b_normal};
 
-  logic                       nan, inf, nan_p, inf_p, sign_p, nan_q, inf_q, sign_q, nan_qq, inf_qq,
-      sign_qq;
-  logic signed [ExpWidth-1:0] top_exp, top_exp_p, top_exp_q, top_exp_qq;
-  assign inf = a_special | b_special;
+  // What goes beside the product, from place to place.
+  typedef struct packed {
+    logic signed [ExpWidth-1:0] top_exp;  // exponent of the product's top bit
+    logic                       nan;
+    logic                       inf;
+    logic                       sign;     // 0 where nan is set
+  } beside_t;
+  beside_t beside, parts_beside, product_beside, coarse_beside;
+  logic    nan;
+  assign beside.inf = a_special | b_special;
   assign nan = (a_special & (a_mantissa | ~(b_normal | b_mantissa)))
       | (b_special & (b_mantissa | ~(a_normal | a_mantissa)));
-  assign top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
+  assign beside.top_exp = ExpWidth'(a_exp) + ExpWidth'(b_exp) - ExpWidth'(2 * 127 - 1);
+  assign beside.nan = nan;
+  assign beside.sign = mul_sign & ~nan;
 
   // ---- exact product, how far it may be shifted
   localparam int Ahead = 25;
   logic signed [ExpWidth-1:0] room;
   logic [6:0]                 limit, limit_q;
-  assign room = top_exp_p + ExpWidth'(Ahead + 126);
+  assign room = parts_beside.top_exp + ExpWidth'(Ahead + 126);
   assign limit = room[ExpWidth-1] ? '0 : room[6:0] | {7{|room[ExpWidth-2:7]}};
   logic [31:0] low_d, low;
   logic [23:0] a_low_d, b_low_d, a_low, b_low;  // times the upper bits of the other
@@ -101,8 +109,8 @@ module ng_scale_fp32 #(
   ) u_flags (
     .clk_i,
     .en_i,
-    .d_i  ({top_exp, nan, inf, mul_sign & ~nan}),
-    .q_o  ({top_exp_p, nan_p, inf_p, sign_p})
+    .d_i  (beside),
+    .q_o  (parts_beside)
   );
   ng_cut #(
     .Width (58 + ExpWidth),
@@ -110,8 +118,8 @@ module ng_scale_fp32 #(
   ) u_product (
     .clk_i,
     .en_i,
-    .d_i  ({product, limit, top_exp_p, nan_p, inf_p, sign_p}),
-    .q_o  ({product_q, limit_q, top_exp_q, nan_q, inf_q, sign_q})
+    .d_i  ({product, limit, parts_beside}),
+    .q_o  ({product_q, limit_q, product_beside})
   );
 
   // ---- normalized
@@ -138,10 +146,10 @@ module ng_scale_fp32 #(
   ) u_coarse (
     .clk_i,
     .en_i,
-    .d_i  ({top_exp_q, nan_q, inf_q, sign_q}),
-    .q_o  ({top_exp_qq, nan_qq, inf_qq, sign_qq})
+    .d_i  (product_beside),
+    .q_o  (coarse_beside)
   );
-  assign exponent = top_exp_qq + ExpWidth'(Ahead) - ExpWidth'(shift);
+  assign exponent = coarse_beside.top_exp + ExpWidth'(Ahead) - ExpWidth'(shift);
 
   // ---- rounded once
   logic [25:0]                round_sig;
@@ -153,7 +161,7 @@ module ng_scale_fp32 #(
   ) u_normalized (
     .clk_i,
     .en_i,
-    .d_i  ({sig, sticky, exponent, nan_qq, inf_qq, sign_qq}),
+    .d_i  ({sig, sticky, exponent, coarse_beside.nan, coarse_beside.inf, coarse_beside.sign}),
     .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
   );
   ng_round_pack #(

@@ -53,22 +53,26 @@ module ng_scale_nvfp4 #(
   assign b_significand = {b_normal, b_scale_i[2:0]};
   assign significand = a_significand * b_significand;
 
-  logic [4:0] shift;
-  assign shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal}
+  // What goes beside the product, from place to place.
+  typedef struct packed {
+    logic [4:0] shift;  // sum of the exponents
+    logic       nan;    // either scale is NaN
+  } beside_t;
+  beside_t beside, significand_beside, product_beside, sum_beside;
+  assign beside.nan = nan;
+  assign beside.shift = {1'b0, a_scale_i[6:4], a_scale_i[3] | ~a_normal}
       + {1'b0, b_scale_i[6:4], b_scale_i[3] | ~b_normal};
 
   logic signed [12:0] dot_q;
   logic        [7:0]  significand_q;
-  logic        [4:0]  shift_q;
-  logic               nan_q;
   ng_cut #(
     .Width (27),
     .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutSignificand)
   ) u_significand (
     .clk_i,
     .en_i,
-    .d_i  ({dot_i, significand, shift, nan}),
-    .q_o  ({dot_q, significand_q, shift_q, nan_q})
+    .d_i  ({dot_i, significand, beside}),
+    .q_o  ({dot_q, significand_q, significand_beside})
   );
 
   // ---- products with the nibbles
@@ -91,22 +95,18 @@ module ng_scale_nvfp4 #(
   end
 
   logic signed [16:0] low_q, high_q;
-  logic        [4:0]  shift_qq;
-  logic               nan_qq;
   ng_cut #(
     .Width (40),
     .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutProduct)
   ) u_product (
     .clk_i,
     .en_i,
-    .d_i  ({gen_nibble[0].product, gen_nibble[1].product, shift_q, nan_q}),
-    .q_o  ({low_q, high_q, shift_qq, nan_qq})
+    .d_i  ({gen_nibble[0].product, gen_nibble[1].product, significand_beside}),
+    .q_o  ({low_q, high_q, product_beside})
   );
 
   // ---- their sum
   logic signed [19:0] product, product_q;
-  logic        [4:0]  shift_qqq;
-  logic               nan_qqq;
   assign product = 20'(low_q) + {high_q[15:0], 4'b0};
   ng_cut #(
     .Width (26),
@@ -114,20 +114,20 @@ module ng_scale_nvfp4 #(
   ) u_sum (
     .clk_i,
     .en_i,
-    .d_i  ({product, shift_qq, nan_qq}),
-    .q_o  ({product_q, shift_qqq, nan_qqq})
+    .d_i  ({product, product_beside}),
+    .q_o  ({product_q, sum_beside})
   );
 
   // ---- shifted
   logic signed [49:0] shifted;
-  assign shifted = 50'(product_q) << shift_qqq;
+  assign shifted = 50'(product_q) << sum_beside.shift;
   ng_cut #(
     .Width (49),
     .Enable(Cuts & ng_mac_pkg::ScaleNvfp4CutTerm)
   ) u_term (
     .clk_i,
     .en_i,
-    .d_i  ({shifted[49:2], nan_qqq}),
+    .d_i  ({shifted[49:2], sum_beside.nan}),
     .q_o  ({term_o, nan_o})
   );
 
