@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names for the cuts (docs/cuts.md) of the quantizers: each constant is the bit of the unit's mask
-// that puts registers at the place.
+// What travels between the quantizers' modules, and names for the quantizers' cuts (docs/cuts.md):
+// each of those constants is the bit of the unit's mask that puts registers at the place.
 package ng_quant_pkg;
+
+  // What ng_nvfp4_block gives to the elements of a block. Inverted is what is named minus.
+  typedef struct packed {
+    logic [8:0]   minus_near;  // of base - 1 - RandBits
+    logic [2:0]   minus_sig;   // scale times g is (1 + sig / 8) 2^(base - 127)
+    logic [1:0]   ties;        // x is beyond a threshold that it equals: 4th and 6th; 2nd
+    logic [104:0] minus;       // thresholds, the lowest in the low bits
+    logic         stochastic;  // codes are rounded stochastically
+    logic         live;        // the scale is neither 0 nor NaN
+    logic [7:0]   scale;       // UE4M3 code
+  } nvfp4_block_t;
+
   // A unit uses those of its own places.
   // verilator lint_off UNUSEDPARAM
 
