@@ -14,7 +14,24 @@ package ng_quant_pkg;
     logic [7:0]   scale;       // UE4M3 code
   } nvfp4_block_t;
 
-  // A unit uses those of its own places.
+  // What ng_quantize_4over6_folded keeps of a block until one of both scales is chosen.
+  typedef struct packed {
+    logic       live6;   // the scale for 6 is not 0
+    logic       differ;  // the scales are not the same
+    logic [7:0] scale6;  // UE4M3 codes: of the scale for 6
+    logic [7:0] scale4;  // of the scale for 4
+  } four_six_choice_t;
+
+  // What ng_quantize_4over6_folded keeps of a block until the sums of its elements are complete.
+  typedef struct packed {
+    logic             top6;     // the significand of the scale for 6 times g has bit 27
+    logic [2:0]       factor6;  // significand of the scale for 6, less 8
+    logic [2:0]       factor4;  // significand of the scale for 4, less 8
+    logic             delta;    // the exponent of the scale for 4 is higher by one
+    four_six_choice_t choice;
+  } four_six_block_t;
+
+  // A unit uses the cuts of its own places.
   // verilator lint_off UNUSEDPARAM
 
   // ng_quantize_nvfp4
