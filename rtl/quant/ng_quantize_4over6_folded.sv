@@ -113,7 +113,7 @@ module ng_quantize_4over6_folded #(
     .Width(Lanes * 16),
     .Depth(1 << WaitBits)
   ) u_numbers (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (take),
     .waddr_i(write_q),
     .wdata_i(a_i),
@@ -414,7 +414,7 @@ module ng_quantize_4over6_folded #(
     .Step  (Beats),
     .Tokens(Tokens)
   ) u_block_term (
-    .clk_i  (clk_i),
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
     .d_i    (block_q),
@@ -427,7 +427,7 @@ module ng_quantize_4over6_folded #(
     .Step  (Beats),
     .Tokens(Tokens)
   ) u_block_weigh (
-    .clk_i  (clk_i),
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
     .d_i    (block_term),
@@ -440,7 +440,7 @@ module ng_quantize_4over6_folded #(
     .Step  (Beats),
     .Tokens(Tokens)
   ) u_choice (
-    .clk_i  (clk_i),
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
     .d_i    (block_weigh.choice),
@@ -453,7 +453,7 @@ module ng_quantize_4over6_folded #(
     .Step  (Beats),
     .Tokens(Tokens)
   ) u_g (
-    .clk_i  (clk_i),
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
     .d_i    (g_sig_q[22:0]),
@@ -680,7 +680,7 @@ module ng_quantize_4over6_folded #(
     .Width(7 * Lanes),
     .Depth(1 << CodeBits)
   ) u_codes (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (enable),
     .waddr_i(code_write_q),
     .wdata_i(candidates_q),
@@ -696,13 +696,13 @@ module ng_quantize_4over6_folded #(
   ng_fifo2 #(
     .Width(4 * Lanes + 9)
   ) u_out (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(give_q),
     .ready_o(enable),
     .data_i ({codes, chosen_q, token[Give+Beats-1]}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({codes_o, scale_o, last_o})
   );
 

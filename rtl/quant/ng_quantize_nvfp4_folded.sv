@@ -96,14 +96,14 @@ module ng_quantize_nvfp4_folded #(
     ng_nvfp4_block #(
       .RandBits(RandBits)
     ) u_block (
-      .clk_i         (clk_i),
-      .rst_ni        (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i       (valid_i & last & (enters == 1'(u))),
       .ready_o       (block_ready[u]),
       .minus_amax_i  (gen_largest[Lanes/Groups-1].minus_amax),
       .amax_i        (other),
-      .tensor_scale_i(tensor_scale_i),
-      .stochastic_i  (stochastic_i),
+      .tensor_scale_i,
+      .stochastic_i,
       .valid_o       (valid),
       .ready_i       (take & (out == 1'(u))),
       .block_o       (results),
@@ -151,7 +151,7 @@ module ng_quantize_nvfp4_folded #(
     .Width(Lanes * (16 + RandBits)),
     .Depth(1 << PlaceBits)
   ) u_ring (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(write_q),
     .wdata_i({rand_i, a_i}),
@@ -208,7 +208,7 @@ module ng_quantize_nvfp4_folded #(
     ng_quantize_nvfp4_folded_lane #(
       .RandBits(RandBits)
     ) u_lane (
-      .clk_i        (clk_i),
+      .clk_i,
       .en_i         (enable),
       .x_i          (x[16*i +: 16]),
       .rand_i       (random[RandBits*i +: RandBits]),
