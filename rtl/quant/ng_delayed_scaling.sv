@@ -92,7 +92,7 @@ module ng_delayed_scaling #(
       .Width(31),
       .Depth(History)
     ) u_maxima (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (take),
       .waddr_i(write_q),
       .wdata_i(amax_i),
@@ -157,8 +157,8 @@ module ng_delayed_scaling #(
     ng_div_fp32 #(
       .Saturate(HasMargin ? 0 : 1)  // a margin would make a smaller number of FLT_MAX
     ) u_div (
-      .clk_i  (clk_i),
-      .rst_ni (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i(state_q == Decide),  // where there is none, it is idle again before the next
       .ready_o(unused_ready),
       .a_i    (TensorScale ? {1'b0, max_q} : Constant),

@@ -83,8 +83,8 @@ module ng_fp8_adam (
   logic [31:0] root, quotient;
   assign v_plain = (|moment_v_q[30:0]) & ~(&moment_v_q[30:23]);
   ng_rsqrt_fp32 u_rsqrt (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(state_q == CodeM),
     .ready_o(unused_root_ready),
     .a_i    (moment_v_q),
@@ -93,8 +93,8 @@ module ng_fp8_adam (
     .y_o    (root)
   );
   ng_div_fp32 u_div (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(state_q == Divide),
     .ready_o(unused_quotient_ready),
     .a_i    (gradient_q),

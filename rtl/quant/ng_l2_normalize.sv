@@ -65,7 +65,7 @@ module ng_l2_normalize #(
     .Width(Bits),
     .Depth(MaxElements)
   ) u_row (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(write_q),
     .wdata_i(x_i),
@@ -98,8 +98,8 @@ module ng_l2_normalize #(
   logic unused_ready, unused_sign, root_valid, left;
   assign left = last_o & ready_i;
   ng_rsqrt_fp32 u_rsqrt (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(state_q == Root),
     .ready_o(unused_ready),
     .a_i    ({1'b0, sum_q}),

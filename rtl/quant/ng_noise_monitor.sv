@@ -98,8 +98,8 @@ module ng_noise_monitor #(
     .TermWidth(TermWidth),
     .AccWidth (AccWidth)
   ) u_acc (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(valid_q),
     .first_i(first_q),
     .term_i (term),

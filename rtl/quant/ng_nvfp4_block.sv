@@ -5,9 +5,10 @@
 // keeps a block for four cycles and has one adder.
 //
 //   normalize  M = 3 s; A is doubled until A 2^17 is at least M, or by less than M / 48 below it,
-//              at most twice; then it is below 2 M divide     restoring division of A by M, a bit
-//              of the quotient a cycle: 8 + f, or as many bits as a subnormal scale has scale
-//              twice the rest against M rounds to nearest even; S = (8 + mantissa) s, a row a cycle
+//              at most twice; then it is below 2 M
+//   divide     restoring division of A by M, a bit of the quotient a cycle: 8 + f, or as many bits
+//              as a subnormal scale has
+//   scale      twice the rest against M rounds to nearest even; S = (8 + mantissa) s, a row a cycle
 //   threshold  X = S, 3 S, 5 S, 7 S; each becomes one, two or three thresholds, BF16 codes
 //   waiting    for whoever takes thresholds and scale
 //
@@ -16,7 +17,7 @@
 //                  below them if it is at least as large, beyond the others if it is larger
 //   stochastic_i   1/2 1 3/2 2 3 4 6, the numbers of E2M1; x goes beyond them if it is at least as
 //                  large. X is S, S, 3 S, 2 S
-// Thresholds are cut to BF16. Where nothing fell off, `ties_o` says that x is beyond one that it
+// Thresholds are cut to BF16. Where nothing fell off, `ties` says that x is beyond one that it
 // equals: to nearest where the tie goes up; stochastically it does not matter, for a number that
 // lies a whole step above l goes up under every random word.
 //
@@ -37,26 +38,19 @@ module ng_nvfp4_block #(
   parameter int RandBits = 8,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
 ) (
-  input  logic                 clk_i,
-  input  logic                 rst_ni,
-  input  logic                 valid_i,
-  output logic                 ready_o,
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       valid_i,
+  output logic                       ready_o,
   // the larger of both is A; inverted, as all that is named minus
-  input  logic [14:0]          minus_amax_i,
-  input  logic [14:0]          amax_i,
-  input  logic [31:0]          tensor_scale_i,
-  input  logic                 stochastic_i,
-  output logic                 valid_o,
-  input  logic                 ready_i,
-  output logic [7:0]           scale_o,
-  output logic                 live_o,        // it is neither 0 nor NaN
-  output logic                 stochastic_o,
-  output logic [104:0]         minus_o,       // thresholds, the lowest in the low bits
-  // of the second; of the fourth and the sixth; the others have none
-  output logic [1:0]           ties_o,
-  output logic [2:0]           minus_sig_o,   // scale times g is (1 + sig / 8) 2^(base - 127)
-  output logic [CountBits-1:0] minus_base_o,  // of base - 1
-  output logic [8:0]           minus_near_o   // of base - 1 - RandBits
+  input  logic [14:0]                minus_amax_i,
+  input  logic [14:0]                amax_i,
+  input  logic [31:0]                tensor_scale_i,
+  input  logic                       stochastic_i,
+  output logic                       valid_o,
+  input  logic                       ready_i,
+  output ng_quant_pkg::nvfp4_block_t block_o,
+  output logic [CountBits-1:0]       minus_base_o     // of base - 1, inverted
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
@@ -237,8 +231,8 @@ module ng_nvfp4_block #(
   logic [7:0]  scale4_q;
   logic        live4_q, stochastic4_q;
   assign x =
-      // ng-no-fault: a stochastic scale is a power of two, so that the low 23 bits of s4_q are 0, or the
-      //   block is not live and nobody reads x; the prover does not know
+      // ng-no-fault: a stochastic scale is a power of two, so that the low 23 bits of s4_q are 0,
+      //   or the block is not live and nobody reads x; the prover does not know
       stochastic4_q & step_q[1] ? {2'b0, s4_q, 1'b0} :
       x_q + {2'b0, s4_q, 1'b0};
   always_ff @(posedge clk_i) begin
@@ -260,6 +254,14 @@ module ng_nvfp4_block #(
   logic        any, tie;
   logic [18:0] unused_any;
   logic [7:0]  minus_exp, minus_exp1, minus_exp2;
+
+  // what waits
+  logic [104:0] minus_q;
+  logic [1:0]   ties_q;
+  logic [8:0]   minus_near_q;
+  logic [2:0]   minus_sig5_q;
+  logic [7:0]   scale5_q;
+  logic         live5_q, stochastic5_q;
   assign {any, unused_any} = {1'b0, x_q[18:0]} + {1'b0, 19'h7FFFF};
   always_comb begin
     if (x_q[30]) begin
@@ -291,27 +293,28 @@ module ng_nvfp4_block #(
   always_ff @(posedge clk_i) begin
     if (move) begin
       unique case (step_q)
-        2'd0: minus_o[0 +: 15] <= {minus_exp, ~mantissa};
-        2'd1: begin minus_o[15 +: 15] <= {minus_exp, ~mantissa}; ties_o[0] <= tie; end
+        2'd0: minus_q[0 +: 15] <= {minus_exp, ~mantissa};
+        2'd1: begin minus_q[15 +: 15] <= {minus_exp, ~mantissa}; ties_q[0] <= tie; end
         2'd2: begin
-          minus_o[30 +: 15] <= {minus_exp, ~mantissa};
-          minus_o[60 +: 15] <= {minus_exp1, ~mantissa};
-          minus_o[90 +: 15] <= {minus_exp2, ~mantissa};
+          minus_q[30 +: 15] <= {minus_exp, ~mantissa};
+          minus_q[60 +: 15] <= {minus_exp1, ~mantissa};
+          minus_q[90 +: 15] <= {minus_exp2, ~mantissa};
         end
         2'd3: begin
-          minus_o[45 +: 15] <= {minus_exp, ~mantissa};
-          minus_o[75 +: 15] <= {minus_exp1, ~mantissa};
-          ties_o[1]         <= tie;
+          minus_q[45 +: 15] <= {minus_exp, ~mantissa};
+          minus_q[75 +: 15] <= {minus_exp1, ~mantissa};
+          ties_q[1]         <= tie;
         end
       endcase
     end
     if (tick) begin
-      scale_o      <= scale4_q;
-      live_o       <= live4_q;
-      stochastic_o <= stochastic4_q;
-      minus_sig_o  <= minus_sig4_q;
-      minus_base_o <= minus_base4_q[CountBits-1:0] + CountBits'(8);
-      minus_near_o <= minus_base4_q + 9'(8 + RandBits);
+      scale5_q      <= scale4_q;
+      live5_q       <= live4_q;
+      stochastic5_q <= stochastic4_q;
+      minus_sig5_q  <= minus_sig4_q;
+      minus_base_o  <= minus_base4_q[CountBits-1:0] + CountBits'(8);
+      minus_near_q  <= minus_base4_q + 9'(8 + RandBits);
     end
   end
+  assign block_o = {minus_near_q, minus_sig5_q, ties_q, minus_q, stochastic5_q, live5_q, scale5_q};
 endmodule

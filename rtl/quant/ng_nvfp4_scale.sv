@@ -94,8 +94,8 @@ module ng_nvfp4_scale #(
     .Width (78),
     .Enable(Cut ? 1 : 0)
   ) u_cut (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({g_sig_i, g_exp_i, divisor, a_wide, f_low, field, largest, zero, nan}),
     .q_o  ({g_sig_q, g_exp_q, divisor_q, a_wide_q, frac_q, field_q, largest_q, zero_q, nan_q})
   );
@@ -110,11 +110,11 @@ module ng_nvfp4_scale #(
     .largest_i(largest_q),
     .zero_i   (zero_q),
     .nan_i    (nan_q),
-    .scale_o  (scale_o),
-    .live_o   (live_o),
-    .factor_o (factor_o),
-    .s_o      (s_o),
-    .s_exp_o  (s_exp_o)
+    .scale_o,
+    .live_o,
+    .factor_o,
+    .s_o,
+    .s_exp_o
   );
 
   logic unused;

@@ -30,35 +30,13 @@ module ng_nvfp4_scale_round (
   logic [3:0] midpoint;  // T - 16
   logic [3:0] n_low;     // N
   logic [3:0] n_unit;    // 2^d; 0 for 16
-  always_comb begin
-    midpoint = {frac_i, 1'b1};
-    n_low = {1'b1, frac_i};
-    n_unit = 4'd1;
-    if (field_i[4]) begin
-      unique case (field_i[1:0])
-        2'd3: begin
-          midpoint = {frac_i[2:1], 2'b10};
-          n_low = {2'b01, frac_i[2:1]};
-          n_unit = 4'd2;
-        end
-        2'd2: begin
-          midpoint = {frac_i[2], 3'b100};
-          n_low = {3'b001, frac_i[2]};
-          n_unit = 4'd4;
-        end
-        2'd1: begin
-          midpoint = 4'b1000;
-          n_low = 4'd1;
-          n_unit = 4'd8;
-        end
-        2'd0: begin
-          midpoint = 4'b0000;
-          n_low = 4'd0;
-          n_unit = 4'd0;
-        end
-      endcase
-    end
-  end
+  ng_nvfp4_candidates u_candidates (
+    .frac_i,
+    .field_i,
+    .midpoint_o(midpoint),
+    .low_o     (n_low),
+    .unit_o    (n_unit)
+  );
 
   logic [30:0] t_m, left;
   logic        round_up;

@@ -56,7 +56,7 @@ module ng_quantize_4over6 #(
     .Lanes(16),
     .Width(16)
   ) u_amax (
-    .a_i   (a_i),
+    .a_i,
     .amax_o(amax)
   );
   assign g_bad = tensor_scale_i[31] | (&tensor_scale_i[30:23]) | ~(|tensor_scale_i[30:27]);
@@ -68,8 +68,8 @@ module ng_quantize_4over6 #(
     .Width (303),
     .Enable(Cuts & ng_quant_pkg::FourSixCutAmax)
   ) u_cut_amax (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_i, amax, tensor_scale_i[30:0], g_bad}),
     .q_o  ({block_q, amax_q, tensor_q, g_bad_q})
   );
@@ -77,8 +77,8 @@ module ng_quantize_4over6 #(
     .Width (279),
     .Enable(Cuts & ng_quant_pkg::FourSixCutEstimate)
   ) u_cut_estimate (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_q, tensor_q[22:0]}),
     .q_o  ({block_qq, g_qq})
   );
@@ -86,8 +86,8 @@ module ng_quantize_4over6 #(
     .Width (279),
     .Enable(Cuts & ng_quant_pkg::FourSixCutScales)
   ) u_cut_scales (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_qq, g_qq}),
     .q_o  ({block_qqq, g_qqq})
   );
@@ -95,8 +95,8 @@ module ng_quantize_4over6 #(
     .Width (279),
     .Enable(Cuts & ng_quant_pkg::FourSixCutBounds)
   ) u_cut_bounds (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_qqq, g_qqq}),
     .q_o  ({block_qqqq, g_qqqq})
   );
@@ -113,8 +113,8 @@ module ng_quantize_4over6 #(
       .Largest(c == 0 ? 6 : 4),
       .Cut    ((Cuts & ng_quant_pkg::FourSixCutEstimate) != 0)
     ) u_scale (
-      .clk_i   (clk_i),
-      .en_i    (en_i),
+      .clk_i,
+      .en_i,
       .amax_i  (amax_q),
       .g_sig_i ({1'b1, tensor_q[22:0]}),
       .g_exp_i (tensor_q[30:23]),
@@ -129,8 +129,8 @@ module ng_quantize_4over6 #(
       .Width (50),
       .Enable(Cuts & ng_quant_pkg::FourSixCutScales)
     ) u_cut_scale (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  ({live, factor, scale, sig, s_exp}),
       .q_o  ({live_q, factor_q, scale_q, sig_q, s_exp_q})
     );
@@ -153,8 +153,8 @@ module ng_quantize_4over6 #(
       .Width (54),
       .Enable(Cuts & ng_quant_pkg::FourSixCutBounds)
     ) u_cut_bound (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  ({live_q, factor_q, scale_q, halved, bounds_n, least[8:0], s_exp_q[0], sig_q[27]}),
       .q_o  ({live_qq, factor_qq, scale_qq, halved_q, bounds_nq, least_q, odd_q, top_q})
     );
@@ -208,8 +208,8 @@ module ng_quantize_4over6 #(
     .Width (353),
     .Enable(Cuts & ng_quant_pkg::FourSixCutCandidates)
   ) u_cut_candidates (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({elements, g_qqqq, gen_scale[0].scale_qq, gen_scale[1].scale_qq, gen_scale[0].live_qq,
         delta, top,
             gen_scale[0].scale_qq != gen_scale[1].scale_qq, gen_scale[0].factor_qq,
@@ -288,8 +288,8 @@ module ng_quantize_4over6 #(
     .Width (197),
     .Enable(Cuts & ng_quant_pkg::FourSixCutSums)
   ) u_cut_sums (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({both, g_qqqqq, scale6_q, scale4_q, live6_q, delta_q, top_q, differ_q, factor6_q,
         factor4_q, v_sum, w6_sum, w4_sum}),
     .q_o  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, delta_qq, top_qq, differ_qq,
@@ -321,8 +321,8 @@ module ng_quantize_4over6 #(
     .Width (187),
     .Enable(Cuts & ng_quant_pkg::FourSixCutBalance)
   ) u_cut_balance (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({both_q, g_qqqqqq, scale6_qq, scale4_qq, live6_qq, top_qq, differ_qq, v_sum_q, t_term}),
     .q_o  ({both_qq, g_qqqqqqq, scale6_qqq, scale4_qqq, live6_qqq, top_qqq, differ_qqq, v_qq,
         t_term_q})
@@ -356,8 +356,8 @@ module ng_quantize_4over6 #(
     .Width (72),
     .Enable(Cuts & ng_quant_pkg::FourSixCutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, four ? scale4_qqq : scale6_qqq}),
     .q_o  ({codes_o, scale_o})
   );

@@ -82,22 +82,27 @@ module ng_quantize_4over6_folded #(
   localparam int WaitBits = BeatBits + (Lanes == 4 ? 2 : 1);
   logic                enable, take, last, come, come_last, run_q, give_q;
   logic [Tokens-1:0]   token;
-  logic [Tokens-1:1]   token_q;
   logic [WaitBits-1:0] write_q, read_q;
   logic [Lanes*16-1:0] beat;
   assign ready_o = enable;
   assign take = valid_i & enable;
   assign last = &write_q[BeatBits-1:0];
-  assign token = {token_q, come_last};
+  ng_valid_pipe #(
+    .Depth(Tokens - 1)
+  ) u_token (
+    .clk_i,
+    .rst_ni,
+    .en_i   (enable),
+    .valid_i(come_last),
+    .valid_o(token)
+  );
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      token_q <= '0;
       write_q <= '0;
       read_q  <= '0;
       run_q   <= 1'b0;
       give_q  <= 1'b0;
     end else if (enable) begin
-      token_q <= token[Tokens-2:0];
       if (valid_i) write_q <= write_q + WaitBits'(1);
       if (run_q) read_q <= read_q + WaitBits'(1);
       run_q  <= token[Read-1] | (run_q & ~token[Read+Beats-1]);
@@ -108,7 +113,7 @@ module ng_quantize_4over6_folded #(
     .Width(Lanes * 16),
     .Depth(1 << WaitBits)
   ) u_numbers (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (take),
     .waddr_i(write_q),
     .wdata_i(a_i),
@@ -270,35 +275,13 @@ module ng_quantize_4over6_folded #(
   logic [3:0]  midpoint;  // less 16
   logic [3:0]  n_low;     // N
   logic [3:0]  n_unit;    // 2^d; 0 for 16
-  always_comb begin
-    midpoint = {frac_q, 1'b1};
-    n_low = {1'b1, frac_q};
-    n_unit = 4'd1;
-    if (field_q[4]) begin
-      unique case (field_q[1:0])
-        2'd3: begin
-          midpoint = {frac_q[2:1], 2'b10};
-          n_low = {2'b01, frac_q[2:1]};
-          n_unit = 4'd2;
-        end
-        2'd2: begin
-          midpoint = {frac_q[2], 3'b100};
-          n_low = {3'b001, frac_q[2]};
-          n_unit = 4'd4;
-        end
-        2'd1: begin
-          midpoint = 4'b1000;
-          n_low = 4'd1;
-          n_unit = 4'd8;
-        end
-        2'd0: begin
-          midpoint = 4'b0000;
-          n_low = 4'd0;
-          n_unit = 4'd0;
-        end
-      endcase
-    end
-  end
+  ng_nvfp4_candidates u_candidates (
+    .frac_i    (frac_q),
+    .field_i   (field_q),
+    .midpoint_o(midpoint),
+    .low_o     (n_low),
+    .unit_o    (n_unit)
+  );
 
   logic [23:0] g_sig_q;
   logic [3:0]  digits;
@@ -415,57 +398,53 @@ module ng_quantize_4over6_folded #(
   end
 
   // ---- what else of the block is needed, and when
-  localparam int InfoWidth = 26;
-  logic [InfoWidth-1:0] info_q, info_term, info_weigh;
-  logic                 live6_term, live6_weigh, top6_weigh, delta_weigh, live6_choose,
-      differ_choose;
-  logic [2:0]           factor6_weigh, factor4_weigh;
-  logic [7:0]           scale6_choose, scale4_choose;
-  logic [22:0]          g_multiply;
-  logic                 unused_info;
+  ng_quant_pkg::four_six_block_t  block_q, block_term, block_weigh;
+  ng_quant_pkg::four_six_choice_t choice;
+  logic [22:0]                    g_multiply;
+  logic                           unused_block;
   always_ff @(posedge clk_i) begin
     if (enable & token[7])
-      info_q <= {top6_q, factor6_q, factor_q, odd6_q ^ odd_q, live6_q, scale6_q != scale_q,
+      block_q <= {top6_q, factor6_q, factor_q, odd6_q ^ odd_q, live6_q, scale6_q != scale_q,
           scale6_q, scale_q};
   end
   ng_token_relay #(
-    .Width (InfoWidth),
+    .Width ($bits(block_q)),
     .First (7),
     .Last  (9),
     .Step  (Beats),
     .Tokens(Tokens)
-  ) u_info_term (
-    .clk_i  (clk_i),
+  ) u_block_term (
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
-    .d_i    (info_q),
-    .q_o    (info_term)
+    .d_i    (block_q),
+    .q_o    (block_term)
   );
   ng_token_relay #(
-    .Width (InfoWidth),
+    .Width ($bits(block_q)),
     .First (9),
     .Last  (Weigh - 1),
     .Step  (Beats),
     .Tokens(Tokens)
-  ) u_info_weigh (
-    .clk_i  (clk_i),
+  ) u_block_weigh (
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
-    .d_i    (info_term),
-    .q_o    (info_weigh)
+    .d_i    (block_term),
+    .q_o    (block_weigh)
   );
   ng_token_relay #(
-    .Width (18),
+    .Width ($bits(choice)),
     .First (Weigh - 1),
     .Last  (Choose - 1),
     .Step  (Beats),
     .Tokens(Tokens)
-  ) u_info_choose (
-    .clk_i  (clk_i),
+  ) u_choice (
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
-    .d_i    (info_weigh[17:0]),
-    .q_o    ({live6_choose, differ_choose, scale6_choose, scale4_choose})
+    .d_i    (block_weigh.choice),
+    .q_o    (choice)
   );
   ng_token_relay #(
     .Width (23),
@@ -474,15 +453,13 @@ module ng_quantize_4over6_folded #(
     .Step  (Beats),
     .Tokens(Tokens)
   ) u_g (
-    .clk_i  (clk_i),
+    .clk_i,
     .en_i   (enable),
     .token_i(token),
     .d_i    (g_sig_q[22:0]),
     .q_o    (g_multiply)
   );
-  assign live6_term = info_term[17];
-  assign {top6_weigh, factor6_weigh, factor4_weigh, delta_weigh, live6_weigh} = info_weigh[25:17];
-  assign unused_info = ^{info_weigh[16:0], info_term};
+  assign unused_block = ^{block_weigh, block_term};
 
   // ---- candidates, and terms of the sums: V and W4 lack 1 for each 4 code that is above, -W6 for
   // each 6 code that is not. A term of V is above or below zero by the sign of above4_q alone:
@@ -533,7 +510,7 @@ module ng_quantize_4over6_folded #(
     logic [8:0]  shifted1;
     logic [10:0] shifted2;
     logic [14:0] shifted4;
-    assign six_above = above6_q & live6_term;
+    assign six_above = above6_q & block_term.choice.live6;
     // Places 0 and 7 are of terms that are zero.
     assign shifted1 = (place_qq[0] ? {1'b1, man_qq, 1'b0} : {2'b01, man_qq})
         & {9{above4_q ^ six_above}};
@@ -616,20 +593,23 @@ module ng_quantize_4over6_folded #(
   logic signed [14:0] t_half, t_sum, t_done_q;
   logic               digit6, digit4;
   logic signed [18:0] v_high_q;  // V in units of 2^19 of g T
-  assign digit6 = (token[Weigh] & live6_weigh) | (token[Weigh+1] & factor6_weigh[2])
-                | (token[Weigh+2] & factor6_weigh[1]) | (token[Weigh+3] & factor6_weigh[0]);
-  assign digit4 = token[Weigh] | (token[Weigh+1] & factor4_weigh[2])
-                | (token[Weigh+2] & factor4_weigh[1]) | (token[Weigh+3] & factor4_weigh[0]);
+  assign digit6 = (token[Weigh] & block_weigh.choice.live6)
+                | (token[Weigh+1] & block_weigh.factor6[2])
+                | (token[Weigh+2] & block_weigh.factor6[1])
+                | (token[Weigh+3] & block_weigh.factor6[0]);
+  assign digit4 = token[Weigh] | (token[Weigh+1] & block_weigh.factor4[2])
+                | (token[Weigh+2] & block_weigh.factor4[1])
+                | (token[Weigh+3] & block_weigh.factor4[0]);
   assign t_half = digit6 ? {t_q, 1'b0} + 15'(w6_done_q) : {t_q, 1'b0};
-  assign t_sum = digit4 ? t_half + (delta_weigh ? 15'($signed({w4_done_q, 1'b0})) : 15'(w4_done_q))
-      : t_half;
+  assign t_sum = digit4
+      ? t_half + (block_weigh.delta ? 15'($signed({w4_done_q, 1'b0})) : 15'(w4_done_q)) : t_half;
   always_ff @(posedge clk_i) begin
     if (enable) begin
       if (token[Weigh-1]) t_q <= '0;
       else t_q <= t_sum[13:0];
       if (token[Multiply-1]) begin
         t_done_q <= t_sum;
-        v_high_q <= top6_weigh ? {v_done_q, 1'b0} : 19'(v_done_q);
+        v_high_q <= block_weigh.top6 ? {v_done_q, 1'b0} : 19'(v_done_q);
       end
     end
   end
@@ -673,12 +653,12 @@ module ng_quantize_4over6_folded #(
   logic [7:0]  chosen_q;
   logic [25:0] unused_less4;
   assign {less, unused_less4} = {1'b0, high_q, 1'b1} + {1'b0, balance_n, low_q};
-  assign four = differ_choose & less;
+  assign four = choice.differ & less;
   always_ff @(posedge clk_i) begin
     if (enable & token[Choose]) begin
       four_q   <= four;
-      some_q   <= four | live6_choose;
-      chosen_q <= four ? scale4_choose : scale6_choose;
+      some_q   <= four | choice.live6;
+      chosen_q <= four ? choice.scale4 : choice.scale6;
     end
   end
 
@@ -700,7 +680,7 @@ module ng_quantize_4over6_folded #(
     .Width(7 * Lanes),
     .Depth(1 << CodeBits)
   ) u_codes (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (enable),
     .waddr_i(code_write_q),
     .wdata_i(candidates_q),
@@ -716,13 +696,13 @@ module ng_quantize_4over6_folded #(
   ng_fifo2 #(
     .Width(4 * Lanes + 9)
   ) u_out (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(give_q),
     .ready_o(enable),
     .data_i ({codes, chosen_q, token[Give+Beats-1]}),
-    .valid_o(valid_o),
-    .ready_i(ready_i),
+    .valid_o,
+    .ready_i,
     .data_o ({codes_o, scale_o, last_o})
   );
 

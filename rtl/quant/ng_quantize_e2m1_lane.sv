@@ -96,8 +96,8 @@ module ng_quantize_e2m1_lane #(
     .Width (16 + CountBits + RandBits),
     .Enable(Cut ? 1 : 0)
   ) u_cut (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({x_i[15], near, above, one, half, floor, normal, x_i[6:0], count, rand_i}),
     .q_o  ({sign_q, near_q, above_q, one_q, half_q, floor_q, sig_q, count_q, rand_q})
   );

@@ -4,8 +4,8 @@
 // stochastically, with one random number a block. Twin of narrowgauge::quantize_eden.
 //
 // Every line is one operation, rounded once to nearest even; A is the block's largest magnitude, p
-//   the tensor scale, v a scale's value. t = A / ElementMax;  t = t / p;  s = UE4M3(min(t, 448)), 1
-//   where that is 0;  f = v(s) p
+// the tensor scale, v a scale's value.
+//   t = A / ElementMax;  t = t / p;  s = UE4M3(min(t, 448)), 1 where that is 0;  f = v(s) p
 //   of each element:  y = x / f;  code = E2M1(y), ties away, with a minus where y is not above zero
 //   r_j = r_j + fl(y y), q_j = q_j + fl(y v(code)) for element i of the group, j = i mod 8
 //   sum r and sum q, each ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7));  c = sum r / sum q, 1 where
@@ -109,8 +109,8 @@ module ng_quantize_eden #(
   ng_div_fp32 #(
     .Saturate(1)
   ) u_div (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(divides),
     .ready_o(unused_ready),
     .a_i    (a),
@@ -188,7 +188,8 @@ module ng_quantize_eden #(
       3'd5:    begin left = 3'd4; right = 3'd6; end
       default: begin left = 3'd0; right = 3'd4; end
     endcase
-    // ng-no-fault: sums are added in pairs and halves, so swapping the two addresses changes nothing
+    // ng-no-fault: sums are added in pairs and halves, so swapping the two addresses changes
+    //   nothing
     unique case (state_q)
       Square, AddSquare:   sum_at = {1'b0, element_q};
       Product, AddProduct: sum_at = {1'b1, element_q};
@@ -197,6 +198,8 @@ module ng_quantize_eden #(
     endcase
   end
   assign sum_write = state_q == AddSquare | state_q == AddProduct | state_q == SumAdd;
+  // ng-no-fault: each state that uses sum follows a state of one cycle that reads it, so reading in
+  //   every state changes no output; the enable saves energy only
   assign sum_read = state_q == Square | state_q == Product | state_q == SumA | state_q == SumB;
 
   // ---- products and sums
@@ -224,7 +227,7 @@ module ng_quantize_eden #(
     .Width(32),
     .Depth(16)
   ) u_sums (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (sum_write),
     .waddr_i(sum_at),
     .wdata_i(result),
@@ -245,7 +248,7 @@ module ng_quantize_eden #(
     .Width(71 + RandBits),
     .Depth(8)
   ) u_group (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (state_q == Store),
     .waddr_i(block_q),
     .wdata_i({rand_q, s_q, codes_q}),
@@ -259,7 +262,7 @@ module ng_quantize_eden #(
     .scale_i     (s),
     .correction_i(y_q),
     .rand_i      (rand_of),
-    .scale_o     (scale_o)
+    .scale_o
   );
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -66,13 +66,13 @@ module ng_quantize_fp8 #(
       .MinScale (TinyScales ? 0 : 16),
       .Cut      ((Cuts & ng_quant_pkg::Fp8CutShifted) != 0)
     ) u_lane (
-      .clk_i       (clk_i),
-      .en_i        (en_i),
+      .clk_i,
+      .en_i,
       .x_i         (a_i[16*i +: 16]),
       .base_i      (base),
       .nan_i       (nan),
-      .fmt_i       (fmt_i),
-      .stochastic_i(stochastic_i),
+      .fmt_i,
+      .stochastic_i,
       .rand_i      (rand_i[RandBits*i +: RandBits]),
       .code_o      (codes[8*i +: 8])
     );
@@ -82,8 +82,8 @@ module ng_quantize_fp8 #(
     .Width (Lanes * 8),
     .Enable(Cuts & ng_quant_pkg::Fp8CutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  (codes),
     .q_o  (codes_o)
   );

@@ -154,8 +154,8 @@ module ng_quantize_lane #(
     .Width (8 + RandBits + ExpBits + SigBits - 1),
     .Enable(Cut ? 1 : 0)
   ) u_cut (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({x_i[15], stochastic_i, fmt, sticky, two, one, above, nan, rand_i, field,
         shifted[SigBits-2:0]}),
     .q_o  ({sign_q, stochastic_q, fmt_q, sticky_q, two_q, one_q, above_q, nan_q, rand_q, field_q,

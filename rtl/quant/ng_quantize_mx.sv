@@ -50,7 +50,7 @@ module ng_quantize_mx #(
     .Lanes(32),
     .Width(16)
   ) u_amax (
-    .a_i   (a_i),
+    .a_i,
     .amax_o(amax)
   );
 
@@ -61,8 +61,8 @@ module ng_quantize_mx #(
     .Width (785),
     .Enable(Cuts & ng_quant_pkg::MxCutAmax)
   ) u_cut_amax (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_i, rand_i, fmt_i, stochastic_i, amax}),
     .q_o  ({block_q, rand_q, fmt_q, stochastic_q, amax_q})
   );
@@ -93,8 +93,8 @@ module ng_quantize_mx #(
       .Bounded  (1'b1),
       .Cut      ((Cuts & ng_quant_pkg::MxCutShifted) != 0)
     ) u_lane (
-      .clk_i       (clk_i),
-      .en_i        (en_i),
+      .clk_i,
+      .en_i,
       .x_i         (block_q[16*i +: 16]),
       .base_i      (base),
       .nan_i       (1'b0),
@@ -111,8 +111,8 @@ module ng_quantize_mx #(
     .Width (9),
     .Enable(Cuts & ng_quant_pkg::MxCutShifted)
   ) u_cut_shifted (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({nan, scale}),
     .q_o  ({nan_q, scale_q})
   );
@@ -122,8 +122,8 @@ module ng_quantize_mx #(
     .Width (32 * Bits + 8),
     .Enable(Cuts & ng_quant_pkg::MxCutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, scale_q}),
     .q_o  ({codes_o, scale_o})
   );

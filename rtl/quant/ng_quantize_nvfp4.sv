@@ -58,7 +58,7 @@ module ng_quantize_nvfp4 #(
     .Lanes(16),
     .Width(16)
   ) u_amax (
-    .a_i   (a_i),
+    .a_i,
     .amax_o(amax)
   );
 
@@ -99,8 +99,8 @@ module ng_quantize_nvfp4 #(
     .Width (306),
     .Enable(Cuts & ng_quant_pkg::Nvfp4CutAmax)
   ) u_cut_amax (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({a_i, amax, g_sig, g_exp, g_bad}),
     .q_o  ({block_q, amax_q, g_sig_q, g_exp_q, g_bad_q})
   );
@@ -184,8 +184,8 @@ module ng_quantize_nvfp4 #(
     .Width (336),
     .Enable(Cuts & ng_quant_pkg::Nvfp4CutEstimate)
   ) u_cut_estimate (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_q, g_sig_q, divisor, g_exp_q, a_wide, f_low, field, largest, zero, nan}),
     .q_o  ({block_qq, g_sig_qq, divisor_q, g_exp_qq, a_wide_q, frac_q, field_q, largest_q, zero_q,
         nan_q})
@@ -223,8 +223,8 @@ module ng_quantize_nvfp4 #(
     .Width (303),
     .Enable(Cuts & ng_quant_pkg::Nvfp4CutScale)
   ) u_cut_scale (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_qq, scaled, s_exp, scale, live}),
     .q_o  ({block_qqq, scaled_q, s_exp_q, scale_q, live_q})
   );
@@ -270,8 +270,8 @@ module ng_quantize_nvfp4 #(
     .Width (370),
     .Enable(Cuts & ng_quant_pkg::Nvfp4CutThresholds)
   ) u_cut_thresholds (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({block_qqq, below, scale_q, live_q}),
     .q_o  ({block_qqqq, below_q, scale_qq, live_qq})
   );
@@ -299,8 +299,8 @@ module ng_quantize_nvfp4 #(
     .Width (72),
     .Enable(Cuts & ng_quant_pkg::Nvfp4CutCodes)
   ) u_cut_codes (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, scale_qq}),
     .q_o  ({codes_o, scale_o})
   );

@@ -86,33 +86,28 @@ module ng_quantize_nvfp4_folded #(
   assign other = Groups == 2 ? ~gen_largest[Lanes-1].minus_amax : '0;
 
   // ---- scale and thresholds
-  localparam int SharedBits = 129 + CountBits;
-  logic                  block_valid, take;
-  logic [SharedBits-1:0] shared;
+  logic                       block_valid, take;
+  ng_quant_pkg::nvfp4_block_t block;
+  logic [CountBits-1:0]       minus_base;
   for (genvar u = 0; u < Units; u++) begin : gen_unit
-    logic                  valid;
-    logic [SharedBits-1:0] results;
+    logic                       valid;
+    ng_quant_pkg::nvfp4_block_t results;
+    logic [CountBits-1:0]       base;
     ng_nvfp4_block #(
       .RandBits(RandBits)
     ) u_block (
-      .clk_i         (clk_i),
-      .rst_ni        (rst_ni),
+      .clk_i,
+      .rst_ni,
       .valid_i       (valid_i & last & (enters == 1'(u))),
       .ready_o       (block_ready[u]),
       .minus_amax_i  (gen_largest[Lanes/Groups-1].minus_amax),
       .amax_i        (other),
-      .tensor_scale_i(tensor_scale_i),
-      .stochastic_i  (stochastic_i),
+      .tensor_scale_i,
+      .stochastic_i,
       .valid_o       (valid),
       .ready_i       (take & (out == 1'(u))),
-      .scale_o       (results[0 +: 8]),
-      .live_o        (results[8]),
-      .stochastic_o  (results[9]),
-      .minus_o       (results[10 +: 105]),
-      .ties_o        (results[115 +: 2]),
-      .minus_sig_o   (results[117 +: 3]),
-      .minus_near_o  (results[120 +: 9]),
-      .minus_base_o  (results[129 +: CountBits])
+      .block_o       (results),
+      .minus_base_o  (base)
     );
   end
   if (Units == 2) begin : gen_turns
@@ -129,12 +124,14 @@ module ng_quantize_nvfp4_folded #(
     assign enters = enters_q;
     assign out = out_q;
     assign block_valid = out_q ? gen_unit[1].valid : gen_unit[0].valid;
-    assign shared = out_q ? gen_unit[1].results : gen_unit[0].results;
+    assign block = out_q ? gen_unit[1].results : gen_unit[0].results;
+    assign minus_base = out_q ? gen_unit[1].base : gen_unit[0].base;
   end else begin : gen_one
     assign enters = 1'b0;
     assign out = 1'b0;
     assign block_valid = gen_unit[0].valid;
-    assign shared = gen_unit[0].results;
+    assign block = gen_unit[0].results;
+    assign minus_base = gen_unit[0].base;
   end
 
   // ---- the block that leaves: a beat is read, and passes three registers, all of which wait for
@@ -154,7 +151,7 @@ module ng_quantize_nvfp4_folded #(
     .Width(Lanes * (16 + RandBits)),
     .Depth(1 << PlaceBits)
   ) u_ring (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(write_q),
     .wdata_i({rand_i, a_i}),
@@ -163,40 +160,46 @@ module ng_quantize_nvfp4_folded #(
     .rdata_o({random, x})
   );
 
-  logic valid1_q, valid2_q;
+  logic [3:0] valid;  // of the beats in the registers; what is read in bit 0
+  logic       unused_valid;
+  ng_valid_pipe #(
+    .Depth(3)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (enable),
+    .valid_i(active_q),
+    .valid_o(valid)
+  );
+  assign valid_o = valid[3];
+  assign unused_valid = ^valid[2:0];
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       write_q  <= '0;
       read_q   <= '0;
       active_q <= 1'b0;
-      valid1_q <= 1'b0;
-      valid2_q <= 1'b0;
-      valid_o  <= 1'b0;
     end else begin
       if (push) write_q <= write_q + PlaceBits'(1);
       if (fetch) read_q <= read_q + PlaceBits'(1);
       active_q <= (block_valid & take) | (active_q & ~take);
-      if (enable) begin
-        valid1_q <= active_q;
-        valid2_q <= valid1_q;
-        valid_o  <= valid2_q;
-      end
     end
   end
 
   // ---- what the block's elements share
-  logic [SharedBits-1:0] shared_q;
-  logic [2:0]            sig1_q;
-  logic [1:0]            rows2_q;
-  logic [7:0]            scale1_q, scale2_q;
-  logic                  live1_q, live2_q, stochastic1_q, last1_q, last2_q;
+  ng_quant_pkg::nvfp4_block_t block_q;
+  logic [CountBits-1:0]       minus_base_q;
+  logic [2:0]                 sig1_q;
+  logic [1:0]                 rows2_q;
+  logic [7:0]                 scale1_q, scale2_q;
+  logic                       live1_q, live2_q, stochastic1_q, last1_q, last2_q;
   always_ff @(posedge clk_i) begin
-    if (block_valid & take) shared_q <= shared;
+    if (block_valid & take) {block_q, minus_base_q} <= {block, minus_base};
     if (enable) begin
-      {stochastic1_q, live1_q, scale1_q, last1_q} <= {shared_q[0 +: 10], ends};
+      {stochastic1_q, live1_q, scale1_q, last1_q} <=
+          {block_q.stochastic, block_q.live, block_q.scale, ends};
       {live2_q, scale2_q, last2_q} <= {live1_q, scale1_q, last1_q};
       {scale_o, last_o} <= {scale2_q, last2_q};
-      sig1_q  <= ~shared_q[117 +: 3];
+      sig1_q  <= ~block_q.minus_sig;
       rows2_q <= sig1_q[1:0];
     end
   end
@@ -205,15 +208,12 @@ module ng_quantize_nvfp4_folded #(
     ng_quantize_nvfp4_folded_lane #(
       .RandBits(RandBits)
     ) u_lane (
-      .clk_i        (clk_i),
+      .clk_i,
       .en_i         (enable),
       .x_i          (x[16*i +: 16]),
       .rand_i       (random[RandBits*i +: RandBits]),
-      .minus_i      (shared_q[10 +: 105]),
-      .ties_i       (shared_q[115 +: 2]),
-      .minus_sig_i  (shared_q[117 +: 3]),
-      .minus_base_i (shared_q[129 +: CountBits]),
-      .minus_near_i (shared_q[120 +: 9]),
+      .block_i      (block_q),
+      .minus_base_i (minus_base_q),
       .row1_i       (sig1_q[2]),
       .stochastic1_i(stochastic1_q),
       .rows2_i      (rows2_q),

@@ -26,22 +26,17 @@ module ng_quantize_nvfp4_folded_lane #(
   parameter int RandBits = 8,
   localparam int CountBits = RandBits < 3 ? 2 : $clog2(RandBits + 1)
 ) (
-  input  logic                 clk_i,
-  input  logic                 en_i,
-  input  logic [15:0]          x_i,
-  input  logic [RandBits-1:0]  rand_i,
-  input  logic [104:0]         minus_i,        // thresholds, inverted as all that is named minus
-  // of the second threshold; of the fourth and the sixth
-  input  logic [1:0]           ties_i,
-  input  logic [2:0]           minus_sig_i,    // of S = 1 + sig / 8
-  input  logic [CountBits-1:0] minus_base_i,  // of base - 1
-  input  logic [8:0]           minus_near_i,  // of base - 1 - RandBits
-  // the highest bit of sig, one register later, as what follows
-  input  logic                 row1_i,
-  input  logic                 stochastic1_i,
-  input  logic [1:0]           rows2_i,        // the others, two registers later, as what follows
-  input  logic                 live2_i,        // codes are not zero
-  output logic [3:0]           code_o
+  input  logic                       clk_i,
+  input  logic                       en_i,
+  input  logic [15:0]                x_i,
+  input  logic [RandBits-1:0]        rand_i,
+  input  ng_quant_pkg::nvfp4_block_t block_i,         // what the block's elements share
+  input  logic [CountBits-1:0]       minus_base_i,    // of base - 1, inverted
+  input  logic                       row1_i,          // a register later: highest bit of sig
+  input  logic                       stochastic1_i,   // a register later: codes are stochastic
+  input  logic [1:0]                 rows2_i,         // two registers later: lower bits of sig
+  input  logic                       live2_i,         // two registers later: codes are not zero
+  output logic [3:0]                 code_o
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (RandBits < 1 || RandBits > 16) begin : gen_check_rand_bits
@@ -54,8 +49,8 @@ module ng_quantize_nvfp4_folded_lane #(
   for (genvar k = 0; k < 7; k++) begin : gen_threshold
     logic        tie;
     logic [15:0] unused_sum;
-    assign tie = k % 2 == 1 && ties_i[k == 1 ? 0 : 1];
-    assign {over[k], unused_sum} = {1'b0, x_i[14:0], 1'b1} + {1'b0, minus_i[15*k +: 15], tie};
+    assign tie = k % 2 == 1 && block_i.ties[k == 1 ? 0 : 1];
+    assign {over[k], unused_sum} = {1'b0, x_i[14:0], 1'b1} + {1'b0, block_i.minus[15*k +: 15], tie};
   end
 
   // ---- X at least S; base - 1 - exponent, its low bits; near enough
@@ -70,14 +65,14 @@ module ng_quantize_nvfp4_folded_lane #(
     assign normal = 1'b1;
   end
   assign exponent = {x_i[14:8], x_i[7] | ~normal};
-  assign {above, unused_above} = {1'b0, x_i[6:4], 1'b1} + {1'b0, minus_sig_i, 1'b1};
+  assign {above, unused_above} = {1'b0, x_i[6:4], 1'b1} + {1'b0, block_i.minus_sig, 1'b1};
   assign count = ~(exponent[CountBits-1:0] + minus_base_i);
 
   localparam int Free = (1 << CountBits) - RandBits;  // the bound may be lower by less than that
   localparam int NearBits = Free >= 16 ? 4 : Free >= 8 ? 3 : Free >= 4 ? 2 : Free >= 2 ? 1 : 0;
   logic [9-NearBits:0] unused_near;
   assign {near, unused_near} = {2'b01, exponent[7:NearBits], 1'b1}
-      + {1'b0, ~minus_near_i[8], minus_near_i[7:NearBits], 1'b1};
+      + {1'b0, ~block_i.minus_near[8], block_i.minus_near[7:NearBits], 1'b1};
 
   logic                 sign1_q, one1_q, half1_q, above1_q, near1_q;
   logic [2:0]           floor1_q;
@@ -165,5 +160,5 @@ module ng_quantize_nvfp4_folded_lane #(
   end
 
   logic unused;
-  assign unused = ^{sig, sig2, minus_near_i};
+  assign unused = ^{sig, sig2, block_i};
 endmodule

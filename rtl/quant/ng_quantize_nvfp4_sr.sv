@@ -50,9 +50,9 @@ module ng_quantize_nvfp4_sr #(
     .TinyScales(1'b0),
     .Cuts      (Cuts & ng_quant_pkg::Nvfp4Cuts)
   ) u_nearest (
-    .clk_i         (clk_i),
-    .en_i          (en_i),
-    .a_i           (a_i),
+    .clk_i,
+    .en_i,
+    .a_i,
     .tensor_scale_i({tensor_scale_i[31] | refused, tensor_scale_i[30:0]}),
     .codes_o       (nearest),
     .scale_o       (scale)
@@ -71,8 +71,8 @@ module ng_quantize_nvfp4_sr #(
       .Width (WaitWidth),
       .Enable(Cuts & (1 << i))
     ) u_cut (
-      .clk_i(clk_i),
-      .en_i (en_i),
+      .clk_i,
+      .en_i,
       .d_i  (early),
       .q_o  (late)
     );
@@ -128,8 +128,8 @@ module ng_quantize_nvfp4_sr #(
     .Width (76),
     .Enable(Cuts & ng_quant_pkg::Nvfp4SrCutFloors)
   ) u_cut_floors (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sig, nearest, scale, stochastic}),
     .q_o  ({sig_q, nearest_q, scale_q, stochastic_q})
   );
@@ -140,8 +140,8 @@ module ng_quantize_nvfp4_sr #(
       .RandBits(RandBits),
       .Cut     ((Cuts & ng_quant_pkg::Nvfp4SrCutFloors) != 0)
     ) u_lane (
-      .clk_i        (clk_i),
-      .en_i         (en_i),
+      .clk_i,
+      .en_i,
       .x_i          (block[16*i +: 16]),
       .minus_one_i  (minus_one),
       .minus_half_i (minus_half),
@@ -164,8 +164,8 @@ module ng_quantize_nvfp4_sr #(
     .Width (72),
     .Enable(Cuts & ng_quant_pkg::Nvfp4SrCutRounded)
   ) u_cut_rounded (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({codes, scale_q}),
     .q_o  ({codes_o, scale_o})
   );

@@ -39,11 +39,11 @@ module ng_quantize_te (
   logic [6:0]   scale;
   logic [104:0] below_n;
   ng_te_table u_table (
-    .clk_i    (clk_i),
-    .rst_ni   (rst_ni),
-    .valid_i  (valid_i),
-    .ready_o  (ready_o),
-    .amax_i   (amax_i),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
+    .amax_i,
     .filled_o (filled),
     .m_exp_o  (m_exp),
     .re_i     (en_i),
@@ -60,7 +60,7 @@ module ng_quantize_te (
     .Lanes(16),
     .Width(16)
   ) u_amax (
-    .a_i   (a_i),
+    .a_i,
     .amax_o(amax)
   );
 

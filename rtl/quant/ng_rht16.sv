@@ -87,8 +87,8 @@ module ng_rht16 #(
     .Width (16 * InWidth + 26),
     .Enable(Cuts & ng_quant_pkg::RhtCutAligned)
   ) u_aligned (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({aligned_d, negative_d, largest_d, special_d, |lost}),
     .q_o  ({aligned, negative, largest, special, lost_q})
   );
@@ -132,8 +132,8 @@ module ng_rht16 #(
     .Width (16 * SumWidth + 26),
     .Enable(Cuts & ng_quant_pkg::RhtCutSummed)
   ) u_summed (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({sum_d, owed_d, largest, special, lost_q}),
     .q_o  ({sum, owed, largest_q, special_q, lost_qq})
   );
@@ -170,8 +170,8 @@ module ng_rht16 #(
     .Width (306),
     .Enable(Cuts & ng_quant_pkg::RhtCutNormalized)
   ) u_normalized (
-    .clk_i(clk_i),
-    .en_i (en_i),
+    .clk_i,
+    .en_i,
     .d_i  ({normal_d, special_q, lost_qq}),
     .q_o  ({normal, special_out, lost_out})
   );

@@ -116,7 +116,7 @@ module ng_rht16_folded #(
     .Width(Lanes * 16),
     .Depth(2 * Beats)
   ) u_ram (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(write_q),
     .wdata_i(x_i),
@@ -187,8 +187,8 @@ module ng_rht16_folded #(
         .Width(NodeWidth - 2),
         .Delay(Beats >> l)
       ) u_level (
-        .clk_i  (clk_i),
-        .rst_ni (rst_ni),
+        .clk_i,
+        .rst_ni,
         .move_i (move),
         .valid_i(gen_level[l-1].valid),
         .x_i    (gen_level[l-1].turned),

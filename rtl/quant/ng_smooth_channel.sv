@@ -51,10 +51,10 @@ module ng_smooth_channel #(
   ng_fifo2 #(
     .Width(Lanes * 16 + 3)
   ) u_queue (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .valid_i(valid_i),
-    .ready_o(ready_o),
+    .clk_i,
+    .rst_ni,
+    .valid_i,
+    .ready_o,
     .data_i ({op_i, last_i, data_i}),
     .valid_o(came),
     .ready_i(take),
@@ -111,7 +111,7 @@ module ng_smooth_channel #(
     .Width(Lanes * 8),
     .Depth(MaxBeats)
   ) u_ram (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (measures_q),
     .waddr_i(place_q),
     .wdata_i(largest),

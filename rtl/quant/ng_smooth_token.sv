@@ -109,7 +109,7 @@ module ng_smooth_token #(
     .Width(Lanes * 16),
     .Depth(2 * MaxBeats)
   ) u_ram (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (push),
     .waddr_i(write_q),
     .wdata_i(data_i),

@@ -64,8 +64,8 @@ module ng_te_table (
   ng_div_fp32 #(
     .Saturate(1)
   ) u_div (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
+    .clk_i,
+    .rst_ni,
     .valid_i(start_q),
     .ready_o(unused_ready),
     .a_i    (state_q == Encode ? Most : One),
@@ -135,11 +135,11 @@ module ng_te_table (
     .Width(6),
     .Depth(128)
   ) u_products (
-    .clk_i  (clk_i),
+    .clk_i,
     .we_i   (numbers_q),  // what is written before a product is complete is written again with it
     .waddr_i(scale_q),
     .wdata_i({partial[23:19], |partial[18:0]}),
-    .re_i   (re_i),
+    .re_i,
     .raddr_i(a_man_i),
     .rdata_o(product_o)
   );
@@ -181,11 +181,11 @@ module ng_te_table (
       .Width(15),
       .Depth(128)
     ) u_ram (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (column_q[k]),
       .waddr_i(scale_q),
       .wdata_i(~code),
-      .re_i   (re_i),
+      .re_i,
       .raddr_i(scale_i),
       .rdata_o(below_no[15*Code +: 15])
     );

@@ -90,7 +90,7 @@ module ng_transpose #(
       .Width(Width),
       .Depth(2 * Size)
     ) u_ram (
-      .clk_i  (clk_i),
+      .clk_i,
       .we_i   (push),
       .waddr_i(write_q),
       .wdata_i(in_memories[k*Width +: Width]),
