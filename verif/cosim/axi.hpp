@@ -28,6 +28,8 @@
 //   late        ready and responses come within the stated number of cycles (0: not checked)
 //   reset       valids are low during reset
 //   open        nothing is left over at the end
+//
+// Bench::owe() takes a checker: then the run fails too while a transfer waits or an answer is missing.
 #pragma once
 
 #include <algorithm>
@@ -41,6 +43,7 @@
 #include <vector>
 
 #include "narrowgauge/engines/axi_lite.hpp"
+#include "owed.hpp"
 
 namespace narrowgauge::axi {
 
@@ -86,7 +89,7 @@ class Channel {
 };
 
 /// Rules of an AXI4-Lite port, both sides.
-class LiteChecker {
+class LiteChecker final : public bench::Owed {
  public:
   struct Limits {
     unsigned writes = 1, reads = 1;  ///< requests that the slave may have accepted and not answered
@@ -101,6 +104,7 @@ class LiteChecker {
         ar(port + ".AR"),
         r(port + ".R"),
         port_(port),
+        what_("transfers of " + port),
         report_(std::move(report)),
         limits_(limits) {}
 
@@ -141,6 +145,13 @@ class LiteChecker {
     if (r_open_ != 0) report_("open: " + port_ + ": a read was not answered");
   }
 
+  std::size_t owed() const override {
+    std::size_t waiting = std::size_t{std::max(aw_open_, w_open_)} + r_open_;
+    for (const Channel* channel : {&aw, &w, &b, &ar, &r}) waiting += channel->waiting();
+    return waiting;
+  }
+  const std::string& what() const override { return what_; }
+
   Channel aw, w, b, ar, r;
 
  private:
@@ -156,18 +167,18 @@ class LiteChecker {
       report_("late: " + channel.name() + ": no response for " + std::to_string(limits_.late) + " cycles");
   }
 
-  std::string port_;
+  std::string port_, what_;
   Report report_;
   Limits limits_;
   unsigned aw_open_ = 0, w_open_ = 0, r_open_ = 0, b_waited_ = 0, r_waited_ = 0;
 };
 
 /// Rules of an AXI4-Stream port (TVALID, TREADY, TDATA, TLAST); counts words and packets.
-class StreamChecker {
+class StreamChecker final : public bench::Owed {
  public:
   /// `late`: cycles that valid may wait for ready; 0 for any (an AXI4-Stream receiver may stall as long as it wants).
   StreamChecker(const std::string& port, Report report, unsigned late = 0)
-      : channel_(port), report_(std::move(report)), late_(late) {}
+      : channel_(port), what_("words of " + port), report_(std::move(report)), late_(late) {}
 
   /// Once per cycle out of reset; `data` is the words of TDATA, lowest first.
   void sample(bool valid, bool ready, std::span<const std::uint32_t> data, bool last) {
@@ -186,12 +197,15 @@ class StreamChecker {
     if (channel_.waiting()) report_("open: " + channel_.name() + ": valid still waits");
     if (inside_) report_("open: " + channel_.name() + ": the last packet has no TLAST");
   }
+  std::size_t owed() const override { return channel_.waiting() || inside_ ? 1 : 0; }
+  const std::string& what() const override { return what_; }
   std::uint64_t words() const { return channel_.transfers(); }
   std::uint64_t packets() const { return packets_; }
   std::uint64_t stalls() const { return channel_.stalls(); }
 
  private:
   Channel channel_;
+  std::string what_;
   Report report_;
   unsigned late_;
   std::uint64_t packets_ = 0;

@@ -44,6 +44,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "owed.hpp"
+
 namespace narrowgauge::bench {
 
 // ---------------------------------------------------------------- ports
@@ -148,16 +150,6 @@ class Rng {
 };
 
 // ---------------------------------------------------------------- the checker
-
-/// Results that a bench expects and has not seen yet: the bases of scoreboards (scoreboard.hpp).
-class Owed {
- public:
-  virtual std::size_t owed() const = 0;
-  virtual const std::string& what() const = 0;
-
- protected:
-  ~Owed() = default;
-};
 
 class Bench {
  public:

@@ -4,9 +4,8 @@
 // Build parameters: NG_ACC_WIDTH, NG_DOT_CUTS, NG_SPLIT.
 #include <array>
 #include <bit>
-#include <deque>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 
@@ -26,6 +25,7 @@ struct Block {
 struct Sum {
   __int128 value = 0;
   bool nan = false;
+  std::uint64_t due = 0;  ///< the clock behind which it shows
 };
 
 class Nvfp4MacBench {
@@ -42,6 +42,7 @@ class Nvfp4MacBench {
     std::uint64_t length = longest;
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
       if (bench_.rng().chance(0.0005)) {
+        if (restarts_++ % 2 == 0) drain();
         restart();
         length = longest;
       }
@@ -52,6 +53,7 @@ class Nvfp4MacBench {
       check(valid, first, x);
       if (valid) length = first ? 1 : length + 1;
     }
+    drain();
     return bench_.finish();
   }
 
@@ -81,9 +83,15 @@ class Nvfp4MacBench {
 
   void restart() {
     dut_.reset();
-    sum_ = {};
-    shown_.assign(latency, {});
+    sum_ = shown_ = {};
+    sums_.abandon();  // any clock may be the last before a reset
     compare([] { return std::string("after reset"); });
+  }
+
+  /// The sums that are on their way show.
+  void drain() {
+    for (int i = 1; i < latency; ++i) check(false, bench_.rng().chance(0.5), block());
+    bench_.expect_settled(sums_, "behind the last block");
   }
 
   void check(bool valid, bool first, const Block& x) {
@@ -94,14 +102,19 @@ class Nvfp4MacBench {
     dut_->a_scale_i = x.a_scale;
     dut_->b_scale_i = x.b_scale;
     dut_.tick();
+    ++clock_;
     if (valid) {
       const Nvfp4Term term = nvfp4_term(codes(x.a), codes(x.b), x.a_scale, x.b_scale);
       if (first) sum_ = {};
       sum_.value += term.value;
       sum_.nan |= term.nan;
+      sum_.due = clock_ + latency - 1;
+      sums_.push_back(sum_);
     }
-    shown_.push_back(sum_);
-    shown_.pop_front();
+    if (!sums_.empty() && sums_.front().due == clock_) {
+      shown_ = sums_.front();
+      sums_.pop_front();
+    }
     compare([&] {
       return "after a_i = " + hex(x.a) + ", b_i = " + hex(x.b) + ", scales " + hex(x.a_scale) + " " + hex(x.b_scale) +
              (valid ? "" : " (not valid)") + (first ? " (first)" : "");
@@ -111,14 +124,16 @@ class Nvfp4MacBench {
   template <class When>
   void compare(const When& when) {
     bench_.vector();
-    bench_.expect_eq("sum", get_signed128(dut_->acc_o, 0, acc_width), shown_.front().value, when);
-    bench_.expect_eq("nan", static_cast<bool>(dut_->nan_o), shown_.front().nan, when);
+    bench_.expect_eq("sum", get_signed128(dut_->acc_o, 0, acc_width), shown_.value, when);
+    bench_.expect_eq("nan", static_cast<bool>(dut_->nan_o), shown_.nan, when);
   }
 
   Bench bench_;
   Dut<Vdut> dut_;
-  Sum sum_;                ///< of the blocks that went in
-  std::deque<Sum> shown_;  ///< sums of the last clocks, what the outputs show first
+  Sum sum_;    ///< of the blocks that went in
+  Sum shown_;  ///< what the outputs show
+  Scoreboard<Sum> sums_{bench_, "sums"};
+  std::uint64_t clock_ = 0, restarts_ = 0;
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <deque>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "systemc/quant/delayed_scaling_core.hpp"
 
@@ -72,6 +72,7 @@ class DelayedScalingBench {
       if (bench_.rng().chance(0.04)) {
         offer(random(0));
         for (std::uint32_t cycles = bench_.rng().below(40); cycles > 0; --cycles) cycle(false, 0);
+        taken_.abandon();
         reset();
       }
     }
@@ -107,6 +108,7 @@ class DelayedScalingBench {
     dut_->valid_i = 0;
     dut_.reset_without_edge(bench_);
     core_.reset();
+    taken_.reset();
     seen_.clear();
     scale_ = 0x3F800000;
     outputs();
@@ -133,6 +135,7 @@ class DelayedScalingBench {
     while (bench_.rng().chance(0.3)) cycle(false, static_cast<std::uint32_t>(bench_.rng().bits(31)));
     bench_.vector();
     cycle(true, amax);
+    taken_.push_back(amax);
   }
 
   void record(std::uint32_t amax) {
@@ -142,7 +145,8 @@ class DelayedScalingBench {
     bench_.expect(dut_->ready_o, [] { return "ready_o stays low"; });
 
     // By the definition, from the maxima alone.
-    seen_.push_back(amax);
+    seen_.push_back(taken_.front());
+    taken_.pop_front();
     if (seen_.size() > NG_HISTORY) seen_.pop_front();
     std::uint32_t largest = 0;
     for (const std::uint32_t old : seen_) largest = std::max(largest, old);
@@ -174,6 +178,7 @@ class DelayedScalingBench {
   Bench bench_;
   Dut<Vdut> dut_;
   systemc::DelayedScalingCore<params> core_;
+  Scoreboard<std::uint32_t> taken_{bench_, "scales"};  // maxima whose scales have not been compared
   std::deque<std::uint32_t> seen_;
   std::uint32_t scale_ = 0;
   std::uint64_t kept_ = 0, changed_ = 0;

@@ -5,10 +5,9 @@
 // Build parameters: NG_LANES, NG_FRAC_BITS, NG_COUNT_BITS.
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <vector>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "narrowgauge/format/format.hpp"
 #include "narrowgauge/format/round_pack.hpp"
@@ -64,7 +63,7 @@ class NoiseMonitorBench {
       if (bench_.rng().chance(0.001)) {
         dut_.reset_without_edge(bench_);
         sum_ = 0;
-        waiting_.reset();
+        waiting_.abandon();
         outputs();
       }
     }
@@ -129,15 +128,16 @@ class NoiseMonitorBench {
     dut_.eval();
     outputs();
     dut_.tick();
-    if (waiting_) {
-      sum_ = (waiting_->first ? 0 : sum_) + waiting_->excess;
+    if (!waiting_.empty()) {
+      const Taken &taken = waiting_.front();
+      sum_ = (taken.first ? 0 : sum_) + taken.excess;
       (sum_ > 0 ? noisy_ : sum_ < 0 ? quiet_ : zero_)++;
+      waiting_.pop_front();
     }
-    waiting_.reset();
     if (valid) {
       bench_.vector();
-      waiting_ = Taken{first, excess(block, scale)};
-      bench_.expect_eq("golden function", Wide{noise_excess(block, scale, frac_bits)}, waiting_->excess,
+      waiting_.push_back({first, excess(block, scale)});
+      bench_.expect_eq("golden function", Wide{noise_excess(block, scale, frac_bits)}, waiting_.front().excess,
                        [] { return "this block"; });
       count_ = first ? 0 : count_ + 1;
     }
@@ -152,7 +152,7 @@ class NoiseMonitorBench {
   Dut<Vdut> dut_;
   std::vector<double> grid_, scales_;
   Wide sum_ = 0;
-  std::optional<Taken> waiting_;
+  Scoreboard<Taken> waiting_{bench_, "blocks"};
   std::uint64_t count_ = 0, noisy_ = 0, quiet_ = 0, zero_ = 0;
 };
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "../bench.hpp"
+#include "../scoreboard.hpp"
 #include "Vdut.h"
 #include "systemc/quant/quantize_te_core.hpp"
 
@@ -59,6 +59,7 @@ class QuantizeTeBench {
       if (tensor % 8 == 5) {  // a new tensor while its table is made is not taken; a reset ends it
         begin(0x3F800000, false);
         for (int i = 0; i < 100; ++i) cycle(random(0), true, true, 0x40000000);
+        waiting_.abandon();
         reset();
       }
       if (tensor % 8 == 3) {  // or it is offered until its turn comes
@@ -314,7 +315,7 @@ class QuantizeTeBench {
     dut_->en_i = 0;
     dut_.reset_without_edge(bench_);
     core_.reset();
-    waiting_.clear();
+    waiting_.reset();
     outputs();
     dut_.reset();
   }
@@ -401,7 +402,8 @@ class QuantizeTeBench {
   }
 
   void drain() {
-    for (int i = 0; i < 4; ++i) cycle({}, true, false, 0);
+    for (unsigned i = 0; i < latency; ++i) cycle({}, true, false, 0, false);
+    bench_.expect_settled(waiting_, "behind the last block");
   }
 
   /// A block, after edges without enable now and then.
@@ -417,8 +419,8 @@ class QuantizeTeBench {
     bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, unsigned{core_.ready()}, model);
     bench_.expect_eq("codes_o", std::uint64_t{dut_->codes_o}, codes, model);
     bench_.expect_eq("scale_o", unsigned{dut_->scale_o}, unsigned{core_.block().scale}, model);
-    if (waiting_.size() < 4) return;
-    const auto& [x, amax, original] = waiting_.front();
+    if (waiting_.empty() || waiting_.front().edges < latency) return;
+    const auto& [x, amax, original, edges] = waiting_.front();
     if (amax == unknown) return;
     const auto inputs = [&] {
       std::string text = "A = " + hex(amax) + ", a_i =";
@@ -432,7 +434,8 @@ class QuantizeTeBench {
     bench_.expect_eq("codes", std::uint64_t{dut_->codes_o}, codes, inputs);
   }
 
-  void cycle(const Block& x, bool enable, bool valid, std::uint32_t amax) {
+  /// `compared`: what the block gives is compared when it has come through.
+  void cycle(const Block& x, bool enable, bool valid, std::uint32_t amax, bool compared = true) {
     dut_->valid_i = valid;
     dut_->amax_i = amax;
     dut_->en_i = enable;
@@ -445,22 +448,25 @@ class QuantizeTeBench {
     }
     if (enable) {
       bench_.vector();
-      if (waiting_.size() >= 4) waiting_.pop_front();
-      waiting_.push_back({x, complete ? amax_ : unknown, original_});
+      if (!waiting_.empty() && waiting_.front().edges == latency) waiting_.pop_front();
+      for (Waiting& waiting : waiting_) ++waiting.edges;
+      if (compared) waiting_.push_back({x, complete ? amax_ : unknown, original_, 1});
     }
     outputs();
   }
 
   static constexpr std::uint32_t unknown = 0xFFFFFFFF;
+  static constexpr unsigned latency = 4;
   struct Waiting {
     Block x;
     std::uint32_t amax;                  ///< of the table, or unknown
     std::optional<Nvfp4Block> original;  ///< instead of the golden function's
+    unsigned edges;                      ///< with enable, that which took the block counted
   };
   Bench bench_;
   Dut<Vdut> dut_;
   systemc::QuantizeTeCore core_;
-  std::deque<Waiting> waiting_;
+  Scoreboard<Waiting> waiting_{bench_, "blocks"};
   std::optional<Nvfp4Block> original_;  // of the block that is driven
   std::uint32_t amax_ = 0x7F800000;     // no table
   std::uint32_t tie_bits_ = 0;          // mantissa of the largest magnitude that is beside a tie

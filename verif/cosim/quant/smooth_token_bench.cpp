@@ -110,6 +110,7 @@ class SmoothTokenBench {
       const unsigned centres[] = {bench_.rng().below(255), bench_.rng().below(255), end, 254 - end};
       centre_ = centres[bench_.rng().below(4)];
       plain_ = bench_.rng().chance(0.7);
+      bare_ = bench_.rng().chance(0.1);
     }
     Beat beat{};
     dut_->valid_i = valid;
@@ -117,7 +118,9 @@ class SmoothTokenBench {
     dut_->last_i = last;
     for (unsigned i = 0; i < lanes; ++i) {
       beat.data[i] = number();
-      if (plain_ && (beat.data[i] >> 7 & 0xFF) > centre_) beat.data[i] &= 0x807F;
+      // A scale of 1 although there are large exponents: those of what is not finite.
+      if (bare_) beat.data[i] = static_cast<std::uint16_t>((beat.data[i] & 0x807F) | 0x7F80 * bench_.rng().bits(1));
+      if (plain_ && !bare_ && (beat.data[i] >> 7 & 0xFF) > centre_) beat.data[i] &= 0x807F;
       set_bits(dut_->data_i, i * 16, 16, beat.data[i]);
     }
     dut_.eval();
@@ -175,6 +178,7 @@ class SmoothTokenBench {
   Scoreboard<Beat> expected_{bench_, "beats"};
   Room room_{bench_, "rows in the banks", 2};
   unsigned centre_ = 0;  // no number of a plain row has an exponent above it
+  bool bare_ = false;    // a row has only zeros, subnormal numbers, infinities and NaNs
   bool plain_ = false, too_long_ = false;
   std::uint64_t cycle_ = 0, cut_ = 0, whole_ = 0;
 };

@@ -68,6 +68,18 @@ void judge(const std::string& name, const std::string& expected, const Reports& 
   for (const std::string& text : reports) std::printf("    %s\n", text.c_str());
 }
 
+/// What is left over at the end is owed, too, and nothing else.
+template <class Checker>
+void finish(const std::string& name, Checker& checker, const Reports& reports) {
+  const std::size_t before = reports.size(), owed = checker.owed();
+  checker.finish();
+  ++cases;
+  if ((owed != 0) == (reports.size() > before)) return;
+  ++failures;
+  std::printf("%s owes %zu %s; expected %s\n", name.c_str(), owed, checker.what().c_str(),
+              owed == 0 ? "what is left over" : "none");
+}
+
 }  // namespace
 
 int main() {
@@ -138,7 +150,7 @@ int main() {
     Reports reports;
     LiteChecker checker("t", [&](const std::string& text) { reports.push_back(text); }, {.late = late});
     for (const auto& edits : c.cycles) checker.sample(cycle(edits));
-    if (c.finish) checker.finish();
+    if (c.finish) finish(c.name, checker, reports);
     judge(c.name, c.expected, reports);
   }
   for (const auto& [name, edit, expected] :
@@ -172,7 +184,7 @@ int main() {
       const std::uint32_t data[] = {word.low, word.high};
       checker.sample(word.valid, word.ready, data, word.last);
     }
-    if (c.finish) checker.finish();
+    if (c.finish) finish(c.name, checker, reports);
     judge(c.name, c.expected, reports);
   }
   {

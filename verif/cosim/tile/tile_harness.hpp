@@ -4,6 +4,7 @@
 // accesses, commands, and the counters at rest.
 #pragma once
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <string>
@@ -31,7 +32,14 @@ class Harness {
         report_([this](const std::string& text) { bench.error(text); }),
         bus_checker_("s_axil", report_),
         in_checker_("s_axis", report_),
-        out_checker_("m_axis", report_) {}
+        out_checker_("m_axis", report_) {
+    for (const Owed* checker : checkers()) bench.owe(*checker);
+  }
+  ~Harness() {
+    for (const Owed* checker : checkers()) bench.settle(*checker);
+  }
+  Harness(const Harness&) = delete;
+  Harness& operator=(const Harness&) = delete;
 
   /// Chances in each cycle that an operand word comes, a result is taken, a channel of the bus goes.
   struct Pace {
@@ -426,6 +434,9 @@ class Harness {
       }
     }
   }
+
+  /// Of what the tile owes.
+  std::array<const Owed*, 2> checkers() const { return {&bus_checker_, &out_checker_}; }
 
   Dut<Vdut> dut_;
   axi::Report report_;

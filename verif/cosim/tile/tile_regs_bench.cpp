@@ -248,8 +248,13 @@ class Run {
         dut_(bench),
         report_([&bench](const std::string& text) { bench.error(text); }),
         checker_("s_axil", report_) {
+    bench_.owe(checker_);
     reset();
   }
+
+  ~Run() { bench_.settle(checker_); }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   void reset() {
     bus_ = {};
