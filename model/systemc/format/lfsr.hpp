@@ -21,7 +21,7 @@ struct Lfsr : Shell<Core> {
   void step(Core& core) override { core.step(valid_i, state_i.read(), ready_i); }
   void drive(const Core& core) override {
     valid_o = core.valid();
-    random_o = core.random();
+    random_o = port_of<params.bits>(core.random());
     state_o = core.state();
   }
 };
