@@ -74,10 +74,11 @@ rtl/quant/ng_fp8_adam.sv
 rtl/quant/ng_l2_normalize.sv
 rtl/quant/ng_noise_lane.sv
 rtl/quant/ng_noise_monitor.sv
+rtl/quant/ng_quant_pkg.sv
 rtl/quant/ng_nvfp4_block.sv
+rtl/quant/ng_nvfp4_candidates.sv
 rtl/quant/ng_nvfp4_scale_round.sv
 rtl/quant/ng_nvfp4_scale.sv
-rtl/quant/ng_quant_pkg.sv
 rtl/quant/ng_quantize_4over6_lane.sv
 rtl/quant/ng_quantize_4over6.sv
 rtl/quant/ng_token_relay.sv

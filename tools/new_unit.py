@@ -145,26 +145,20 @@ MODULE = f"""// {SPDX}
 #pragma once
 
 #include "systemc/%(family)s/%(name)s_core.hpp"
-#include "systemc/clocked.hpp"
-#include "systemc/port.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {{
 
 template <int width, class Core = %(type)sCore<width>>
-class %(type)s : public Clocked {{
- public:
-  sc_core::sc_in<bool> valid_i{{"valid_i"}};
-  sc_core::sc_in<Port<width>> a_i{{"a_i"}};
-  sc_core::sc_out<Port<width>> y_o{{"y_o"}};
-
-  explicit %(type)s(sc_core::sc_module_name name) : Clocked(name) {{}}
+struct %(type)s : Shell<Core> {{
+  using Shell<Core>::Shell;
+  In<1> valid_i{{"valid_i"}};
+  In<width> a_i{{"a_i"}};
+  Out<width> y_o{{"y_o"}};
 
  private:
-  void reset() override {{ core_.reset(); }}
-  void step() override {{ core_.step(valid_i, a_i.read()); }}
-  void drive() override {{ y_o = static_cast<Port<width>>(core_.y()); }}
-
-  Core core_;
+  void step(Core& core) override {{ core.step(valid_i, a_i.value()); }}
+  void drive(const Core& core) override {{ y_o = core.y(); }}
 }};
 
 }}  // namespace narrowgauge::systemc
@@ -172,8 +166,7 @@ class %(type)s : public Clocked {{
 
 LOCKSTEP = f"""// {SPDX}
 // ng_%(name)s and its SystemC module in lock-step. Build parameter: NG_WIDTH.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/%(family)s/%(name)s.hpp"
 
 namespace {{
@@ -191,16 +184,13 @@ int run(int argc, char** argv) {{
   Lockstep<Vdut> both(argc, argv, "systemc %(name)s");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::%(type)s<NG_WIDTH, Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i);
-  auto a = pin<NG_WIDTH>(dut->a_i, model.a_i);
-  auto y = pin<NG_WIDTH>(dut->y_o, model.y_o);
+  Pins pins(both, model);
 
   const auto stimulate = [&](std::uint64_t) {{
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive_random(a);
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive_random(pins.a_i);
   }};
-  both.run(stimulate, [&] {{ both.same("y_o", y); }}, [] {{}});
+  both.run(stimulate, [&] {{ both.same(pins); }}, [] {{}});
   return bench.finish();
 }}
 

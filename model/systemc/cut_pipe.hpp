@@ -5,6 +5,7 @@
 #include <systemc>
 
 #include "systemc/cut_pipe_core.hpp"
+#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -13,7 +14,7 @@ template <class Core, class Value>
 class CutPipe : public sc_core::sc_module {
  public:
   static constexpr int latency = Core::latency;
-  sc_core::sc_in<bool> clk_i{"clk_i"}, en_i{"en_i"};
+  In<1> clk_i{"clk_i"}, en_i{"en_i"};
 
   SC_HAS_PROCESS(CutPipe);
   explicit CutPipe(sc_core::sc_module_name name) : sc_core::sc_module(name) {

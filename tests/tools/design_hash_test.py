@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a recorded hash of RTL depends on: ngflow.design_hash; and what Yosys gets to count: ngflow.bare."""
+"""What a recorded hash of RTL depends on, what Yosys gets to count, and a text key of the ledger."""
 
 from __future__ import annotations
 
@@ -59,6 +59,19 @@ class DesignHash(unittest.TestCase):
     def test_what_synthesis_does_not_see_does_not_count(self):
         assert not self.changed("endmodule", "`ifdef FORMAL\nalways_comb assert (b_o);\n`endif\nendmodule")
         assert not self.changed("endmodule", "`ifndef SYNTHESIS\nlogic unseen;\n`endif\nendmodule")
+
+    def test_the_whole_code_has_what_proofs_see(self):
+        whole = next(line for line in DESIGN.splitlines() if "$fatal" in line) + "\n"
+        proof = "`ifdef FORMAL\nalways_comb assert (b_o);\n`else\n`endif\nendmodule"
+        proven = DESIGN.replace("endmodule", proof)
+        codes = [systemverilog.code(text, "ng_x.sv") for text in (DESIGN, proven, proven.replace("(b_o)", "(!b_o)"))]
+        assert len(set(codes)) == 3
+        assert "always_comb\nassert" in codes[1]
+        # Comments and elaboration checks do not count here either, a condition in front of a check does.
+        guarded = DESIGN.replace(whole, f"`ifndef __ICARUS__ // no elaboration tasks\n{whole}`endif\n")
+        assert systemverilog.code(guarded, "ng_x.sv") == codes[0]
+        in_front = DESIGN.replace(whole, f"`ifdef FORMAL\nlogic seen;\n`endif\n{whole}")
+        assert "seen" in systemverilog.code(in_front, "ng_x.sv")
 
     def test_names_of_local_signals_do_not_count(self):
         whole = "  logic [Half-1:0] left, right;\n  assign {left, right} = a_i;\n"

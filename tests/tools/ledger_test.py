@@ -523,7 +523,7 @@ class Netlists(unittest.TestCase):
         assert standing(self.TEXT, {}).kind == "text"
         assert standing(gate, {}).kind == "unjudged"
         assert standing(gate, here) == ledger.Standing("stale", "is stale: RTL changed")
-        assert standing(self.TEXT.replace("sum_d", "other"), here).kind == "product"
+        assert standing(self.TEXT.replace("u_leaf", "u_other"), here).kind == "product"
         other = {"text": plain.text["x"] | {"parameters": "another"}}
         assert standing(gate, other) == ledger.Standing("stale", "is stale: parameters changed")
         (self.root / "ng_top.sv").write_text(gate)

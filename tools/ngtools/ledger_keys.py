@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a deep test depends on, hashed for the ledger (ledger.py), in two steps.
 
-A text key is of source text without comments and layout, and of no path: RTL by module closure; C++ by include closure
-within the project, with the sources that implement the included headers; Python by the definitions that the scripts reach.
+A text key is of source text without comments and layout, and of no path: RTL by module closure, read by pyslang; C++ by
+include closure within the project, with the sources that implement the included headers; Python by the definitions that the
+scripts reach.
 A product is what that text comes to: RTL elaborated (ledger_netlist.py), C++ definitions that `main` reaches
 (ledger_cxx.py), syntax trees of Python. Products cost more, and only they decide where text changed.
 """
@@ -22,7 +23,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from ngtools import ledger_cxx, ledger_netlist, ledger_python, ngflow, recorded
+from ngtools import ledger_cxx, ledger_netlist, ledger_python, ngflow, recorded, systemverilog
 from ngtools.no_fault import exemptions
 
 C_TOKEN = re.compile(
@@ -77,7 +78,7 @@ class Tree:
         if path not in self._codes:
             text, kind = self.text(path), path.suffix
             if kind in (".sv", ".svh"):
-                text = ngflow.design_code(text)
+                text = systemverilog.code(text, path.name)
             elif kind in (".v", ".c", ".h", ".cpp", ".hpp", ".inc", ".S"):
                 text = c_code(text)
             elif kind == ".py":

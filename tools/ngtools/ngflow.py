@@ -34,54 +34,6 @@ def strip_comments(text: str) -> str:
     return re.sub(r'("(?:\\.|[^"\\\n])*")|//[^\n]*|/\*.*?\*/', lambda match: match[1] or " ", text, flags=re.S)
 
 
-TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|^[ \t]*`(?:define|include)\b(?:[^\\\n]|\\.)*|[\w$`\']+|\S', re.M | re.S)
-
-
-# What is left where elaboration checks were, which Icarus does not get to see.
-UNCHECKED = ["`ifndef", "__ICARUS__", "`endif"]
-
-
-def design_code(text: str) -> str:
-    """The tokens of SystemVerilog text without comments, layout and elaboration checks: what decides over the hardware."""
-    # A directive ends with its line, so its line is one token.
-    tokens = [" ".join(token.split()) if token[0] != '"' else token for token in TOKEN.findall(strip_comments(text))]
-
-    def after(start: int, opening: str, closing: str) -> int:
-        """Index behind the group that starts with `opening` at `start`."""
-        depth, i = 0, start
-        while i < len(tokens):
-            depth += (tokens[i] == opening) - (tokens[i] == closing)
-            i += 1
-            if depth == 0:
-                return i
-        raise FlowError(f"'{opening}' without its '{closing}' near '{' '.join(tokens[start : start + 12])}'")
-
-    def check_end(start: int) -> int:
-        """Index behind the elaboration check `if (…) [begin : name] $fatal(…); [end]` at `start`, else `start`."""
-        if tokens[start] != "if" or tokens[start + 1 : start + 2] != ["("]:
-            return start
-        i = after(start + 1, "(", ")")
-        named = tokens[i : i + 2] == ["begin", ":"]
-        i += 3 * named
-        if tokens[i : i + 2] != ["$fatal", "("]:
-            return start
-        i = after(i + 1, "(", ")")
-        behind = [";", "end"] if named else [";"]
-        i += len(behind)
-        return i if tokens[i - len(behind) : i] == behind and tokens[i : i + 1] != ["else"] else start
-
-    kept, i = [], 0
-    while i < len(tokens):
-        if (end := check_end(i)) > i:
-            i = end
-        else:
-            kept.append(tokens[i])
-            i += 1
-            if kept[-3:] == UNCHECKED:
-                del kept[-3:]
-    return "\n".join(kept)
-
-
 def design_hash(files: list[Path]) -> str:
     """Of the hardware in these files: comments, layout, checks and names of local signals do not count."""
     digest = hashlib.sha256()

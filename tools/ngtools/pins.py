@@ -23,7 +23,7 @@ def header(title: str, ports: list[Port]) -> str:
     pins = [port for port in ports if port.name not in CLOCK]
     made = ",\n        ".join(f'{pin.name}("{pin.name}", both.dut->{pin.name}, module.{pin.name})' for pin in pins)
     bound = "\n".join(f"    module.{name}(both.{CLOCK[name]});" for name in clocks)
-    outputs = "\n".join(f"    visit({pin.name});" for pin in pins if pin.direction == "out")
+    visits = {way: " ".join(f"visit({pin.name});" for pin in pins if pin.direction == way) for way in KINDS}
     members = "\n".join(
         f"  {KINDS[pin.direction]}<{pin.width}, decltype(Vdut::{pin.name})> {pin.name};" for pin in pins
     )
@@ -42,9 +42,8 @@ struct Pins {{
 {bound}
   }}
 
-  void each_output(auto visit) const {{
-{outputs}
-  }}
+  void each_input(auto visit) {{ {visits["in"]} }}
+  void each_output(auto visit) const {{ {visits["out"]} }}
 
 {members}
 }};

@@ -30,13 +30,18 @@ class Port:
 
 def parse(path: Path, defines: tuple[str, ...] = ()) -> syntax.SyntaxTree:
     """The syntax tree of a file; a syntax error is a SourceError with file and line."""
+    return parse_text(path.read_text(), str(path), defines)
+
+
+def parse_text(text: str, name: str, defines: tuple[str, ...] = ()) -> syntax.SyntaxTree:
+    """The syntax tree of a text; `name` is what messages call it."""
     options = parsing.PreprocessorOptions()
     options.predefines = list(defines)
-    tree = syntax.SyntaxTree.fromFile(str(path), pyslang.SourceManager(), pyslang.Bag([options]))
+    tree = syntax.SyntaxTree.fromFileInMemory(text, pyslang.SourceManager(), name, name, pyslang.Bag([options]))
     errors = [item for item in tree.diagnostics if item.isError()]
     if errors:
         report = pyslang.DiagnosticEngine.reportAll(tree.sourceManager, tree.diagnostics)
-        raise SourceError(f'file "{path}" is wrong; expected SystemVerilog: {report.strip().splitlines()[0]}')
+        raise SourceError(f'file "{name}" is wrong; expected SystemVerilog: {report.strip().splitlines()[0]}')
     return tree
 
 
@@ -51,36 +56,87 @@ LOCAL = {  # where a name is made that nothing outside the module sees
 FOREIGN = {syntax.SyntaxKind.NamedPortConnection, syntax.SyntaxKind.NamedParamAssignment}
 
 
+UNCHECKED = "__ICARUS__"  # of the conditions around elaboration checks
+
+
 def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",), number_locals: bool = True) -> str:
     """The code that decides over the hardware, a token a line, as the preprocessor leaves it with `defines`: without
     comments, layout and elaboration checks. Local signals are numbered in their order, whatever they are called; with
     their names instead, a tool can read it.
     """
-    local: dict[str, str] = {}
-    tokens: list[str] = []
-    foreign = False
+    return "\n".join(Code(parse(path, defines), number_locals=number_locals).tokens())
 
-    def declare(node: Any) -> Any:
+
+def code(text: str, name: str) -> str:
+    """As hardware(), and what the preprocessor leaves out beside it: proofs see lines that synthesis does not."""
+    return "\n".join(Code(parse_text(text, name, ("SYNTHESIS",)), whole=True).tokens())
+
+
+class Code:
+    """The tokens of a syntax tree without elaboration checks; `whole`: with directives and the lines that they leave out."""
+
+    def __init__(self, tree: syntax.SyntaxTree, whole: bool = False, number_locals: bool = True) -> None:
+        self._root = tree.root
+        self._number_locals = number_locals
+        self._whole = whole
+        self._local: dict[str, str] = {}
+        self._tokens: list[str] = []
+        self._foreign = False  # in a connection, before the name of the other module's port
+        self._conditions: list[str] = []  # the open ones
+
+    def tokens(self) -> list[str]:
+        if self._number_locals:
+            self._root.visit(self._declare)
+        self._root.visit(self._visit)
+        return self._tokens
+
+    def _declare(self, node: Any) -> Any:
         kind = getattr(node, "kind", None)
         if kind == syntax.SyntaxKind.Declarator and is_local(node):
-            local.setdefault(node.name.valueText, f"${len(local)}")
+            self._local.setdefault(node.name.valueText, f"${len(self._local)}")
         return slang.VisitAction.Advance
 
-    def visit(node: Any) -> Any:
-        nonlocal foreign
+    def _visit(self, node: Any) -> Any:
         if isinstance(node, parsing.Token):
+            self._directives(node)
             named = node.kind == parsing.TokenKind.Identifier
-            tokens.append(node.rawText if foreign and named else local.get(node.rawText, node.rawText))
-            foreign = foreign and not named
+            self._tokens.append(
+                node.rawText if self._foreign and named else self._local.get(node.rawText, node.rawText)
+            )
+            self._foreign = self._foreign and not named
             return slang.VisitAction.Advance
-        foreign = node.kind in FOREIGN
-        return slang.VisitAction.Skip if is_check(node) else slang.VisitAction.Advance
+        self._foreign = node.kind in FOREIGN
+        if not is_check(node):
+            return slang.VisitAction.Advance
+        self._directives(node.getFirstToken())
+        return slang.VisitAction.Skip
 
-    root = parse(path, defines).root
-    if number_locals:
-        root.visit(declare)
-    root.visit(visit)
-    return "\n".join(tokens)
+    def _directives(self, token: parsing.Token) -> None:
+        """Takes the directives in front of a token, with the code that they leave out; macros are expanded already."""
+        for trivia in token.trivia if self._whole else ():
+            if trivia.kind != parsing.TriviaKind.Directive:
+                continue
+            directive = trivia.syntax()
+            texts = [item.rawText for item in tokens_of(directive) if item.rawText]
+            if directive.kind in (syntax.SyntaxKind.IfDefDirective, syntax.SyntaxKind.IfNDefDirective):
+                self._conditions.append(texts[1])
+            around_check = self._conditions[-1:] == [UNCHECKED]
+            if directive.kind == syntax.SyntaxKind.EndIfDirective:
+                self._conditions.pop()
+            if directive.kind != syntax.SyntaxKind.MacroUsage and not around_check:
+                self._tokens += texts
+
+
+def tokens_of(node: Any) -> list[parsing.Token]:
+    found: list[parsing.Token] = []
+
+    def visit(item: Any) -> Any:
+        if isinstance(item, parsing.Token):
+            found.append(item)
+        return slang.VisitAction.Advance
+
+    node.visit(visit)
+    return found
 
 
 def is_local(declarator: Any) -> bool:

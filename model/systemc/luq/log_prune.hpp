@@ -11,6 +11,7 @@ namespace narrowgauge::systemc {
 
 template <LogPruneParams params, class Core = LogPruneCore<params>>
 struct LogPrune : Shell<Core>, Streams {
+  using Shell<Core>::Shell;
   static constexpr int lanes = params.lanes, rand_bits = params.rand_bits;
   static constexpr int grow_bits = std::bit_width(static_cast<unsigned>(lanes - 1)) + params.count_bits;
   static constexpr int sum_width = 9 + params.frac_bits + grow_bits;
@@ -27,8 +28,6 @@ struct LogPrune : Shell<Core>, Streams {
   Out<square_width> squares_o{"squares_o"};
   Out<count_width> count_o{"count_o"}, zeros_o{"zeros_o"};
   Out<1> special_o{"special_o"};
-
-  using Shell<Core>::Shell;
 
  private:
   void step(Core& core) override {

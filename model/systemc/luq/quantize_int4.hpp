@@ -10,19 +10,17 @@
 namespace narrowgauge::systemc {
 
 template <int lanes, int cuts, class Core = CutPipeCore<cuts, LuqCodes<lanes>>>
-class QuantizeInt4 : public CutPipe<Core, LuqCodes<lanes>> {
- public:
-  sc_core::sc_in<Port<16 * lanes>> a_i{"a_i"};
-  sc_core::sc_in<Port<31>> scale_i{"scale_i"};
-  sc_core::sc_out<Port<4 * lanes>> codes_o{"codes_o"};
-  sc_core::sc_out<bool> special_o{"special_o"};
-
+struct QuantizeInt4 : CutPipe<Core, LuqCodes<lanes>> {
   using CutPipe<Core, LuqCodes<lanes>>::CutPipe;
+  In<16 * lanes> a_i{"a_i"};
+  In<31> scale_i{"scale_i"};
+  Out<4 * lanes> codes_o{"codes_o"};
+  Out<1> special_o{"special_o"};
 
  private:
   LuqCodes<lanes> value() const override {
-    const auto x = fields_of<lanes, 16>(a_i);
-    const auto scale = std::bit_cast<float>(static_cast<std::uint32_t>(scale_i.read()));
+    const auto x = fields<lanes>(a_i);
+    const auto scale = std::bit_cast<float>(scale_i.value());
     LuqCodes<lanes> out{.special = !is_int4_scale(scale)};
     for (std::size_t i = 0; i < x.size(); ++i) {
       out.codes[i] = quantize_int4(x[i], scale);
@@ -31,7 +29,7 @@ class QuantizeInt4 : public CutPipe<Core, LuqCodes<lanes>> {
     return out;
   }
   void drive(const LuqCodes<lanes>& out) override {
-    codes_o = port_of_fields<4>(out.codes);
+    codes_o = out.codes;
     special_o = out.special;
   }
 };

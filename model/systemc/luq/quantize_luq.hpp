@@ -6,7 +6,6 @@
 
 #include "narrowgauge/luq/quantize_luq.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -17,22 +16,20 @@ struct LuqCodes {
 };
 
 template <int lanes, int random_bits, int cuts, class Core = CutPipeCore<cuts, LuqCodes<lanes>>>
-class QuantizeLuq : public CutPipe<Core, LuqCodes<lanes>> {
- public:
-  sc_core::sc_in<Port<16 * lanes>> a_i{"a_i"};
-  sc_core::sc_in<Port<8>> scale_i{"scale_i"};
-  sc_core::sc_in<bool> stochastic_i{"stochastic_i"};
-  sc_core::sc_in<Port<random_bits * lanes>> rand_i{"rand_i"};
-  sc_core::sc_out<Port<4 * lanes>> codes_o{"codes_o"};
-  sc_core::sc_out<bool> special_o{"special_o"};
-
+struct QuantizeLuq : CutPipe<Core, LuqCodes<lanes>> {
   using CutPipe<Core, LuqCodes<lanes>>::CutPipe;
+  In<16 * lanes> a_i{"a_i"};
+  In<8> scale_i{"scale_i"};
+  In<1> stochastic_i{"stochastic_i"};
+  In<random_bits * lanes> rand_i{"rand_i"};
+  Out<4 * lanes> codes_o{"codes_o"};
+  Out<1> special_o{"special_o"};
 
  private:
   LuqCodes<lanes> value() const override {
-    const auto x = fields_of<lanes, 16>(a_i);
-    const auto random = fields_of<lanes, random_bits>(rand_i);
-    const auto scale = static_cast<std::uint8_t>(scale_i.read());
+    const auto x = fields<lanes>(a_i);
+    const auto random = fields<lanes>(rand_i);
+    const auto scale = scale_i.value();
     LuqCodes<lanes> out{.special = scale == 0xFF};
     for (std::size_t i = 0; i < x.size(); ++i) {
       out.codes[i] = quantize_luq(x[i], scale, stochastic_i, random[i], random_bits);
@@ -41,7 +38,7 @@ class QuantizeLuq : public CutPipe<Core, LuqCodes<lanes>> {
     return out;
   }
   void drive(const LuqCodes<lanes>& out) override {
-    codes_o = port_of_fields<4>(out.codes);
+    codes_o = out.codes;
     special_o = out.special;
   }
 };

@@ -10,23 +10,21 @@ namespace narrowgauge::systemc {
 /// mantissa_bits: of alpha, 7 for BF16, 23 for FP32.
 template <int lanes, int levels, int mantissa_bits, int random_bits, int cuts,
           class Core = CutPipeCore<cuts, LuqCodes<lanes>>>
-class QuantizeLuqExact : public CutPipe<Core, LuqCodes<lanes>> {
- public:
+struct QuantizeLuqExact : CutPipe<Core, LuqCodes<lanes>> {
+  using CutPipe<Core, LuqCodes<lanes>>::CutPipe;
   static constexpr int code_bits = levels == luq_storage_levels ? 4 : 5;
 
-  sc_core::sc_in<Port<16 * lanes>> a_i{"a_i"};
-  sc_core::sc_in<Port<mantissa_bits + 8>> scale_i{"scale_i"};
-  sc_core::sc_in<bool> stochastic_i{"stochastic_i"};
-  sc_core::sc_in<Port<random_bits * lanes>> rand_i{"rand_i"};
-  sc_core::sc_out<Port<code_bits * lanes>> codes_o{"codes_o"};
-  sc_core::sc_out<bool> special_o{"special_o"};
-
-  using CutPipe<Core, LuqCodes<lanes>>::CutPipe;
+  In<16 * lanes> a_i{"a_i"};
+  In<mantissa_bits + 8> scale_i{"scale_i"};
+  In<1> stochastic_i{"stochastic_i"};
+  In<random_bits * lanes> rand_i{"rand_i"};
+  Out<code_bits * lanes> codes_o{"codes_o"};
+  Out<1> special_o{"special_o"};
 
  private:
   LuqCodes<lanes> value() const override {
-    const auto x = fields_of<lanes, 16>(a_i);
-    const auto random = fields_of<lanes, random_bits>(rand_i);
+    const auto x = fields<lanes>(a_i);
+    const auto random = fields<lanes>(rand_i);
     const float alpha = luq_scale(scale_i.read(), mantissa_bits);
     LuqCodes<lanes> out{.special = !is_luq_scale(alpha)};
     for (std::size_t i = 0; i < x.size(); ++i) {
@@ -36,7 +34,7 @@ class QuantizeLuqExact : public CutPipe<Core, LuqCodes<lanes>> {
     return out;
   }
   void drive(const LuqCodes<lanes>& out) override {
-    codes_o = port_of_fields<code_bits>(out.codes);
+    codes_o = out.codes;
     special_o = out.special;
   }
 };

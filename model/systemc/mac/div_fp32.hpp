@@ -3,34 +3,23 @@
 // low; the RTL's has no meaning then.
 #pragma once
 
-#include "systemc/clocked.hpp"
 #include "systemc/mac/div_fp32_core.hpp"
-#include "systemc/port.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <bool saturate, class Core = DivFp32Core<saturate>>
-class DivFp32 : public Clocked {
- public:
-  sc_core::sc_in<bool> valid_i{"valid_i"};
-  sc_core::sc_out<bool> ready_o{"ready_o"};
-  sc_core::sc_in<Port<32>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_out<bool> valid_o{"valid_o"};
-  sc_core::sc_in<bool> ready_i{"ready_i"};
-  sc_core::sc_out<Port<32>> y_o{"y_o"};
-
-  explicit DivFp32(sc_core::sc_module_name name) : Clocked(name) {}
+struct DivFp32 : Shell<Core>, Streams {
+  using Shell<Core>::Shell;
+  In<32> a_i{"a_i"}, b_i{"b_i"};
+  Out<32> y_o{"y_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override { core_.step(valid_i, a_i.read(), b_i.read(), ready_i); }
-  void drive() override {
-    ready_o = core_.ready();
-    valid_o = core_.valid();
-    y_o = core_.y();
+  void step(Core& core) override { core.step(valid_i, a_i.read(), b_i.read(), ready_i); }
+  void drive(const Core& core) override {
+    handshake(core);
+    y_o = core.y();
   }
-
-  Core core_;
 };
 
 }  // namespace narrowgauge::systemc

@@ -6,22 +6,19 @@
 
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int lanes, int cuts, class Core = CutPipeCore<cuts, int>>
-class DotE2m1 : public CutPipe<Core, int> {
- public:
-  static constexpr int dot_width = 9 + std::bit_width(static_cast<unsigned>(lanes)) - 1;
-  sc_core::sc_in<Port<4 * lanes>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_out<Port<dot_width>> dot_o{"dot_o"};
-
+struct DotE2m1 : CutPipe<Core, int> {
   using CutPipe<Core, int>::CutPipe;
+  static constexpr int dot_width = 9 + std::bit_width(static_cast<unsigned>(lanes)) - 1;
+  In<4 * lanes> a_i{"a_i"}, b_i{"b_i"};
+  Out<dot_width> dot_o{"dot_o"};
 
  private:
-  int value() const override { return e2m1_dot(fields_of<lanes, 4>(a_i), fields_of<lanes, 4>(b_i)); }
-  void drive(const int& dot) override { dot_o = port_of_signed<dot_width>(dot); }
+  int value() const override { return e2m1_dot(fields<lanes>(a_i), fields<lanes>(b_i)); }
+  void drive(const int& dot) override { dot_o = dot; }
 };
 
 }  // namespace narrowgauge::systemc

@@ -4,23 +4,19 @@
 
 #include "narrowgauge/mac/mxfp4_mac.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
-class DotMxfp4 : public CutPipe<Core, std::uint32_t> {
- public:
-  sc_core::sc_in<Port<128>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_in<Port<8>> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
-  sc_core::sc_out<Port<32>> fp32_o{"fp32_o"};
-
+struct DotMxfp4 : CutPipe<Core, std::uint32_t> {
   using CutPipe<Core, std::uint32_t>::CutPipe;
+  In<128> a_i{"a_i"}, b_i{"b_i"};
+  In<8> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
+  Out<32> fp32_o{"fp32_o"};
 
  private:
   std::uint32_t value() const override {
-    return mxfp4_dot(fields_of<32, 4>(a_i), fields_of<32, 4>(b_i), static_cast<std::uint8_t>(a_scale_i.read()),
-                     static_cast<std::uint8_t>(b_scale_i.read()));
+    return mxfp4_dot(fields<32>(a_i), fields<32>(b_i), a_scale_i.value(), b_scale_i.value());
   }
   void drive(const std::uint32_t& code) override { fp32_o = code; }
 };

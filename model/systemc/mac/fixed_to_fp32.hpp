@@ -4,22 +4,19 @@
 
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int width, int lsb_exp, int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
-class FixedToFp32 : public CutPipe<Core, std::uint32_t> {
- public:
-  sc_core::sc_in<Port<width>> fixed_i{"fixed_i"};
-  sc_core::sc_in<bool> nan_i{"nan_i"}, pinf_i{"pinf_i"}, ninf_i{"ninf_i"};
-  sc_core::sc_out<Port<32>> fp32_o{"fp32_o"};
-
+struct FixedToFp32 : CutPipe<Core, std::uint32_t> {
   using CutPipe<Core, std::uint32_t>::CutPipe;
+  In<width> fixed_i{"fixed_i"};
+  In<1> nan_i{"nan_i"}, pinf_i{"pinf_i"}, ninf_i{"ninf_i"};
+  Out<32> fp32_o{"fp32_o"};
 
  private:
   std::uint32_t value() const override {
-    return fixed_to_fp32_bits(signed_of<width>(fixed_i), lsb_exp, {.nan = nan_i, .pinf = pinf_i, .ninf = ninf_i});
+    return fixed_to_fp32_bits(fixed_i.number(), lsb_exp, {.nan = nan_i, .pinf = pinf_i, .ninf = ninf_i});
   }
   void drive(const std::uint32_t& code) override { fp32_o = code; }
 };

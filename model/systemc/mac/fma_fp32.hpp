@@ -4,19 +4,16 @@
 
 #include "narrowgauge/mac/fp_mac.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <Format format, int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
-class FmaFp32 : public CutPipe<Core, std::uint32_t> {
- public:
-  static constexpr int bits = desc(format).bits;
-  sc_core::sc_in<Port<bits>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_in<Port<32>> c_i{"c_i"};
-  sc_core::sc_out<Port<32>> fp32_o{"fp32_o"};
-
+struct FmaFp32 : CutPipe<Core, std::uint32_t> {
   using CutPipe<Core, std::uint32_t>::CutPipe;
+  static constexpr int bits = desc(format).bits;
+  In<bits> a_i{"a_i"}, b_i{"b_i"};
+  In<32> c_i{"c_i"};
+  Out<32> fp32_o{"fp32_o"};
 
  private:
   std::uint32_t value() const override { return fma_fp32(desc(format), a_i.read(), b_i.read(), c_i.read()); }

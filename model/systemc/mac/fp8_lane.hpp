@@ -5,7 +5,6 @@
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -16,28 +15,26 @@ struct Fp8LaneValue {
 };
 
 template <unsigned set, bool owe, int cuts, class Core = CutPipeCore<cuts, Fp8LaneValue>>
-class Fp8Lane : public CutPipe<Core, Fp8LaneValue> {
- public:
+struct Fp8Lane : CutPipe<Core, Fp8LaneValue> {
+  using CutPipe<Core, Fp8LaneValue>::CutPipe;
   static constexpr bool e4m3_alone = set == format_set::e4m3;
   static constexpr int term_width = e4m3_alone ? 37 : 65;
-  sc_core::sc_in<Port<8>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_in<bool> a_fmt_i{"a_fmt_i"}, b_fmt_i{"b_fmt_i"};
-  sc_core::sc_out<Port<term_width>> term_o{"term_o"};
-  sc_core::sc_out<bool> owed_o{"owed_o"}, nan_o{"nan_o"}, pinf_o{"pinf_o"}, ninf_o{"ninf_o"};
-
-  using CutPipe<Core, Fp8LaneValue>::CutPipe;
+  In<8> a_i{"a_i"}, b_i{"b_i"};
+  In<1> a_fmt_i{"a_fmt_i"}, b_fmt_i{"b_fmt_i"};
+  Out<term_width> term_o{"term_o"};
+  Out<1> owed_o{"owed_o"}, nan_o{"nan_o"}, pinf_o{"pinf_o"}, ninf_o{"ninf_o"};
 
  private:
   Fp8LaneValue value() const override {
     const auto format = [](bool e5m2) {
       return e4m3_alone || (set == format_set::fp8 && !e5m2) ? Format::e4m3 : Format::e5m2;
     };
-    const auto a = static_cast<std::uint8_t>(a_i.read()), b = static_cast<std::uint8_t>(b_i.read());
+    const auto a = a_i.value(), b = b_i.value();
     return {fp8_product(a, b, format(a_fmt_i), format(b_fmt_i), e4m3_alone ? fp8_lsb_exp_e4m3 : fp8_lsb_exp),
             owe && ((a ^ b) & 0x80) != 0};
   }
   void drive(const Fp8LaneValue& product) override {
-    term_o = port_of_signed<term_width>(product.sum.value - product.owed);
+    term_o = product.sum.value - product.owed;
     owed_o = product.owed;
     nan_o = product.sum.flags.nan;
     pinf_o = product.sum.flags.pinf;

@@ -2,28 +2,22 @@
 // SystemC module of ng_fp_mac: ports and latency of rtl/mac/ng_fp_mac.sv.
 #pragma once
 
-#include "systemc/clocked.hpp"
 #include "systemc/mac/fp_mac_core.hpp"
-#include "systemc/port.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <Format format, class Core = FpMacCore<format>>
-class FpMac : public Clocked {
- public:
+struct FpMac : Shell<Core> {
+  using Shell<Core>::Shell;
   static constexpr int width = desc(format).bits;
-  sc_core::sc_in<bool> valid_i{"valid_i"}, first_i{"first_i"};
-  sc_core::sc_in<Port<width>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_out<Port<32>> acc_o{"acc_o"};
-
-  explicit FpMac(sc_core::sc_module_name name) : Clocked(name) {}
+  In<1> valid_i{"valid_i"}, first_i{"first_i"};
+  In<width> a_i{"a_i"}, b_i{"b_i"};
+  Out<32> acc_o{"acc_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override { core_.step(valid_i, first_i, a_i, b_i); }
-  void drive() override { acc_o = core_.acc(); }
-
-  Core core_;
+  void step(Core& core) override { core.step(valid_i, first_i, a_i, b_i); }
+  void drive(const Core& core) override { acc_o = core.acc(); }
 };
 
 }  // namespace narrowgauge::systemc

@@ -11,13 +11,12 @@ namespace narrowgauge::systemc {
 
 template <IntMacParams params, class Core = IntMacCore<params>>
 struct IntMac : Shell<Core> {
+  using Shell<Core>::Shell;
   static constexpr int a_width = params.lanes * params.a.width, b_width = params.lanes * params.b.width;
   In<1> valid_i{"valid_i"}, first_i{"first_i"};
   In<a_width> a_i{"a_i"};
   In<b_width> b_i{"b_i"};
   Out<params.acc_width> acc_o{"acc_o"};
-
-  using Shell<Core>::Shell;
 
  private:
   void step(Core& core) override {

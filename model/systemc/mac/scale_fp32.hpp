@@ -6,17 +6,14 @@
 
 #include "narrowgauge/mac/gemm.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
-class ScaleFp32 : public CutPipe<Core, std::uint32_t> {
- public:
-  sc_core::sc_in<Port<32>> a_i{"a_i"}, b_i{"b_i"};
-  sc_core::sc_out<Port<32>> y_o{"y_o"};
-
+struct ScaleFp32 : CutPipe<Core, std::uint32_t> {
   using CutPipe<Core, std::uint32_t>::CutPipe;
+  In<32> a_i{"a_i"}, b_i{"b_i"};
+  Out<32> y_o{"y_o"};
 
  private:
   std::uint32_t value() const override {

@@ -4,27 +4,21 @@
 
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int cuts, class Core = CutPipeCore<cuts, Nvfp4Term>>
-class ScaleNvfp4 : public CutPipe<Core, Nvfp4Term> {
- public:
-  sc_core::sc_in<Port<13>> dot_i{"dot_i"};
-  sc_core::sc_in<Port<8>> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
-  sc_core::sc_out<Port<48>> term_o{"term_o"};
-  sc_core::sc_out<bool> nan_o{"nan_o"};
-
+struct ScaleNvfp4 : CutPipe<Core, Nvfp4Term> {
   using CutPipe<Core, Nvfp4Term>::CutPipe;
+  In<13> dot_i{"dot_i"};
+  In<8> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
+  Out<48> term_o{"term_o"};
+  Out<1> nan_o{"nan_o"};
 
  private:
-  Nvfp4Term value() const override {
-    return nvfp4_scale(static_cast<int>(signed_of<13>(dot_i)), static_cast<std::uint8_t>(a_scale_i.read()),
-                       static_cast<std::uint8_t>(b_scale_i.read()));
-  }
+  Nvfp4Term value() const override { return nvfp4_scale(dot_i.number(), a_scale_i.value(), b_scale_i.value()); }
   void drive(const Nvfp4Term& term) override {
-    term_o = port_of_signed<48>(term.value);
+    term_o = term.value;
     nan_o = term.nan;
   }
 };

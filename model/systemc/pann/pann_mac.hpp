@@ -2,46 +2,32 @@
 // SystemC module of ng_pann_mac: ports, latency and back-pressure of rtl/pann/ng_pann_mac.sv.
 #pragma once
 
-#include "systemc/clocked.hpp"
 #include "systemc/pann/pann_mac_core.hpp"
-#include "systemc/port.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int x_width, int w_width, int acc_width, class Core = PannMacCore<acc_width>>
-class PannMac : public Clocked {
+struct PannMac : Shell<Core>, Streams {
+  using Shell<Core>::Shell;
   static_assert(acc_width >= x_width, "PannMac: acc_width must be at least x_width");
 
- public:
-  sc_core::sc_in<bool> valid_i{"valid_i"};
-  sc_core::sc_out<bool> ready_o{"ready_o"};
-  sc_core::sc_in<bool> first_i{"first_i"}, last_i{"last_i"};
-  sc_core::sc_in<Port<x_width>> x_i{"x_i"};
-  sc_core::sc_in<Port<w_width>> w_i{"w_i"};
-  sc_core::sc_in<bool> negative_i{"negative_i"};
-  sc_core::sc_out<bool> valid_o{"valid_o"};
-  sc_core::sc_in<bool> ready_i{"ready_i"};
-  sc_core::sc_out<Port<acc_width>> result_o{"result_o"};
-
-  explicit PannMac(sc_core::sc_module_name name) : Clocked(name) {}
+  In<1> first_i{"first_i"}, last_i{"last_i"};
+  In<x_width> x_i{"x_i"};
+  In<w_width> w_i{"w_i"};
+  In<1> negative_i{"negative_i"};
+  Out<acc_width> result_o{"result_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override {
-    const PannElement element{.first = first_i,
-                              .last = last_i,
-                              .x = words_of<x_width>(x_i)[0],
-                              .w = words_of<w_width>(w_i)[0],
-                              .negative = negative_i};
-    core_.step(valid_i ? &element : nullptr, ready_i);
+  void step(Core& core) override {
+    const PannElement element{
+        .first = first_i, .last = last_i, .x = x_i.words()[0], .w = w_i.words()[0], .negative = negative_i};
+    core.step(valid_i ? &element : nullptr, ready_i);
   }
-  void drive() override {
-    ready_o = core_.ready();
-    valid_o = core_.valid();
-    result_o = port_of_signed<acc_width>(core_.result());
+  void drive(const Core& core) override {
+    handshake(core);
+    result_o = core.result();
   }
-
-  Core core_;
 };
 
 }  // namespace narrowgauge::systemc

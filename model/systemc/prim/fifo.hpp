@@ -11,6 +11,7 @@ namespace narrowgauge::systemc {
 
 template <int width, int depth, bool block_ram = false, class Core = FifoCore<Port<width>, depth, block_ram>>
 struct Fifo : Shell<Core>, Streams {
+  using Shell<Core>::Shell;
   static_assert(width >= 1, "Fifo: width must be 1 or more");
   static constexpr int space_width = std::bit_width(static_cast<unsigned>(depth));
 
@@ -18,8 +19,6 @@ struct Fifo : Shell<Core>, Streams {
   In<width> data_i{"data_i"};
   Out<width> data_o{"data_o"};
   Out<space_width> space_o{"space_o"};
-
-  using Shell<Core>::Shell;
 
  private:
   void step(Core& core) override { core.step(valid_i ? &data_i.read() : nullptr, ready_i, flush_i); }

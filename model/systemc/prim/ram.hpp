@@ -11,18 +11,16 @@
 namespace narrowgauge::systemc {
 
 template <int width, int depth, class Core = RamCore<Port<width>, depth>>
-class Ram : public sc_core::sc_module {
+struct Ram : sc_core::sc_module {
   static_assert(width >= 1, "Ram: width must be 1 or more");
   static constexpr int addr_width = std::bit_width(static_cast<unsigned>(depth - 1));
 
- public:
-  sc_core::sc_in<bool> clk_i{"clk_i"};
-  sc_core::sc_in<bool> we_i{"we_i"};
-  sc_core::sc_in<Port<addr_width>> waddr_i{"waddr_i"};
-  sc_core::sc_in<Port<width>> wdata_i{"wdata_i"};
-  sc_core::sc_in<bool> re_i{"re_i"};
-  sc_core::sc_in<Port<addr_width>> raddr_i{"raddr_i"};
-  sc_core::sc_out<Port<width>> rdata_o{"rdata_o"};
+  In<1> clk_i{"clk_i"}, we_i{"we_i"};
+  In<addr_width> waddr_i{"waddr_i"};
+  In<width> wdata_i{"wdata_i"};
+  In<1> re_i{"re_i"};
+  In<addr_width> raddr_i{"raddr_i"};
+  Out<width> rdata_o{"rdata_o"};
 
   SC_HAS_PROCESS(Ram);
   explicit Ram(sc_core::sc_module_name name) : sc_core::sc_module(name) {

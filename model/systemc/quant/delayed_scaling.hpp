@@ -2,31 +2,25 @@
 // SystemC module of ng_delayed_scaling: ports and latency of rtl/quant/ng_delayed_scaling.sv.
 #pragma once
 
-#include "systemc/clocked.hpp"
-#include "systemc/port.hpp"
 #include "systemc/quant/delayed_scaling_core.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <DelayedScalingParams params, class Core = DelayedScalingCore<params>>
-class DelayedScaling : public Clocked {
- public:
-  sc_core::sc_in<bool> valid_i{"valid_i"};
-  sc_core::sc_out<bool> ready_o{"ready_o"};
-  sc_core::sc_in<Port<31>> amax_i{"amax_i"};
-  sc_core::sc_out<Port<32>> scale_o{"scale_o"};
-
-  explicit DelayedScaling(sc_core::sc_module_name name) : Clocked(name) {}
+struct DelayedScaling : Shell<Core> {
+  using Shell<Core>::Shell;
+  In<1> valid_i{"valid_i"};
+  Out<1> ready_o{"ready_o"};
+  In<31> amax_i{"amax_i"};
+  Out<32> scale_o{"scale_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override { core_.step(valid_i, amax_i.read()); }
-  void drive() override {
-    ready_o = core_.ready();
-    scale_o = core_.scale();
+  void step(Core& core) override { core.step(valid_i, amax_i.read()); }
+  void drive(const Core& core) override {
+    ready_o = core.ready();
+    scale_o = core.scale();
   }
-
-  Core core_;
 };
 
 }  // namespace narrowgauge::systemc

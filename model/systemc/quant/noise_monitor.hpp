@@ -3,40 +3,29 @@
 // rtl/quant/ng_noise_monitor.sv.
 #pragma once
 
-#include "systemc/clocked.hpp"
-#include "systemc/port.hpp"
 #include "systemc/quant/noise_monitor_core.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <NoiseMonitorParams params, class Core = NoiseMonitorCore<params>>
-class NoiseMonitor : public Clocked {
- public:
+struct NoiseMonitor : Shell<Core> {
+  using Shell<Core>::Shell;
   static constexpr int y_width = params.lanes * params.width(), acc_width = params.acc_width();
-  sc_core::sc_in<bool> valid_i{"valid_i"}, first_i{"first_i"};
-  sc_core::sc_in<Port<y_width>> y_i{"y_i"};
-  sc_core::sc_in<Port<7>> scale_i{"scale_i"};
-  sc_core::sc_out<Port<acc_width>> excess_o{"excess_o"};
-  sc_core::sc_out<bool> noisy_o{"noisy_o"};
-
-  explicit NoiseMonitor(sc_core::sc_module_name name) : Clocked(name) {}
+  In<1> valid_i{"valid_i"}, first_i{"first_i"};
+  In<y_width> y_i{"y_i"};
+  In<7> scale_i{"scale_i"};
+  Out<acc_width> excess_o{"excess_o"};
+  Out<1> noisy_o{"noisy_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override {
-    const PortWords<y_width> words = words_of<y_width>(y_i);
-    typename Core::Magnitudes magnitudes{};
-    for (int bit = 0; bit < y_width; ++bit)
-      magnitudes[static_cast<std::size_t>(bit / params.width())] |=
-          (words[static_cast<std::size_t>(bit / 32)] >> bit % 32 & 1) << bit % params.width();
-    core_.step(valid_i, first_i, magnitudes, scale_i.read());
+  void step(Core& core) override {
+    core.step(valid_i, first_i, fields<params.lanes, std::uint32_t>(y_i), scale_i.read());
   }
-  void drive() override {
-    excess_o = port_of_signed<acc_width>(core_.excess());
-    noisy_o = core_.noisy();
+  void drive(const Core& core) override {
+    excess_o = core.excess();
+    noisy_o = core.noisy();
   }
-
-  Core core_;
 };
 
 }  // namespace narrowgauge::systemc

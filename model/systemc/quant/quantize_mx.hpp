@@ -5,31 +5,28 @@
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/quantize_mx.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <unsigned set, bool rceil, int cuts, class Core = CutPipeCore<cuts, MxBlock>>
-class QuantizeMx : public CutPipe<Core, MxBlock> {
- public:
-  static constexpr int bits = set == 0 ? 4 : 8;
-  sc_core::sc_in<Port<512>> a_i{"a_i"};
-  sc_core::sc_in<bool> fmt_i{"fmt_i"}, stochastic_i{"stochastic_i"};
-  sc_core::sc_in<Port<256>> rand_i{"rand_i"};
-  sc_core::sc_out<Port<32 * bits>> codes_o{"codes_o"};
-  sc_core::sc_out<Port<8>> scale_o{"scale_o"};
-
+struct QuantizeMx : CutPipe<Core, MxBlock> {
   using CutPipe<Core, MxBlock>::CutPipe;
+  static constexpr int bits = set == 0 ? 4 : 8;
+  In<512> a_i{"a_i"};
+  In<1> fmt_i{"fmt_i"}, stochastic_i{"stochastic_i"};
+  In<256> rand_i{"rand_i"};
+  Out<32 * bits> codes_o{"codes_o"};
+  Out<8> scale_o{"scale_o"};
 
  private:
   MxBlock value() const override {
     const Format format = set == 0                                                        ? Format::e2m1
                           : set == format_set::e4m3 || (set == format_set::fp8 && !fmt_i) ? Format::e4m3
                                                                                           : Format::e5m2;
-    return quantize_mx(fields_of<32, 16>(a_i), format, rceil, stochastic_i, fields_of<32, 8>(rand_i));
+    return quantize_mx(fields<32>(a_i), format, rceil, stochastic_i, fields<32>(rand_i));
   }
   void drive(const MxBlock& block) override {
-    codes_o = port_of_fields<bits>(block.codes);
+    codes_o = block.codes;
     scale_o = block.scale;
   }
 };

@@ -5,51 +5,39 @@
 
 #include <bit>
 
-#include "systemc/clocked.hpp"
-#include "systemc/port.hpp"
 #include "systemc/quant/quantize_nvfp4_folded_core.hpp"
+#include "systemc/shell.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int lanes, int rand_bits, class Core = QuantizeNvfp4FoldedCore<lanes, rand_bits>>
-class QuantizeNvfp4Folded : public Clocked {
- public:
-  sc_core::sc_in<bool> valid_i{"valid_i"};
-  sc_core::sc_out<bool> ready_o{"ready_o"};
-  sc_core::sc_in<Port<16 * lanes>> a_i{"a_i"};
-  sc_core::sc_in<Port<rand_bits * lanes>> rand_i{"rand_i"};
-  sc_core::sc_in<Port<32>> tensor_scale_i{"tensor_scale_i"};
-  sc_core::sc_in<bool> stochastic_i{"stochastic_i"};
-  sc_core::sc_out<bool> valid_o{"valid_o"};
-  sc_core::sc_in<bool> ready_i{"ready_i"};
-  sc_core::sc_out<Port<4 * lanes>> codes_o{"codes_o"};
-  sc_core::sc_out<Port<8>> scale_o{"scale_o"};
-  sc_core::sc_out<bool> last_o{"last_o"};
-
-  explicit QuantizeNvfp4Folded(sc_core::sc_module_name name) : Clocked(name) {}
+struct QuantizeNvfp4Folded : Shell<Core>, Streams {
+  using Shell<Core>::Shell;
+  In<16 * lanes> a_i{"a_i"};
+  In<rand_bits * lanes> rand_i{"rand_i"};
+  In<32> tensor_scale_i{"tensor_scale_i"};
+  In<1> stochastic_i{"stochastic_i"};
+  Out<4 * lanes> codes_o{"codes_o"};
+  Out<8> scale_o{"scale_o"};
+  Out<1> last_o{"last_o"};
 
  private:
-  void reset() override { core_.reset(); }
-  void step() override {
+  void step(Core& core) override {
     typename Core::Beat beat;
-    const auto x = fields_of<lanes, 16>(a_i);
-    const auto words = fields_of<lanes, rand_bits>(rand_i);
+    const auto x = fields<lanes>(a_i);
+    const auto words = fields<lanes>(rand_i);
     for (std::size_t i = 0; i < lanes; ++i) {
       beat.x[i] = static_cast<std::uint16_t>(x[i]);
       beat.words[i] = static_cast<std::uint32_t>(words[i]);
     }
-    core_.step(valid_i ? &beat : nullptr, std::bit_cast<float>(static_cast<std::uint32_t>(tensor_scale_i.read())),
-               stochastic_i, ready_i);
+    core.step(valid_i ? &beat : nullptr, std::bit_cast<float>(tensor_scale_i.value()), stochastic_i, ready_i);
   }
-  void drive() override {
-    ready_o = core_.ready();
-    valid_o = core_.valid();
-    codes_o = port_of_fields<4>(core_.codes());
-    scale_o = core_.scale();
-    last_o = core_.last();
+  void drive(const Core& core) override {
+    handshake(core);
+    codes_o = core.codes();
+    scale_o = core.scale();
+    last_o = core.last();
   }
-
-  Core core_;
 };
 
 }  // namespace narrowgauge::systemc

@@ -4,23 +4,20 @@
 
 #include "narrowgauge/quant/rht16.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <int window, int cuts, class Core = CutPipeCore<cuts, Rht16Result>>
-class Rht16 : public CutPipe<Core, Rht16Result> {
- public:
-  sc_core::sc_in<Port<256>> x_i{"x_i"};
-  sc_core::sc_out<Port<256>> y_o{"y_o"};
-  sc_core::sc_out<bool> exact_o{"exact_o"};
-
+struct Rht16 : CutPipe<Core, Rht16Result> {
   using CutPipe<Core, Rht16Result>::CutPipe;
+  In<256> x_i{"x_i"};
+  Out<256> y_o{"y_o"};
+  Out<1> exact_o{"exact_o"};
 
  private:
-  Rht16Result value() const override { return rht16(fields_of<16, 16>(x_i), window); }
+  Rht16Result value() const override { return rht16(fields<16>(x_i), window); }
   void drive(const Rht16Result& result) override {
-    y_o = port_of_fields<16>(result.y);
+    y_o = result.y;
     exact_o = result.exact;
   }
 };

@@ -4,33 +4,28 @@
 
 #include "narrowgauge/sparse/dot_nvfp4_sparse.hpp"
 #include "systemc/cut_pipe.hpp"
-#include "systemc/port.hpp"
 
 namespace narrowgauge::systemc {
 
 template <bool pairs, int cuts, class Core = CutPipeCore<cuts, SparseNvfp4Term>>
-class DotNvfp4Sparse : public CutPipe<Core, SparseNvfp4Term> {
- public:
-  static constexpr int metadata_width = pairs ? 16 : 32;
-  sc_core::sc_in<Port<64>> a_i{"a_i"};
-  sc_core::sc_in<Port<metadata_width>> metadata_i{"metadata_i"};
-  sc_core::sc_in<Port<128>> b_i{"b_i"};
-  sc_core::sc_in<Port<8>> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
-  sc_core::sc_out<Port<48>> term_o{"term_o"};
-  sc_core::sc_out<bool> nan_o{"nan_o"}, error_o{"error_o"};
-
+struct DotNvfp4Sparse : CutPipe<Core, SparseNvfp4Term> {
   using CutPipe<Core, SparseNvfp4Term>::CutPipe;
+  static constexpr int metadata_width = pairs ? 16 : 32;
+  In<64> a_i{"a_i"};
+  In<metadata_width> metadata_i{"metadata_i"};
+  In<128> b_i{"b_i"};
+  In<8> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
+  Out<48> term_o{"term_o"};
+  Out<1> nan_o{"nan_o"}, error_o{"error_o"};
 
  private:
   SparseNvfp4Term value() const override {
-    const auto a = fields_of<16, 4>(a_i);
-    const auto b = fields_of<32, 4>(b_i);
-    return nvfp4_sparse_term(a, static_cast<std::uint32_t>(metadata_i.read()), b,
-                             static_cast<std::uint8_t>(a_scale_i.read()), static_cast<std::uint8_t>(b_scale_i.read()),
-                             pairs);
+    const auto a = fields<16>(a_i);
+    const auto b = fields<32>(b_i);
+    return nvfp4_sparse_term(a, metadata_i.value(), b, a_scale_i.value(), b_scale_i.value(), pairs);
   }
   void drive(const SparseNvfp4Term& result) override {
-    term_o = port_of_signed<48>(result.term.value);
+    term_o = result.term.value;
     nan_o = result.term.nan;
     error_o = result.error;
   }

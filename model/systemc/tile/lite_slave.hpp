@@ -2,38 +2,32 @@
 // What the modules with registers on AXI4-Lite share.
 #pragma once
 
-#include <cstdint>
-
-#include "systemc/clocked.hpp"
 #include "systemc/port.hpp"
 #include "systemc/tile/tile_regs_core.hpp"
 
 namespace narrowgauge::systemc {
 
-/// A clocked module with the ports of an AXI4-Lite slave.
-class LiteSlave : public Clocked {
- public:
-  sc_core::sc_in<bool> s_axil_awvalid_i{"s_axil_awvalid_i"};
-  sc_core::sc_out<bool> s_axil_awready_o{"s_axil_awready_o"};
-  sc_core::sc_in<Port<12>> s_axil_awaddr_i{"s_axil_awaddr_i"};
-  sc_core::sc_in<bool> s_axil_wvalid_i{"s_axil_wvalid_i"};
-  sc_core::sc_out<bool> s_axil_wready_o{"s_axil_wready_o"};
-  sc_core::sc_in<Port<32>> s_axil_wdata_i{"s_axil_wdata_i"};
-  sc_core::sc_in<Port<4>> s_axil_wstrb_i{"s_axil_wstrb_i"};
-  sc_core::sc_out<bool> s_axil_bvalid_o{"s_axil_bvalid_o"};
-  sc_core::sc_in<bool> s_axil_bready_i{"s_axil_bready_i"};
-  sc_core::sc_out<Port<2>> s_axil_bresp_o{"s_axil_bresp_o"};
-  sc_core::sc_in<bool> s_axil_arvalid_i{"s_axil_arvalid_i"};
-  sc_core::sc_out<bool> s_axil_arready_o{"s_axil_arready_o"};
-  sc_core::sc_in<Port<12>> s_axil_araddr_i{"s_axil_araddr_i"};
-  sc_core::sc_out<bool> s_axil_rvalid_o{"s_axil_rvalid_o"};
-  sc_core::sc_in<bool> s_axil_rready_i{"s_axil_rready_i"};
-  sc_core::sc_out<Port<32>> s_axil_rdata_o{"s_axil_rdata_o"};
-  sc_core::sc_out<Port<2>> s_axil_rresp_o{"s_axil_rresp_o"};
+/// The ports of an AXI4-Lite slave.
+struct LiteSlave {
+  In<1> s_axil_awvalid_i{"s_axil_awvalid_i"};
+  Out<1> s_axil_awready_o{"s_axil_awready_o"};
+  In<12> s_axil_awaddr_i{"s_axil_awaddr_i"};
+  In<1> s_axil_wvalid_i{"s_axil_wvalid_i"};
+  Out<1> s_axil_wready_o{"s_axil_wready_o"};
+  In<32> s_axil_wdata_i{"s_axil_wdata_i"};
+  In<4> s_axil_wstrb_i{"s_axil_wstrb_i"};
+  Out<1> s_axil_bvalid_o{"s_axil_bvalid_o"};
+  In<1> s_axil_bready_i{"s_axil_bready_i"};
+  Out<2> s_axil_bresp_o{"s_axil_bresp_o"};
+  In<1> s_axil_arvalid_i{"s_axil_arvalid_i"};
+  Out<1> s_axil_arready_o{"s_axil_arready_o"};
+  In<12> s_axil_araddr_i{"s_axil_araddr_i"};
+  Out<1> s_axil_rvalid_o{"s_axil_rvalid_o"};
+  In<1> s_axil_rready_i{"s_axil_rready_i"};
+  Out<32> s_axil_rdata_o{"s_axil_rdata_o"};
+  Out<2> s_axil_rresp_o{"s_axil_rresp_o"};
 
  protected:
-  using Clocked::Clocked;
-
   LiteMasterPins lite_master() const {
     return {.awvalid = s_axil_awvalid_i,
             .wvalid = s_axil_wvalid_i,
@@ -43,7 +37,7 @@ class LiteSlave : public Clocked {
             .awaddr = s_axil_awaddr_i,
             .wdata = s_axil_wdata_i,
             .araddr = s_axil_araddr_i,
-            .wstrb = static_cast<std::uint8_t>(s_axil_wstrb_i.read())};
+            .wstrb = s_axil_wstrb_i.value()};
   }
   void drive_lite(const LiteSlavePins& lite) {
     s_axil_awready_o = lite.awready;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_bit_pack and its SystemC module in lock-step. Build parameters: NG_WIDTH, NG_CODE_BITS.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/codec/bit_pack.hpp"
 
 namespace {
@@ -35,28 +34,18 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc bit_pack " + std::to_string(width) + " x " + std::to_string(code_bits));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::BitPack<width, code_bits, Core> model("model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto code_i = pin<code_bits>(dut->code_i, model.code_i);
-  auto length_i = pin<length_width>(dut->length_i, model.length_i);
-  auto last_i = pin(dut->last_i, model.last_i), last_o = pin(dut->last_o, model.last_o);
-  auto data_o = pin<width>(dut->data_o, model.data_o);
+  Pins pins(both, model);
 
   std::uint64_t refused = 0, waited = 0, ended = 0;
   const auto stimulate = [&](std::uint64_t i) {
-    both.drive(streams, traffic_at(i, 200));
+    both.drive(pins, traffic_at(i, 200));
     const unsigned length = 1 + bench.rng().below(code_bits);
-    both.drive(length_i, static_cast<Port<length_width>>(length));
-    both.drive(code_i, static_cast<Port<code_bits>>(bench.rng().bits(length) << (code_bits - length)));
-    both.drive(last_i, bench.rng().chance(0.1));
+    both.drive(pins.length_i, static_cast<Port<length_width>>(length));
+    both.drive(pins.code_i, static_cast<Port<code_bits>>(bench.rng().bits(length) << (code_bits - length)));
+    both.drive(pins.last_i, bench.rng().chance(0.1));
     waited += dut->valid_o && !dut->ready_i;
   };
-  const auto compare = [&] {
-    both.same(streams);
-    if (!dut->valid_o) return;
-    both.same("data_o", data_o);
-    both.same("last_o", last_o);
-  };
+  const auto compare = [&] { both.same(pins, OnlyWhile(dut->valid_o, pins.data_o, pins.last_o)); };
   both.run(stimulate, compare, [&] {
     refused += !dut->ready_o;
     ended += dut->valid_o && dut->last_o;

@@ -3,6 +3,7 @@
 // Build parameter: NG_CUTS, other than 0.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "lockstep.hpp"
@@ -26,28 +27,29 @@ struct FaultyCutPipe : systemc::CutPipeCore<NG_CUTS, Value> {
   Value last_{};
 };
 
-/// The budget's clock cycles: stimulate() drives the inputs, compare() compares the outputs, once the pipe is full.
-template <class Verilated, class Module>
-void run_cut_lockstep(Lockstep<Verilated>& both, Module& model, auto stimulate, auto compare) {
-  auto& bench = both.bench;
-  sc_core::sc_signal<bool> en_i;
-  model.clk_i(both.clk);
-  model.en_i(en_i);
+/// The budget's clock cycles: inputs are random but for those that stimulate() drives; all outputs are compared, once
+/// the pipe is full.
+void run_cut_lockstep(auto& both, auto& pins, auto stimulate) {
+  constexpr int latency = std::popcount(static_cast<unsigned>(NG_CUTS));
   std::uint64_t held = 0;
   int filled = 0;
-  for (std::uint64_t i = 0; i < bench.budget(); ++i) {
-    const bool enable = bench.rng().chance(0.7);
-    both.drive(both.dut->en_i, en_i, enable);
+  for (std::uint64_t i = 0; i < both.bench.budget(); ++i) {
+    const bool enable = both.bench.rng().chance(0.7);
+    both.drive_random(pins);
     stimulate();
+    both.drive(pins.en_i, enable);
     both.settle();
-    if (filled == Module::latency) compare();
+    if (filled == latency) both.same(pins);
     both.tick();
-    if (enable && filled < Module::latency) ++filled;
-    if (filled == Module::latency) compare();
+    if (enable && filled < latency) ++filled;
+    if (filled == latency) both.same(pins);
     held += !enable;
-    bench.vector();
+    both.bench.vector();
   }
   both.covered("the pipe stood still", held);
+}
+void run_cut_lockstep(auto& both, auto& pins) {
+  run_cut_lockstep(both, pins, [] {});
 }
 
 }  // namespace narrowgauge::bench

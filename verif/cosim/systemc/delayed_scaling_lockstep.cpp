@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_delayed_scaling and its SystemC module in lock-step. Build parameters: NG_HISTORY, NG_LARGEST, NG_MARGIN,
 // NG_POWER_OF_TWO, NG_TENSOR_SCALE.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/quant/delayed_scaling.hpp"
 
 namespace {
@@ -33,28 +32,21 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc delayed_scaling");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::DelayedScaling<params, Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i);
-  auto ready = pin(dut->ready_o, model.ready_o);
-  auto amax = pin<31>(dut->amax_i, model.amax_i);
-  auto scale = pin<32>(dut->scale_o, model.scale_o);
+  Pins pins(both, model);
 
   std::uint64_t maxima = 0, bad = 0;
   const auto stimulate = [&](std::uint64_t) {
-    both.drive(valid, bench.rng().chance(0.7));
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
     // Mostly numbers; a zero, a NaN or an infinity, or a subnormal number now and then.
     auto code = static_cast<std::uint32_t>(bench.rng().bits(31) % 0x7F800000U);
     if (bench.rng().chance(0.1)) code = bench.rng().chance(0.5) ? 0 : 0x7F800000U + bench.rng().below(3);
     if (bench.rng().chance(0.1)) code &= 0x7FFFFF;
-    both.drive(amax, Port<31>(code));
+    both.drive(pins.amax_i, Port<31>(code));
     const bool take = dut->valid_i && dut->ready_o;
     maxima += take;
     bad += take && (code == 0 || code >= 0x7F800000);
   };
-  const auto compare = [&] {
-    both.same("ready_o", ready);
-    both.same("scale_o", scale);
-  };
+  const auto compare = [&] { both.same(pins); };
   both.run(stimulate, compare, [] {});
   both.covered("a maximum was taken", maxima);
   both.covered("a maximum gave no scale", bad, 2);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_div_fp32 and its SystemC module in lock-step. y_o is compared beside valid_o. Build parameter: NG_SATURATE.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/div_fp32.hpp"
 
 namespace {
@@ -26,28 +25,21 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc div_fp32");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::DivFp32<saturate, Core> model("model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto a = pin<32>(dut->a_i, model.a_i);
-  auto b = pin<32>(dut->b_i, model.b_i);
-  auto y = pin<32>(dut->y_o, model.y_o);
+  Pins pins(both, model);
 
   std::uint64_t quotients = 0, stalls = 0;
   const auto stimulate = [&](std::uint64_t i) {
-    both.drive(streams, traffic_at(i));
+    both.drive(pins, traffic_at(i));
     // Now and then a subnormal number or a zero.
     const auto code = [&] {
       return static_cast<std::uint32_t>(bench.rng().bits(32) & (bench.rng().chance(0.1) ? 0x800000FF : ~0U));
     };
-    both.drive(a, code());
-    both.drive(b, code());
+    both.drive(pins.a_i, code());
+    both.drive(pins.b_i, code());
     quotients += dut->valid_o && dut->ready_i;
     stalls += dut->valid_o && !dut->ready_i;
   };
-  const auto compare = [&] {
-    both.same(streams);
-    if (dut->valid_o) both.same("y_o", y);
-  };
+  const auto compare = [&] { both.same(pins, OnlyWhile(dut->valid_o, pins.y_o)); };
   both.run(stimulate, compare, [] {});
   both.covered("a quotient was taken", quotients);
   both.covered("a quotient waited", stalls);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_dot_mxfp4 with cuts and its SystemC module in lock-step. Build parameters: NG_CUTS.
-#include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/dot_mxfp4.hpp"
 
 namespace {
@@ -12,17 +12,8 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc dot_mxfp4, cuts " + std::to_string(NG_CUTS));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::DotMxfp4<NG_CUTS, FaultyCutPipe<std::uint32_t>> model("model");
-  auto a = pin<128>(dut->a_i, model.a_i), b = pin<128>(dut->b_i, model.b_i);
-  auto a_scale = pin<8>(dut->a_scale_i, model.a_scale_i), b_scale = pin<8>(dut->b_scale_i, model.b_scale_i);
-  auto fp32 = pin<32>(dut->fp32_o, model.fp32_o);
-  const auto stimulate = [&] {
-    both.drive_random(a);
-    both.drive_random(b);
-    both.drive_random(a_scale);
-    both.drive_random(b_scale);
-  };
-  const auto compare = [&] { both.same("fp32_o", fp32); };
-  run_cut_lockstep(both, model, stimulate, compare);
+  Pins pins(both, model);
+  run_cut_lockstep(both, pins);
   return bench.finish();
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_exact_acc and its SystemC module in lock-step, overflows included. Build parameters: NG_TERM_WIDTH, NG_ACC_WIDTH,
 // NG_SPLIT.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/exact_acc.hpp"
 
 namespace {
@@ -37,20 +36,9 @@ int run(int argc, char** argv) {
                           std::to_string(split));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::ExactAcc<term_width, acc_width, split, Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
-  auto term_i = pin<term_width>(dut->term_i, model.term_i);
-  auto nan_i = pin(dut->nan_i, model.nan_i), nan_o = pin(dut->nan_o, model.nan_o);
-  auto pinf_i = pin(dut->pinf_i, model.pinf_i), pinf_o = pin(dut->pinf_o, model.pinf_o);
-  auto ninf_i = pin(dut->ninf_i, model.ninf_i), ninf_o = pin(dut->ninf_o, model.ninf_o);
-  auto acc = pin<acc_width>(dut->acc_o, model.acc_o);
+  Pins pins(both, model);
 
-  const auto compare = [&] {
-    both.same("acc_o", acc);
-    both.same("nan_o", nan_o);
-    both.same("pinf_o", pinf_o);
-    both.same("ninf_o", ninf_o);
-  };
+  const auto compare = [&] { both.same(pins); };
   // Long enough for sums of the largest terms to overflow.
   constexpr std::uint64_t phase = std::uint64_t{2} << std::max(acc_width - term_width, 9);
   std::uint64_t flagged = 0, wrapped = 0, resets = 0;
@@ -66,12 +54,12 @@ int run(int argc, char** argv) {
     } else {
       term >>= bench.rng().below(term_width);
     }
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive(first, large ? i % phase == 0 : bench.rng().chance(0.05));
-    both.drive(term_i, narrowgauge::systemc::port_of_signed<term_width>(term));
-    both.drive(nan_i, bench.rng().chance(0.02));
-    both.drive(pinf_i, bench.rng().chance(0.02));
-    both.drive(ninf_i, bench.rng().chance(0.02));
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, large ? i % phase == 0 : bench.rng().chance(0.05));
+    both.drive(pins.term_i, narrowgauge::systemc::port_of_signed<term_width>(term));
+    both.drive(pins.nan_i, bench.rng().chance(0.02));
+    both.drive(pins.pinf_i, bench.rng().chance(0.02));
+    both.drive(pins.ninf_i, bench.rng().chance(0.02));
     both.settle();
     compare();
     const bool was_negative = get_bits(dut->acc_o, acc_width - 1, 1);

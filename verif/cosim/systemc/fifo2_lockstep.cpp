@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fifo2 and its SystemC module in lock-step. Build parameter: NG_WIDTH.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/prim/fifo2.hpp"
 
 namespace {
@@ -30,19 +29,14 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc fifo2 " + std::to_string(width));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::Fifo2<width, Core> model("model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto data_i = pin<width>(dut->data_i, model.data_i), data_o = pin<width>(dut->data_o, model.data_o);
+  Pins pins(both, model);
 
   std::uint64_t full = 0;
   const auto stimulate = [&](std::uint64_t i) {
-    both.drive(streams, traffic_at(i));
-    both.drive_random(data_i);
+    both.drive(pins, traffic_at(i));
+    both.drive_random(pins.data_i);
   };
-  const auto compare = [&] {
-    both.same(streams);
-    if (dut->valid_o) both.same("data_o", data_o);
-  };
+  const auto compare = [&] { both.same(pins, OnlyWhile(dut->valid_o, pins.data_o)); };
   both.run(stimulate, compare, [&] { full += !dut->ready_o; });
   both.covered("the queue was full", full);
   return bench.finish();

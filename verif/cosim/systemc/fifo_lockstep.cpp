@@ -8,7 +8,7 @@ namespace {
 using namespace narrowgauge::bench;
 
 constexpr bool block_ram = NG_BLOCK_RAM != 0;
-constexpr int width = NG_WIDTH, depth = NG_DEPTH, space_width = std::bit_width(static_cast<unsigned>(depth));
+constexpr int width = NG_WIDTH, depth = NG_DEPTH;
 constexpr const char* faults[] = {"a word comes one cycle late", "one place too few", "flush is ignored",
                                   "a flush keeps the word that comes with it", "the count of free places is late"};
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_fp_mac and its SystemC module in lock-step. Build parameter: NG_FORMAT (bf16, fp16, tf32, fp32).
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/fp_mac.hpp"
 
 namespace {
@@ -40,10 +39,7 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   using Module = narrowgauge::systemc::FpMac<format, Core>;
   Module model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
-  auto a = pin<Module::width>(dut->a_i, model.a_i), b = pin<Module::width>(dut->b_i, model.b_i);
-  auto acc = pin<32>(dut->acc_o, model.acc_o);
+  Pins pins(both, model);
 
   std::uint64_t nans = 0;
   const auto stimulate = [&](std::uint64_t i) {
@@ -54,13 +50,13 @@ int run(int argc, char** argv) {
       return static_cast<Port<Module::width>>((any & ~desc.inf_code()) | (desc.bias - 4 + bench.rng().below(8))
                                                                              << desc.man_bits);
     };
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive(first, bench.rng().chance(0.1));
-    both.drive(a, code());
-    both.drive(b, code());
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, bench.rng().chance(0.1));
+    both.drive(pins.a_i, code());
+    both.drive(pins.b_i, code());
   };
   both.run(
-      stimulate, [&] { both.same("acc_o", acc); }, [&] { nans += dut->acc_o == 0x7FC00000; });
+      stimulate, [&] { both.same(pins); }, [&] { nans += dut->acc_o == 0x7FC00000; });
   both.covered("a sum was NaN", nans);
   return bench.finish();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_lfsr and its SystemC module in lock-step. Build parameters: NG_WIDTH, NG_BITS.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/format/lfsr.hpp"
 
 namespace {
@@ -28,31 +27,22 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc lfsr");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::Lfsr<params, Core> model("model");
-  both.join_clock(model);
-  auto valid_i = pin(dut->valid_i, model.valid_i), ready_i = pin(dut->ready_i, model.ready_i);
-  auto valid_o = pin(dut->valid_o, model.valid_o);
-  auto state_i = pin<params.width>(dut->state_i, model.state_i);
-  auto state_o = pin<params.width>(dut->state_o, model.state_o);
-  auto random_o = pin<params.bits>(dut->random_o, model.random_o);
+  Pins pins(both, model);
 
   std::uint64_t words = 0, sets = 0, waited = 0, zeros = 0;
   const auto stimulate = [&](std::uint64_t i) {
     const Traffic& traffic = traffic_at(i);
-    both.drive(valid_i, bench.rng().chance(0.1));
-    both.drive(ready_i, !bench.rng().chance(traffic.stall));
+    both.drive(pins.valid_i, bench.rng().chance(0.1));
+    both.drive(pins.ready_i, !bench.rng().chance(traffic.stall));
     const std::uint64_t state = bench.rng().chance(0.2) ? 0 : bench.rng().bits(params.width);
-    both.drive(state_i, static_cast<Port<params.width>>(state));
+    both.drive(pins.state_i, static_cast<Port<params.width>>(state));
     // No input reaches valid_o within a cycle.
     words += dut->valid_o && dut->ready_i;
     sets += dut->valid_i;
     waited += dut->valid_i && dut->valid_o && !dut->ready_i;
     zeros += dut->valid_i && state == 0;
   };
-  const auto compare = [&] {
-    both.same("valid_o", valid_o);
-    both.same("random_o", random_o);
-    both.same("state_o", state_o);
-  };
+  const auto compare = [&] { both.same(pins); };
   both.run(stimulate, compare, [] {});
   both.covered("a word was taken", words);
   both.covered("a state was set", sets);

@@ -50,30 +50,19 @@ std::string show(const Port<width>& value) {
   return text;
 }
 
-/// A port of both: the Verilated unit's, and the module's with its signal.
-template <int width, class VerilatedPort>
+/// A port of both: the Verilated unit's, and the module's with its signal. A module with a port of another width or
+/// direction does not compile. The build generates Pins, all ports of a unit: tools/ngtools/pins.py.
+template <int width, class Reference, class ModulePort>
 struct Pin {
-  template <class ModulePort>
-  Pin(VerilatedPort& rtl, ModulePort& module_port) : rtl(rtl) {
-    module_port(signal);
-  }
-  VerilatedPort& rtl;
+  Pin(const char* name, Reference rtl, ModulePort& module_port) : name(name), rtl(rtl) { module_port(signal); }
+  const char* name;
+  Reference rtl;
   sc_core::sc_signal<Port<width>> signal;
 };
-/// An input of `width` bits in both; a module with another port does not compile.
 template <int width, class Reference>
-struct InPin : Pin<width, std::remove_reference_t<Reference>> {
-  InPin(const char* name, Reference rtl, systemc::In<width>& port)
-      : Pin<width, std::remove_reference_t<Reference>>(rtl, port), name(name) {}
-  const char* name;
-};
-/// An output of `width` bits in both; a module with another port does not compile.
+using InPin = Pin<width, Reference, systemc::In<width>>;
 template <int width, class Reference>
-struct OutPin : Pin<width, std::remove_reference_t<Reference>> {
-  OutPin(const char* name, Reference rtl, systemc::Out<width>& port)
-      : Pin<width, std::remove_reference_t<Reference>>(rtl, port), name(name) {}
-  const char* name;
-};
+using OutPin = Pin<width, Reference, systemc::Out<width>>;
 
 /// Outputs that mean something only while a condition holds.
 class OnlyWhile {
@@ -85,22 +74,6 @@ class OnlyWhile {
  private:
   bool condition_;
   std::array<const void*, 16> pins_;
-};
-
-template <int width = 1, class VerilatedPort, class ModulePort>
-Pin<width, VerilatedPort> pin(VerilatedPort& rtl, ModulePort& module_port) {
-  return {rtl, module_port};
-}
-
-/// The handshakes of a unit with one stream in and one out, under the names of docs/handshake.md.
-struct Streams {
-  template <class Model, class Module>
-  Streams(Model& rtl, Module& module)
-      : valid_i(rtl.valid_i, module.valid_i),
-        ready_o(rtl.ready_o, module.ready_o),
-        valid_o(rtl.valid_o, module.valid_o),
-        ready_i(rtl.ready_i, module.ready_i) {}
-  Pin<1, CData> valid_i, ready_o, valid_o, ready_i;
 };
 
 /// Probabilities of an input not being valid and of an output not being taken; benches go through all of them.
@@ -123,38 +96,25 @@ class Lockstep {
     dut.eval();
   }
 
-  /// Drives a port of both.
-  template <int width, class VerilatedPort>
-  void drive(VerilatedPort& port, sc_core::sc_signal<Port<width>>& signal, const Port<width>& value) {
+  /// Drives an input of both.
+  template <int width, class Reference>
+  void drive(InPin<width, Reference>& pin, const Port<width>& value) {
     const PortWords<width> words = systemc::words_of<width>(value);
     for (unsigned i = 0; i < words.size(); ++i)
-      set_bits(port, 32 * i, std::min(32U, static_cast<unsigned>(width) - 32 * i), words[i]);
-    signal = value;
+      set_bits(pin.rtl, 32 * i, std::min(32U, static_cast<unsigned>(width) - 32 * i), words[i]);
+    pin.signal = value;
   }
-  template <class VerilatedPort>
-  void drive(VerilatedPort& port, sc_core::sc_signal<bool>& signal, bool value) {
-    drive<1>(port, signal, value);
-  }
-
-  template <int width, class VerilatedPort>
-  void drive(Pin<width, VerilatedPort>& port, const Port<width>& value) {
-    drive<width>(port.rtl, port.signal, value);
-  }
-  template <int width, class VerilatedPort>
-  void drive_random(Pin<width, VerilatedPort>& port) {
+  template <int width, class Reference>
+  void drive_random(InPin<width, Reference>& pin) {
     PortWords<width> words;
     for (auto& word : words) word = static_cast<std::uint32_t>(bench.rng().bits(32));
-    drive(port, systemc::port_of<width>(words));
+    drive(pin, systemc::port_of<width>(words));
   }
-  void drive(Streams& streams, const Traffic& traffic) {
-    drive(streams.valid_i, !bench.rng().chance(traffic.bubble));
-    drive(streams.ready_i, !bench.rng().chance(traffic.stall));
+  void drive_random(auto& pins) {
+    pins.each_input([&](auto& pin) { drive_random(pin); });
   }
-
-  /// The handshakes of a unit with one stream in and one out.
-  template <class Pins>
-  requires requires(Pins& pins) { pins.valid_i, pins.ready_i; }
-  void drive(Pins& pins, const Traffic& traffic) {
+  /// Drives the handshakes of a unit with one stream in and one out, under the names of docs/handshake.md.
+  void drive(auto& pins, const Traffic& traffic) {
     drive(pins.valid_i, !bench.rng().chance(traffic.bubble));
     drive(pins.ready_i, !bench.rng().chance(traffic.stall));
   }
@@ -181,42 +141,19 @@ class Lockstep {
   }
 
   /// Compares an output.
-  template <int width, class VerilatedPort>
-  void same(std::string_view what, const VerilatedPort& rtl, const sc_core::sc_signal<Port<width>>& model) {
-    const Port<width> expected = value_of<width>(rtl);
-    bench.expect(model.read() == expected, [&] {
-      return std::string(what) + ": the model has " + show<width>(model.read()) + ", the RTL " + show<width>(expected) +
-             " in cycle " + std::to_string(dut.cycles());
+  template <int width, class Reference>
+  void same(const OutPin<width, Reference>& pin) {
+    const Port<width> expected = value_of<width>(pin.rtl);
+    bench.expect(pin.signal.read() == expected, [&] {
+      return std::string(pin.name) + ": the model has " + show<width>(pin.signal.read()) + ", the RTL " +
+             show<width>(expected) + " in cycle " + std::to_string(dut.cycles());
     });
   }
-  template <class VerilatedPort>
-  void same(std::string_view what, const VerilatedPort& rtl, const sc_core::sc_signal<bool>& model) {
-    same<1>(what, rtl, model);
-  }
-
-  template <int width, class VerilatedPort>
-  void same(std::string_view what, const Pin<width, VerilatedPort>& port) {
-    same<width>(what, port.rtl, port.signal);
-  }
-  void same(const Streams& streams) {
-    same("ready_o", streams.ready_o);
-    same("valid_o", streams.valid_o);
-  }
-
-  /// Compares all outputs of the generated `pins`, but those that `parts` leave out.
-  template <class Pins>
-  requires requires(const Pins& pins) {
-    pins.each_output([](const auto&) {});
-  }
-  void same(const Pins& pins, const std::same_as<OnlyWhile> auto&... parts) {
+  /// Compares all outputs of `pins`, but those that `parts` leave out now.
+  void same(const auto& pins, const std::same_as<OnlyWhile> auto&... parts) {
     pins.each_output([&](const auto& pin) {
-      if ((parts.allows(&pin) && ...)) same(pin.name, pin);
+      if ((parts.allows(&pin) && ...)) same(pin);
     });
-  }
-
-  void join_clock(auto& module) {
-    module.clk_i(clk);
-    module.rst_ni(rst_n);
   }
 
   /// A reset before the first cycle, and now and then before another; whether there was one. compare() compares the

@@ -4,8 +4,7 @@
 
 #include "../codec/codec_stimulus.hpp"
 #include "../codec/zero_stimulus.hpp"
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/codec/map_encode.hpp"
 
 namespace {
@@ -41,18 +40,7 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc map_encode " + std::to_string(width));
   auto& [bench, dut, clk, rst_n] = both;
   systemc::MapEncode<width, NG_RUNS, Core> model("model");
-  both.join_clock(model);
-  auto table_we_i = pin(dut->table_we_i, model.table_we_i);
-  auto table_addr_i = pin<9>(dut->table_addr_i, model.table_addr_i);
-  auto table_data_i = pin<16>(dut->table_data_i, model.table_data_i);
-  auto valid_i = pin(dut->s_axis_tvalid_i, model.s_axis_tvalid_i);
-  auto ready_o = pin(dut->s_axis_tready_o, model.s_axis_tready_o);
-  auto data_i = pin<8>(dut->s_axis_tdata_i, model.s_axis_tdata_i);
-  auto last_i = pin(dut->s_axis_tlast_i, model.s_axis_tlast_i);
-  auto valid_o = pin(dut->m_axis_tvalid_o, model.m_axis_tvalid_o);
-  auto ready_i = pin(dut->m_axis_tready_i, model.m_axis_tready_i);
-  auto data_o = pin<width>(dut->m_axis_tdata_o, model.m_axis_tdata_o);
-  auto last_o = pin(dut->m_axis_tlast_o, model.m_axis_tlast_o);
+  Pins pins(both, model);
 
   // Tables change after a reset, which ends the tile under way.
   DecoderTable decoder;
@@ -74,10 +62,10 @@ int run(int argc, char** argv) {
       fresh = false;
       since = i;
     }
-    both.drive(table_we_i, !writes.empty());
+    both.drive(pins.table_we_i, !writes.empty());
     if (!writes.empty()) {
-      both.drive(table_addr_i, writes.front()[0]);
-      both.drive(table_data_i, writes.front()[1]);
+      both.drive(pins.table_addr_i, writes.front()[0]);
+      both.drive(pins.table_data_i, writes.front()[1]);
       writes.pop_front();
     }
     if (values.empty()) {
@@ -90,10 +78,10 @@ int run(int argc, char** argv) {
       }
     }
     const Traffic& traffic = traffic_at(i, 200);
-    both.drive(valid_i, i - since > 265 && !bench.rng().chance(traffic.bubble));
-    both.drive(ready_i, !bench.rng().chance(traffic.stall));
-    both.drive(data_i, static_cast<Port<8>>(values.front()));
-    both.drive(last_i, values.size() == 1);
+    both.drive(pins.s_axis_tvalid_i, i - since > 265 && !bench.rng().chance(traffic.bubble));
+    both.drive(pins.m_axis_tready_i, !bench.rng().chance(traffic.stall));
+    both.drive(pins.s_axis_tdata_i, static_cast<Port<8>>(values.front()));
+    both.drive(pins.s_axis_tlast_i, values.size() == 1);
     both.settle();
     refused += dut->s_axis_tvalid_i && !dut->s_axis_tready_o;
     if (dut->s_axis_tvalid_i && dut->s_axis_tready_o) values.pop_front();
@@ -101,11 +89,7 @@ int run(int argc, char** argv) {
   };
   const auto compare = [&] {
     fresh |= !dut->rst_ni;
-    both.same("s_axis_tready_o", ready_o);
-    both.same("m_axis_tvalid_o", valid_o);
-    if (!dut->m_axis_tvalid_o) return;
-    both.same("m_axis_tdata_o", data_o);
-    both.same("m_axis_tlast_o", last_o);
+    both.same(pins, OnlyWhile(dut->m_axis_tvalid_o, pins.m_axis_tdata_o, pins.m_axis_tlast_o));
   };
   both.run(stimulate, compare, [&] {
     ended += dut->m_axis_tvalid_o && dut->m_axis_tlast_o;

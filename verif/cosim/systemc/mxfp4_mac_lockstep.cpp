@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_mxfp4_mac and its SystemC module in lock-step. Build parameter: NG_PIPELINED.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/mxfp4_mac.hpp"
 
 namespace {
@@ -28,11 +27,7 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc mxfp4_mac");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::Mxfp4Mac<Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
-  auto a = pin<128>(dut->a_i, model.a_i), b = pin<128>(dut->b_i, model.b_i);
-  auto a_scale = pin<8>(dut->a_scale_i, model.a_scale_i), b_scale = pin<8>(dut->b_scale_i, model.b_scale_i);
-  auto acc = pin<32>(dut->acc_o, model.acc_o);
+  Pins pins(both, model);
 
   std::uint64_t nans = 0;
   const auto stimulate = [&](std::uint64_t i) {
@@ -41,15 +36,15 @@ int run(int argc, char** argv) {
                                   : i / 256 % 2            ? 120 + bench.rng().below(16)
                                                            : bench.rng().bits(8));
     };
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive(first, bench.rng().chance(0.1));
-    both.drive_random(a);
-    both.drive_random(b);
-    both.drive(a_scale, scale());
-    both.drive(b_scale, scale());
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, bench.rng().chance(0.1));
+    both.drive_random(pins.a_i);
+    both.drive_random(pins.b_i);
+    both.drive(pins.a_scale_i, scale());
+    both.drive(pins.b_scale_i, scale());
   };
   both.run(
-      stimulate, [&] { both.same("acc_o", acc); }, [&] { nans += dut->acc_o == 0x7FC00000; });
+      stimulate, [&] { both.same(pins); }, [&] { nans += dut->acc_o == 0x7FC00000; });
   both.covered("a sum was NaN", nans);
   return bench.finish();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_nvfp4_mac and its SystemC module in lock-step. Build parameters: NG_ACC_WIDTH, NG_DOT_CUTS, NG_SPLIT.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/nvfp4_mac.hpp"
 
 namespace {
@@ -29,30 +28,20 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc nvfp4_mac " + std::to_string(dot_cuts) + " " + std::to_string(split));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::Nvfp4Mac<acc_width, dot_cuts, split, Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i), first = pin(dut->first_i, model.first_i);
-  auto a = pin<64>(dut->a_i, model.a_i), b = pin<64>(dut->b_i, model.b_i);
-  auto a_scale = pin<8>(dut->a_scale_i, model.a_scale_i), b_scale = pin<8>(dut->b_scale_i, model.b_scale_i);
-  auto acc = pin<acc_width>(dut->acc_o, model.acc_o);
-  auto nan = pin(dut->nan_o, model.nan_o);
+  Pins pins(both, model);
 
   std::uint64_t nans = 0;
   const auto stimulate = [&](std::uint64_t) {
     const auto scale = [&] { return static_cast<Port<8>>(bench.rng().chance(0.02) ? 0x7F : bench.rng().bits(8)); };
-    both.drive(valid, bench.rng().chance(0.7));
-    both.drive(first, bench.rng().chance(0.1));
-    both.drive_random(a);
-    both.drive_random(b);
-    both.drive(a_scale, scale());
-    both.drive(b_scale, scale());
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, bench.rng().chance(0.1));
+    both.drive_random(pins.a_i);
+    both.drive_random(pins.b_i);
+    both.drive(pins.a_scale_i, scale());
+    both.drive(pins.b_scale_i, scale());
   };
   both.run(
-      stimulate,
-      [&] {
-        both.same("acc_o", acc);
-        both.same("nan_o", nan);
-      },
-      [&] { nans += dut->nan_o; });
+      stimulate, [&] { both.same(pins); }, [&] { nans += dut->nan_o; });
   both.covered("a sum was NaN", nans);
   return bench.finish();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_fp8 with cuts and its SystemC module in lock-step. Build parameters: NG_LANES, NG_FORMAT_SET,
 // NG_RAND_BITS, NG_TINY_SCALES, NG_CUTS.
-#include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/quant/quantize_fp8.hpp"
 
 namespace {
@@ -16,25 +16,17 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::QuantizeFp8<lanes, NG_FORMAT_SET, random_bits, NG_TINY_SCALES, NG_CUTS, FaultyCutPipe<Codes>>
       model("model");
-  auto a = pin<16 * lanes>(dut->a_i, model.a_i);
-  auto scale = pin<8>(dut->scale_i, model.scale_i);
-  auto fmt = pin(dut->fmt_i, model.fmt_i);
-  auto stochastic = pin(dut->stochastic_i, model.stochastic_i);
-  auto rand = pin<random_bits * lanes>(dut->rand_i, model.rand_i);
-  auto codes = pin<8 * lanes>(dut->codes_o, model.codes_o);
+  Pins pins(both, model);
   const auto stimulate = [&] {
     // 32 binades about 1, so that most elements have codes of their own.
     narrowgauge::systemc::PortWords<16 * lanes> words;
     for (std::uint32_t& word : words)
       word = (static_cast<std::uint32_t>(bench.rng().bits(32)) & 0x8FFF8FFFU) + 0x38003800U;
-    both.drive(a, narrowgauge::systemc::port_of<16 * lanes>(words));
-    both.drive(scale, bench.rng().bits(3) == 0 ? static_cast<std::uint32_t>(bench.rng().bits(8))
-                                               : 122U + bench.rng().below(10));
-    both.drive_random(fmt);
-    both.drive_random(stochastic);
-    both.drive_random(rand);
+    both.drive(pins.a_i, narrowgauge::systemc::port_of<16 * lanes>(words));
+    both.drive(pins.scale_i, bench.rng().bits(3) == 0 ? static_cast<std::uint32_t>(bench.rng().bits(8))
+                                                      : 122U + bench.rng().below(10));
   };
-  run_cut_lockstep(both, model, stimulate, [&] { both.same("codes_o", codes); });
+  run_cut_lockstep(both, pins, stimulate);
   return bench.finish();
 }
 

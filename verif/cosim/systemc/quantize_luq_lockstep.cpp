@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_luq with cuts and its SystemC module in lock-step. Build parameters: NG_LANES, NG_RAND_BITS, NG_CUTS.
-#include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/luq/quantize_luq.hpp"
 
 namespace {
@@ -14,12 +14,7 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::QuantizeLuq<lanes, random_bits, NG_CUTS, FaultyCutPipe<narrowgauge::systemc::LuqCodes<lanes>>>
       model("model");
-  auto a = pin<16 * lanes>(dut->a_i, model.a_i);
-  auto scale = pin<8>(dut->scale_i, model.scale_i);
-  auto stochastic = pin(dut->stochastic_i, model.stochastic_i);
-  auto rand = pin<random_bits * lanes>(dut->rand_i, model.rand_i);
-  auto codes = pin<4 * lanes>(dut->codes_o, model.codes_o);
-  auto special = pin(dut->special_o, model.special_o);
+  Pins pins(both, model);
   const auto stimulate = [&] {
     // 16 binades about 1, so that most elements have codes of their own; now and then any number.
     narrowgauge::systemc::PortWords<16 * lanes> words;
@@ -27,16 +22,11 @@ int run(int argc, char** argv) {
       word = static_cast<std::uint32_t>(bench.rng().bits(32));
       if (bench.rng().bits(4) != 0) word = (word & 0x87FF87FFU) + 0x3C003C00U;
     }
-    both.drive(a, narrowgauge::systemc::port_of<16 * lanes>(words));
-    both.drive(scale, bench.rng().bits(3) == 0 ? static_cast<std::uint32_t>(bench.rng().bits(8))
-                                               : 122U + bench.rng().below(10));
-    both.drive_random(stochastic);
-    both.drive_random(rand);
+    both.drive(pins.a_i, narrowgauge::systemc::port_of<16 * lanes>(words));
+    both.drive(pins.scale_i, bench.rng().bits(3) == 0 ? static_cast<std::uint32_t>(bench.rng().bits(8))
+                                                      : 122U + bench.rng().below(10));
   };
-  run_cut_lockstep(both, model, stimulate, [&] {
-    both.same("codes_o", codes);
-    both.same("special_o", special);
-  });
+  run_cut_lockstep(both, pins, stimulate);
   return bench.finish();
 }
 

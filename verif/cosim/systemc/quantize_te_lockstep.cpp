@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_quantize_te and its SystemC module in lock-step.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/quant/quantize_te.hpp"
 
 namespace {
@@ -30,34 +29,23 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc quantize_te");
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::QuantizeTe<Core> model("model");
-  both.join_clock(model);
-  auto valid = pin(dut->valid_i, model.valid_i);
-  auto ready = pin(dut->ready_o, model.ready_o);
-  auto amax = pin<31>(dut->amax_i, model.amax_i);
-  auto en = pin(dut->en_i, model.en_i);
-  auto a = pin<256>(dut->a_i, model.a_i);
-  auto codes = pin<64>(dut->codes_o, model.codes_o);
-  auto scale = pin<8>(dut->scale_o, model.scale_o);
+  Pins pins(both, model);
 
   std::uint64_t tensors = 0, blocks = 0, waits = 0;
   const auto stimulate = [&](std::uint64_t) {
     // Most tensors have their table made to the end, and stay for hundreds of blocks.
-    both.drive(valid, bench.rng().chance(0.002));
-    both.drive(amax, Port<31>(0x3C000000U + static_cast<std::uint32_t>(bench.rng().bits(27))));
-    both.drive(en, bench.rng().chance(0.7));
+    both.drive(pins.valid_i, bench.rng().chance(0.002));
+    both.drive(pins.amax_i, Port<31>(0x3C000000U + static_cast<std::uint32_t>(bench.rng().bits(27))));
+    both.drive(pins.en_i, bench.rng().chance(0.7));
     narrowgauge::systemc::PortWords<256> words;
     for (std::uint32_t& word : words)
       word = static_cast<std::uint32_t>(bench.rng().bits(32) & 0x87FF87FF) + 0x3B803B80U;
-    both.drive(a, narrowgauge::systemc::port_of<256>(words));
+    both.drive(pins.a_i, narrowgauge::systemc::port_of<256>(words));
     tensors += dut->valid_i && dut->ready_o;
     blocks += dut->en_i && dut->scale_o != 0x7F;
     waits += !dut->en_i && dut->ready_o;
   };
-  const auto compare = [&] {
-    both.same("ready_o", ready);
-    both.same("codes_o", codes);
-    both.same("scale_o", scale);
-  };
+  const auto compare = [&] { both.same(pins); };
   // Resets are rare, for a table takes some eleven thousand cycles.
   std::uint64_t resets = 0;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {

@@ -3,8 +3,7 @@
 // NG_WIDTH, NG_DEPTH.
 #include <vector>
 
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/prim/ram.hpp"
 
 namespace {
@@ -30,27 +29,24 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc ram " + std::to_string(width) + " x " + std::to_string(depth));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::Ram<width, depth, Core> model("model");
-  model.clk_i(clk);
-  auto we = pin(dut->we_i, model.we_i), re = pin(dut->re_i, model.re_i);
-  auto waddr = pin<addr_width>(dut->waddr_i, model.waddr_i), raddr = pin<addr_width>(dut->raddr_i, model.raddr_i);
-  auto wdata = pin<width>(dut->wdata_i, model.wdata_i), rdata = pin<width>(dut->rdata_o, model.rdata_o);
+  Pins pins(both, model);
 
   std::vector<bool> written(depth);
   bool known = false;
   std::uint64_t held = 0;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     const auto address = [&] { return static_cast<Port<addr_width>>(bench.rng().below(depth)); };
-    both.drive(we, bench.rng().chance(0.6));
-    both.drive(waddr, address());
-    both.drive_random(wdata);
-    both.drive(re, bench.rng().chance(0.6));
-    both.drive(raddr, address());
+    both.drive(pins.we_i, bench.rng().chance(0.6));
+    both.drive(pins.waddr_i, address());
+    both.drive_random(pins.wdata_i);
+    both.drive(pins.re_i, bench.rng().chance(0.6));
+    both.drive(pins.raddr_i, address());
     both.settle();
-    if (known) both.same("rdata_o", rdata);
+    if (known) both.same(pins);
     if (dut->re_i) known = written[dut->raddr_i] && !(dut->we_i && dut->waddr_i == dut->raddr_i);
     held += known && !dut->re_i;
     both.tick();
-    if (known) both.same("rdata_o", rdata);
+    if (known) both.same(pins);
     if (dut->we_i) written[dut->waddr_i] = true;
     bench.vector();
   }

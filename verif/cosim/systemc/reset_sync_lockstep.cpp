@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_reset_sync and its SystemC module in lock-step. Build parameter: NG_STAGES.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/prim/reset_sync.hpp"
 
 namespace {
@@ -33,11 +32,10 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc reset_sync " + std::to_string(stages));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::ResetSync<stages, Core> model("model");
-  both.join_clock(model);
-  auto rst_no = pin(dut->rst_no, model.rst_no);
+  Pins pins(both, model);
 
   std::uint64_t released = 0, pulses = 0;
-  const auto compare = [&] { both.same("rst_no", rst_no); };
+  const auto compare = [&] { both.same(pins); };
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     both.maybe_reset(i, compare, 0.5 / stages);
     both.settle();

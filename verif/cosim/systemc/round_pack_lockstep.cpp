@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_round_pack with cuts and its SystemC module in lock-step. Build parameters: NG_FORMAT, NG_OVERFLOW, NG_SIG_WIDTH,
 // NG_EXP_WIDTH, NG_RAND_BITS, NG_CUTS.
-#include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/format/round_pack.hpp"
 
 namespace {
@@ -16,28 +16,19 @@ int run(int argc, char** argv) {
                                                          static_cast<narrowgauge::Overflow>(NG_OVERFLOW), NG_SIG_WIDTH,
                                                          NG_EXP_WIDTH, NG_RAND_BITS};
   narrowgauge::systemc::RoundPack<params, NG_CUTS, FaultyCutPipe<std::uint32_t>> model("model");
+  Pins pins(both, model);
   using Module = decltype(model);
-  auto mode = pin<2>(dut->mode_i, model.mode_i);
-  auto nan = pin(dut->nan_i, model.nan_i), inf = pin(dut->inf_i, model.inf_i), sign = pin(dut->sign_i, model.sign_i);
-  auto exp = pin<params.exp_width>(dut->exp_i, model.exp_i);
-  auto sig = pin<params.sig_width>(dut->sig_i, model.sig_i);
-  auto random = pin<params.rand_bits>(dut->rand_i, model.rand_i);
-  auto code = pin<Module::target.bits>(dut->code_o, model.code_o);
   const auto stimulate = [&] {
-    both.drive_random(mode);
-    both.drive(nan, bench.rng().chance(0.05));
-    both.drive(inf, bench.rng().chance(0.05));
-    both.drive_random(sign);
+    both.drive(pins.nan_i, bench.rng().chance(0.05));
+    both.drive(pins.inf_i, bench.rng().chance(0.05));
     // Around the exponents of the format, and anywhere.
     const int lowest = Module::target.min_exp() - params.sig_width, exponents = (1 << Module::target.exp_bits) + 40;
     const int exponent = lowest + static_cast<int>(bench.rng().below(static_cast<std::uint32_t>(exponents)));
-    both.drive(exp, narrowgauge::systemc::port_of_signed<params.exp_width>(exponent));
-    both.drive(
-        sig, static_cast<Port<params.sig_width>>(bench.rng().bits(params.sig_width) | 1ULL << (params.sig_width - 1)));
-    both.drive_random(random);
+    both.drive(pins.exp_i, narrowgauge::systemc::port_of_signed<params.exp_width>(exponent));
+    both.drive(pins.sig_i, static_cast<Port<params.sig_width>>(bench.rng().bits(params.sig_width) |
+                                                               1ULL << (params.sig_width - 1)));
   };
-  const auto compare = [&] { both.same("code_o", code); };
-  run_cut_lockstep(both, model, stimulate, compare);
+  run_cut_lockstep(both, pins, stimulate);
   return bench.finish();
 }
 

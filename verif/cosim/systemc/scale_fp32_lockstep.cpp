@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_scale_fp32 with cuts and its SystemC module in lock-step. Build parameters: NG_CUTS.
-#include "Vdut.h"
 #include "cut_lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/mac/scale_fp32.hpp"
 
 namespace {
@@ -12,14 +12,8 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc scale_fp32, cuts " + std::to_string(NG_CUTS));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::ScaleFp32<NG_CUTS, FaultyCutPipe<std::uint32_t>> model("model");
-  auto a = pin<32>(dut->a_i, model.a_i), b = pin<32>(dut->b_i, model.b_i);
-  auto y = pin<32>(dut->y_o, model.y_o);
-  const auto stimulate = [&] {
-    both.drive_random(a);
-    both.drive_random(b);
-  };
-  const auto compare = [&] { both.same("y_o", y); };
-  run_cut_lockstep(both, model, stimulate, compare);
+  Pins pins(both, model);
+  run_cut_lockstep(both, pins);
   return bench.finish();
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_smooth_channel and its SystemC module in lock-step. Data, scales and last_o are compared beside valid_o. Build
 // parameters: NG_LANES, NG_MAX_BEATS.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/quant/smooth_channel.hpp"
 
 namespace {
@@ -36,36 +35,23 @@ int run(int argc, char** argv) {
                       "systemc smooth_channel " + std::to_string(lanes) + " x " + std::to_string(max_beats));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::SmoothChannel<lanes, max_beats, Core> model("model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto op_i = pin<2>(dut->op_i, model.op_i);
-  auto data_i = pin<bits>(dut->data_i, model.data_i), data_o = pin<bits>(dut->data_o, model.data_o);
-  auto scale_o = pin<8 * lanes>(dut->scale_o, model.scale_o);
-  auto last_i = pin(dut->last_i, model.last_i), last_o = pin(dut->last_o, model.last_o);
-  auto too_long_o = pin(dut->too_long_o, model.too_long_o);
+  Pins pins(both, model);
 
   std::uint64_t refused = 0, waited = 0, cut = 0, divided = 0, op = 0;
   const auto stimulate = [&](std::uint64_t i) {
-    both.drive(streams, traffic_at(i, 20 * max_beats));
+    both.drive(pins, traffic_at(i, 20 * max_beats));
     if (bench.rng().chance(1.0 / max_beats)) op = bench.rng().chance(0.1) ? 0 : 1 + bench.rng().below(3);
-    both.drive(op_i, static_cast<std::uint32_t>(op));
-    both.drive(last_i, bench.rng().chance(1.5 / max_beats));
-    both.drive_random(data_i);
+    both.drive(pins.op_i, static_cast<std::uint32_t>(op));
+    both.drive(pins.last_i, bench.rng().chance(1.5 / max_beats));
+    both.drive_random(pins.data_i);
     // Exponents about 1, so that not all sums of them are out of range.
     for (unsigned lane = 0; lane < unsigned{lanes} && bench.rng().chance(0.9); ++lane) {
       set_bits(dut->data_i, lane * 16 + 7, 8, 96 + bench.rng().below(64));
     }
-    both.drive(data_i, value_of<bits>(dut->data_i));
+    both.drive(pins.data_i, value_of<bits>(dut->data_i));
     waited += dut->valid_o && !dut->ready_i;
   };
-  const auto compare = [&] {
-    both.same(streams);
-    both.same("too_long_o", too_long_o);
-    if (!dut->valid_o) return;
-    both.same("data_o", data_o);
-    both.same("scale_o", scale_o);
-    both.same("last_o", last_o);
-  };
+  const auto compare = [&] { both.same(pins, OnlyWhile(dut->valid_o, pins.data_o, pins.scale_o, pins.last_o)); };
   both.run(stimulate, compare, [&] {
     refused += !dut->ready_o;
     cut += dut->too_long_o;

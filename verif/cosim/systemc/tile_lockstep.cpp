@@ -10,10 +10,9 @@
 #include <map>
 
 #include "../tile/packet_stimulus.hpp"
-#include "Vdut.h"
 #include "built_tile.hpp"
+#include "dut_pins.hpp"
 #include "lite_pins.hpp"
-#include "lockstep.hpp"
 #include "systemc/tile/tile.hpp"
 
 namespace {
@@ -393,45 +392,26 @@ class Programmer {
 /// Both tiles and their pins.
 class Tiles {
  public:
-  explicit Tiles(Lockstep<Vdut>& both) : both_(both) { both.join_clock(model_); }
+  explicit Tiles(Lockstep<Vdut>& both) : both_(both) {}
 
   void drive(const axi::LiteSignals& bus, const StreamWord* word, bool out_ready) {
-    lite_.drive(both_, bus);
-    both_.drive(in_valid_, word != nullptr);
+    drive_lite(both_, pins_, bus);
+    both_.drive(pins_.s_axis_tvalid_i, word != nullptr);
     if (word) {
-      both_.drive(in_data_, narrowgauge::systemc::port_of<width>(word->data));
-      both_.drive(in_last_, word->last);
+      both_.drive(pins_.s_axis_tdata_i, narrowgauge::systemc::port_of<width>(word->data));
+      both_.drive(pins_.s_axis_tlast_i, word->last);
     }
-    both_.drive(out_ready_, out_ready);
+    both_.drive(pins_.m_axis_tready_i, out_ready);
   }
 
   void compare() {
-    lite_.compare(both_);
-    both_.same("s_axis_tready_o", in_ready_);
-    both_.same("m_axis_tvalid_o", out_valid_);
-    if (dut_.m_axis_tvalid_o) {
-      both_.same("m_axis_tdata_o", out_data_);
-      both_.same("m_axis_tlast_o", out_last_);
-    }
-    both_.same("irq_o", irq_);
+    same_lite(both_, pins_, OnlyWhile(both_.dut->m_axis_tvalid_o, pins_.m_axis_tdata_o, pins_.m_axis_tlast_o));
   }
 
  private:
-  using Data = std::remove_reference_t<decltype(Vdut::s_axis_tdata_i)>;
-
   Lockstep<Vdut>& both_;
-  Vdut& dut_ = *both_.dut;
   narrowgauge::systemc::Tile<params, Core> model_{"model"};
-  LitePins lite_{dut_, model_};
-  Pin<1, CData> in_valid_{dut_.s_axis_tvalid_i, model_.s_axis_tvalid_i};
-  Pin<1, CData> in_ready_{dut_.s_axis_tready_o, model_.s_axis_tready_o};
-  Pin<1, CData> in_last_{dut_.s_axis_tlast_i, model_.s_axis_tlast_i};
-  Pin<width, Data> in_data_{dut_.s_axis_tdata_i, model_.s_axis_tdata_i};
-  Pin<1, CData> out_valid_{dut_.m_axis_tvalid_o, model_.m_axis_tvalid_o};
-  Pin<1, CData> out_ready_{dut_.m_axis_tready_i, model_.m_axis_tready_i};
-  Pin<1, CData> out_last_{dut_.m_axis_tlast_o, model_.m_axis_tlast_o};
-  Pin<width, Data> out_data_{dut_.m_axis_tdata_o, model_.m_axis_tdata_o};
-  Pin<1, CData> irq_{dut_.irq_o, model_.irq_o};
+  Pins pins_{both_, model_};
 };
 
 int run(int argc, char** argv) {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_tile_regs and its SystemC module in lock-step: AXI4-Lite traffic with stalls on all channels, every address, all
 // strobes, random status, events and counters, resets in mid-flight. Build parameters: those of the tile.
-#include "Vdut.h"
 #include "built_tile.hpp"
+#include "dut_pins.hpp"
 #include "lite_pins.hpp"
-#include "lockstep.hpp"
 #include "systemc/tile/tile_regs.hpp"
 
 namespace {
@@ -41,89 +40,15 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   Rng& rng = bench.rng();
   narrowgauge::systemc::TileRegs<params, Core> model("model");
-  both.join_clock(model);
-  LitePins lite(*dut, model);
-  auto busy = pin(dut->busy_i, model.busy_i);
-  auto load_space = pin<3>(dut->load_space_i, model.load_space_i);
-  auto compute_space = pin<3>(dut->compute_space_i, model.compute_space_i);
-  auto error = pin<4>(dut->error_i, model.error_i);
-  auto done_event = pin(dut->done_event_i, model.done_event_i);
-  auto error_event = pin(dut->error_event_i, model.error_event_i);
-  auto done_count = pin<32>(dut->done_count_i, model.done_count_i);
-  auto loads_count = pin<32>(dut->loads_count_i, model.loads_count_i);
-  auto counters = pin<576>(dut->counters_i, model.counters_i);
-  auto soft_reset = pin(dut->soft_reset_o, model.soft_reset_o);
-  auto clear_counters = pin(dut->clear_counters_o, model.clear_counters_o);
-  auto clear_amax = pin(dut->clear_amax_o, model.clear_amax_o);
-  auto results = pin<4>(dut->results_o, model.results_o);
-  auto relu = pin(dut->relu_o, model.relu_o);
-  auto tensor_scale = pin<32>(dut->tensor_scale_o, model.tensor_scale_o);
-  auto amax = pin<15>(dut->amax_i, model.amax_i);
-  auto code_valid = pin(dut->code_valid_o, model.code_valid_o);
-  auto code_data = pin<21>(dut->code_data_o, model.code_data_o);
-  auto code_address = pin<9>(dut->code_address_o, model.code_address_o);
-  auto compress = pin(dut->compress_o, model.compress_o);
-  auto result_code_valid = pin(dut->result_code_valid_o, model.result_code_valid_o);
-  auto result_code_data = pin<16>(dut->result_code_data_o, model.result_code_data_o);
-  auto result_code_address = pin<8>(dut->result_code_address_o, model.result_code_address_o);
-  auto irq = pin(dut->irq_o, model.irq_o);
-  auto load_valid = pin(dut->load_valid_o, model.load_valid_o);
-  auto load_panel_beats = pin<16>(dut->load_panel_beats_o, model.load_panel_beats_o);
-  auto load_compressed = pin(dut->load_compressed_o, model.load_compressed_o);
-  auto load_more = pin(dut->load_more_o, model.load_more_o);
-  auto load_operand = pin(dut->load_operand_o, model.load_operand_o);
-  auto format_a = pin<2>(dut->format_a_o, model.format_a_o);
-  auto format_b = pin<2>(dut->format_b_o, model.format_b_o);
-  auto bf16 = pin(dut->bf16_o, model.bf16_o);
-  auto scale = pin<32>(dut->scale_o, model.scale_o);
-  auto panels_a = pin<16>(dut->panels_a_o, model.panels_a_o);
-  auto panels_b = pin<16>(dut->panels_b_o, model.panels_b_o);
-  auto edge_rows = pin<8>(dut->edge_rows_o, model.edge_rows_o);
-  auto edge_cols = pin<8>(dut->edge_cols_o, model.edge_cols_o);
-  auto compute_valid = pin(dut->compute_valid_o, model.compute_valid_o);
-  auto compute_beats = pin<16>(dut->compute_beats_o, model.compute_beats_o);
-  auto compute_flags = pin<6>(dut->compute_flags_o, model.compute_flags_o);
+  Pins pins(both, model);
 
   const auto compare = [&] {
-    lite.compare(both);
-    both.same("soft_reset_o", soft_reset);
-    both.same("clear_counters_o", clear_counters);
-    both.same("irq_o", irq);
-    both.same("load_valid_o", load_valid);
-    if (dut->load_valid_o) {
-      both.same("load_panel_beats_o", load_panel_beats);
-      both.same("load_compressed_o", load_compressed);
-      both.same("load_more_o", load_more);
-      both.same("load_operand_o", load_operand);
-    }
-    both.same("code_valid_o", code_valid);
-    if (dut->code_valid_o) {
-      both.same("code_data_o", code_data);
-      both.same("code_address_o", code_address);
-    }
-    both.same("format_a_o", format_a);
-    both.same("format_b_o", format_b);
-    both.same("bf16_o", bf16);
-    both.same("scale_o", scale);
-    both.same("clear_amax_o", clear_amax);
-    both.same("results_o", results);
-    both.same("relu_o", relu);
-    both.same("compress_o", compress);
-    both.same("result_code_valid_o", result_code_valid);
-    if (dut->result_code_valid_o) {
-      both.same("result_code_data_o", result_code_data);
-      both.same("result_code_address_o", result_code_address);
-    }
-    both.same("tensor_scale_o", tensor_scale);
-    both.same("panels_a_o", panels_a);
-    both.same("panels_b_o", panels_b);
-    both.same("edge_rows_o", edge_rows);
-    both.same("edge_cols_o", edge_cols);
-    both.same("compute_valid_o", compute_valid);
-    if (dut->compute_valid_o) {
-      both.same("compute_beats_o", compute_beats);
-      both.same("compute_flags_o", compute_flags);
-    }
+    same_lite(both, pins,
+              OnlyWhile(dut->load_valid_o, pins.load_panel_beats_o, pins.load_compressed_o, pins.load_more_o,
+                        pins.load_operand_o),
+              OnlyWhile(dut->code_valid_o, pins.code_data_o, pins.code_address_o),
+              OnlyWhile(dut->result_code_valid_o, pins.result_code_data_o, pins.result_code_address_o),
+              OnlyWhile(dut->compute_valid_o, pins.compute_beats_o, pins.compute_flags_o));
   };
   axi::LiteMaster master;
   axi::LiteSignals bus;
@@ -144,17 +69,17 @@ int run(int argc, char** argv) {
                          static_cast<std::uint8_t>(rng.chance(0.5) ? 0xF : rng.bits(4)));
     if (master.read_ready() && rng.chance(0.5)) master.start_read(address());
     master.drive(bus, go_at_random(rng, hold));
-    lite.drive(both, bus);
-    both.drive(busy, rng.chance(0.5));
-    both.drive(done_event, rng.chance(0.05));
-    both.drive(error_event, rng.chance(0.02));
-    both.drive_random(load_space);
-    both.drive_random(compute_space);
-    both.drive_random(error);
-    both.drive_random(done_count);
-    both.drive_random(loads_count);
-    both.drive_random(amax);
-    both.drive_random(counters);
+    drive_lite(both, pins, bus);
+    both.drive(pins.busy_i, rng.chance(0.5));
+    both.drive(pins.done_event_i, rng.chance(0.05));
+    both.drive(pins.error_event_i, rng.chance(0.02));
+    both.drive_random(pins.load_space_i);
+    both.drive_random(pins.compute_space_i);
+    both.drive_random(pins.error_i);
+    both.drive_random(pins.done_count_i);
+    both.drive_random(pins.loads_count_i);
+    both.drive_random(pins.amax_i);
+    both.drive_random(pins.counters_i);
     both.settle();
     compare();
     axi::get_lite(*dut, bus);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_tile_requantize and its SystemC module in lock-step. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
 // NG_STREAM_WIDTH, NG_QUANTIZE_CUTS.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/tile/tile_requantize.hpp"
 
 namespace {
@@ -39,18 +38,7 @@ int run(int argc, char** argv) {
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::TileRequantize<rows, cols, NG_LANES, NG_FORMAT_SET, width, NG_QUANTIZE_CUTS, Core> model(
       "model");
-  both.join_clock(model);
-  Streams streams(*dut, model);
-  auto data_i = pin<numbers * 16>(dut->data_i, model.data_i);
-  auto format_i = pin<4>(dut->format_i, model.format_i);
-  auto tensor_scale_i = pin<32>(dut->tensor_scale_i, model.tensor_scale_i);
-  auto end_i = pin(dut->end_i, model.end_i), last_i = pin(dut->last_i, model.last_i),
-       irq_i = pin(dut->irq_i, model.irq_i);
-  auto data_o = pin<width>(dut->data_o, model.data_o);
-  auto last_o = pin(dut->last_o, model.last_o), irq_o = pin(dut->irq_o, model.irq_o),
-       busy_o = pin(dut->busy_o, model.busy_o);
-  auto clear_amax_i = pin(dut->clear_amax_i, model.clear_amax_i);
-  auto amax_o = pin<15>(dut->amax_o, model.amax_o);
+  Pins pins(both, model);
 
   // end_i is that of a tile: it stays until the tile's last beat is taken.
   constexpr std::uint64_t beats = std::uint64_t{rows} * cols / numbers;
@@ -63,7 +51,7 @@ int run(int argc, char** argv) {
       do format = 1U << bench.rng().below(4);
       while ((format & NG_FORMAT_SET) == 0);
     }
-    both.drive(streams, traffic_at(i, 40 * beats));
+    both.drive(pins, traffic_at(i, 40 * beats));
     taken += dut->valid_i && dut->ready_o;
     narrowgauge::systemc::PortWords<numbers * 16> words{};
     for (int n = 0; n < numbers; ++n) {
@@ -72,29 +60,23 @@ int run(int argc, char** argv) {
       if (bench.rng().chance(0.003)) code |= 0x7F80;
       words[static_cast<std::size_t>(n / 2)] |= std::uint32_t{code} << n % 2 * 16;
     }
-    both.drive(data_i, narrowgauge::systemc::port_of<numbers * 16>(words));
-    both.drive<4>(format_i, format);
+    both.drive(pins.data_i, narrowgauge::systemc::port_of<numbers * 16>(words));
+    both.drive(pins.format_i, format);
     // FP8 takes powers of two.
     std::uint32_t scale = 0x3A000000U + static_cast<std::uint32_t>(bench.rng().bits(26));
     if ((format & 6) != 0 && bench.rng().chance(0.9)) scale &= 0xFF800000U;
     if (bench.rng().chance(0.02))
       scale = bench.rng().chance(0.5) ? 0U : static_cast<std::uint32_t>(bench.rng().bits(32));
-    both.drive<32>(tensor_scale_i, scale);
-    both.drive(end_i, end);
-    both.drive(last_i, bench.rng().chance(0.3));
-    both.drive(irq_i, bench.rng().chance(0.5));
-    both.drive(clear_amax_i, bench.rng().chance(0.01));
+    both.drive(pins.tensor_scale_i, scale);
+    both.drive(pins.end_i, end);
+    both.drive(pins.last_i, bench.rng().chance(0.3));
+    both.drive(pins.irq_i, bench.rng().chance(0.5));
+    both.drive(pins.clear_amax_i, bench.rng().chance(0.01));
     waited += dut->valid_o && !dut->ready_i;
   };
   const auto compare = [&] {
     if (!dut->rst_ni) taken = 0;
-    both.same(streams);
-    both.same("busy_o", busy_o);
-    both.same("amax_o", amax_o);
-    if (!dut->valid_o) return;
-    both.same("data_o", data_o);
-    both.same("last_o", last_o);
-    both.same("irq_o", irq_o);
+    both.same(pins, OnlyWhile(dut->valid_o, pins.data_o, pins.last_o, pins.irq_o));
   };
   both.run(stimulate, compare, [&] { refused += !dut->ready_o; });
   both.covered("two images waited", refused);

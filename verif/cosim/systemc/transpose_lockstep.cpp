@@ -7,7 +7,7 @@ namespace {
 
 using namespace narrowgauge::bench;
 
-constexpr int size = NG_SIZE, width = NG_WIDTH, bits = size * width;
+constexpr int size = NG_SIZE, width = NG_WIDTH;
 constexpr const char* faults[] = {"a column comes one cycle late", "a block leaves as it came",
                                   "the second bank is never filled", "a row is taken without ready"};
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_unsigned_mac and its SystemC module in lock-step, overflows included. Build parameters: NG_X_WIDTH, NG_W_WIDTH,
 // NG_ACC_WIDTH, NG_SCHEDULE.
-#include "Vdut.h"
-#include "lockstep.hpp"
+#include "dut_pins.hpp"
 #include "systemc/pann/unsigned_mac.hpp"
 
 namespace {
@@ -27,29 +26,20 @@ int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc unsigned_mac schedule " + std::to_string(schedule));
   auto& [bench, dut, clk, rst_n] = both;
   narrowgauge::systemc::UnsignedMac<x_width, w_width, acc_width, schedule, Core> model("model");
-  both.join_clock(model);
-  auto valid_i = pin(dut->valid_i, model.valid_i);
-  auto first = pin(dut->first_i, model.first_i), last = pin(dut->last_i, model.last_i);
-  auto x = pin<x_width>(dut->x_i, model.x_i);
-  auto w = pin<w_width>(dut->w_i, model.w_i);
-  auto negative = pin(dut->negative_i, model.negative_i), valid_o = pin(dut->valid_o, model.valid_o);
-  auto result = pin<acc_width>(dut->result_o, model.result_o);
+  Pins pins(both, model);
 
   std::uint64_t results = 0;
   const auto stimulate = [&](std::uint64_t i) {
     // Every other phase: long outputs of one sign, which wrap. An output may go on behind its last product.
     const bool large = i / 512 % 2 == 1;
-    both.drive(valid_i, bench.rng().chance(0.7));
-    both.drive(first, bench.rng().chance(large ? 0.002 : 0.2));
-    both.drive(last, bench.rng().chance(0.2));
-    both.drive(x, static_cast<Port<x_width>>(bench.rng().bits(x_width)));
-    both.drive(w, static_cast<Port<w_width>>(bench.rng().bits(w_width)));
-    both.drive(negative, bench.rng().chance(large ? (i / 1024 % 2 == 0 ? 0 : 1) : 0.3));
+    both.drive(pins.valid_i, bench.rng().chance(0.7));
+    both.drive(pins.first_i, bench.rng().chance(large ? 0.002 : 0.2));
+    both.drive(pins.last_i, bench.rng().chance(0.2));
+    both.drive(pins.x_i, static_cast<Port<x_width>>(bench.rng().bits(x_width)));
+    both.drive(pins.w_i, static_cast<Port<w_width>>(bench.rng().bits(w_width)));
+    both.drive(pins.negative_i, bench.rng().chance(large ? (i / 1024 % 2 == 0 ? 0 : 1) : 0.3));
   };
-  const auto compare = [&] {
-    both.same("valid_o", valid_o);
-    both.same("result_o", result);
-  };
+  const auto compare = [&] { both.same(pins); };
   both.run(stimulate, compare, [&] { results += dut->valid_o; });
   both.covered("a result came", results);
   return bench.finish();
