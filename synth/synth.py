@@ -12,6 +12,7 @@ examples
   synth/synth.py --unit dot_e2m1 --target ice40 --pnr  also place and route: frequency in a register wrapper
   synth/synth.py --record                              redo the counts of all records
   synth/synth.py --record dot_e2m1                     redo one
+  synth/synth.py --rekey                               take over text that elaborates to the recorded designs
   synth/synth.py --route fifo2 --target up5k           place and route of a record, five seeds (make area does all)
   synth/synth.py --check dot_e2m1                      quick: iCE40 counts equal the record, budgets hold
   synth/synth.py --check-route fifo2                   the first seed again: to the last digit what the record says
@@ -33,14 +34,14 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ngtools import ngflow, recorded, route
+from ngtools import ledger_netlist, ngflow, recorded, route
 from ngtools.ngflow import FlowError
 from ngtools.records import read_units
 from ngtools.status import described
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
-SHARED = ("unit", "top", "parameters", "source_sha256", "names", "tools")  # of a record, the same on all targets
+SHARED = ("unit", "top", "parameters", "source_sha256", "netlist", "names", "tools")  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -195,6 +196,7 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict]) -> dic
         "top": unit["top"],
         "parameters": params,
         "source_sha256": ngflow.design_hash(ngflow.sources(unit["top"])),
+        "netlist": elaborated(unit["top"], params),
         "names": ngflow.names_hash(ngflow.sources(unit["top"])),
         "tools": [ngflow.yosys_version()],
         "targets": {},
@@ -203,6 +205,19 @@ def measure(unit: dict, params: dict[str, int], targets: dict[str, dict]) -> dic
         with tempfile.TemporaryDirectory() as folder:
             record["targets"][name] = synthesize(unit["top"], params, target, Path(folder))
     return record
+
+
+def elaborated(top: str, params: dict[str, int]) -> str:
+    """What the RTL comes to before it is mapped: equal for two texts of the same hardware."""
+    with tempfile.TemporaryDirectory() as folder:
+        return ledger_netlist.flat(ngflow.bare_read(top, params, Path(folder)), top, Path(folder))
+
+
+def same_design(record: dict) -> bool:
+    """Whether the record's figures are of today's RTL, by its text or else by what it elaborates to."""
+    return record["source_sha256"] == ngflow.design_hash(ngflow.sources(record["top"])) or record[
+        "netlist"
+    ] == elaborated(record["top"], record["parameters"])
 
 
 def routable(targets: dict[str, dict]) -> dict[str, dict]:
@@ -249,7 +264,7 @@ def differences(record: dict) -> list[str]:
     if ngflow.yosys_version() not in record["tools"]:
         found.append(f"recorded with {record['tools'][0]}, here is {ngflow.yosys_version()}")
     if record["names"] != ngflow.names_hash(ngflow.sources(record["top"])):
-        found.append("recorded with other names of signals in the same RTL")
+        found.append("recorded from another text of the same RTL")
     return found
 
 
@@ -263,7 +278,7 @@ def check(name: str) -> int:
     problems = budget_problems(name, entry, record)
     if record["parameters"] != entry["params"]:
         problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
-    if record["source_sha256"] != ngflow.design_hash(ngflow.sources(unit["top"])):
+    if not same_design(record):
         problems.append(f"{name}: the RTL has changed since the record was made")
     on = "ice40" if "ice40" in record["targets"] else next(iter(record["targets"]))
     target = load_targets()[on]
@@ -306,7 +321,7 @@ def check_route(names: list[str], targets: dict[str, dict]) -> int:
         if record is None:
             problems.append(f"{name}: synth/records has no such record; run synth/synth.py --route {name}")
             continue
-        if record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+        if not same_design(record):
             problems.append(
                 f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}"
             )
@@ -370,6 +385,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
     parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these")
+    parser.add_argument("--rekey", action="store_true", help="take over changed text that comes to the recorded netlist")
     parser.add_argument("--route", nargs="*", help="place and route for all records that ask for it, or for these")
     parser.add_argument(
         "--check-route", nargs="+", metavar="RECORD", help="route the first seed of these again and compare"
@@ -425,7 +441,7 @@ def redo_records(names: list[str], targets: dict[str, dict], jobs: int) -> int:
             pnr = before.get("place_and_route")
             if (
                 pnr
-                and all(before[key] == record[key] for key in ("source_sha256", "parameters", "tools"))
+                and all(before[key] == record[key] for key in ("netlist", "parameters", "tools"))
                 and target in record["targets"]
                 and pnr["command"] == targets[target]["place_and_route"]["command"]
             ):
@@ -452,7 +468,7 @@ def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jo
     problems, due = [], []
     for name in names or [name for name, (_, entry) in known.items() if entry.get("place_and_route")]:
         record = load_record(name)
-        if record is None or record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+        if record is None or not same_design(record):
             problems.append(f"{name}: no record of today's design; run synth/synth.py --record {name}")
         else:
             due.append((sum(result.get("lut4", 0) for result in record["targets"].values()), name, record))
@@ -462,6 +478,21 @@ def redo_routes(names: list[str], targets: dict[str, dict], seeds: list[int], jo
     for problem in problems:
         print(problem)
     return 1 if problems else 0
+
+
+def rekey() -> int:
+    """Gives each record the hash of today's text where that comes to the recorded netlist; maps nothing."""
+    changed = 0
+    for name, record in load_records().items():
+        today = ngflow.design_hash(ngflow.sources(record["top"]))
+        if record["source_sha256"] == today:
+            continue
+        if record["netlist"] != elaborated(record["top"], record["parameters"]):
+            print(f"{name}: another design; run synth/synth.py --record {name}")
+            changed += 1
+            continue
+        save_record(name, record | {"source_sha256": today})
+    return 1 if changed else 0
 
 
 def main() -> int:
@@ -493,6 +524,8 @@ def main() -> int:
         else:
             print_result(record)
         return 0
+    if args.rekey:
+        return rekey()
     if args.record is not None:
         return redo_records(args.record, targets, args.jobs)
     if args.route is not None:

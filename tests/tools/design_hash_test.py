@@ -101,6 +101,12 @@ class DesignHash(unittest.TestCase):
         assert bare(DESIGN) != bare(DESIGN.replace("u_y", "u_z"))
         assert bare(bare(DESIGN)) == bare(DESIGN)
 
+    def test_attributes_of_what_is_counted(self):
+        text = DESIGN.replace("localparam", '(* keep = "yes" *) localparam')
+        assert '\n(*\nkeep\n=\n"yes"\n*)\nlocalparam\n' in bare(text)
+        assert bare(bare(text)) == bare(text)
+        assert "(\n*\n)" in bare(DESIGN.replace("endmodule", "always @(*) begin end\nendmodule"))
+
     def test_every_check_of_the_project_is_left_out(self):
         files = list(ngflow.RTL.rglob("*.sv"))
         assert sum("$fatal" in path.read_text() for path in files) > 20

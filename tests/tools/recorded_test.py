@@ -208,7 +208,7 @@ class Area(unittest.TestCase):
     def test_other_names_are_a_notice(self) -> None:
         status, said = self.checked(self.version, self.lut4 + 1, names="another")
         assert status == 0, said
-        assert "notice: recorded with other names of signals in the same RTL" in said
+        assert "notice: recorded with another text of the same RTL" in said
         status, said = self.checked(self.version, self.lut4 + 1)
         assert status == 1, said
 
@@ -226,7 +226,7 @@ class Records(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.enterContext(mock.patch.object(synth, "RECORDS", Path(folder.name)))
-        design = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "names": "0"}
+        design = {"unit": "u", "top": "ng_u", "parameters": {}, "source_sha256": "0", "netlist": "0", "names": "0"}
         self.shared = {**design, "tools": ["Yosys 1"]}
 
     def test_saved_and_loaded(self) -> None:

@@ -151,3 +151,12 @@ def products(tops: Iterable[str], files: Iterable[Path]) -> dict[str, str]:
     design, modules = designs(tops, files)
     netlist = Netlist(design)
     return {top: netlist.module(module).hex() for top, module in modules.items()}
+
+
+def flat(commands: Iterable[str], top: str, folder: Path) -> str:
+    """The product of a design without its hierarchy, bit by bit, so that neither modules nor widths of registers count.
+    `commands` load it into a Yosys that runs in the folder."""
+    out = folder / "flat.json"
+    steps = ["proc", "flatten", "opt_expr", "opt_clean", "simplemap", "opt_clean -purge", f"write_json {out}"]
+    ngflow.run_yosys([*commands, *steps], folder / "flat.log", folder)
+    return Netlist(json.loads(out.read_text())).module(top).hex()

@@ -52,7 +52,9 @@ def names_hash(files: list[Path]) -> str:
 
 def bare(path: Path) -> str:
     """The text of a file without comments, layout and checks, so that none of them moves the counts of a mapper."""
-    return systemverilog.hardware(path, number_locals=False) + "\n"
+    text = systemverilog.hardware(path, number_locals=False) + "\n"
+    # Yosys knows an attribute only by (* and *), which are two tokens each here; @(*) stays.
+    return re.sub(r"(?<!\()\n\*\n\)\n", "\n*)\n", re.sub(r"\(\n\*\n(?!\))", "(*\n", text))
 
 
 def module_map(rtl: Path = RTL, extra: list[Path] | None = None) -> dict[str, Path]:
