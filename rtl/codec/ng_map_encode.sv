@@ -60,9 +60,11 @@ module ng_map_encode #(
   end
 
   // ---- their codes
-  logic        code_valid, code_ready, code_last, held_valid, held_ready, held_last;
-  logic [13:0] code, held_code;
-  logic [3:0]  length, held_length;
+  localparam int CodeBits = 14;  // of the longest one, with a header
+  localparam int LengthBits = 4;
+  logic                  code_valid, code_ready, code_last, held_valid, held_ready, held_last;
+  logic [CodeBits-1:0]   code, held_code;
+  logic [LengthBits-1:0] length, held_length;
   ng_huffman_encode u_encode (
     .clk_i,
     .rst_ni,
@@ -80,7 +82,7 @@ module ng_map_encode #(
     .last_o      (code_last)
   );
   ng_fifo2 #(
-    .Width(1 + $bits(length) + $bits(code))
+    .Width(1 + LengthBits + CodeBits)
   ) u_codes (
     .clk_i,
     .rst_ni,
@@ -96,7 +98,7 @@ module ng_map_encode #(
   logic [Width-1:0] word;  // its first bit the highest
   ng_bit_pack #(
     .Width(Width),
-    .CodeBits(14)
+    .CodeBits(CodeBits)
   ) u_pack (
     .clk_i,
     .rst_ni,
