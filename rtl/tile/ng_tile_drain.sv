@@ -90,7 +90,7 @@ module ng_tile_drain #(
   end
 
   // ---- scale
-  localparam int ScaleStages = $countones(ScaleCuts);
+  localparam int ScaleStages = ng_prim_pkg::cut_count(ScaleCuts);
   ng_tile_pkg::scale_flags_t             chosen, product;
   localparam int FlagsWidth = $bits(product);
   // what is being scaled: [0] goes in, the highest comes out

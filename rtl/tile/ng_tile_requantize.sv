@@ -142,7 +142,7 @@ module ng_tile_requantize #(
   // ---- numbers to codes of FP8 and INT4; those of NVFP4 go along as they are
   localparam int SingleCuts = HasSingle
       ? (QuantizeCuts & ng_tile_pkg::RequantizeNumberCuts) >> ng_tile_pkg::RequantizeNumberShift : 0;
-  localparam int SingleStages = $countones(SingleCuts);
+  localparam int SingleStages = ng_prim_pkg::cut_count(SingleCuts);
   ng_tile_pkg::beat_side_t      beat_in, beat_out;
   localparam int FlagsWidth = $bits(beat_out);
   localparam int SideWidth = FlagsWidth + (HasFp4 ? Numbers * 16 : 0);
@@ -198,7 +198,7 @@ module ng_tile_requantize #(
         .Lanes     (Numbers),
         .FormatSet (FormatSet & ng_format_set_pkg::Fp8),
         .RandBits  (1),
-        .TinyScales(0),
+        .TinyScales(1'b0),
         .Cuts      (SingleCuts)
       ) u_fp8 (
         .clk_i,
@@ -346,7 +346,7 @@ module ng_tile_requantize #(
 
   // ---- quantize to NVFP4
   localparam int BlockCuts = HasFp4 ? QuantizeCuts & ng_tile_pkg::RequantizeBlockCuts : 0;
-  localparam int Stages = $countones(BlockCuts);
+  localparam int Stages = ng_prim_pkg::cut_count(BlockCuts);
   localparam int BlockWidth = Lanes * ElemWidth;
   logic [Stages:0]       valid;  // [0] goes in, the highest comes out
   logic [(Stages+1)*BlockFlagsWidth-1:0] flags;
@@ -379,7 +379,7 @@ module ng_tile_requantize #(
     logic [Lanes*4-1:0] nvfp4;
     for (genvar b = 0; b < Blocks; b++) begin : gen_block
       ng_quantize_nvfp4 #(
-        .TinyScales(0),
+        .TinyScales(1'b0),
         .Cuts      (BlockCuts)
       ) u_quantize (
         .clk_i,
