@@ -65,8 +65,8 @@ module ng_unsigned_mac #(
   ng_int_mult #(
     .AWidth (XWidth),
     .BWidth (WWidth),
-    .ASigned(0),
-    .BSigned(0)
+    .ASigned(1'b0),
+    .BSigned(1'b0)
   ) u_mult (
     .a_i      (x_i),
     .b_i      (w_i),

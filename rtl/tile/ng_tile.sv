@@ -455,7 +455,7 @@ module ng_tile #(
   ng_fifo #(
     .Width(ComputeWidth),
     .Depth(QueueDepth),
-    .BlockRam(1)
+    .BlockRam(1'b1)
   ) u_computes (
     .clk_i,
     .rst_ni (core_rst_n),
@@ -543,7 +543,7 @@ module ng_tile #(
     .MaxBeats (MaxBeats),
     .CellCuts (CellCuts),
     .ConvertCuts(ConvertCuts),
-    .Sparse   (Sparse ? 1 : 0)
+    .Sparse   (Sparse)
   ) u_array (
     .clk_i,
     .rst_ni   (core_rst_n),
@@ -587,7 +587,7 @@ module ng_tile #(
   ng_fifo #(
     .Width(JobWidth),
     .Depth(JobDepth),
-    .BlockRam(1)
+    .BlockRam(1'b1)
   ) u_jobs (
     .clk_i,
     .rst_ni (core_rst_n),

@@ -121,7 +121,7 @@ module ng_tile_decode #(
     ng_fifo #(
       .Width(InWidth),
       .Depth(QueueDepth),
-      .BlockRam(1)
+      .BlockRam(1'b1)
     ) u_in (
       .clk_i,
       .rst_ni,
@@ -196,7 +196,7 @@ module ng_tile_decode #(
     ng_fifo #(
       .Width(OutWidth),
       .Depth(QueueDepth),
-      .BlockRam(1)
+      .BlockRam(1'b1)
     ) u_out (
       .clk_i,
       .rst_ni,

@@ -90,7 +90,7 @@ module ng_tile_drain #(
   end
 
   // ---- scale
-  localparam int ScaleStages = $countones(ScaleCuts);
+  localparam int ScaleStages = ng_prim_pkg::cut_count(ScaleCuts);
   ng_tile_pkg::scale_flags_t             chosen, product;
   localparam int FlagsWidth = $bits(product);
   // what is being scaled: [0] goes in, the highest comes out
@@ -102,7 +102,15 @@ module ng_tile_drain #(
   logic                     pack_ready;
   assign scale_ready = ~scaled_q | pack_ready;
   assign job_ready_o = chosen_q & chosen_job_end_q & scale_ready;
-  assign product_valid[0] = chosen_q;
+  ng_valid_pipe #(
+    .Depth(ScaleStages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (scale_ready),
+    .valid_i(chosen_q),
+    .valid_o(product_valid)
+  );
   assign chosen.odd = chosen_odd_q;
   assign chosen.row_end = chosen_row_end_q;
   assign chosen.bf16 = job_i.bf16;
@@ -111,12 +119,6 @@ module ng_tile_drain #(
   assign product_flags[FlagsWidth-1:0] = chosen;
   assign product = product_flags[ScaleStages*FlagsWidth +: FlagsWidth];
   for (genvar s = 0; s < ScaleStages; s++) begin : gen_stage
-    logic valid_q;
-    assign product_valid[s+1] = valid_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else if (scale_ready) valid_q <= product_valid[s];
-    end
     ng_cut #(
       .Width (FlagsWidth),
       .Enable(1)

@@ -121,7 +121,7 @@ module ng_tile_encode #(
     ng_fifo #(
       .Width(StreamWidth + 1),
       .Depth(InDepth),
-      .BlockRam(InDepth > 2 ? 1 : 0)
+      .BlockRam(InDepth > 2)
     ) u_in (
       .clk_i,
       .rst_ni,
@@ -192,7 +192,7 @@ module ng_tile_encode #(
     ng_fifo #(
       .Width(Take * 32),
       .Depth(QueueDepth),
-      .BlockRam(1)
+      .BlockRam(1'b1)
     ) u_out (
       .clk_i,
       .rst_ni,

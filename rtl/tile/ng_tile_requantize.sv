@@ -142,7 +142,7 @@ module ng_tile_requantize #(
   // ---- numbers to codes of FP8 and INT4; those of NVFP4 go along as they are
   localparam int SingleCuts = HasSingle
       ? (QuantizeCuts & ng_tile_pkg::RequantizeNumberCuts) >> ng_tile_pkg::RequantizeNumberShift : 0;
-  localparam int SingleStages = $countones(SingleCuts);
+  localparam int SingleStages = ng_prim_pkg::cut_count(SingleCuts);
   ng_tile_pkg::beat_side_t      beat_in, beat_out;
   localparam int FlagsWidth = $bits(beat_out);
   localparam int SideWidth = FlagsWidth + (HasFp4 ? Numbers * 16 : 0);
@@ -152,7 +152,15 @@ module ng_tile_requantize #(
   logic [Numbers*WaitWidth-1:0] number;
   logic                         in_int4;
   assign in_int4 = HasInt4 && (FormatSet == ng_format_set_pkg::Luq || format_i[BitInt4]);
-  assign beat_valid[0] = valid_i;
+  ng_valid_pipe #(
+    .Depth(SingleStages)
+  ) u_beat_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (move),
+    .valid_i,
+    .valid_o(beat_valid)
+  );
   assign beat_in.fp4 = HasFp4 && (!HasSingle || format_i[BitNvfp4]);
   assign beat_in.image_end = end_i;
   assign beat_in.packet_last = last_i;
@@ -165,12 +173,6 @@ module ng_tile_requantize #(
     assign side[SideWidth-1:0] = beat_in;
   end
   for (genvar s = 0; s < SingleStages; s++) begin : gen_single_stage
-    logic valid_q;
-    assign beat_valid[s+1] = valid_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else if (move) valid_q <= beat_valid[s];
-    end
     ng_cut #(
       .Width (SideWidth),
       .Enable(1)
@@ -196,7 +198,7 @@ module ng_tile_requantize #(
         .Lanes     (Numbers),
         .FormatSet (FormatSet & ng_format_set_pkg::Fp8),
         .RandBits  (1),
-        .TinyScales(0),
+        .TinyScales(1'b0),
         .Cuts      (SingleCuts)
       ) u_fp8 (
         .clk_i,
@@ -344,7 +346,7 @@ module ng_tile_requantize #(
 
   // ---- quantize to NVFP4
   localparam int BlockCuts = HasFp4 ? QuantizeCuts & ng_tile_pkg::RequantizeBlockCuts : 0;
-  localparam int Stages = $countones(BlockCuts);
+  localparam int Stages = ng_prim_pkg::cut_count(BlockCuts);
   localparam int BlockWidth = Lanes * ElemWidth;
   logic [Stages:0]       valid;  // [0] goes in, the highest comes out
   logic [(Stages+1)*BlockFlagsWidth-1:0] flags;
@@ -352,15 +354,17 @@ module ng_tile_requantize #(
   logic [(Blocks > 0 ? Blocks : 1)*8-1:0] scales;
   logic                  unused_scales;
   assign unused_scales = ^scales;
-  assign valid[0] = block_valid_q;
+  ng_valid_pipe #(
+    .Depth(Stages)
+  ) u_valid (
+    .clk_i,
+    .rst_ni,
+    .en_i   (move),
+    .valid_i(block_valid_q),
+    .valid_o(valid)
+  );
   assign flags[BlockFlagsWidth-1:0] = flags_q;
   for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    logic valid_q;
-    assign valid[s+1] = valid_q;
-    always_ff @(posedge clk_i or negedge rst_ni) begin
-      if (!rst_ni) valid_q <= 1'b0;
-      else if (move) valid_q <= valid[s];
-    end
     ng_cut #(
       .Width (BlockFlagsWidth),
       .Enable(1)
@@ -375,7 +379,7 @@ module ng_tile_requantize #(
     logic [Lanes*4-1:0] nvfp4;
     for (genvar b = 0; b < Blocks; b++) begin : gen_block
       ng_quantize_nvfp4 #(
-        .TinyScales(0),
+        .TinyScales(1'b0),
         .Cuts      (BlockCuts)
       ) u_quantize (
         .clk_i,

@@ -109,7 +109,7 @@ module ng_tile_sequencer #(
 
   // It is taken when it has been at the head of its queue for as many cycles as what is checked of
   // it has cuts.
-  localparam int Checks = $countones(CommandCuts);
+  localparam int Checks = ng_prim_pkg::cut_count(CommandCuts);
   logic [Checks:0] checked;
   assign checked[0] = 1'b1;
   for (genvar c = 0; c < Checks; c++) begin : gen_check
