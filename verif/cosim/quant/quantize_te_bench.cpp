@@ -44,6 +44,11 @@ class QuantizeTeBench {
       thresholds();
       drain();
     }
+    for (const unsigned bits : {0x2AAAAAU, 0x355555U}) {  // of 1 / S, below 2^-127: each bit is 0 and 1
+      begin(std::bit_cast<std::uint32_t>(std::ldexp(2688.0F * static_cast<float>(bits), -149)));
+      thresholds();
+      drain();
+    }
     const std::uint64_t per_tensor = 500;
     std::uint64_t tensor = 0;
     for (std::uint64_t done = 0; done < bench_.budget(); ++tensor) {
@@ -64,7 +69,7 @@ class QuantizeTeBench {
       }
       if (tensor % 8 == 3) {  // or it is offered until its turn comes
         begin(0x3F800000, false);
-        for (int i = 0; !dut_->ready_o && i < 20'000; ++i) cycle({}, false, true, 0x40000000);
+        until_complete(true, 0x40000000);
         begin(0x40000000);
         for (int i = 0; i < 100; ++i) check(random(i % 6));
         drain();
@@ -323,8 +328,13 @@ class QuantizeTeBench {
   void begin(std::uint32_t amax, bool finish = true) {
     amax_ = amax;
     cycle({}, false, true, amax);
-    for (int i = 0; finish && !dut_->ready_o && i < 20'000; ++i) cycle({}, false, false, 0);
-    bench_.expect(!finish || dut_->ready_o, [] { return "the table is never complete"; });
+    if (finish) until_complete(false, 0);
+  }
+
+  /// The cycles until the table is complete, in which a tensor is offered or not.
+  void until_complete(bool valid, std::uint32_t amax) {
+    for (int i = 0; !dut_->ready_o && i < 20'000; ++i) cycle({}, false, valid, amax);
+    bench_.expect(dut_->ready_o, [] { return "the table is never complete"; });
   }
 
   /// Every step-th magnitude as the largest of a block.
