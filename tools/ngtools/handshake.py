@@ -23,6 +23,8 @@ class Port:
     output: bool
     width: int
     signed: bool
+    source: str = ""  # file:line.column-line.column
+    never_given: bool = False  # no beat is given beside it
 
 
 @dataclass
@@ -34,10 +36,11 @@ class Stream:
 
 def ports_of(design: Path, top: str) -> list[Port]:
     """The ports of a module in a file that Yosys' write_json made."""
-    ports = json.loads(design.read_text())["modules"][top]["ports"]
+    module = json.loads(design.read_text())["modules"][top]
+    sources = {name: net["attributes"].get("src", "") for name, net in module["netnames"].items()}
     return [
-        Port(name, port["direction"] == "output", len(port["bits"]), bool(port.get("signed")))
-        for name, port in ports.items()
+        Port(name, port["direction"] == "output", len(port["bits"]), bool(port.get("signed")), sources.get(name, ""))
+        for name, port in module["ports"].items()
     ]
 
 
@@ -66,7 +69,9 @@ def mutants_of(ports: list[Port]) -> list[str]:
 
 
 def errors_of(ports: list[Port]) -> list[str]:
-    return [port.name for port in ports if port.output and port.width == 1 and port.name in ERRORS]
+    return [
+        port.name for port in ports if port.output and port.width == 1 and port.name in ERRORS and not port.never_given
+    ]
 
 
 def shell(top: str, inner: str, ports: list[Port], mutants: list[str], first: int, width: int) -> str:
