@@ -40,6 +40,7 @@ module ng_tile_decode #(
   input  logic                   ready_i,
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
+  // ng-no-fault: no word is given beside it, nor behind it
   output logic                   fault_o
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks

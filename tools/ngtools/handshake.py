@@ -23,7 +23,9 @@ class Port:
     output: bool
     width: int
     signed: bool
-    constant: bool  # the unit drives it with constants
+    constant: bool = False  # the unit drives it with constants
+    source: str = ""  # file:line.column-line.column
+    never_given: bool = False  # no beat is given beside it
 
 
 @dataclass
@@ -35,7 +37,8 @@ class Stream:
 
 def ports_of(design: Path, top: str) -> list[Port]:
     """The ports of a module in a file that Yosys' write_json made."""
-    ports = json.loads(design.read_text())["modules"][top]["ports"]
+    module = json.loads(design.read_text())["modules"][top]
+    sources = {name: net["attributes"].get("src", "") for name, net in module["netnames"].items()}
     return [
         Port(
             name,
@@ -43,8 +46,9 @@ def ports_of(design: Path, top: str) -> list[Port]:
             len(port["bits"]),
             bool(port.get("signed")),
             all(isinstance(bit, str) for bit in port["bits"]),
+            sources.get(name, ""),
         )
-        for name, port in ports.items()
+        for name, port in module["ports"].items()
     ]
 
 
@@ -74,7 +78,9 @@ def mutants_of(ports: list[Port]) -> list[str]:
 
 def errors_of(ports: list[Port]) -> list[str]:
     return [
-        port.name for port in ports if port.output and port.width == 1 and not port.constant and port.name in ERRORS
+        port.name
+        for port in ports
+        if port.output and port.width == 1 and port.name in ERRORS and not port.constant and not port.never_given
     ]
 
 

@@ -11,6 +11,7 @@ for a unit whose parts have their own benches, and which does not reach all that
 Behind these come the mutants of the unit's handshakes (tools/ngtools/handshake.py), whatever the scope.
 
 A line of RTL is exempt by a comment `// ng-no-fault: reason` at its end or above it (tools/ngtools/no_fault.py).
+At the port of an error it says that no beat is ever given beside that error.
 
 Each seed gives the same number of faults: one choice flatters. With --newest one more seed is read from a file, which a deep run
 fills from the commit's hash (tools/ngtools/ledger.py), so that the faults are not always those that the bench was mended for.
@@ -112,6 +113,8 @@ def main() -> int:
             )
         faults += fresh
     ports = handshake.ports_of(clean.with_suffix(".json"), args.top)
+    for port in ports:
+        port.never_given = is_exempt(f" -src {port.source}", exempt)
     handshakes = handshake.mutants_of(ports)
     listing.write_text("\n".join(faults + handshakes) + "\n")
     left_out = {"listed": len(listed), "exempt_lines": len(exempt)}

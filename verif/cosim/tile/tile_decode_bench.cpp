@@ -173,23 +173,27 @@ class TileDecodeBench {
   }
 
   /// `values` as a packet of chunks of `size`, all of which are in the unit, or waiting before it, when a word is taken
-  /// for the first time. `rough`: then words come and are taken for a while each.
-  void stalled(const std::vector<std::uint8_t>& values, std::size_t size, bool rough) {
+  /// for the first time. `rough`: then words come and are taken for a while each. Returns the stream words that the
+  /// unit took before it gave one.
+  std::size_t stalled(const std::vector<std::uint8_t>& values, std::size_t size, bool rough) {
     reset();
     CodeLengths lengths{};
     lengths[0] = lengths[1] = 1;
     load(lengths);
     std::vector<std::uint8_t> packet(bench_.rng().chance(0.5) ? 4 : 0);  // a word to skip
     for (std::size_t at = 0; at < values.size(); at += size) {
-      const auto chunk = encode_tile(std::span(values).subspan(at, size), encoder_table(lengths));
+      const auto chunk =
+          encode_tile(std::span(values).subspan(at, std::min(size, values.size() - at)), encoder_table(lengths));
       const std::size_t words = chunk.size() / 4;
       packet.insert(packet.end(), {static_cast<std::uint8_t>(words), static_cast<std::uint8_t>(words >> 8), 0, 0});
       packet.insert(packet.end(), chunk.begin(), chunk.end());
     }
     while (packet.size() % (width / 8) != 0) packet.push_back(0);
     queue(packet);
+    const std::size_t all = words_.size();
     for (std::size_t idle = 0; idle < 1000 && !words_.empty(); ++idle)
       if (cycle(true, false)) idle = 0;
+    const std::size_t inside = all - words_.size();
     // What waits is taken, as many words of 32 bits a cycle as can be.
     if (rough) {
       const std::size_t left = expected_.size() - 32 * decoders * taken / parts;
@@ -206,6 +210,7 @@ class TileDecodeBench {
     }
     bench_.expect(expected_.empty(), [&] { return "chunks of " + std::to_string(size) + " values have not all come"; });
     after();
+    return inside;
   }
 
   /// A raw chunk of more than 2^`bits` words, so that every bit of the count of those that are to come is at work.
@@ -220,7 +225,14 @@ class TileDecodeBench {
   void short_chunks() {
     std::vector<std::uint8_t> values(decoders * 480 * 4);
     for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(bench_.rng().bits(1));
-    stalled(values, 4 * taken, true);
+    const std::size_t inside = stalled(values, 4 * taken, true);
+    // Packets that end while the unit is as full as it gets, so that it counts down from there to their end; a chunk is
+    // two words of 32 bits here.
+    const std::size_t most = inside * parts / 2 * 4 * taken / (width / 8);  // stream words of their values
+    for (std::size_t less = 0; less < 3; ++less) {
+      values.resize((most - less) * (width / 8));
+      stalled(values, 4 * taken, false);
+    }
   }
 
   /// Whether anything moved.
