@@ -53,7 +53,8 @@ def names_hash(files: list[Path]) -> str:
 def bare(path: Path) -> str:
     """The text of a file without comments, layout and checks, so that none of them moves the counts of a mapper."""
     text = systemverilog.hardware(path, number_locals=False) + "\n"
-    # Yosys knows an attribute only by (* and *), which are two tokens each here; @(*) stays.
+    # Yosys wants names in packages, and (* and *) of attributes, without a space in them; @(*) stays.
+    text = text.replace("\n::\n", "::")
     return re.sub(r"(?<!\()\n\*\n\)\n", "\n*)\n", re.sub(r"\(\n\*\n(?!\))", "(*\n", text))
 
 
