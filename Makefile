@@ -51,13 +51,11 @@ test-all: build ## everything, to the depth that is recorded; its verdicts go in
 	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed" # one failure does not cost the verdicts of all others
 
 renew: configure ## runs the jobs whose verdicts in verif/ledger.jsonl are stale or missing (JOBS_TO_RENEW names others), and records them
-	@$(LEDGER) renew $(JOBS_TO_RENEW) || failed=1; \
+	@$(LEDGER) renew $(foreach job,$(JOBS_TO_RENEW),'$(job)') || failed=1; \
 	$(PYTHON) tools/ngtools/generate.py && test -z "$$failed"
 
-sanitize: setup ## all C and C++ tests under ASan and UBSan
-	@cmake --preset sanitize -Wno-dev > /dev/null
-	@cmake --build --preset sanitize -j $(JOBS)
-	@ctest --preset sanitize -j $(JOBS)
+sanitize: ## all C and C++ tests under ASan and UBSan, in build-sanitize; their verdicts go into verif/ledger.jsonl
+	@$(MAKE) --no-print-directory renew JOBS_TO_RENEW='sanitize.*'
 
 bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, tile next to its array, questions and design points
 	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) python/bench/bench.py

@@ -2,12 +2,15 @@
 # Tests that run in `make test-all` only and leave a verdict in verif/ledger.jsonl (tools/ngtools/ledger.py, docs/testing.md):
 #
 #   ng_deep_test(NAME n COMMAND c... [TARGETS t...] [RTL f... [TOPS "module A=1 B=2"...]] [CXX f...] [PYTHON f...] [DATA f...]
-#                [PARAMETERS text] [MUTANTS] [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
+#                [PARAMETERS text] [MEMBERS json...] [MUTANTS] [WORKING_DIRECTORY d] [TIMEOUT 3600] [LABELS ...] [ENVIRONMENT ...])
 #       ctest n, with `ctest -C deep`. TARGETS is what has to be built for it, by target `deep` and not by `all`. The other lists are
 #       what the verdict depends on: RTL with the whole hierarchy, C++ and Python by their roots. Of recorded data, FILES#NAME is
 #       the entry of that name in those files that have one. TOPS is what of the RTL is
 #       elaborated; without it, each change of the RTL's text makes the verdict stale. MUTANTS: lines of RTL with `// ng-no-fault`
 #       count, too.
+#       MEMBERS are further lists of RTL with its TOPS and of C++, each whole in itself: ng_job_lists.
+#   ng_job_lists(out key...)
+#       arg_RTL, arg_CXX and so on of the caller as members of a JSON object
 #   ng_write_jobs()
 #       after the last of them: BUILD/ledger/jobs.json
 include_guard(GLOBAL)
@@ -18,9 +21,30 @@ if(NOT EXISTS ${NG_NEWEST_SEED})
   file(WRITE ${NG_NEWEST_SEED} "1234\n")
 endif()
 
+function(ng_job_lists out)
+  set(lists "")
+  foreach(key ${ARGN})
+    string(TOUPPER ${key} KEY)
+    if(arg_${KEY})
+      set(items "")
+      foreach(item ${arg_${KEY}})
+        if(NOT key MATCHES "^(targets|tops)$") # from the root, so that the folder's name does not count
+          cmake_path(ABSOLUTE_PATH item BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
+          cmake_path(RELATIVE_PATH item BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
+        endif()
+        list(APPEND items "\"${item}\"")
+      endforeach()
+      list(JOIN items ", " items)
+      list(APPEND lists "\"${key}\": [${items}]")
+    endif()
+  endforeach()
+  list(JOIN lists ", " lists)
+  set(${out} "${lists}" PARENT_SCOPE)
+endfunction()
+
 function(ng_deep_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "MUTANTS" "NAME;PARAMETERS;WORKING_DIRECTORY;TIMEOUT"
-                        "COMMAND;TARGETS;TOPS;RTL;CXX;PYTHON;DATA;LABELS;ENVIRONMENT")
+                        "COMMAND;TARGETS;TOPS;RTL;CXX;PYTHON;DATA;MEMBERS;LABELS;ENVIRONMENT")
   if(NOT arg_NAME OR NOT arg_COMMAND OR arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "ng_deep_test(${arg_NAME}): expected NAME and COMMAND, and none of '${arg_UNPARSED_ARGUMENTS}'")
   endif()
@@ -41,21 +65,14 @@ function(ng_deep_test)
   if(arg_MUTANTS)
     string(APPEND job ", \"mutants\": true")
   endif()
-  foreach(key targets tops rtl cxx python data)
-    string(TOUPPER ${key} KEY)
-    if(arg_${KEY})
-      set(items "")
-      foreach(item ${arg_${KEY}})
-        if(NOT key MATCHES "^(targets|tops)$") # from the root, so that the folder's name does not count
-          cmake_path(ABSOLUTE_PATH item BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} NORMALIZE)
-          cmake_path(RELATIVE_PATH item BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
-        endif()
-        list(APPEND items "\"${item}\"")
-      endforeach()
-      list(JOIN items ", " items)
-      string(APPEND job ", \"${key}\": [${items}]")
-    endif()
-  endforeach()
+  ng_job_lists(lists targets tops rtl cxx python data)
+  if(lists)
+    string(APPEND job ", ${lists}")
+  endif()
+  if(arg_MEMBERS)
+    list(JOIN arg_MEMBERS ", " members)
+    string(APPEND job ", \"members\": [${members}]")
+  endif()
   string(REPLACE "\\" "\\\\" text "${arg_PARAMETERS}")
   string(REPLACE "\"" "\\\"" text "${text}")
   string(REPLACE ";" " " text "${text}")

@@ -88,6 +88,20 @@ class Stale(unittest.TestCase):
             assert self.stale("tools/helper.py", old, new) == {"proof.job"}, old
         assert self.stale("tools/helper.py", 'return "#"', 'return "##"') == set()
 
+    def test_members(self) -> None:
+        """A group of tests depends on what each of them does, and its products are those of its members."""
+        group = {"name": "sanitize.rtl", "members": [dict(job) for job in JOBS[:2]], "parameters": "flags"}
+        before = ledger_keys.text_keys(ledger_keys.Tree(self.root), group)
+        for name, part in (("rtl/ng_leaf.sv", "rtl"), ("model/src/detail.hpp", "cxx"), ("tools/job.py", "")):
+            changes = {Path(name): SMALL[name] + "\n// none\nint one_more;\n"}
+            now = ledger_keys.text_keys(ledger_keys.Tree(self.root, changes), group)
+            assert ledger.differing_parts(before, now) == [part][: bool(part)], name
+        products = ledger_keys.Products(ledger_keys.Tree(self.root), self.root / "products.json")
+        one = products.of(JOBS[0], ["cxx"])
+        assert products.of(group, ["cxx"]) == one  # the other has no C++
+        more = {"cxx": ["model/src/other.cpp"]}
+        assert products.of(group | {"members": [*group["members"], more]}, ["cxx"]) != one
+
     def test_recorded_data(self) -> None:
         """FILES#NAME is one entry, wherever it stands."""
         lines = {name: f'{{"record": "{name}", "lut4": 1}}\n' for name in "abc"}
@@ -352,6 +366,14 @@ class Drawn(unittest.TestCase):
         assert list(ledger.read_entries(self.root)) == ["job.one"]
         code, text = self.ledger("check", "--whole")
         assert code == 0, text
+
+    def test_jobs_by_a_pattern(self) -> None:
+        code, text = self.ledger("renew", "*.one")
+        assert code == 0, text
+        assert set(ledger.read_entries(self.root)) == {"job.one"}
+        code, text = self.ledger("renew", "joob.*")
+        assert code == 2, text
+        assert 'job "joob.*" is not declared by this build' in text
 
     def test_unknown_job(self) -> None:
         code, text = self.ledger("renew", "job.three")
@@ -699,7 +721,11 @@ class ThisTree(unittest.TestCase):
             expected = {
                 name
                 for name, job in self.jobs.items()
-                if any(module in self.elaborated(job, top) for top in job.get("tops", []))
+                if any(
+                    module in self.elaborated(one, top)
+                    for one in ledger_keys.members(job)
+                    for top in one.get("tops", [])
+                )
             }
             assert expected, module
             assert self.stale((f"{module}.sv", old, new)) == expected, module
@@ -719,7 +745,7 @@ class ThisTree(unittest.TestCase):
         expected = {
             name
             for name, job in self.jobs.items()
-            if any(file.endswith("/fifo_bench.cpp") for file in job.get("cxx", []))
+            if any(file.endswith("/fifo_bench.cpp") for one in ledger_keys.members(job) for file in one.get("cxx", []))
         }
         assert expected
         assert self.stale(("fifo_bench.cpp", "chance(0.02)", "chance(0.03)")) == expected

@@ -84,6 +84,7 @@ class Writer:
             *(["DEEP"] if face.get("deep") else []),
             NAME=item.name,
             TOP=unit.top,
+            LABELS=[unit.family],
             BENCH=ROOT / unit.lockstep,
             PARAMS=params(item.params),
             DEFINES=defines(item.defines),

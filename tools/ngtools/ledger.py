@@ -14,7 +14,8 @@ today's tree, and are a notice that counts them; a recorded run takes a job off 
 
   ledger.py BUILD check [--whole]       fails on stale and missing entries, and says how to renew them; --whole: this build
                                         declares every job, and fails also on entries of no job
-  ledger.py BUILD renew [JOB...]        builds, runs and records these jobs, without names the stale and missing ones
+  ledger.py BUILD renew [JOB...]        builds, runs and records these jobs (sanitize.* is all of that beginning), without names
+                                        the stale and missing ones
   ledger.py BUILD record [JOB...]       takes the results of the last runs into the ledger
   ledger.py BUILD rekey                 records today's text where it comes to the recorded products; runs nothing
   ledger.py BUILD drop JOB...           removes entries of jobs that exist no more
@@ -29,6 +30,7 @@ import argparse
 import collections
 import datetime
 import difflib
+import fnmatch
 import functools
 import json
 import os
@@ -126,6 +128,10 @@ class Ledger:
         self.entries = read_entries(self.root)
         self.why_pending, self.pending = read_pending(self.root)
 
+    def named(self, patterns: Iterable[str]) -> list[str]:
+        """Jobs by their names or by patterns of the shell."""
+        return [name for pattern in patterns for name in fnmatch.filter(sorted(self.jobs), pattern) or [pattern]]
+
     def job(self, name: str) -> dict:
         if name not in self.jobs:
             close = difflib.get_close_matches(name, self.jobs, n=1)
@@ -188,11 +194,12 @@ class Ledger:
     @functools.cached_property
     def repeatable(self) -> list[str]:
         """Jobs whose entries tell what a run must give here. Injected faults are chosen by Yosys' names of cells, so under
-        another version of it, or in RTL of another layout, a campaign has other faults than the recorded one."""
+        another version of it, or in RTL of another layout, a campaign has other faults than the recorded one. Sanitized
+        groups are left out, because each needs a build of its own."""
         here = tools().get("yosys")
         found = []
         for name, entry in self.entries.items():
-            if name not in self.jobs or name in self.pending:
+            if name not in self.jobs or name in self.pending or name.startswith("sanitize."):
                 continue
             if "newest_seed" in entry["figures"] and (
                 entry["tools"].get("yosys") != here or entry["layout"] != layout_hash(self.tree, self.jobs[name])
@@ -534,7 +541,8 @@ def main() -> int:
     run_verb.add_argument("command", nargs="+", metavar="COMMAND")
     args = parser.parse_args()
     ledger = Ledger(args.build, args.root, workers=args.jobs)
-    for name in getattr(args, "names", []):
+    names = ledger.named(getattr(args, "names", []))
+    for name in names:
         ledger.job(name)
     if args.verb == "check":
         return check(ledger, args.whole)
@@ -546,9 +554,9 @@ def main() -> int:
         set_seed(ledger, commit_seed(ledger.root))
         return 0
     if args.verb == "renew":
-        return renew(ledger, args.names, args.jobs)
+        return renew(ledger, names, args.jobs)
     if args.verb == "record":
-        bad = record(ledger, args.names or sorted(ledger.jobs))
+        bad = record(ledger, names or sorted(ledger.jobs))
         rekey(Ledger(args.build, args.root, workers=args.jobs))
         return bad
     if args.verb == "draw":

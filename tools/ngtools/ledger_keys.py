@@ -235,9 +235,15 @@ PARTS = ("rtl", "cxx", "python", "data", "parameters", "exempt")
 PRODUCTS = ("rtl", "cxx", "python")  # of the other parts, the text is the product
 
 
+def members(job: dict) -> list[dict]:
+    """The job and what else it lists: RTL that is elaborated, and C++, each whole in itself (of a group of tests)."""
+    return [job, *job.get("members", [])]
+
+
 def files_of(tree: Tree, job: dict) -> dict[str, list[Path]]:
+    names = {part: dict.fromkeys(name for one in members(job) for name in one.get(part, [])) for part in PARTS[:4]}
     files = {
-        part: [(tree.root / name).resolve() for name in job.get(part, []) if part != "data" or "#" not in name]
+        part: [(tree.root / name).resolve() for name in names[part] if part != "data" or "#" not in name]
         for part in PARTS[:4]
     }
     for part, paths in files.items():
@@ -309,7 +315,9 @@ class Products:
 
     def elaborate(self, jobs: Iterable[dict]) -> None:
         """Elaborates what these jobs need and no earlier call did, several at once."""
-        wanted = {self._key(job, top): (job, top) for job in jobs for top in job.get("tops", [])}
+        wanted = {
+            self._key(one, top): (one, top) for job in jobs for one in members(job) for top in one.get("tops", [])
+        }
         todo = sorted((top, key, job) for key, (job, top) in wanted.items() if key not in self._known)
         if not todo:
             return
@@ -338,12 +346,18 @@ class Products:
     def of(self, job: dict, parts: Iterable[str] = PRODUCTS) -> dict[str, str]:
         """The products of a job by part; `rtl` only where the job says what is elaborated and Yosys is here."""
         files, found = files_of(self.tree, job), {}
-        if "rtl" in parts and files["rtl"] and job.get("tops") and self.yosys:
+        known = all(one.get("tops") or not one.get("rtl") for one in members(job)) and self.yosys
+        if "rtl" in parts and files["rtl"] and known:
             self.elaborate([job])
-            found["rtl"] = digest("\n".join(sorted(self._known[self._key(job, top)] for top in job["tops"])))[:16]
+            keys = [self._key(one, top) for one in members(job) for top in one.get("tops", [])]
+            found["rtl"] = digest("\n".join(sorted(self._known[key] for key in keys)))[:16]
             found["yosys"] = self.yosys
         if "cxx" in parts and files["cxx"]:
-            found["cxx"] = self._reached(tuple(files["cxx"]))
+            sources = dict.fromkeys(
+                tuple(files_of(self.tree, {"cxx": one["cxx"]})["cxx"]) for one in members(job) if one.get("cxx")
+            )
+            reached = sorted(map(self._reached, sources))
+            found["cxx"] = reached[0] if len(reached) == 1 else digest("\n".join(reached))[:16]
         if "python" in parts and files["python"]:
             trees = sorted({item for path in files["python"] for item in self.tree.python_reached(path)})
             found["python"] = digest("\n".join(trees))[:16]

@@ -15,7 +15,7 @@
 #       What is deep runs in `make test-all` and leaves a verdict in verif/ledger.jsonl: NgLedger.cmake.
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
-#                   [VECTORS 20000] [FAULT_VECTORS 5000] [DEEP])
+#                   [VECTORS 20000] [FAULT_VECTORS 5000] [DEEP] LABELS family)
 #       ctest systemc.n         RTL and SystemC module under the same stimulus, every output compared in every cycle
 #             systemc.n.faults  the bench must report every fault that it knows to put into the model; both deep with DEEP
 #       The Verilated unit is that of ng_add_bench(NAME n) where there is one.
@@ -37,6 +37,7 @@
 #   ng_add_area(NAME n TOP module [PARAMS "K=V;..."] SOURCES f.sv... [DEEP] [PARAMETERS text])
 #       ctest synth.area.n: the counts of n in synth/records again, and its budget; DEEP: in `make test-all`.
 include_guard(GLOBAL)
+include(NgSanitize)
 include(NgVerilator)
 
 option(NG_MUTANTS "Build and run the injected-fault tests" ON)
@@ -142,12 +143,13 @@ function(ng_add_bench)
 
   ng_verilate(TARGET rtl_${arg_NAME}_dut TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   ng_bench_program(rtl_${arg_NAME} rtl_${arg_NAME}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
-  if(NG_SANITIZE) # ten times slower, and about the bench's code
-    if(arg_VECTORS LESS 100000)
-      math(EXPR arg_VECTORS "(${arg_VECTORS} + 19) / 20")
-    else()
-      math(EXPR arg_VECTORS "${arg_VECTORS} / 5") # a bench with so many may want as many for each kind of its stimulus
-    endif()
+  ng_sanitized_vectors(sanitized ${arg_VECTORS})
+  list(GET arg_LABELS 0 family)
+  ng_sanitized(GROUP rtl.${family} PROGRAMS rtl_${arg_NAME} DUT rtl_${arg_NAME}_dut RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH}
+               PARAMETERS "${parameters}, ${sanitized} vectors")
+  if(NG_SANITIZE) # none is deep there
+    set(arg_VECTORS ${sanitized})
+    set(arg_RTL_DEEP OFF)
   endif()
   if(arg_RTL_DEEP)
     set_target_properties(rtl_${arg_NAME} rtl_${arg_NAME}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
@@ -213,7 +215,7 @@ function(ng_add_lockstep)
   if(NOT TARGET narrowgauge::systemc)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;FAULT_VECTORS" "SOURCES;DEFINES")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;FAULT_VECTORS" "SOURCES;DEFINES;LABELS")
   foreach(default VECTORS=20000 FAULT_VECTORS=5000)
     string(REPLACE "=" ";" default ${default})
     list(GET default 0 name)
@@ -227,11 +229,19 @@ function(ng_add_lockstep)
     ng_verilate(TARGET ${dut} TOP ${arg_TOP} PARAMS "${arg_PARAMS}" SOURCES ${arg_VERILATOR} ${arg_SOURCES})
   endif()
   ng_bench_program(systemc_${arg_NAME} ${dut} ${arg_BENCH} narrowgauge::systemc "${arg_DEFINES}")
+  ng_deep_parameters(parameters top)
+  ng_sanitized_vectors(sanitized ${arg_VECTORS})
+  ng_sanitized(GROUP systemc.${arg_LABELS} PROGRAMS systemc_${arg_NAME} DUT ${dut} RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH}
+               PARAMETERS "${parameters}, ${sanitized} vectors, ${arg_FAULT_VECTORS} of faults")
+  if(NG_SANITIZE)
+    set(arg_VECTORS ${sanitized})
+    set(arg_DEEP OFF)
+  endif()
   if(arg_DEEP)
     set_target_properties(systemc_${arg_NAME} ${dut} PROPERTIES EXCLUDE_FROM_ALL ON)
-    ng_deep_parameters(parameters top)
     set(run $<TARGET_FILE:systemc_${arg_NAME}>)
-    set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
+    set(depends RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH} TARGETS systemc_${arg_NAME} LABELS systemc ${arg_LABELS}
+                ENVIRONMENT ${NG_SYSTEMC_ENVIRONMENT})
     ng_deep_test(NAME systemc.${arg_NAME} COMMAND ${run} --vectors ${arg_VECTORS} ${depends}
                  PARAMETERS "${parameters}, ${arg_VECTORS} vectors")
     ng_deep_test(NAME systemc.${arg_NAME}.faults COMMAND ${run} --self-test --vectors ${arg_FAULT_VECTORS} ${depends}
@@ -240,7 +250,7 @@ function(ng_add_lockstep)
   endif()
   add_test(NAME systemc.${arg_NAME} COMMAND systemc_${arg_NAME} --vectors ${arg_VECTORS})
   add_test(NAME systemc.${arg_NAME}.faults COMMAND systemc_${arg_NAME} --self-test --vectors ${arg_FAULT_VECTORS})
-  set_tests_properties(systemc.${arg_NAME} systemc.${arg_NAME}.faults PROPERTIES TIMEOUT 600 LABELS systemc
+  set_tests_properties(systemc.${arg_NAME} systemc.${arg_NAME}.faults PROPERTIES TIMEOUT 600 LABELS "systemc;${arg_LABELS}"
                        ENVIRONMENT "${NG_SYSTEMC_ENVIRONMENT}")
 endfunction()
 
