@@ -387,7 +387,7 @@ static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_sid
   }
   const uint32_t blocks = pitch / size, first = start / size, used = quotient_up(count, size);
   const uint32_t bytes = bytes_a_block(tile, side), scale = scale_bytes(tile);
-  uint8_t *out = beside + vector * (tile->lanes / NVFP4_BLOCK) * bytes;
+  uint8_t *out = beside + (size_t)vector * (tile->lanes / NVFP4_BLOCK) * bytes;
   for (uint32_t block = 0; block < tile->lanes / NVFP4_BLOCK; ++block, out += bytes) {
     const size_t from = row * blocks + first + block;
     if (matrix->format == NG_NVFP4 && block < used) out[0] = matrix->scales[from];
@@ -475,6 +475,7 @@ static bool finished(const ng_gemm_t *gemm, const ng_gemm_place_t *at) { return 
 
 /* The first image of a segment: a part of k of a panel. */
 static size_t segment_image(uint32_t beats, uint32_t passes, size_t segment) {
+  /* No k is 0, so there is a pass. NOLINTNEXTLINE(clang-analyzer-core.DivideZero) */
   return segment / passes * beats + cut(beats, passes, (uint32_t)(segment % passes));
 }
 
@@ -683,7 +684,7 @@ static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   if (row < config->a.rows && col < config->b.rows) {
     const uint32_t used = least(least(elements, tile->cols - gemm->result.col), config->b.rows - col);
     uint8_t *out = (uint8_t *)config->c + ((size_t)row * config->c_stride + col) * size;
-    fill(out, word, used * size);
+    fill(out, word, (size_t)used * size);
   }
   gemm->result.col += elements;
   if (gemm->result.col < tile->cols) return;
