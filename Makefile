@@ -118,7 +118,7 @@ site: setup ## the manual with a search, in build/site
 screenshots: site ## README, pictures and pages of the site as a laptop and a telephone show them, in build/screenshots (needs Chromium)
 	@$(PYTHON) tools/ngtools/screenshots.py $(BUILD)/site $(BUILD)/screenshots
 
-style: setup ## check formatting and lint of C++ and Python, and look for defects (clang-tidy)
+style: setup ## check formatting and lint of C++ and Python, and look for defects in what changed (clang-tidy; tools/style.sh --tidy-all: in everything)
 	@tools/style.sh --tidy
 
 clean: ## remove what was built (not .venv)

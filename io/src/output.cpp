@@ -73,8 +73,8 @@ struct {
 extern "C" void page_instead(int signal, siginfo_t* info, void*) {
   const int fault = errno;
   if (mapped_writes != 0 && info->si_code == BUS_ADRERR) {
-    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr) / bus_errors.page * bus_errors.page;
-    void* const page = mmap(reinterpret_cast<void*>(address), bus_errors.page, PROT_READ | PROT_WRITE,
+    const auto beyond = reinterpret_cast<std::uintptr_t>(info->si_addr) % bus_errors.page;
+    void* const page = mmap(static_cast<char*>(info->si_addr) - beyond, bus_errors.page, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_FIXED | MAP_ANONYMOUS, -1, 0);
     if (page != MAP_FAILED) {
       mapped_failures = mapped_failures + 1;
