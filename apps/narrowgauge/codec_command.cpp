@@ -457,6 +457,7 @@ int run_report(const ReportArguments& arguments) {
     print_facts(facts);
     std::puts("");
     std::vector<std::vector<std::string>> rows;
+    rows.reserve(rates.size());
     for (const CodecRate& rate : rates)
       rows.push_back({std::string(rate.name), std::isnan(rate.bits) ? "-" : number(rate.bits), std::string(rate.what)});
     print_table({"code", "bits per value", "what"}, rows);

@@ -26,7 +26,7 @@ inline constexpr std::size_t part_pairs = 64;
 
 /// Elements along k of an FP4 panel. Block sums are below 2304 * (448 * 2^9)^2 < 2^46.8 in units of 2^-20: 64 of them
 /// stay below 2^53, where double is exact.
-inline constexpr std::size_t fp4_chunk = 64 * 16;
+inline constexpr std::size_t fp4_chunk = std::size_t{64} * 16;
 /// Windows of 8-bit elements are this many bits apart.
 inline constexpr int window_step = 10;
 /// Added to the elements of one operand, which the integer instructions take without a sign.

@@ -199,6 +199,7 @@ struct Simulator::Impl {
       throw Error("the netlist has a combinational loop through or before " + netlist.instances[gate.instance].name);
     }
     std::vector<Gate> sorted;
+    sorted.reserve(order.size());
     for (const Index g : order) sorted.push_back(gates[g]);
     gates = std::move(sorted);
   }
