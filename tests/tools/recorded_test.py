@@ -208,7 +208,7 @@ class Area(unittest.TestCase):
     def test_other_names_are_a_notice(self) -> None:
         status, said = self.checked(self.version, self.lut4 + 1, names="another")
         assert status == 0, said
-        assert "notice: recorded with another text of the same RTL" in said
+        assert "notice: recorded from another text of the same RTL" in said
         status, said = self.checked(self.version, self.lut4 + 1)
         assert status == 1, said
 
