@@ -71,7 +71,7 @@ module log_prune_steps_proof #(
   (* hierconn *) wire [Lanes*16-1:0]                  \u_dut.head_data ;
   (* hierconn *) wire [14:0]                          \u_dut.head_threshold ;
   (* hierconn *) wire                                 \u_dut.move ;
-  (* hierconn *) wire                                 \u_dut.valid_q ;
+  (* hierconn *) wire [3:0]                           \u_dut.valid ;
   (* hierconn *) wire [Lanes*LogWidth-1:0]            \u_dut.log_d ;
   (* hierconn *) wire [Lanes*LogWidth-1:0]            \u_dut.log_q ;
   (* hierconn *) wire [Lanes*SigWidth-1:0]            \u_dut.aligned_d ;
@@ -90,7 +90,6 @@ module log_prune_steps_proof #(
   (* hierconn *) wire [14:0]                          \u_dut.threshold_q ;
   (* hierconn *) wire                                 \u_dut.last_q ;
   (* hierconn *) wire [Lanes*16-1:0]                  \u_dut.pruned_d ;
-  (* hierconn *) wire                                 \u_dut.pruned_valid_q ;
   (* hierconn *) wire                                 \u_dut.pruned_last_q ;
   (* hierconn *) wire                                 \u_dut.pruned_special_q ;
   (* hierconn *) wire [Lanes*16-1:0]                  \u_dut.pruned_q ;
@@ -139,19 +138,19 @@ module log_prune_steps_proof #(
   assign moves = !valid || ready_i;
   always_ff @(posedge clk_i) begin
     ran      <= running;
-    valid_w  <= moves ? {\u_dut.head_valid , \u_dut.valid_q , \u_dut.pruned_valid_q } : {\u_dut.valid_q , \u_dut.pruned_valid_q , valid};
+    valid_w  <= moves ? {\u_dut.head_valid , \u_dut.valid [1], \u_dut.valid [2]} : {\u_dut.valid [1], \u_dut.valid [2], valid};
     first_w  <= moves ? first_d : first_q;
     second_w <= moves ? second_d : second_q;
 `ifdef LOG_PRUNE_FALSE
     third_w  <= moves ? third_d : third_q;
 `else
-    third_w  <= moves && \u_dut.pruned_valid_q ? third_d : third_q;
+    third_w  <= moves && \u_dut.valid [2]? third_d : third_q;
 `endif
   end
 
   // A tensor begins behind a reset, and behind the last beat of another: the one that was summed most recently.
   logic summed = 1'b0;  // a beat has been, since the reset
-  always_ff @(posedge clk_i) summed <= running && (summed || (moves && \u_dut.pruned_valid_q ));
+  always_ff @(posedge clk_i) summed <= running && (summed || (moves && \u_dut.valid [2]));
   assign begins = !summed || last;
   (* hierconn *) wire \u_dut.first_q ;
 
@@ -161,7 +160,7 @@ module log_prune_steps_proof #(
       assert (\u_dut.first_q == begins);
     end
     if (running && ran) begin
-      assert ({\u_dut.valid_q , \u_dut.pruned_valid_q , valid} == valid_w);
+      assert ({\u_dut.valid [1], \u_dut.valid [2], valid} == valid_w);
       assert (first_q == first_w);
       assert (second_q == second_w);
       assert (third_q == third_w);
