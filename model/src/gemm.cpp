@@ -239,8 +239,8 @@ float special_sum(const QuantizedMatrix& a, std::size_t row, const std::vector<s
   return std::isnan(sum) ? nan_result : static_cast<float>(sum);
 }
 
-/// acc += the product of two panels: over the pairs of k that are not zero in either.
-void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) {
+/// acc += the product of two panels: over the pairs of k that are not zero in either, of the first `rows` rows.
+void add_product(const WindowPanel& a, const WindowPanel& b, std::size_t rows, std::int64_t* acc) {
   constexpr std::size_t parts = std::tuple_size_v<decltype(a.parts)>;
   bool as_a = true, as_b = true;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -261,7 +261,7 @@ void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) 
   std::size_t count = 0;  // of pairs whose partial sums stay below `bound`
   std::int64_t bound = 0;
   const auto flush = [&] {
-    if (count != 0) kernels().fp8(a.values, b.values, pairs, count, acc);
+    if (count != 0) kernels().fp8(a.values, b.values, pairs, count, rows, acc);
     pairs += count;
     count = 0, bound = 0;
   };
@@ -330,6 +330,7 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const RightWin
                 if (next && v == right.count - 1) b_panels.fetch(next[v], i, patch.tiles_down);
                 for (int w = 0; w < left.count; ++w) {
                   add_product(a_panels.at(i, 0)[w], b_panels.at(panel, chunk)[v],
+                              std::min(tile_rows, patch.rows - i * tile_rows),
                               acc.data() + (v + w) * size + (j * patch.tiles_down + i) * tile_size);
                 }
               }
@@ -360,10 +361,11 @@ struct Unpacked {
   std::unique_ptr<RightWindows> wide, narrow;
   std::unique_ptr<Fp4Right> fp4;
 
-  RightWindows& windows(const QuantizedMatrix& b, WindowSizes sizes, unsigned threads) {
+  const RightWindows& windows(const QuantizedMatrix& b, bool blocked, unsigned threads) {
+    const WindowSizes sizes = blocked ? blocked_windows(b.scheme) : wide_windows;
     const std::lock_guard lock(guard);
     std::unique_ptr<RightWindows>& form = sizes.bits == wide_windows.bits ? wide : narrow;
-    if (!form) form = std::make_unique<RightWindows>(b, sizes, threads);
+    if (!form) form = std::make_unique<RightWindows>(b, sizes, blocked ? blocked_length(b.scheme) : 0, threads);
     return *form;
   }
   template <class T>
@@ -406,8 +408,7 @@ std::vector<float> sums_of(const QuantizedMatrix& a, const QuantizedMatrix& b, d
     case Scheme::luq:
     case Scheme::int4: {
       const bool blocked = a.scheme == Scheme::mxfp8 || has_blocked_scales(a, b);
-      const detail::RightWindows& windows =
-          unpacked.windows(b, blocked ? detail::blocked_windows(a.scheme) : detail::wide_windows, threads);
+      const detail::RightWindows& windows = unpacked.windows(b, blocked, threads);
       (blocked ? detail::blocked_sums : fp8_sums)(a, b, windows, threads, progress, sums.data());
       break;
     }

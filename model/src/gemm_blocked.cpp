@@ -3,8 +3,8 @@
 //   mxfp8  blocks of 32, integers below 2^13: 32 products stay below 2^31.
 //   fp8    blocks of 128, integers up to 3840: 128 products stay below 2^31.
 // Nearly all elements lie in the two topmost windows, and the sums over these, `step` bits apart, are one integer below
-// 2^53: a double, rounded once to FP32. Scales of MX are powers of two, which change no bit of that double. A block of a
-// tile with lower windows adds in int128.
+// 2^53: a double, rounded once to FP32. Scales of MX are powers of two, which change no bit of that double. A block of
+// a tile with lower windows adds in int128.
 #include "gemm_blocked.hpp"
 
 #include <algorithm>
@@ -31,40 +31,6 @@ constexpr std::size_t mx_block = block_size(Scheme::mxfp8);
 static_assert(mx_block * 8191LL * 8191 <= INT32_MAX && fp32_block * 3840LL * 3840 <= INT32_MAX);
 static_assert(fp8_chunk % fp32_block == 0 && fp32_block == 2 * part_pairs && fp32_block % mx_block == 0);
 
-/// Block scales of Width vectors: of MX as doubles that hold the unit of the vectors' topmost window as well; of FP8 as
-/// they are. Of vectors beyond the matrix, and NaN, 0.
-template <std::size_t Width>
-struct BlockScales {
-  std::vector<std::array<double, Width>> powers;
-  std::vector<std::array<float, Width>> factors;
-
-  /// Of `count` blocks from block `from`, of vectors from `first`.
-  void fill(const QuantizedMatrix& q, int unit, std::size_t block, std::size_t first, std::size_t from,
-            std::size_t count) {
-    const std::size_t here = std::min(Width, q.rows - std::min(first, q.rows));
-    if (q.scheme == Scheme::mxfp8) {
-      powers.assign(count, {});
-      for (std::size_t v = 0; v < here; ++v) {
-        const std::uint8_t* const codes = q.scales.data() + (first + v) * q.blocks() + from;
-        for (std::size_t n = 0; n < count; ++n) {
-          if (codes[n] != 0xFF) powers[n][v] = power_of_two(codes[n] - desc(Format::e8m0).bias + unit);
-        }
-      }
-    } else {
-      factors.assign(count, {});
-      for (std::size_t v = 0; v < here; ++v) {
-        for (std::size_t n = 0; n < count; ++n) factors[n][v] = q.fp32_scale(first + v, (from + n) * block);
-      }
-    }
-  }
-
- private:
-  /// Of a normal double.
-  static double power_of_two(int exponent) {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  }
-};
-
 /// The pairs of a block of `block` elements, block `n` of its chunk, that are not zero; in place.
 std::uint64_t pairs_of(const WindowPanel& panel, std::size_t n, std::size_t block) {
   const std::size_t first = n * block / 2;
@@ -79,8 +45,8 @@ float rounded(Int128 sum, int lsb_exp) {
   if (value == 0) return value;
   const int exponent = static_cast<int>(std::bit_cast<std::uint32_t>(value) >> 23 & 0xFF) + lsb_exp;
   if (exponent < 1 || exponent > 254) return fixed_to_fp32(sum, lsb_exp);
-  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) & 0x807FFFFF) |
-                              static_cast<std::uint32_t>(exponent) << 23);
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) & 0x807FFFFF) | static_cast<std::uint32_t>(exponent)
+                                                                                       << 23);
 }
 
 /// One product, as it is asked for.
@@ -157,12 +123,11 @@ void add_wide_block(const Product& product, const WindowPanel* x, const Windows&
       std::size_t count = 0;
       const std::size_t start = n_in_chunk * product.block / 2 / part_pairs * part_pairs,
                         shift = n_in_chunk * product.block / 2 % part_pairs;
-      for (std::uint64_t pairs =
-               pairs_of(x[w], n_in_chunk, product.block) & pairs_of(y[v], n_in_chunk, product.block);
+      for (std::uint64_t pairs = pairs_of(x[w], n_in_chunk, product.block) & pairs_of(y[v], n_in_chunk, product.block);
            pairs != 0; pairs &= pairs - 1) {
         list[count++] = static_cast<std::uint8_t>(start + shift + static_cast<std::size_t>(std::countr_zero(pairs)));
       }
-      if (count != 0) kernels().fp8(x[w].values, y[v].values, list.data(), count, acc[w + v].data());
+      if (count != 0) kernels().fp8(x[w].values, y[v].values, list.data(), count, tile_rows, acc[w + v].data());
     }
   }
   const std::size_t rows = std::min(tile_rows, product.a.rows - first_row),
@@ -183,11 +148,12 @@ void add_wide_block(const Product& product, const WindowPanel* x, const Windows&
 
 WindowSizes blocked_windows(Scheme scheme) { return scheme == Scheme::mxfp8 ? wide_windows : narrow_windows; }
 
+std::size_t blocked_length(Scheme scheme) { return scheme == Scheme::mxfp8 ? mx_block : fp32_block; }
+
 void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const RightWindows& unpacked, unsigned threads,
                   const Progress& progress, float* out) {
   const bool mx = a.scheme == Scheme::mxfp8;
-  const std::size_t block = mx ? mx_block : fp32_block, k = a.k, chunks = ceil_div(k, fp8_chunk),
-                    blocks = ceil_div(k, block), chunk_blocks = fp8_chunk / block;
+  const std::size_t block = unpacked.block, k = a.k, chunks = ceil_div(k, fp8_chunk), chunk_blocks = fp8_chunk / block;
   const Contents in_a(a);
   const Product product{.a = a, .b = b, .in_a = in_a, .in_b = unpacked.contents, .block = block, .mx = mx};
   const Windows left = Windows::of(a, in_a, blocked_windows(a.scheme));
@@ -201,12 +167,7 @@ void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const Righ
   const float unit = std::ldexp(1.0F, left.top() + right.top());
   const double lower = std::ldexp(1.0, -left.step);
 
-  const std::size_t panels = ceil_div(b.rows, tile_columns);
-  std::vector<BlockScales<tile_columns>> b_scales(panels);
-  parallel_for(panels, threads, [&](std::size_t panel) {
-    b_scales[panel].fill(b, right.top(), block, panel * tile_columns, 0, blocks);
-  });
-
+  const auto& b_scales = unpacked.scales;
   const Jobs jobs(a.rows, b.rows, threads);
   const auto run = [&](std::size_t job) {
     const Patch patch(jobs, job);
@@ -226,6 +187,7 @@ void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const Righ
         const WindowPanel* const y = unpacked.panels.at(panel, chunk);
         for (std::size_t i = 0; i < patch.tiles_down; ++i) {
           const WindowPanel* const x = a_panels.at(i, 0);
+          const std::size_t rows = std::min(tile_rows, patch.rows - i * tile_rows);
           float* const total = totals.data() + (j * patch.tiles_down + i) * tile_size;
           for (std::size_t n = 0; n < here; ++n) {
             bool deep = false;
@@ -250,10 +212,10 @@ void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const Righ
                               q = block_of(y, right.count, std::integral_constant<std::size_t, tile_columns>{});
             if (mx) {
               kernels().mxfp8_block(p, q, lower, a_scales[i].powers[n].data(),
-                                    b_scales[panel].powers[chunk * chunk_blocks + n].data(), total);
+                                    b_scales[panel].powers[chunk * chunk_blocks + n].data(), rows, total);
             } else {
               kernels().fp8_block(p, q, lower, unit, a_scales[i].factors[n].data(),
-                                  b_scales[panel].factors[chunk * chunk_blocks + n].data(), total);
+                                  b_scales[panel].factors[chunk * chunk_blocks + n].data(), rows, total);
             }
           }
         }

@@ -11,8 +11,11 @@ namespace narrowgauge::detail {
 /// The windows that blocked_sums() takes.
 WindowSizes blocked_windows(Scheme scheme);
 
-/// gemm_sums() of mxfp8, and of fp8 where an operand has FP32 scales of blocks; `unpacked` is b in blocked_windows(),
-/// `out` is M x N.
+/// Elements along the contraction that are summed exactly.
+std::size_t blocked_length(Scheme scheme);
+
+/// gemm_sums() of mxfp8, and of fp8 where an operand has FP32 scales of blocks; `unpacked` is b in blocked_windows()
+/// and blocks of blocked_length(), `out` is M x N.
 void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const RightWindows& unpacked, unsigned threads,
                   const Progress& progress, float* out);
 

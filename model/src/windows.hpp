@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -167,10 +168,45 @@ class WindowPanels {
   std::vector<Line> lines_;
 };
 
-/// A right operand: what is in it, and its panels.
+/// Block scales of Width vectors: of MX as doubles that hold the unit of the vectors' topmost window as well; of FP8 as
+/// they are. Of vectors beyond the matrix, and NaN, 0.
+template <std::size_t Width>
+struct BlockScales {
+  std::vector<std::array<double, Width>> powers;
+  std::vector<std::array<float, Width>> factors;
+
+  /// Of `count` blocks from block `from`, of vectors from `first`.
+  void fill(const QuantizedMatrix& q, int unit, std::size_t block, std::size_t first, std::size_t from,
+            std::size_t count) {
+    const std::size_t here = std::min(Width, q.rows - std::min(first, q.rows));
+    if (q.scheme == Scheme::mxfp8) {
+      powers.assign(count, {});
+      for (std::size_t v = 0; v < here; ++v) {
+        const std::uint8_t* const codes = q.scales.data() + (first + v) * q.blocks() + from;
+        for (std::size_t n = 0; n < count; ++n) {
+          if (codes[n] != 0xFF) powers[n][v] = power_of_two(codes[n] - desc(Format::e8m0).bias + unit);
+        }
+      }
+    } else {
+      factors.assign(count, {});
+      for (std::size_t v = 0; v < here; ++v) {
+        for (std::size_t n = 0; n < count; ++n) factors[n][v] = q.fp32_scale(first + v, (from + n) * block);
+      }
+    }
+  }
+
+ private:
+  /// Of a normal double.
+  static double power_of_two(int exponent) {
+    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+  }
+};
+
+/// A right operand: what is in it, its panels, and the scales of blocks of `block` elements, if that is not 0.
 struct RightWindows {
-  RightWindows(const QuantizedMatrix& b, WindowSizes sizes, unsigned threads)
-      : contents(b),
+  RightWindows(const QuantizedMatrix& b, WindowSizes sizes, std::size_t block, unsigned threads)
+      : block(block),
+        contents(b),
         windows(Windows::of(b, contents, sizes)),
         panels(windows, ceil_div(b.rows, tile_columns), b.k) {
     const std::size_t chunks = ceil_div(b.k, fp8_chunk);
@@ -178,11 +214,18 @@ struct RightWindows {
       const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp8_chunk;
       panels.pack(b, panel, chunk, panel * tile_columns, first, std::min(fp8_chunk, b.k - first));
     });
+    if (block == 0) return;
+    scales.resize(ceil_div(b.rows, tile_columns));
+    parallel_for(scales.size(), threads, [&](std::size_t panel) {
+      scales[panel].fill(b, windows.top(), block, panel * tile_columns, 0, ceil_div(b.k, block));
+    });
   }
 
+  std::size_t block;
   Contents contents;
   Windows windows;
   WindowPanels<tile_columns> panels;
+  std::vector<BlockScales<tile_columns>> scales;
 };
 
 }  // namespace narrowgauge::detail
