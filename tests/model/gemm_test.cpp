@@ -574,8 +574,8 @@ TEST(Gemm, ARightOperandServesManyProducts) {
       }
     }
   }
-  EXPECT_THROW(RightOperand(std::shared_ptr<const QuantizedMatrix>()), Error);
-  EXPECT_THROW(RightOperand(QuantizedMatrix()), Error);
+  EXPECT_THROW(RightOperand{std::shared_ptr<const QuantizedMatrix>{}}, Error);
+  EXPECT_THROW(RightOperand{QuantizedMatrix{}}, Error);
 }
 
 TEST(GemmErrors, NameWhatIsWrong) {
