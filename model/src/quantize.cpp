@@ -18,6 +18,7 @@
 
 #include "convert.hpp"
 #include "kernels.hpp"
+#include "luq_grid.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
@@ -275,15 +276,15 @@ void quantize_luq(std::span<const float> x, std::size_t cols, Axis along, float 
   }
   q.tensor_scale = tensor_scale(amax, options);
   const bool stochastic = options.rounding == Rounding::stochastic;
+  const detail::LuqGrid grid(q.tensor_scale, luq_storage_levels,
+                             stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, options.random_bits);
   constexpr std::size_t piece = 1 << 14;
   detail::parallel_for((x.size() + piece - 1) / piece, options.threads, [&](std::size_t job) {
     const std::size_t first = job * piece, count = std::min(piece, x.size() - first);
     std::vector<std::uint32_t> random(count);
     if (stochastic) random_fields(options.seed, first, options.random_bits, random);
     for (std::size_t i = 0; i < count; ++i) {
-      q.codes[first + i] =
-          luq_code(vectors[first + i], q.tensor_scale, luq_storage_levels,
-                   stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, random[i], options.random_bits);
+      q.codes[first + i] = grid.code(vectors[first + i], random[i]);
     }
   });
 }
