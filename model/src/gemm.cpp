@@ -18,28 +18,31 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "gemm_blocked.hpp"
+#include "gemm_parts.hpp"
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
-#include "narrowgauge/luq/mul_luq.hpp"
+#include "narrowgauge/mac/right_operand.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/quantize.hpp"
+#include "windows.hpp"
 
 namespace narrowgauge {
 namespace {
 
-using detail::fp4_chunk, detail::kernels, detail::tile_columns, detail::tile_rows, detail::tile_size,
-    detail::window_step;
+using detail::ceil_div, detail::Contents, detail::fp4_chunk, detail::fp8_chunk, detail::Jobs, detail::kernels,
+    detail::nan_result, detail::nan_vectors, detail::Patch, detail::RightWindows, detail::scale_table,
+    detail::tile_columns, detail::tile_rows, detail::tile_size, detail::window_step, detail::WindowPanel,
+    detail::WindowPanels, detail::Windows;
 
-constexpr float nan_result = std::numeric_limits<float>::quiet_NaN();  // 0x7FC00000
-constexpr std::size_t fp8_chunk = 512;  // k of a panel that stays in the first-level cache
-static_assert(fp8_chunk / 2 <= 256 && fp8_chunk / 2 % detail::part_pairs == 0);  // pairs are numbered in a byte
-constexpr int window_bits = 13, max_windows = 3;
+constexpr int window_bits = detail::wide_windows.bits;
 constexpr std::size_t safe_pairs = 16;  // of any elements below 2^window_bits
 static_assert(2 * safe_pairs * ((1 << window_bits) - 1LL) * ((1 << window_bits) - 1LL) <= INT32_MAX);
 constexpr std::int64_t largest_dot = 2304;  // of 16 elements, each twice its value: 16 * 12 * 12
@@ -52,64 +55,6 @@ __extension__ using Int128 = __int128;
 inline float scaled(float sum, float alpha) {
   const float product = sum * alpha;
   return std::isnan(product) ? nan_result : product;
-}
-
-std::size_t ceil_div(std::size_t x, std::size_t y) { return (x + y - 1) / y; }
-
-/// Rows x columns of the result cut into jobs: large enough to reuse packed panels, small enough to keep all threads
-/// busy.
-struct Jobs {
-  Jobs(std::size_t m, std::size_t n, unsigned threads)
-      : m(m), n(n), columns(16 * tile_columns), across(ceil_div(n, columns)) {
-    const std::size_t wanted = ceil_div(4 * detail::thread_count(threads), across);
-    rows = std::clamp(ceil_div(ceil_div(m, wanted), tile_rows) * tile_rows, tile_rows, 16 * tile_rows);
-  }
-  std::size_t count() const { return across * ceil_div(m, rows); }
-
-  std::size_t m, n, rows = 0, columns, across;
-};
-
-/// One job's rectangle.
-struct Patch {
-  Patch(const Jobs& jobs, std::size_t job)
-      : row(job / jobs.across * jobs.rows),
-        column(job % jobs.across * jobs.columns),
-        rows(std::min(jobs.rows, jobs.m - row)),
-        columns(std::min(jobs.columns, jobs.n - column)),
-        tiles_down(ceil_div(rows, tile_rows)),
-        tiles_across(ceil_div(columns, tile_columns)) {}
-  /// Calls f(row, column, count, index into tiles of results) for every row of every tile.
-  template <class F>
-  void each_row(const F& f) const {
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t j = 0; j < columns; j += tile_columns) {
-        const std::size_t tile = j / tile_columns * tiles_down + i / tile_rows;
-        f(row + i, column + j, std::min(tile_columns, columns - j), tile * tile_size + i % tile_rows * tile_columns);
-      }
-    }
-  }
-
-  std::size_t row, column, rows, columns, tiles_down, tiles_across;
-};
-
-/// Scales by their codes in units of 1 / per_unit; 0 for NaN.
-template <class T>
-std::array<T, 256> scale_table(Format format, double per_unit) {
-  const FormatDesc& scale = desc(format);
-  std::array<T, 256> table;
-  for (unsigned code = 0; code < 256; ++code) {
-    table[code] = scale.is_nan(code) ? 0 : static_cast<T>(decode(scale, code) * per_unit);
-  }
-  return table;
-}
-
-/// For each vector whether it holds a NaN block scale.
-std::vector<bool> nan_vectors(const QuantizedMatrix& q, const FormatDesc& scale) {
-  std::vector<bool> found(q.rows);
-  for (std::size_t i = 0; i < q.scales.size(); ++i) {
-    if (scale.is_nan(q.scales[i])) found[i / q.blocks()] = true;
-  }
-  return found;
 }
 
 /// What bounds the sums of a chunk of a panel of nvfp4: of scales in units of 2^(shift - 9).
@@ -126,7 +71,7 @@ class Fp4Panels {
   static constexpr std::size_t pairs = fp4_chunk / 32;  ///< of blocks of 16, in a chunk
   using Code = std::conditional_t<columns, std::int8_t, std::uint8_t>;
 
-  Fp4Panels(const QuantizedMatrix& q, std::size_t panels, std::size_t k) : q_(q) {
+  Fp4Panels(const QuantizedMatrix& q, std::size_t panels, std::size_t k) {
     const std::size_t all = panels * ceil_div(k, 32) * Width;
     codes_.resize(all * 32);
     if (columns) offsets_.resize(all * 2);
@@ -142,11 +87,11 @@ class Fp4Panels {
   /// Fills `count` positions from `k` of vectors first ... first + Width - 1, after `before` pairs of blocks and as
   /// chunk `chunk`. `table`: integers or powers of two of the codes of scales.
   template <class T>
-  void pack(std::size_t before, std::size_t chunk, std::size_t first, std::size_t k, std::size_t count,
-            const std::array<T, 256>& table) {
-    const std::size_t block = block_size(q_.scheme), here = std::min(Width, q_.rows - std::min(first, q_.rows));
+  void pack(const QuantizedMatrix& q, std::size_t before, std::size_t chunk, std::size_t first, std::size_t k,
+            std::size_t count, const std::array<T, 256>& table) {
+    const std::size_t block = block_size(q.scheme), here = std::min(Width, q.rows - std::min(first, q.rows));
     for (std::size_t v = 0; v < here; ++v) {
-      const std::uint8_t* const from = q_.codes.data() + (first + v) * q_.k_padded + k;
+      const std::uint8_t* const from = q.codes.data() + (first + v) * q.k_padded + k;
       if constexpr (columns) {
         kernels().fp4_pack_column(from, count, v, codes(before), offsets(before));
       } else {
@@ -154,7 +99,7 @@ class Fp4Panels {
       }
     }
     const auto scale = [&](std::size_t v, std::size_t n) {
-      return table[q_.scales[(first + v) * q_.blocks() + k / block + n]];
+      return table[q.scales[(first + v) * q.blocks() + k / block + n]];
     };
     if constexpr (std::is_floating_point_v<T>) {
       for (std::size_t v = 0; v < here; ++v) {
@@ -194,7 +139,6 @@ class Fp4Panels {
   const Fp4Range& range(std::size_t chunk) const { return ranges_[chunk]; }
 
  private:
-  const QuantizedMatrix& q_;
   std::vector<Code> codes_;
   std::vector<std::int32_t> offsets_, scales_;
   std::vector<std::int16_t> short_scales_;
@@ -202,24 +146,37 @@ class Fp4Panels {
   std::vector<Fp4Range> ranges_;
 };
 
+/// A right operand of 4 bits.
+struct Fp4Right {
+  /// `table`: integers or powers of two of the codes of scales.
+  template <class T>
+  Fp4Right(const QuantizedMatrix& b, const std::array<T, 256>& table, unsigned threads)
+      : panels(b, ceil_div(b.rows, tile_columns), b.k_padded), nan(nan_vectors(b, desc(scale_format(b.scheme)))) {
+    using Panels = Fp4Panels<tile_columns>;
+    const std::size_t k = b.k_padded, pairs = ceil_div(k, 32), chunks = ceil_div(k, fp4_chunk);
+    detail::parallel_for(ceil_div(b.rows, tile_columns) * chunks, threads, [&](std::size_t i) {
+      const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp4_chunk;
+      panels.pack(b, panel * pairs + chunk * Panels::pairs, i, panel * tile_columns, first,
+                  std::min(fp4_chunk, k - first), table);
+    });
+  }
+
+  Fp4Panels<tile_columns> panels;
+  std::vector<bool> nan;
+};
+
 /// Acc: int64 for nvfp4, float for mxfp4. `scales` are what the kernels take for codes of scales, `finish` turns a
 /// tile's row of accumulators into FP32.
 template <class Acc, class T, class Finish>
-void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::array<T, 256>& scales,
+void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, Fp4Right& right, const std::array<T, 256>& scales,
               const Finish& finish, unsigned threads, const Progress& progress, float* out) {
-  const FormatDesc& scale = desc(scale_format(a.scheme));
-  const std::vector<bool> a_nan = nan_vectors(a, scale), b_nan = nan_vectors(b, scale);
+  const std::vector<bool> a_nan = nan_vectors(a, desc(scale_format(a.scheme)));
+  const std::vector<bool>& b_nan = right.nan;
   const bool any_nan = std::ranges::count(a_nan, true) + std::ranges::count(b_nan, true) != 0;
-  const std::size_t k = a.k_padded, pairs = ceil_div(k, 32), chunks = ceil_div(k, fp4_chunk),
-                    panels = ceil_div(b.rows, tile_columns);
+  const std::size_t k = a.k_padded, pairs = ceil_div(k, 32), chunks = ceil_div(k, fp4_chunk);
   using Left = Fp4Panels<tile_rows>;
   using Right = Fp4Panels<tile_columns>;
-  Right b_panels(b, panels, k);
-  detail::parallel_for(panels * chunks, threads, [&](std::size_t i) {
-    const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp4_chunk;
-    b_panels.pack(panel * pairs + chunk * Right::pairs, i, panel * tile_columns, first, std::min(fp4_chunk, k - first),
-                  scales);
-  });
+  Right& b_panels = right.panels;
 
   const Jobs jobs(a.rows, b.rows, threads);
   detail::parallel_for(
@@ -233,7 +190,7 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::arr
           const std::size_t first = chunk * fp4_chunk, count = std::min(fp4_chunk, k - first),
                             here = ceil_div(count, 32), pitch = std::min(pairs, Left::pairs);
           for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-            a_panels.pack(i * pitch, i, patch.row + i * tile_rows, first, count, scales);
+            a_panels.pack(a, i * pitch, i, patch.row + i * tile_rows, first, count, scales);
           }
           for (std::size_t j = 0; j < patch.tiles_across; ++j) {
             const std::size_t panel = patch.column / tile_columns + j, y = panel * pairs + chunk * Right::pairs;
@@ -269,139 +226,6 @@ void fp4_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const std::arr
       progress);
 }
 
-/// What there is in an 8-bit operand: positions of NaN and infinities in each vector, and the largest of all other
-/// codes without its sign.
-struct Contents {
-  explicit Contents(const QuantizedMatrix& q) : specials(q.rows) {
-    const FormatDesc& f = desc(q.element);
-    const auto mask = static_cast<std::uint8_t>(f.payload_mask());
-    for (std::size_t row = 0; row < q.rows; ++row) {
-      const std::uint8_t* const codes = q.codes.data() + row * q.k_padded;
-      std::uint8_t here = 0;
-      for (std::size_t i = 0; i < q.k; ++i) {
-        const std::uint8_t magnitude = codes[i] & mask;
-        here = magnitude > here ? magnitude : here;
-      }
-      if (here <= f.max_code()) {
-        largest = std::max<std::uint32_t>(largest, here);
-        continue;
-      }
-      for (std::size_t i = 0; i < q.k; ++i) {
-        if (const std::uint32_t magnitude = codes[i] & mask; magnitude > f.max_code()) {
-          specials[row].push_back(i);
-        } else {
-          largest = std::max(largest, magnitude);
-        }
-      }
-    }
-  }
-  std::vector<std::vector<std::size_t>> specials;
-  std::uint32_t largest = 0;
-};
-
-/// The codes of an 8-bit operand as integers in windows: value = table[w] * 2^(unit + window_step w) for one w, and 0
-/// in all others. The topmost window begins where the operand's largest magnitude needs it. NaN and infinities are 0.
-struct Windows {
-  Windows(const FormatDesc& f, std::uint32_t largest) {
-    const int lowest = f.min_exp() - f.man_bits;
-    const int top = largest ? std::max(lowest, std::ilogb(decode(f, largest)) - (window_bits - 1)) : lowest;
-    count = (top - lowest + window_step - 1) / window_step + 1;
-    unit = top - window_step * (count - 1);
-    for (unsigned code = 0; code < 256; ++code) {
-      const double value = (code & f.payload_mask()) > largest ? 0 : decode(f, code);
-      for (int w = count - 1; w >= 0; --w) {
-        const double integer = std::ldexp(value, -(unit + window_step * w));
-        if (integer != std::rint(integer)) continue;
-        table[w][code] = static_cast<std::int16_t>(integer);
-        break;
-      }
-    }
-  }
-  /// Of integers below 2^window_bits: one window, of unit 1.
-  explicit Windows(int (&value)(unsigned)) : unit(0), count(1) {
-    for (unsigned code = 0; code < 256; ++code) table[0][code] = static_cast<std::int16_t>(value(code));
-  }
-  static Windows of(const QuantizedMatrix& q, const Contents& contents) {
-    if (q.scheme == Scheme::int4) return Windows(int4_value);
-    if (q.scheme == Scheme::luq) return Windows(luq_value);
-    return {desc(q.element), contents.largest};
-  }
-  int unit, count;
-  std::array<std::array<std::int16_t, 256>, max_windows> table{};
-};
-
-/// A panel of vectors, a chunk of k long, in one window.
-struct WindowPanel {
-  std::int16_t* values;                           ///< [pair of k][vector][2]
-  std::array<std::uint8_t, fp8_chunk / 2> pairs;  ///< those in which any vector is not zero
-  std::array<detail::WindowPart, fp8_chunk / 2 / detail::part_pairs> parts;
-};
-
-/// Panels of Width vectors each, all chunks of k in all windows.
-template <std::size_t Width>
-class WindowPanels {
- public:
-  WindowPanels(const QuantizedMatrix& q, const Windows& windows, std::size_t panels, std::size_t k)
-      : q_(q), windows_(windows), chunks_(ceil_div(k, fp8_chunk)), panels_(panels * chunks_ * windows.count) {
-    // In memory as they are used: chunk by chunk.
-    const std::size_t last = padded_pairs(k - (chunks_ - 1) * fp8_chunk), across = panels * windows.count;
-    lines_.resize(ceil_div(across * ((chunks_ - 1) * (fp8_chunk / 2) + last) * 2 * Width, sizeof(Line) / 2));
-    auto* const values = reinterpret_cast<std::int16_t*>(lines_.data());
-    for (std::size_t i = 0; i < panels_.size(); ++i) {
-      const std::size_t w = i % windows.count, chunk = i / windows.count % chunks_, panel = i / windows.count / chunks_;
-      const std::size_t pairs = chunk + 1 < chunks_ ? fp8_chunk / 2 : last;
-      panels_[i].values = values + (chunk * (fp8_chunk / 2) * across + (panel * windows.count + w) * pairs) * 2 * Width;
-    }
-  }
-
-  /// The windows of one chunk of a panel, one after the other.
-  const WindowPanel* at(std::size_t panel, std::size_t chunk) const {
-    return panels_.data() + (panel * chunks_ + chunk) * windows_.count;
-  }
-
-  /// Fills a chunk of a panel with positions k ... k + count - 1 of vectors first ... first + Width - 1.
-  void pack(std::size_t panel, std::size_t chunk, std::size_t first, std::size_t k, std::size_t count) {
-    const std::size_t whole = count / 2, pairs = padded_pairs(count);
-    alignas(64) std::array<std::uint8_t, fp8_chunk * Width> codes;
-    for (std::size_t v = 0; v < Width; ++v) {
-      std::uint8_t* const to = codes.data() + 2 * v;
-      const bool here = first + v < q_.rows;
-      const std::uint8_t* const from = q_.codes.data() + (here ? (first + v) * q_.k_padded + k : 0);
-      for (std::size_t p = 0; here && p < whole; ++p) std::memcpy(to + p * 2 * Width, from + 2 * p, 2);
-      for (std::size_t p = here ? whole : 0; p < pairs; ++p) std::memset(to + p * 2 * Width, 0, 2);
-      if (here && count % 2 != 0) to[whole * 2 * Width] = from[count - 1];
-    }
-    for (int w = 0; w < windows_.count; ++w) {
-      WindowPanel& out = panels_[(panel * chunks_ + chunk) * windows_.count + w];
-      kernels().look_up(codes.data(), pairs * 2 * Width, windows_.table[w].data(), out.values);
-      out.parts.fill({});
-      const auto survey = Width == tile_rows ? kernels().survey_rows : kernels().survey_columns;
-      survey(out.values, pairs, out.pairs.data(), out.parts.data());
-    }
-  }
-
-  /// Asks for one of `parts` parts of a chunk that is wanted soon.
-  void fetch(const WindowPanel& panel, std::size_t part, std::size_t parts) const {
-    constexpr std::size_t lines = fp8_chunk * Width * 2 / sizeof(Line);
-    const auto* const line = reinterpret_cast<const Line*>(panel.values);
-    const std::size_t there = std::min<std::size_t>(lines, lines_.data() + lines_.size() - line);
-    for (std::size_t i = there * part / parts; i < there * (part + 1) / parts; ++i) __builtin_prefetch(line + i, 0, 2);
-  }
-
- private:
-  struct alignas(64) Line {
-    std::array<std::int16_t, 32> values;
-  };
-  /// An even number, for vectors that hold two pairs.
-  static std::size_t padded_pairs(std::size_t k) { return ceil_div(k, 4) * 2; }
-
-  const QuantizedMatrix& q_;
-  const Windows& windows_;
-  std::size_t chunks_;
-  std::vector<WindowPanel> panels_;
-  std::vector<Line> lines_;
-};
-
 /// The result of a sum in which NaN or infinities take part, at the given positions.
 float special_sum(const QuantizedMatrix& a, std::size_t row, const std::vector<std::size_t>& a_at,
                   const QuantizedMatrix& b, std::size_t column, const std::vector<std::size_t>& b_at,
@@ -415,8 +239,8 @@ float special_sum(const QuantizedMatrix& a, std::size_t row, const std::vector<s
   return std::isnan(sum) ? nan_result : static_cast<float>(sum);
 }
 
-/// acc += the product of two panels: over the pairs of k that are not zero in either.
-void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) {
+/// acc += the product of two panels: over the pairs of k that are not zero in either, of the first `rows` rows.
+void add_product(const WindowPanel& a, const WindowPanel& b, std::size_t rows, std::int64_t* acc) {
   constexpr std::size_t parts = std::tuple_size_v<decltype(a.parts)>;
   bool as_a = true, as_b = true;
   for (std::size_t i = 0; i < parts; ++i) {
@@ -437,7 +261,7 @@ void add_product(const WindowPanel& a, const WindowPanel& b, std::int64_t* acc) 
   std::size_t count = 0;  // of pairs whose partial sums stay below `bound`
   std::int64_t bound = 0;
   const auto flush = [&] {
-    if (count != 0) kernels().fp8(a.values, b.values, pairs, count, acc);
+    if (count != 0) kernels().fp8(a.values, b.values, pairs, count, rows, acc);
     pairs += count;
     count = 0, bound = 0;
   };
@@ -466,11 +290,14 @@ void finish_wide(const std::int64_t* acc, std::size_t pitch, int powers, float u
 }
 
 /// The exact sums of FP8 operands, and of LUQ's.
-void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads, const Progress& progress,
-              float* out) {
-  const Contents in_a(a), in_b(b);
-  const Windows left = Windows::of(a, in_a), right = Windows::of(b, in_b);
-  const std::size_t k = a.k, panels = ceil_div(b.rows, tile_columns), chunks = ceil_div(k, fp8_chunk);
+void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const RightWindows& unpacked, unsigned threads,
+              const Progress& progress, float* out) {
+  const Contents in_a(a);
+  const Contents& in_b = unpacked.contents;
+  const Windows left = Windows::of(a, in_a, detail::wide_windows);
+  const Windows& right = unpacked.windows;
+  const auto& b_panels = unpacked.panels;
+  const std::size_t k = a.k, chunks = ceil_div(k, fp8_chunk);
   const int powers = left.count + right.count - 1;  // of 2^window_step in the products
   const int unit = left.unit + right.unit;
   const float least = std::ldexp(1.0F, unit);
@@ -481,12 +308,6 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
   const auto special = [](const std::vector<std::size_t>& positions) { return !positions.empty(); };
   const bool any_special = std::ranges::any_of(a_specials, special) || std::ranges::any_of(b_specials, special);
 
-  WindowPanels<tile_columns> b_panels(b, right, panels, k);
-  detail::parallel_for(panels * chunks, threads, [&](std::size_t i) {
-    const std::size_t panel = i / chunks, chunk = i % chunks, first = chunk * fp8_chunk;
-    b_panels.pack(panel, chunk, panel * tile_columns, first, std::min(fp8_chunk, k - first));
-  });
-
   const Jobs jobs(a.rows, b.rows, threads);
   detail::parallel_for(
       jobs.count(), threads,
@@ -494,12 +315,12 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
         const Patch patch(jobs, job);
         const std::size_t size = patch.tiles_down * patch.tiles_across * tile_size;
         std::vector<std::int64_t> acc(powers * size);
-        WindowPanels<tile_rows> a_panels(a, left, patch.tiles_down, std::min(fp8_chunk, k));
+        WindowPanels<tile_rows> a_panels(left, patch.tiles_down, std::min(fp8_chunk, k));
         for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
           detail::breathe();
           const std::size_t first = chunk * fp8_chunk, count = std::min(fp8_chunk, k - first);
           for (std::size_t i = 0; i < patch.tiles_down; ++i) {
-            a_panels.pack(i, 0, patch.row + i * tile_rows, first, count);
+            a_panels.pack(a, i, 0, patch.row + i * tile_rows, first, count);
           }
           for (std::size_t j = 0; j < patch.tiles_across; ++j) {
             const std::size_t panel = patch.column / tile_columns + j;
@@ -509,6 +330,7 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
                 if (next && v == right.count - 1) b_panels.fetch(next[v], i, patch.tiles_down);
                 for (int w = 0; w < left.count; ++w) {
                   add_product(a_panels.at(i, 0)[w], b_panels.at(panel, chunk)[v],
+                              std::min(tile_rows, patch.rows - i * tile_rows),
                               acc.data() + (v + w) * size + (j * patch.tiles_down + i) * tile_size);
                 }
               }
@@ -527,6 +349,88 @@ void fp8_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threa
         });
       },
       progress);
+}
+
+}  // namespace
+
+namespace detail {
+
+struct Unpacked {
+  /// Each form is made when the first product asks for it.
+  std::mutex guard;
+  std::unique_ptr<RightWindows> wide, narrow;
+  std::unique_ptr<Fp4Right> fp4;
+
+  const RightWindows& windows(const QuantizedMatrix& b, bool blocked, unsigned threads) {
+    const WindowSizes sizes = blocked ? blocked_windows(b.scheme) : wide_windows;
+    const std::lock_guard lock(guard);
+    std::unique_ptr<RightWindows>& form = sizes.bits == wide_windows.bits ? wide : narrow;
+    if (!form) form = std::make_unique<RightWindows>(b, sizes, blocked ? blocked_length(b.scheme) : 0, threads);
+    return *form;
+  }
+  template <class T>
+  Fp4Right& of_fp4(const QuantizedMatrix& b, const std::array<T, 256>& table, unsigned threads) {
+    const std::lock_guard lock(guard);
+    if (!fp4) fp4 = std::make_unique<Fp4Right>(b, table, threads);
+    return *fp4;
+  }
+};
+
+}  // namespace detail
+
+namespace {
+
+std::vector<float> sums_of(const QuantizedMatrix& a, const QuantizedMatrix& b, detail::Unpacked& unpacked,
+                           unsigned threads, const Progress& progress) {
+  check_product(a, b);
+  std::vector<float> sums(a.rows * b.rows);
+  switch (a.scheme) {
+    case Scheme::nvfp4: {
+      const auto scales = scale_table<std::int32_t>(Format::ue4m3, 0x1p9);
+      fp4_sums<std::int64_t>(
+          a, b, unpacked.of_fp4(b, scales, threads), scales,
+          [](const std::int64_t* acc, float* out) { kernels().finish(acc, 0, 1, 0x1p-20F, out); }, threads, progress,
+          sums.data());
+      break;
+    }
+    case Scheme::mxfp4: {  // elements are doubled on decoding, so each scale is halved
+      const auto scales = scale_table<double>(Format::e8m0, 0x1p-1);
+      fp4_sums<float>(
+          a, b, unpacked.of_fp4(b, scales, threads), scales,
+          [](const float* acc, float* out) {
+            for (std::size_t i = 0; i < tile_columns; ++i) out[i] = std::isnan(acc[i]) ? nan_result : acc[i];
+          },
+          threads, progress, sums.data());
+      break;
+    }
+    case Scheme::fp8:
+    case Scheme::mxfp8:
+    case Scheme::luq:
+    case Scheme::int4: {
+      const bool blocked = a.scheme == Scheme::mxfp8 || has_blocked_scales(a, b);
+      const detail::RightWindows& windows = unpacked.windows(b, blocked, threads);
+      (blocked ? detail::blocked_sums : fp8_sums)(a, b, windows, threads, progress, sums.data());
+      break;
+    }
+  }
+  return sums;
+}
+
+/// The FP32 scales of the operands, where they are not part of the sums.
+std::vector<float> with_scales(std::vector<float> c, const QuantizedMatrix& a, const QuantizedMatrix& b) {
+  if (has_blocked_scales(a, b)) return c;
+  std::vector<float> first(b.rows), second(b.rows);
+  for (std::size_t i = 0; i < a.rows; ++i) {
+    if (i == 0 || a.fp32_scale(i, 0) != a.fp32_scale(i - 1, 0)) {
+      for (std::size_t j = 0; j < b.rows; ++j) {
+        const EpilogueScales scales = epilogue_scales(a.fp32_scale(i, 0), b.fp32_scale(j, 0));
+        first[j] = scales.first, second[j] = scales.second;
+      }
+    }
+    float* const row = c.data() + i * b.rows;
+    for (std::size_t j = 0; j < b.rows; ++j) row[j] = scaled(scaled(row[j], first[j]), second[j]);
+  }
+  return c;
 }
 
 }  // namespace
@@ -560,59 +464,33 @@ void check_product(const QuantizedMatrix& a, const QuantizedMatrix& b) {
   check_contraction(a.scheme, a.k);
 }
 
+RightOperand::RightOperand(std::shared_ptr<const QuantizedMatrix> matrix)
+    : matrix_(std::move(matrix)), unpacked_(std::make_shared<detail::Unpacked>()) {
+  if (!matrix_) throw Error("the right operand is null; expected a matrix");
+  check(*matrix_, "the right operand");
+}
+
+RightOperand::RightOperand(QuantizedMatrix matrix)
+    : RightOperand(std::make_shared<const QuantizedMatrix>(std::move(matrix))) {}
+
 std::vector<float> gemm_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads,
                              const Progress& progress) {
-  check_product(a, b);
-  std::vector<float> sums(a.rows * b.rows);
-  switch (a.scheme) {
-    case Scheme::nvfp4:
-      fp4_sums<std::int64_t>(
-          a, b, scale_table<std::int32_t>(Format::ue4m3, 0x1p9),
-          [](const std::int64_t* acc, float* out) { kernels().finish(acc, 0, 1, 0x1p-20F, out); }, threads, progress,
-          sums.data());
-      break;
-    case Scheme::mxfp4:  // elements are doubled on decoding, so each scale is halved
-      fp4_sums<float>(
-          a, b, scale_table<double>(Format::e8m0, 0x1p-1),
-          [](const float* acc, float* out) {
-            for (std::size_t i = 0; i < tile_columns; ++i) out[i] = std::isnan(acc[i]) ? nan_result : acc[i];
-          },
-          threads, progress, sums.data());
-      break;
-    case Scheme::fp8:
-      if (has_blocked_scales(a, b)) {
-        detail::blocked_sums(a, b, threads, progress, sums.data());
-      } else {
-        fp8_sums(a, b, threads, progress, sums.data());
-      }
-      break;
-    case Scheme::mxfp8:
-      detail::blocked_sums(a, b, threads, progress, sums.data());
-      break;
-    case Scheme::luq:
-    case Scheme::int4:
-      fp8_sums(a, b, threads, progress, sums.data());
-      break;
-  }
-  return sums;
+  detail::Unpacked unpacked;
+  return sums_of(a, b, unpacked, threads, progress);
+}
+
+std::vector<float> gemm_sums(const QuantizedMatrix& a, const RightOperand& b, unsigned threads,
+                             const Progress& progress) {
+  return sums_of(a, b.matrix(), b.unpacked(), threads, progress);
 }
 
 std::vector<float> gemm(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads,
                         const Progress& progress) {
-  std::vector<float> c = gemm_sums(a, b, threads, progress);
-  if (has_blocked_scales(a, b)) return c;
-  std::vector<float> first(b.rows), second(b.rows);
-  for (std::size_t i = 0; i < a.rows; ++i) {
-    if (i == 0 || a.fp32_scale(i, 0) != a.fp32_scale(i - 1, 0)) {
-      for (std::size_t j = 0; j < b.rows; ++j) {
-        const EpilogueScales scales = epilogue_scales(a.fp32_scale(i, 0), b.fp32_scale(j, 0));
-        first[j] = scales.first, second[j] = scales.second;
-      }
-    }
-    float* const row = c.data() + i * b.rows;
-    for (std::size_t j = 0; j < b.rows; ++j) row[j] = scaled(scaled(row[j], first[j]), second[j]);
-  }
-  return c;
+  return with_scales(gemm_sums(a, b, threads, progress), a, b);
+}
+
+std::vector<float> gemm(const QuantizedMatrix& a, const RightOperand& b, unsigned threads, const Progress& progress) {
+  return with_scales(gemm_sums(a, b, threads, progress), a, b.matrix());
 }
 
 }  // namespace narrowgauge

@@ -159,6 +159,8 @@ inline Kernels table(std::string_view isa) {
   kernels.nvfp4_wide = nvfp4_wide;
   kernels.mxfp4 = mxfp4;
   kernels.fp8 = fp8;
+  kernels.mxfp8_block = mxfp8_block;
+  kernels.fp8_block = fp8_block;
   return kernels;
 }
 }  // namespace narrowgauge::detail::avx512vnni

@@ -24,6 +24,13 @@ struct WindowPart {
 };
 inline constexpr std::size_t part_pairs = 64;
 
+/// A block of the contraction, at most part_pairs pairs of k, of a panel in its two topmost windows: values as
+/// [pair][vector][2], and the pairs that are not all zero. `next` may be null where `next_pairs` is 0.
+struct WindowBlock {
+  const std::int16_t *top, *next;
+  std::uint64_t top_pairs, next_pairs;
+};
+
 /// Elements along k of an FP4 panel. Block sums are below 2304 * (448 * 2^9)^2 < 2^46.8 in units of 2^-20: 64 of them
 /// stay below 2^53, where double is exact.
 inline constexpr std::size_t fp4_chunk = std::size_t{64} * 16;
@@ -67,9 +74,20 @@ struct Kernels {
   void (*mxfp4)(const std::uint8_t* a, const double* a_scale, const std::int8_t* b, const std::int32_t* offsets,
                 const double* b_scale, std::size_t blocks, float* acc);
   /// acc += the sums over the `count` pairs of neighbouring k that `pairs` names, from [pair][tile_rows][2] and
-  /// [pair][tile_columns][2]. The caller sees to it that no partial sum leaves 32 bits.
+  /// [pair][tile_columns][2], of the tile's first `rows` rows at least. The caller sees to it that no partial sum
+  /// leaves 32 bits.
   void (*fp8)(const std::int16_t* a, const std::int16_t* b, const std::uint8_t* pairs, std::size_t count,
-              std::int64_t* acc);
+              std::size_t rows, std::int64_t* acc);
+  /// total = total + fl32(s * (a_scale * b_scale)), where s = top a * top b + lower * (top a * next b +
+  /// next a * top b) + lower^2 * (next a * next b) over the pairs of the block, exactly, of the tile's first `rows`
+  /// rows at least. The caller sees to it that no sum leaves 32 bits; scales are powers of two, `lower` too, at least
+  /// 2^-10.
+  void (*mxfp8_block)(const WindowBlock& a, const WindowBlock& b, double lower, const double* a_scale,
+                      const double* b_scale, std::size_t rows, float* total);
+  /// total = total + epilogue(fl32(s) * unit, epilogue_scales(a_scale, b_scale)) in the same way. `unit` is a power of
+  /// two that leaves results normal.
+  void (*fp8_block)(const WindowBlock& a, const WindowBlock& b, double lower, float unit, const float* a_scale,
+                    const float* b_scale, std::size_t rows, float* total);
   /// The ends of a tile's row of sums, at `acc` and every `pitch` accumulators after it: out = unit times the sum over
   /// p of acc[p * pitch] * 2^(window_step p), rounded once to FP32. `unit` is a power of two that leaves results
   /// normal. The caller sees to it that sums stay below 2^62, and with more than three powers those of the powers from

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string>
 
+#include "luq_grid.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
@@ -66,23 +67,7 @@ float luq_alpha(float amax, int levels, bool power_of_two) {
 }
 
 std::uint8_t luq_code(float x, float alpha, int levels, LuqRounding rounding, std::uint32_t random, int random_bits) {
-  const double magnitude = std::fabs(double{x});
-  int field = 0;  // of the largest number of the grid that is not above |x|
-  while (field < levels && std::ldexp(double{alpha}, field) <= magnitude) ++field;
-  if (field < levels) {
-    const double low = field == 0 ? 0 : std::ldexp(double{alpha}, field - 1);
-    const double step = field == 0 ? double{alpha} : low;
-    // Each side is exact: alpha has 24 bits, what it is multiplied by 25.
-    if (rounding == LuqRounding::nearest_power) {
-      const double middle = low + step / 2;
-      field += field == 0 ? magnitude > middle : magnitude >= middle;
-    } else {
-      const double words = std::ldexp(1.0, random_bits);
-      field += magnitude * words >= low * words + step * (words - random);
-    }
-  }
-  const unsigned sign = std::signbit(x) ? 1U << (levels == luq_storage_levels ? 3 : 4) : 0U;
-  return static_cast<std::uint8_t>(sign | static_cast<unsigned>(field));
+  return detail::LuqGrid(alpha, levels, rounding, random_bits).code(x, random);
 }
 
 LuqTensor luq_quantize(std::span<const float> x, const LuqOptions& options) {
@@ -94,11 +79,11 @@ LuqTensor luq_quantize(std::span<const float> x, const LuqOptions& options) {
               .levels = options.levels};
   std::vector<std::uint32_t> random(options.rounding == LuqRounding::stochastic ? x.size() : 0);
   random_fields(options.seed, options.first_field, options.random_bits, random);
+  const detail::LuqGrid grid(q.alpha, q.levels, options.rounding, options.random_bits);
   detail::Pace pace;
   for (std::size_t i = 0; i < x.size(); ++i) {
     pace();
-    q.codes[i] =
-        luq_code(x[i], q.alpha, q.levels, options.rounding, random.empty() ? 0 : random[i], options.random_bits);
+    q.codes[i] = grid.code(x[i], random.empty() ? 0 : random[i]);
   }
   return q;
 }

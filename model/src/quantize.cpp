@@ -18,12 +18,14 @@
 
 #include "convert.hpp"
 #include "kernels.hpp"
+#include "luq_grid.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/luq/luq.hpp"
 #include "narrowgauge/luq/mul_luq.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/quant/dequantize.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/rules.hpp"
 #include "quantize_parts.hpp"
@@ -274,15 +276,15 @@ void quantize_luq(std::span<const float> x, std::size_t cols, Axis along, float 
   }
   q.tensor_scale = tensor_scale(amax, options);
   const bool stochastic = options.rounding == Rounding::stochastic;
+  const detail::LuqGrid grid(q.tensor_scale, luq_storage_levels,
+                             stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, options.random_bits);
   constexpr std::size_t piece = 1 << 14;
   detail::parallel_for((x.size() + piece - 1) / piece, options.threads, [&](std::size_t job) {
     const std::size_t first = job * piece, count = std::min(piece, x.size() - first);
     std::vector<std::uint32_t> random(count);
     if (stochastic) random_fields(options.seed, first, options.random_bits, random);
     for (std::size_t i = 0; i < count; ++i) {
-      q.codes[first + i] =
-          luq_code(vectors[first + i], q.tensor_scale, luq_storage_levels,
-                   stochastic ? LuqRounding::stochastic : LuqRounding::nearest_power, random[i], options.random_bits);
+      q.codes[first + i] = grid.code(vectors[first + i], random[i]);
     }
   });
 }
@@ -435,21 +437,75 @@ std::string_view element_name(Scheme scheme, Format element) {
   return scheme == Scheme::int4 ? "int4" : desc(element).name;
 }
 
-std::vector<double> dequantize(const QuantizedMatrix& q) {
-  check(q, "the matrix to dequantize");
-  const Format format = scale_format(q.scheme);
-  const std::size_t block = block_size(q.scheme);
-  std::vector<double> values(q.rows * q.k);
-  detail::Pace pace;
-  for (std::size_t row = 0; row < q.rows; ++row) {
-    for (std::size_t i = 0; i < q.k; ++i) {
-      pace();
-      const double scale = q.scales.empty() ? 1.0 : decode(format, q.scales[row * q.blocks() + i / block]);
-      const double value = element_value(q.scheme, q.element, q.codes[row * q.k_padded + i]);
-      values[row * q.k + i] = value * scale * q.fp32_scale(row, i);
+namespace {
+
+/// Elements that have one scale: of a block, or of as many as have one FP32 scale.
+std::size_t scaled_length(const QuantizedMatrix& q) {
+  return has_block_scales(q.scheme) ? block_size(q.scheme) : is_blocked(q.scaling) ? fp32_block : q.k;
+}
+
+/// value * scale * FP32 scale has 32 bits at most, so that doubles hold it. Values of 4 bits are tabulated under each
+/// block scale, those of 8 bits where the tensor has one scale.
+template <class T>
+void write_values(const QuantizedMatrix& q, std::span<T> out, unsigned threads) {
+  if (!detail::is_product(out.size(), q.rows, q.k)) {
+    throw Error("the memory for the values has " + std::to_string(out.size()) + " elements; expected " +
+                std::to_string(q.rows) + " x " + std::to_string(q.k));
+  }
+  const std::size_t length = scaled_length(q), codes = std::size_t{1} << desc(q.element).bits;
+  const bool block_scales = has_block_scales(q.scheme),
+             tabulated = q.scaling == Scaling::tensor && (codes == 16 || !block_scales);
+  std::array<double, 256> value{}, scale;
+  scale.fill(1.0);
+  for (std::size_t code = 0; code < codes; ++code) {
+    value[code] = element_value(q.scheme, q.element, static_cast<std::uint32_t>(code));
+  }
+  for (std::uint32_t code = 0; block_scales && code < 256; ++code) scale[code] = decode(scale_format(q.scheme), code);
+  std::vector<T> table;
+  for (std::size_t s = 0; tabulated && s < (block_scales ? 256 : 1); ++s) {
+    for (std::size_t code = 0; code < codes; ++code) {
+      table.push_back(static_cast<T>(value[code] * scale[s] * q.tensor_scale));
     }
   }
+
+  constexpr std::size_t piece = 1 << 14;  // elements of a job, about
+  const std::size_t group = std::max<std::size_t>(1, piece / q.k);
+  detail::parallel_for((q.rows + group - 1) / group, threads, [&](std::size_t job) {
+    for (std::size_t row = job * group; row < std::min(q.rows, (job + 1) * group); ++row) {
+      const std::uint8_t* const from = q.codes.data() + row * q.k_padded;
+      T* const to = out.data() + row * q.k;
+      for (std::size_t first = 0; first < q.k; first += length) {
+        const std::size_t end = std::min(q.k, first + length),
+                          code = block_scales ? q.scales[row * q.blocks() + first / length] : 0;
+        if (tabulated) {
+          const T* const here = table.data() + code * codes;
+          for (std::size_t i = first; i < end; ++i) to[i] = here[from[i]];
+        } else {
+          const double by_block = scale[code], by_part = q.fp32_scale(row, first);
+          for (std::size_t i = first; i < end; ++i) to[i] = static_cast<T>(value[from[i]] * by_block * by_part);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+std::vector<double> dequantize(const QuantizedMatrix& q) {
+  check(q, "the matrix to dequantize");
+  std::vector<double> values(q.rows * q.k);
+  write_values(q, std::span(values), 1);
   return values;
+}
+
+void dequantize(const QuantizedMatrix& q, std::span<double> out, unsigned threads) {
+  check(q, "the matrix to dequantize");
+  write_values(q, out, threads);
+}
+
+void dequantize(const QuantizedMatrix& q, std::span<float> out, unsigned threads) {
+  check(q, "the matrix to dequantize");
+  write_values(q, out, threads);
 }
 
 void check(const QuantizedMatrix& q, std::string_view name) {

@@ -2,6 +2,9 @@
 #include "narrowgauge/sparse/sparse_product.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
+#include <map>
 #include <string>
 
 #include "narrowgauge/error.hpp"
@@ -55,9 +58,76 @@ std::vector<std::uint8_t> padded_codes(const QuantizedMatrix& q, std::size_t k_p
   return codes;
 }
 
+/// Whether a group of `q` has more numbers, or pairs, that are not zero than the pattern allows.
+bool breaks_pattern(const QuantizedMatrix& q, const NmPattern& pattern) {
+  constexpr std::uint64_t bytes = 0x0101010101010101, low = 0x7F * bytes, tops = 0x80 * bytes;
+  const std::uint64_t magnitude = magnitude_bits(q.scheme) * bytes;
+  const bool pairs = pattern.m == 8;
+  bool broken = false;
+  for (std::size_t row = 0; row < q.rows; ++row) {
+    const std::uint8_t* const codes = q.codes.data() + row * q.k_padded;
+    for (std::size_t i = 0; i < q.k_padded; i += 8) {  // eight codes at once: two groups, or one of pairs
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, codes + i, std::min<std::size_t>(8, q.k_padded - i));
+      const std::uint64_t set = ((eight & magnitude) + low) & tops;  // the tops of bytes that are not zero
+      if (pairs) {
+        broken |= std::popcount((set | set >> 8) & 0x0080008000800080) > 2;
+      } else {
+        broken |= std::popcount(set & 0xFFFFFFFF) > 2 || std::popcount(set >> 32) > 2;
+      }
+    }
+  }
+  return broken;
+}
+
 /// A code that times zero is no number.
 bool is_special(const QuantizedMatrix& q, std::uint8_t code) {
-  return q.scheme == Scheme::fp8 && (desc(q.element).is_nan(code) || desc(q.element).is_inf(code));
+  return q.scheme == Scheme::fp8 && (code & 0x7FU) > desc(q.element).max_code();
+}
+
+/// Some vectors of an FP8 matrix, each with the scales that it has there.
+QuantizedMatrix some_vectors(const QuantizedMatrix& q, const std::vector<std::size_t>& vectors) {
+  QuantizedMatrix out;
+  out.scheme = q.scheme;
+  out.element = q.element;
+  out.rows = vectors.size();
+  out.k = q.k;
+  out.k_padded = q.k_padded;
+  out.tensor_scale = q.tensor_scale;
+  out.scaling = q.scaling == Scaling::block_128x128 ? Scaling::block_1x128 : q.scaling;
+  for (const std::size_t v : vectors) {
+    const auto codes = q.codes.begin() + static_cast<std::ptrdiff_t>(v * q.k_padded);
+    out.codes.insert(out.codes.end(), codes, codes + static_cast<std::ptrdiff_t>(q.k_padded));
+    for (std::size_t i = 0; q.scaling != Scaling::tensor && i < q.scale_columns(); ++i) {
+      out.fp32_scales.push_back(q.fp32_scale(v, i * fp32_block));
+    }
+  }
+  return out;
+}
+
+/// Column `column` of the product, where B has NaN or infinities at `specials`: rows that meet the same ones together.
+void special_column(const QuantizedMatrix& a, const SparseOperand& stored, const QuantizedMatrix& b, std::size_t column,
+                    const std::vector<std::size_t>& specials, unsigned threads, std::vector<float>& c) {
+  const std::size_t group = static_cast<std::size_t>(stored.pattern.m), unit = group / 4;
+  const auto meets = [&](std::size_t row, std::size_t i) {
+    const std::size_t at = (row * stored.k_padded + i) / group;
+    const unsigned nibble = stored.metadata[at / 2] >> at % 2 * 4 & 15U;
+    return (mask_of_metadata(nibble) >> i % group / unit & 1) != 0;
+  };
+  std::map<std::vector<bool>, std::vector<std::size_t>> rows_by_met;
+  for (std::size_t row = 0; row < a.rows; ++row) {
+    std::vector<bool> met(specials.size());
+    for (std::size_t s = 0; s < specials.size(); ++s) met[s] = meets(row, specials[s]);
+    rows_by_met[met].push_back(row);
+  }
+  QuantizedMatrix right = some_vectors(b, {column});
+  for (const auto& [met, rows] : rows_by_met) {
+    for (std::size_t s = 0; s < specials.size(); ++s) {
+      right.codes[specials[s]] = met[s] ? b.codes[column * b.k_padded + specials[s]] : std::uint8_t{0};
+    }
+    const std::vector<float> sums = gemm(some_vectors(a, rows), right, threads);
+    for (std::size_t i = 0; i < rows.size(); ++i) c[rows[i] * b.rows + column] = sums[i];
+  }
 }
 
 }  // namespace
@@ -106,39 +176,30 @@ SparseOperand widen_operand(const QuantizedMatrix& q, const NmPattern& pattern) 
 
 void check_sparse_product(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern) {
   check_product(a, b);
-  static_cast<void>(compress_operand(a, pattern));
+  static_cast<void>(with_scales(a, pattern, "the sparse operand"));
+  if (breaks_pattern(a, product_pattern(pattern))) static_cast<void>(compress_operand(a, pattern));  // throws
   static_cast<void>(with_scales(b, pattern, "the operand beside the sparse one"));
 }
 
 std::vector<float> gemm_sparse(const QuantizedMatrix& a, const QuantizedMatrix& b, const NmPattern& pattern,
                                unsigned threads, const Progress& progress) {
   check_sparse_product(a, b, pattern);
-  if (std::ranges::none_of(b.codes, [&](std::uint8_t code) { return is_special(b, code); }))
-    return gemm(a, b, threads, progress);
-  // Row by row, B without what the row does not meet.
+  std::vector<std::vector<std::size_t>> specials(b.rows);
+  bool any = false;
+  for (std::size_t column = 0; b.scheme == Scheme::fp8 && column < b.rows; ++column) {
+    const std::uint8_t* const codes = b.codes.data() + column * b.k_padded;
+    std::uint8_t largest = 0;
+    for (std::size_t i = 0; i < b.k; ++i) largest = std::max<std::uint8_t>(largest, codes[i] & 0x7F);
+    for (std::size_t i = 0; is_special(b, largest) && i < b.k; ++i) {
+      if (is_special(b, codes[i])) specials[column].push_back(i);
+    }
+    any |= !specials[column].empty();
+  }
+  std::vector<float> c = gemm(a, b, threads, progress);
+  if (!any) return c;
   const SparseOperand stored = compress_operand(a, pattern);
-  const std::size_t group = static_cast<std::size_t>(stored.pattern.m), unit = group / 4;
-  std::vector<float> c;
-  for (std::size_t row = 0; row < a.rows; ++row) {
-    QuantizedMatrix one = a, met = b;
-    one.rows = 1;
-    one.codes.assign(a.codes.begin() + row * a.k_padded, a.codes.begin() + (row + 1) * a.k_padded);
-    if (a.scaling == Scaling::vector || a.scaling == Scaling::block_1x128) {
-      one.fp32_scales.assign(a.fp32_scales.begin() + row * a.scale_columns(),
-                             a.fp32_scales.begin() + (row + 1) * a.scale_columns());
-    } else if (a.scaling == Scaling::block_128x128) {
-      one.fp32_scales.assign(a.fp32_scales.begin() + row / fp32_block * a.scale_columns(),
-                             a.fp32_scales.begin() + (row / fp32_block + 1) * a.scale_columns());
-    }
-    for (std::size_t i = 0; i < b.k_padded; ++i) {
-      const std::size_t at = (row * stored.k_padded + i) / group;
-      const unsigned nibble = stored.metadata[at / 2] >> at % 2 * 4 & 15U;
-      if ((mask_of_metadata(nibble) >> i % group / unit & 1) != 0) continue;
-      for (std::size_t column = 0; column < b.rows; ++column) met.codes[column * b.k_padded + i] = 0;
-    }
-    const std::vector<float> sums = gemm(one, met, threads);
-    c.insert(c.end(), sums.begin(), sums.end());
-    if (progress) progress(row + 1, a.rows);
+  for (std::size_t column = 0; column < b.rows; ++column) {
+    if (!specials[column].empty()) special_column(a, stored, b, column, specials[column], threads, c);
   }
   return c;
 }

@@ -7,7 +7,8 @@ compute the same bits; each is first compared with the golden model on two shape
 product is timed. Last of each format, the yardsticks: numpy's float32 product of plain matrices, whose results are others,
 rounded on the way, by the kernels that its BLAS takes on this processor and by its kernels for vectors of 256 bits, each
 in a process of its own, since OpenBLAS chooses by the environment (OPENBLAS_CORETYPE) when it is loaded.
-Quantizers: elements a second of the whole quantization (maximum, scales, codes), next to the plain casts of ml_dtypes,
+Other products: block-scaled FP8, and one row by a right operand that was unpacked before.
+Quantizers: elements a second of the whole quantization (maximum, scales, codes) and of the way back, next to the plain casts of ml_dtypes,
 which have neither scales nor blocks. The simulated hardware has a benchmark of its own, ng_bench_tile_engine.
 
 Times are processor time of the process, so that others on the machine are not counted. NARROWGAUGE_ISA=avx2 (or baseline)
@@ -225,6 +226,29 @@ def bench_products(size: int, seconds: float) -> list[dict]:
     return rows
 
 
+def bench_other_products(size: int, seconds: float) -> list[dict]:
+    """Products of block-scaled FP8, and of one row by a right operand that keeps its unpacked form."""
+    rng = np.random.default_rng(3)
+    rows = []
+
+    def add(name: str, macs: int, golden: Callable[[], object], plain: Callable[[], object]) -> None:
+        say(name)
+        rate, yardstick = macs / best_time(golden, seconds), macs / best_time(plain, seconds)
+        rows.append({"program": name, "macs_per_second": rate, "ratio": rate / yardstick})
+
+    x, y = rng.standard_normal((2, size, size), np.float32)
+    for format in ("fp8_e4m3", "fp8_e5m2"):
+        a, b = ng.quantize(x, format, scaling="1x128"), ng.quantize(y, format, axis="columns", scaling="128x128")
+        add(f"{format}, 1x128 by 128x128", size**3, lambda a=a, b=b: ng.gemm(a, b, threads=1), lambda: x @ y)
+    wide = 4 * size
+    x, y = rng.standard_normal((1, wide), np.float32), rng.standard_normal((wide, wide), np.float32)
+    for format in ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "mxfp8_e4m3"):
+        a, b = ng.quantize(x, format), ng.quantize(y, format, axis="columns")
+        ng.gemm(a, b, threads=1)  # unpacks b
+        add(f"{format}, 1 x {wide} x {wide}", wide**2, lambda a=a, b=b: ng.gemm(a, b, threads=1), lambda: x @ y)
+    return rows
+
+
 def bench_quantizers(elements: int, seconds: float) -> list[dict]:
     x = np.random.default_rng(2).standard_normal((elements // 4096, 4096), np.float32)
     rows = []
@@ -235,6 +259,9 @@ def bench_quantizers(elements: int, seconds: float) -> list[dict]:
 
     for format in ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2"):
         add(f"quantize {format}", lambda f=format: ng.quantize(x, f, threads=1))
+        add(f"fake_quantize {format}", lambda f=format: ng.fake_quantize(x, f, threads=1))
+        q = ng.quantize(x, format, threads=1)
+        add(f"dequantize {format}", lambda q=q: ng.dequantize(q))
     add("quantize nvfp4, columns", lambda: ng.quantize(x, "nvfp4", axis="columns", threads=1))
     add("quantize nvfp4, vendor rule", lambda: ng.quantize(x, "nvfp4", rule="vendor", threads=1))
     add("quantize nvfp4, stochastic", lambda: ng.quantize(x, "nvfp4", rounding="stochastic", threads=1))
@@ -251,6 +278,10 @@ def print_tables(result: dict) -> None:
     for row in result["products"]:
         ratio = f"{row['ratio']:.3g} x" if row["ratio"] else ""
         print(f"{row['format']:<17}{row['program']:<37}{row['macs_per_second']:>10.2e}{ratio:>13}")
+    print("\nother products, one thread, next to numpy's float32 product of that shape")
+    print(f"{'product':<54}{'MAC/s':>10}{'golden is':>13}")
+    for row in result["other_products"]:
+        print(f"{row['program']:<54}{row['macs_per_second']:>10.2e}{row['ratio']:>11.3g} x")
     print(f"\nquantizers and casts, {result['elements']:,} float32, one thread")
     print(f"{'program':<42}{'elements/s':>12}")
     for row in result["quantizers"]:
@@ -273,6 +304,7 @@ def main() -> None:
         "size": options.size,
         "elements": options.elements // 4096 * 4096,
         "products": bench_products(options.size, options.seconds),
+        "other_products": bench_other_products(options.size, options.seconds),
         "quantizers": bench_quantizers(options.elements, options.seconds),
     }
     if options.json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ._core import Error, Vectors
 SCALINGS = ("tensor", "vector", "1x128", "128x128")
 OUTPUTS = ("float32", "bfloat16")
 BLOCK = 128
+THIN_ROWS = 64  # of a left operand: with as few, unpacking the right one takes much of a product's time
 
 
 def gemm_formats() -> dict[str, str]:
@@ -45,7 +47,7 @@ class QuantizedMatrix:
     same object, since it does not change. numpy.asarray() gives the values rounded to float32, dequantize() exactly.
     """
 
-    __slots__ = ("_axis", "_hash", "_shape", "_vectors")
+    __slots__ = ("_axis", "_hash", "_right", "_shape", "_vectors")
     __array_ufunc__ = None  # array @ q comes to __rmatmul__
 
     def __init__(
@@ -126,6 +128,7 @@ class QuantizedMatrix:
         self._shape = shape
         self._axis = axis
         self._hash: int | None = None
+        self._right: _core.RightOperand | None = None
 
     @classmethod
     def _of(cls, vectors: Vectors, shape: tuple[int, ...], axis: int) -> QuantizedMatrix:
@@ -281,7 +284,9 @@ class QuantizedMatrix:
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("the values of a QuantizedMatrix are computed; expected copy=None or True")
-        return dequantize(self).astype(np.float32 if dtype is None else dtype)
+        if dtype is None or np.dtype(dtype) == np.float32:
+            return _values(self, _core.dequantize_float32)
+        return dequantize(self).astype(dtype)
 
     def __repr__(self) -> str:
         scaling = "" if self.scaling == "tensor" else f" scaled {self.scaling}"
@@ -609,7 +614,11 @@ def front_stage(
 def dequantize(q: QuantizedMatrix) -> NDArray[np.float64]:
     """The values of a QuantizedMatrix: float64, of its shape, exact."""
     instance("q", q, QuantizedMatrix, "quantize() makes one")
-    vectors = _core.dequantize(q._vectors).reshape(*_lead(q.shape, q.axis), q.k)
+    return _values(q, _core.dequantize)
+
+
+def _values(q: QuantizedMatrix, read: Callable[[Vectors], NDArray[Any]]) -> NDArray[Any]:
+    vectors = read(q._vectors).reshape(*_lead(q.shape, q.axis), q.k)
     return np.ascontiguousarray(np.moveaxis(vectors, -1, q.axis))
 
 
@@ -683,6 +692,8 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
     output: 'float32', or 'bfloat16': float32 rounded to nearest even, as ml_dtypes.bfloat16.
     threads: 0 is one a core; the result does not depend on it.
 
+    A right operand of two dimensions that meets a left one of 64 rows or fewer keeps its unpacked form for later products:
+    1 byte an element of 4 bits, 4 to 8 bytes one of 8 bits.
     Returns (..., M, N): sums exact and rounded once, then multiplied by the product of the tensor (or vector) scales;
     mxfp4, mxfp8 and fp8 with scales per 128: accumulated in float32 block by block, in order (docs/gemm.md).
     Raises Error if k, the axes or the schemes do not fit.
@@ -691,7 +702,10 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
     threads = check_threads(threads)
     left, right = operands(a, b)
     if right.ndim == 2:
-        c = _core.gemm(left._vectors, right._vectors, threads=threads).reshape(*left.shape[:-1], right.shape[-1])
+        if right._right is None and left.rows <= THIN_ROWS:
+            right._right = _core.RightOperand(right._vectors)
+        c = _core.gemm(left._vectors, right._right or right._vectors, threads=threads)
+        c = c.reshape(*left.shape[:-1], right.shape[-1])
     else:
         c = _batched(left, right, threads)
     m, n = () if a.ndim == 1 else c.shape[-2:-1], () if b.ndim == 1 else c.shape[-1:]

@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
 #include "bindings.hpp"
 #include "names.hpp"
+#include "narrowgauge/mac/right_operand.hpp"
 #include "narrowgauge/quant/delayed_scaling.hpp"
+#include "narrowgauge/quant/dequantize.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
@@ -214,13 +217,13 @@ py::tuple front_stage_array(const Floats& x, std::string_view stage, unsigned th
   return py::make_tuple(own(std::move(out.x), height, out.k), own(std::move(out.mean), 1, means));
 }
 
-py::array_t<double> dequantize_matrix(const QuantizedMatrix& q) {
-  std::vector<double> values;
-  {
-    const Unlocked unlocked;
-    values = dequantize(q);
-  }
-  return own(std::move(values), q.rows, q.k);
+template <class T>
+py::array_t<T> dequantize_matrix(const QuantizedMatrix& q, unsigned threads) {
+  py::array_t<T> out({q.rows, q.k});
+  const std::span<T> values(out.mutable_data(), q.rows * q.k);
+  const Unlocked unlocked;
+  dequantize(q, values, threads);
+  return out;
 }
 
 py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
@@ -232,10 +235,20 @@ py::array_t<float> gemm_matrices(const QuantizedMatrix& a, const QuantizedMatrix
   return own(std::move(c), a.rows, b.rows);
 }
 
+py::array_t<float> gemm_kept(const QuantizedMatrix& a, const RightOperand& b, unsigned threads) {
+  std::vector<float> c;
+  {
+    const Unlocked unlocked;
+    c = gemm(a, b, threads);
+  }
+  return own(std::move(c), a.rows, b.matrix().rows);
+}
+
 }  // namespace
 
 void bind_gemm(py::module_& module) {
-  py::class_<QuantizedMatrix>(module, "Vectors", "The vectors of a narrowgauge.QuantizedMatrix, rows x k.")
+  py::class_<QuantizedMatrix, std::shared_ptr<QuantizedMatrix>>(
+      module, "Vectors", "The vectors of a narrowgauge.QuantizedMatrix, rows x k.")
       .def(py::init(&make_matrix), py::arg("scheme"), py::arg("element"), py::arg("codes"),
            py::arg("scales") = py::none(), py::arg("tensor_scale") = 1.0F, py::kw_only(), py::arg("scaling") = "tensor",
            py::arg("fp32_scales") = py::none(), py::arg("k") = py::none())
@@ -320,9 +333,16 @@ void bind_gemm(py::module_& module) {
                                                         .tensor_scale = s[6].cast<float>(),
                                                         .history = s[7].cast<std::vector<float>>()});
           }));
-  module.def("dequantize", &dequantize_matrix, py::arg("q"), "The exact values, rows x k.");
+  module.def("dequantize", &dequantize_matrix<double>, py::arg("q"), py::kw_only(), py::arg("threads") = 1,
+             "The exact values, rows x k.");
+  module.def("dequantize_float32", &dequantize_matrix<float>, py::arg("q"), py::kw_only(), py::arg("threads") = 1,
+             "The values, rows x k, rounded to nearest even.");
+  py::class_<RightOperand>(module, "RightOperand", "A right operand that keeps its unpacked form.")
+      .def(py::init([](const std::shared_ptr<QuantizedMatrix>& q) { return RightOperand(q); }), py::arg("vectors"));
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "C = A x B of M vectors of k and N vectors of k.");
+  module.def("gemm", &gemm_kept, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
+             "The same, where B keeps its unpacked form.");
 }
 
 }  // namespace narrowgauge::python

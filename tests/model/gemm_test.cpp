@@ -10,6 +10,7 @@
 #include "narrowgauge/engines/engine.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/mac/right_operand.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "test_values.hpp"
@@ -558,6 +559,23 @@ TEST(Epilogue, TinyScalesKeepOrdinaryResults) {
   EXPECT_EQ(epilogue_scales(0.5F, 0.25F).second, 1.0F);
   EXPECT_EQ(epilogue_scales(1e-30F, 1e-20F).first, 1e-30F);
   EXPECT_EQ(epilogue_scales(1e30F, 1e20F).second, 1e20F);
+}
+
+TEST(Gemm, ARightOperandServesManyProducts) {
+  for (const GemmFormat& format : gemm_formats) {
+    const auto b = random_matrix(format.b_scheme(), format.b, 37, 530, 95);
+    const RightOperand kept(b);
+    for (const std::size_t rows : {1, 2, 9}) {
+      const auto a = random_matrix(format.a_scheme(), format.a, rows, 530, 96 + rows);
+      const std::vector<float> expected = gemm(a, b), found = gemm(a, kept, 2), again = gemm(a, RightOperand(kept), 1);
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        ASSERT_EQ(bits(found[i]), bits(expected[i])) << format.name << " " << rows << " rows, " << i;
+        ASSERT_EQ(bits(again[i]), bits(expected[i])) << format.name << " " << rows << " rows, " << i;
+      }
+    }
+  }
+  EXPECT_THROW(RightOperand{std::shared_ptr<const QuantizedMatrix>{}}, Error);
+  EXPECT_THROW(RightOperand{QuantizedMatrix{}}, Error);
 }
 
 TEST(GemmErrors, NameWhatIsWrong) {

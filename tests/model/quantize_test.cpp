@@ -5,11 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 #include <random>
+#include <span>
 #include <string>
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
+#include "narrowgauge/quant/dequantize.hpp"
 #include "narrowgauge/quant/dialect.hpp"
 #include "narrowgauge/quant/eden_scale.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
@@ -764,6 +767,43 @@ TEST(Dequantize, IsExactProduct) {
                              : format.scheme == Scheme::luq ? 16
                                                             : 30)
         << format.name;
+  }
+}
+
+TEST(Dequantize, FloatsAreTheValuesRounded) {
+  for (const GemmFormat& format : gemm_formats) {
+    for (const Scaling scaling : {Scaling::tensor, Scaling::vector, Scaling::block_1x128, Scaling::block_128x128}) {
+      if (scaling != Scaling::tensor && format.scheme != Scheme::fp8) continue;
+      std::mt19937 generator(5);
+      QuantizedMatrix q;
+      q.scheme = format.b_scheme(), q.element = format.b, q.rows = 131, q.k = 299, q.scaling = scaling;
+      const std::size_t block = block_size(q.scheme);
+      q.k_padded = (q.k + block - 1) / block * block;
+      q.codes.resize(q.rows * q.k_padded);
+      for (std::uint8_t& code : q.codes) code = static_cast<std::uint8_t>(generator() >> (32 - desc(q.element).bits));
+      q.scales.resize(has_block_scales(q.scheme) ? q.rows * q.blocks() : 0);
+      for (std::uint8_t& code : q.scales) code = static_cast<std::uint8_t>(generator() >> 24);
+      q.fp32_scales.resize(q.scale_rows() * q.scale_columns());
+      for (float& scale : q.fp32_scales) scale = std::ldexp(1.3F, static_cast<int>(generator() % 250) - 125);
+      if (!is_mx(q.scheme) && scaling == Scaling::tensor) q.tensor_scale = 0x1.2345p-130F;
+      const std::vector<double> values = dequantize(q);
+      std::vector<double> doubles(values.size());
+      std::vector<float> floats(values.size());
+      dequantize(q, std::span(doubles), 2);
+      dequantize(q, std::span(floats), 2);
+      const Format scales = scale_format(q.scheme);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t row = i / q.k, k = i % q.k;
+        const double scale = q.scales.empty() ? 1.0 : decode(scales, q.scales[row * q.blocks() + k / block]);
+        const double value = element_value(q.scheme, q.element, q.codes[row * q.k_padded + k]) * scale *
+                             static_cast<double>(q.fp32_scale(row, k));
+        const auto rounded = static_cast<float>(value);
+        ASSERT_EQ(std::memcmp(&values[i], &value, sizeof value), 0) << format.name << " " << i;
+        ASSERT_EQ(std::memcmp(&doubles[i], &value, sizeof value), 0) << format.name << " " << i;
+        ASSERT_EQ(std::memcmp(&floats[i], &rounded, sizeof rounded), 0) << format.name << " " << i;
+      }
+      EXPECT_THROW(dequantize(q, std::span(floats).first(5)), Error);
+    }
   }
 }
 
