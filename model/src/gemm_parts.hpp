@@ -66,7 +66,7 @@ std::array<T, 256> scale_table(Format format, double per_unit) {
   return table;
 }
 
-/// Which vectors hold a NaN block scale.
+/// For each vector whether it holds a NaN block scale.
 inline std::vector<bool> nan_vectors(const QuantizedMatrix& q, const FormatDesc& scale) {
   std::vector<bool> found(q.rows);
   for (std::size_t i = 0; i < q.scales.size(); ++i) {
