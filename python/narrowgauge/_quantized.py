@@ -704,7 +704,10 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
     if right.ndim == 2:
         if right._right is None and left.rows <= THIN_ROWS:
             right._right = _core.RightOperand(right._vectors)
-        c = _core.gemm(left._vectors, right._right or right._vectors, threads=threads)
+        if right._right is None:
+            c = _core.gemm(left._vectors, right._vectors, threads=threads)
+        else:
+            c = _core.gemm_kept(left._vectors, right._right, threads=threads)
         c = c.reshape(*left.shape[:-1], right.shape[-1])
     else:
         c = _batched(left, right, threads)

@@ -341,7 +341,7 @@ void bind_gemm(py::module_& module) {
       .def(py::init([](const std::shared_ptr<QuantizedMatrix>& q) { return RightOperand(q); }), py::arg("vectors"));
   module.def("gemm", &gemm_matrices, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "C = A x B of M vectors of k and N vectors of k.");
-  module.def("gemm", &gemm_kept, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
+  module.def("gemm_kept", &gemm_kept, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("threads") = 0,
              "The same, where B keeps its unpacked form.");
 }
 

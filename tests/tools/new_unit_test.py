@@ -30,6 +30,8 @@ COPIED = (
     "verif/cmake",
     "verif/cosim/bench.hpp",
     "verif/cosim/cut_pipe.hpp",
+    "verif/cosim/owed.hpp",
+    "verif/cosim/room.hpp",
     "verif/cosim/scoreboard.hpp",
     "verif/cosim/scoreboard_selftest.cpp",
     "verif/cosim/systemc/lockstep.hpp",

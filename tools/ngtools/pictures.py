@@ -124,7 +124,9 @@ def filled(name: str, text: str) -> str:
     """A text with what the tree has in place of what stands in braces."""
     text = re.sub(r"\{cuts:(\w+)\}", lambda match: cuts_of(name, match[1]), text)
     return re.sub(
-        r"\{bits:(\w+)(?:\(([^)]*)\))?\.(\w+)\}", lambda match: bits_of(name, match[1], match[2] or "", match[3]), text
+        r"\{bits:(\w+)(?:\(([^)]*)\))?\.([\w.]+)\}",
+        lambda match: bits_of(name, match[1], match[2] or "", match[3]),
+        text,
     )
 
 

@@ -219,8 +219,12 @@ class Module:
         ]
 
     def named(self, name: str) -> int:
-        """The value of a constant, or the width in bits of the one signal of that name, generate blocks included."""
-        found = [item for item in self._symbols() if item.name == name]
+        """The value of a constant, or the width in bits of the one signal of that name, generate blocks included, or of
+        a field of one: beside.shift."""
+        name, _, field = name.partition(".")
+        found: list[Any] = [item for item in self._symbols() if item.name == name]
+        if field:
+            found = [each for item in found for each in item.type.canonicalType if each.name == field]
         values = {number(item) if isinstance(item, slang.ParameterSymbol) else item.type.bitWidth for item in found}
         if len(values) != 1:
             raise SourceError(f'name "{name}" of {self.name} stands for {len(values)} widths or values; expected one')
