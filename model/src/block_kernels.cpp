@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels.hpp"
+#include "narrowgauge/quant/dialect.hpp"
 #include "transposable.hpp"
 
 // As in kernels.cpp: whole functions under a target pragma, once per instruction set.

@@ -19,6 +19,11 @@ struct BlockKernels {
                    std::uint8_t* mask);
   bool (*mvue_1_2)(const float* x, std::size_t groups, const std::uint32_t* random, int bits, float* values,
                    std::uint8_t* mask);
+  /// hadamard() of `groups` groups of 16 (multiplier 1, exponent -2; of each group the elements that rht16_signs names
+  /// are negated before) or of 128 (181, -11). x and out may be the same. False, and nothing is written, where the
+  /// exponents of all groups together lie too far apart to say at a glance that doubles are exact.
+  bool (*hadamard_16)(const float* x, std::size_t groups, float* out);
+  bool (*hadamard_128)(const float* x, std::size_t groups, float* out);
   /// Masks of the n largest of m neighbours of each of `groups` groups, the lower index among equals.
   void (*largest)(const float* x, std::size_t groups, int n, int m, std::uint8_t* mask);
 };
