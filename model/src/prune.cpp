@@ -15,12 +15,12 @@
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
+#include "prune_parts.hpp"
 #include "sizes.hpp"
 
 namespace narrowgauge {
-namespace {
+namespace detail {
 
-/// Magnitudes of a block as multiples of 2^result, cut toward zero; the largest has its leading one at bit `top`.
 int align(std::span<const float> block, int top, std::span<std::uint64_t> magnitudes) {
   const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; };
   std::uint32_t largest = 0;
@@ -39,9 +39,9 @@ int align(std::span<const float> block, int top, std::span<std::uint64_t> magnit
   return field(largest) - 127 - up - top;
 }
 
-void check(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
+void check_prunable(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
   const auto side = static_cast<std::size_t>(pattern.side());
-  if (!detail::is_product(x.size(), rows, cols))
+  if (!is_product(x.size(), rows, cols))
     throw Error("pruning: " + std::to_string(x.size()) + " values; expected rows x columns, " +
                 std::to_string(rows * cols));
   if (cols % side != 0)
@@ -50,12 +50,18 @@ void check(std::span<const float> x, std::size_t rows, std::size_t cols, const N
   if (pattern.transposable && rows % side != 0)
     throw Error("pruning to " + pattern.name() + ": the matrix has " + std::to_string(rows) +
                 " rows; expected a multiple of " + std::to_string(side) + "; pad it with zeros");
-  if (detail::kernels().amax_bits(x.data(), x.size()) < 0x7F800000) return;
+  if (kernels().amax_bits(x.data(), x.size()) < 0x7F800000) return;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (!std::isfinite(x[i]))
       throw Error("pruning: row " + std::to_string(i / cols) + ", column " + std::to_string(i % cols) + " is " +
                   (std::isnan(x[i]) ? "NaN" : "infinite") + "; expected finite numbers");
 }
+
+}  // namespace detail
+
+namespace {
+
+using detail::align;
 
 float rounded(bool negative, std::uint64_t magnitude, int unit) {
   const auto value = static_cast<__int128>(magnitude);
@@ -146,7 +152,7 @@ std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_
                                             const NmPattern& pattern, TransposableMask method) {
   if (!pattern.transposable)
     throw Error("transposable mask of " + pattern.name() + "; expected a transposable pattern such as 4:8-T");
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   if (method == TransposableMask::enumerate && (pattern.n != 2 || pattern.m != 4))
     throw Error("transposable masks of " + pattern.name() + " are too many to enumerate; expected 2:4-T, which has 90");
   const auto m = static_cast<std::size_t>(pattern.m);
@@ -183,7 +189,7 @@ std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, st
     return transposable_mask(
         x, rows, cols, pattern,
         pattern.n == 2 && pattern.m == 4 ? TransposableMask::enumerate : TransposableMask::approximate);
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   const auto m = static_cast<std::size_t>(pattern.m);
   std::vector<std::uint8_t> mask(x.size());
   detail::Pace pace;
@@ -227,7 +233,7 @@ PrunedMatrix prune(std::span<const float> x, std::size_t rows, std::size_t cols,
       result.values[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x[i]) & -std::uint32_t{result.mask[i]});
     return result;
   }
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   const bool of_two = pattern.n == 1 && pattern.m == 2, of_four = pattern.n == 2 && pattern.m == 4;
   const bool exact = options.method == Pruning::mvue;
   if (pattern.transposable || !(of_four || (of_two && exact)))
