@@ -10,6 +10,7 @@
 #include <limits>
 #include <string>
 
+#include "block_kernels.hpp"
 #include "exact_sum.hpp"
 #include "kernels.hpp"
 #include "narrowgauge/error.hpp"
@@ -747,6 +748,31 @@ float block_factor(const Dialect& d, float block_scale, float amax) {
   }
 }
 
+namespace {
+
+/// rht16 or rht128 of whole groups, in place.
+void transform(float* x, std::size_t size, FrontStage stage) {
+  const bool sixteen = stage == FrontStage::rht16;
+  const std::size_t group = sixteen ? 16 : 128, batch = sixteen ? 256 : 128;
+  const auto kernel = sixteen ? detail::block_kernels().hadamard_16 : detail::block_kernels().hadamard_128;
+  std::array<float, 128> in{};
+  detail::Pace pace;
+  for (std::size_t start = 0; start < size; start += batch) {
+    const std::size_t here = std::min(batch, size - start);
+    pace(here);
+    if (kernel(x + start, here / group, x + start)) continue;
+    for (std::size_t first = start; first < start + here; first += group) {
+      for (std::size_t r = 0; r < group; ++r) {
+        const float element = x[first + r];
+        in[r] = sixteen && (rht16_signs >> r & 1) ? -element : element;
+      }
+      detail::hadamard(std::span<const float>(in.data(), group), sixteen ? 1 : 181, sixteen ? -2 : -11, x + first);
+    }
+  }
+}
+
+}  // namespace
+
 FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size_t k, FrontStage stage,
                         unsigned threads) {
   if (vectors == 0 || k == 0 || !detail::is_product(x.size(), vectors, k)) {
@@ -758,10 +784,6 @@ FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size
   FrontResult out;
   out.k = (k + group - 1) / group * group;
   out.x = laid_out(x, vectors, k, Axis::rows, out.k, threads);
-  const FormatDesc& bf16 = desc(Format::bf16);
-  const auto to_bf16 = [&](double v) {
-    return static_cast<float>(decode(bf16, encode(bf16, v, {.overflow = Overflow::ieee})));
-  };
   if (stage == FrontStage::mean) {
     out.mean.resize(k);
     detail::parallel_for(k, threads, [&](std::size_t i) {
@@ -772,30 +794,19 @@ FrontResult front_stage(std::span<const float> x, std::size_t vectors, std::size
         sum.add(x[v * k + i]);
       }
       const auto rounded = static_cast<float>(sum.rounded_to_odd());
-      out.mean[i] = to_bf16(rounded / static_cast<float>(vectors));
+      out.mean[i] = detail::rounded_to_bf16(rounded / static_cast<float>(vectors));
     });
     detail::parallel_for(vectors, threads, [&](std::size_t v) {
       detail::Pace pace;
       for (std::size_t i = 0; i < k; ++i) {
         pace();
-        out.x[v * out.k + i] = to_bf16(x[v * k + i] - out.mean[i]);
+        out.x[v * out.k + i] = detail::rounded_to_bf16(x[v * k + i] - out.mean[i]);
       }
     });
   } else if (group > 1) {
-    const bool sixteen = stage == FrontStage::rht16;
-    detail::parallel_for(vectors, threads, [&](std::size_t v) {
-      std::array<float, 128> in{};
-      detail::Pace pace;
-      for (std::size_t first = 0; first < out.k; first += group) {
-        pace(group);
-        float* const at = out.x.data() + v * out.k + first;
-        for (std::size_t r = 0; r < group; ++r) {
-          in[r] = sixteen && (rht16_signs >> r & 1) ? -at[r] : at[r];
-        }
-        detail::hadamard(std::span<const float>(in.data(), group), sixteen ? 1 : 181, sixteen ? -2 : -11, at);
-      }
-    });
+    detail::parallel_for(vectors, threads, [&](std::size_t v) { transform(out.x.data() + v * out.k, out.k, stage); });
   }
+  if (detail::kernels().amax_bits(out.x.data(), out.x.size()) < 0x7F800000) return out;
   for (std::size_t i = 0; i < out.x.size(); ++i) {
     if (std::isfinite(out.x[i])) continue;
     throw Error("front stage " + stage_name(stage) + " overflows BF16 at vector " + std::to_string(i / out.k) +

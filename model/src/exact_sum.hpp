@@ -78,6 +78,18 @@ class ExactSum {
   std::array<std::int64_t, limbs> limbs_{};
 };
 
+/// v rounded to BF16, nearest even, overflow to infinity; v is no NaN. A normal number loses the last 45 bits of a
+/// double, a smaller one all below 2^-133.
+inline float rounded_to_bf16(double v) {
+  const auto bits = std::bit_cast<std::uint64_t>(v);
+  const std::uint64_t minus = bits & std::uint64_t{1} << 63, size = bits ^ minus;
+  const std::uint64_t normal = (size + ((std::uint64_t{1} << 44) - 1) + (size >> 45 & 1)) >> 45 << 45;
+  constexpr double last_place = 0x1.8p-81;  // that of 2^-133
+  const double magnitude = std::bit_cast<double>(size);
+  const auto small = std::bit_cast<std::uint64_t>((magnitude + last_place) - last_place);
+  return static_cast<float>(std::bit_cast<double>(minus | (magnitude < 0x1p-126 ? small : normal)));
+}
+
 /// out = in times the Sylvester-Hadamard matrix times `multiplier` (at most 8 bits) 2^`exponent`: exact, rounded once
 /// to BF16. `in` has 16 or 128 numbers.
 inline void hadamard(std::span<const float> in, int multiplier, int exponent, float* out) {
@@ -93,11 +105,8 @@ inline void hadamard(std::span<const float> in, int multiplier, int exponent, fl
     least = std::min(least, field + std::countr_zero(significand));
     most = std::max(most, field + 24);
   }
-  const auto rounded = [&](double v) {
-    const FormatDesc& bf16 = desc(Format::bf16);
-    v = std::ldexp(v, exponent) + 0.0;
-    return static_cast<float>(decode(bf16, encode(bf16, v, {.overflow = Overflow::ieee})));
-  };
+  const double unit = std::ldexp(1.0, exponent);
+  const auto rounded = [&](double v) { return rounded_to_bf16(v * unit + 0.0); };
   if (least > most || most - least + static_cast<int>(std::bit_width(n)) <= 45) {  // exact in double
     for (std::size_t half = 1; half < n; half *= 2) {
       for (std::size_t i = 0; i < n; i += 2 * half) {

@@ -3,15 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "codec_head.hpp"
+#include "codec_tiles.hpp"
 #include "narrowgauge/codec/tile_stream.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/parallel.hpp"
@@ -23,6 +26,7 @@ constexpr std::array<std::uint8_t, 4> magic{'N', 'G', 'F', 'M'};
 constexpr unsigned version = 1;
 constexpr unsigned word_bits = 32;
 constexpr std::uint8_t flag_signed = 1, flag_table = 2;
+constexpr std::size_t most_run = std::size_t{1} << zero_run_sizes;  // of a token, which has a bit or more
 
 constexpr std::array<std::uint32_t, 256> crc_table = [] {
   std::array<std::uint32_t, 256> table{};
@@ -33,43 +37,83 @@ constexpr std::array<std::uint32_t, 256> crc_table = [] {
   return table;
 }();
 
-std::array<std::uint64_t, 256> count_bytes(std::span<const std::uint8_t> values) {
-  std::array<std::uint64_t, 256> counts{};
-  for (const std::uint8_t value : values) ++counts[value];
+/// The values of a map, or what stands for them, in tiles.
+struct Tiles {
+  std::span<const std::uint8_t> bytes;  ///< a tile in so many
+  std::size_t pitch = 0;
+  std::vector<std::size_t> counts;  ///< bytes of every tile
+
+  std::span<const std::uint8_t> operator[](std::size_t t) const { return bytes.subspan(t * pitch, counts[t]); }
+};
+
+/// Calls f(tile, memory) for every tile. The memory stays for the next tiles.
+template <class Memory = std::vector<std::uint8_t>, class F>
+void for_tiles(std::size_t tiles, std::size_t tile, unsigned threads, const F& f) {
+  constexpr std::size_t piece = std::size_t{1} << 17;  // values of a job, about
+  const std::size_t group = std::max<std::size_t>(1, piece / tile);
+  detail::parallel_for((tiles + group - 1) / group, threads, [&](std::size_t job) {
+    Memory memory;
+    for (std::size_t t = job * group; t < std::min(tiles, (job + 1) * group); ++t) {
+      detail::breathe();
+      f(t, memory);
+    }
+  });
+}
+
+using Counts = std::array<std::uint64_t, 256>;
+
+Counts count_bytes(const Tiles& tiles) {
+  Counts counts{};
+  for (std::size_t t = 0; t < tiles.counts.size(); ++t) {
+    detail::breathe();
+    detail::count_bytes(tiles[t], counts);
+  }
   return counts;
 }
 
-struct Tiles {
+/// A way to write all tiles.
+struct Coding {
   CodeLengths lengths{};
-  std::vector<std::vector<std::uint8_t>> payloads;
-  std::size_t bytes = 0;
+  std::vector<std::size_t> sizes;  ///< bytes of every tile
+  std::size_t bytes = 0;           ///< all, and the code's
 };
 
-/// All tiles under the code that fits their values, or under none if that is no longer.
-Tiles code_tiles(const std::vector<std::vector<std::uint8_t>>& parts) {
-  std::array<std::uint64_t, 256> counts{};
-  for (const auto& part : parts)
-    for (const std::uint8_t value : part) ++counts[value];
-  Tiles best;
+/// Under the code that fits the bytes, or under none if that is no longer.
+Coding choose_coding(const Tiles& tiles, const Counts& counts, unsigned threads) {
+  Coding best;
   for (const bool coded : {true, false}) {
-    Tiles tiles;
-    if (coded) tiles.lengths = make_code(counts);
-    tiles.bytes = coded ? huffman_table_bytes : 0;
-    const auto table = encoder_table(tiles.lengths);
-    for (const auto& part : parts) {
-      detail::breathe();
-      tiles.payloads.push_back(encode_tile(part, table, word_bits));
-      tiles.bytes += tiles.payloads.back().size();
-    }
-    if (coded || tiles.bytes < best.bytes) best = std::move(tiles);
+    Coding coding;
+    if (coded) coding.lengths = make_code(counts);
+    const detail::TileWriter writer(coding.lengths);
+    coding.sizes.resize(tiles.counts.size());
+    for_tiles(tiles.counts.size(), tiles.pitch, threads, [&](std::size_t t, auto&) {
+      coding.sizes[t] = coded ? writer.size(tiles[t]) : detail::TileWriter::raw_size(tiles.counts[t]);
+    });
+    coding.bytes =
+        std::accumulate(coding.sizes.begin(), coding.sizes.end(), coded ? huffman_table_bytes : std::size_t{0});
+    if (coded || coding.bytes < best.bytes) best = std::move(coding);
   }
   return best;
 }
+
+constexpr auto crc_tables = [] {  // of a byte with 0 to 7 others behind it
+  std::array<std::array<std::uint32_t, 256>, 8> tables{crc_table};
+  for (std::size_t k = 1; k < tables.size(); ++k)
+    for (std::size_t i = 0; i < 256; ++i) tables[k][i] = tables[k - 1][i] >> 8 ^ crc_table[tables[k - 1][i] & 255];
+  return tables;
+}();
 
 }  // namespace
 
 std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
   std::uint32_t crc = ~std::uint32_t{0};
+  for (; bytes.size() >= 8; bytes = bytes.subspan(8)) {
+    std::uint32_t next = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      next ^= crc_tables[7 - i][(crc >> 8 * i & 255) ^ bytes[i]] ^ crc_tables[3 - i][bytes[4 + i]];
+    }
+    crc = next;
+  }
   for (const std::uint8_t byte : bytes) crc = crc >> 8 ^ crc_table[(crc ^ byte) & 255];
   return ~crc;
 }
@@ -137,27 +181,42 @@ std::vector<std::uint8_t> compress(const FeatureMap& map, const CompressOptions&
     throw Error("the shape of the map does not have the " + std::to_string(map.values.size()) +
                 " values that it holds; expected their product, and at least one value");
   }
-  std::vector<std::vector<std::uint8_t>> parts;
-  for (std::size_t at = 0; at < map.values.size(); at += options.tile) {
-    const auto begin = map.values.begin() + static_cast<std::ptrdiff_t>(at);
-    parts.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(std::min(options.tile, map.values.size() - at)));
-  }
-  Tiles tiles = code_tiles(parts);
-  ZeroRunSlots slots = options.zero_runs ? free_slots(count_bytes(map.values)) : ZeroRunSlots();
+  const unsigned threads = options.threads;
+  Tiles tiles{map.values, options.tile, std::vector<std::size_t>((elements - 1) / options.tile, options.tile)};
+  tiles.counts.push_back(elements - tiles.counts.size() * options.tile);
+  const Counts counts = count_bytes(tiles);
+  Coding coding = choose_coding(tiles, counts, threads);
+  ZeroRunSlots slots = options.zero_runs && counts[0] != 0 ? free_slots(counts) : ZeroRunSlots();
+  std::vector<std::uint8_t> tokens;
   if (!slots.empty()) {
-    for (auto& part : parts) {
-      detail::breathe();
-      part = shorten_runs(part, slots);
-    }
-    Tiles shorter = code_tiles(parts);
-    if (shorter.bytes + slots.size() < tiles.bytes) {
+    const detail::RunShortener shorten(slots);
+    Tiles shorter = tiles;
+    shorter.pitch = options.tile + detail::RunShortener::slack;
+    tokens.resize(tiles.counts.size() * shorter.pitch);
+    for_tiles(tiles.counts.size(), options.tile, threads,
+              [&](std::size_t t, auto&) { shorter.counts[t] = shorten(tiles[t], tokens.data() + t * shorter.pitch); });
+    shorter.bytes = tokens;
+    Coding other = choose_coding(shorter, count_bytes(shorter), threads);
+    if (other.bytes + slots.size() < coding.bytes) {
+      coding = std::move(other);
       tiles = std::move(shorter);
     } else {
       slots.clear();
     }
   }
+  std::vector<std::size_t> begins(coding.sizes.size() + 1);
+  std::partial_sum(coding.sizes.begin(), coding.sizes.end(), begins.begin() + 1);
+  std::vector<std::uint8_t> payload(begins.back());
+  std::vector<std::uint32_t> checksums(coding.sizes.size());
+  const detail::TileWriter writer(coding.lengths);
+  for_tiles(coding.sizes.size(), options.tile, threads, [&](std::size_t t, std::vector<std::uint8_t>& room) {
+    room.resize(detail::TileWriter::room(tiles.counts[t]));
+    const std::span<const std::uint8_t> bytes(room.data(), writer(tiles[t], room.data()));
+    std::copy(bytes.begin(), bytes.end(), payload.begin() + static_cast<std::ptrdiff_t>(begins[t]));
+    checksums[t] = crc32(bytes);
+  });
 
-  const bool table = std::any_of(tiles.lengths.begin(), tiles.lengths.end(), [](std::uint8_t l) { return l != 0; });
+  const bool table = std::any_of(coding.lengths.begin(), coding.lengths.end(), [](std::uint8_t l) { return l != 0; });
   HeadWriter head;
   head.raw(magic);
   head.number(version, 2);
@@ -168,13 +227,13 @@ std::vector<std::uint8_t> compress(const FeatureMap& map, const CompressOptions&
   head.number(options.tile, 4);
   for (const std::uint64_t extent : map.shape) head.number(extent, 4);
   head.raw(slots);
-  if (table) head.raw(pack_code(tiles.lengths));
-  for (const auto& payload : tiles.payloads) {
-    head.number(payload.size() / (word_bits / 8), 4);
-    head.number(crc32(payload), 4);
+  if (table) head.raw(pack_code(coding.lengths));
+  for (std::size_t t = 0; t < coding.sizes.size(); ++t) {
+    head.number(coding.sizes[t] / (word_bits / 8), 4);
+    head.number(checksums[t], 4);
   }
   head.number(crc32(head.bytes()), 4);
-  for (const auto& payload : tiles.payloads) head.raw(payload);
+  head.raw(payload);
   return std::move(head.bytes());
 }
 
@@ -217,31 +276,67 @@ CompressedHead read_head(std::span<const std::uint8_t> file) {
   return head;
 }
 
+namespace {
+
+std::size_t values_of(const CompressedHead& head, std::size_t t) {
+  return std::min(head.tile, head.values - t * head.tile);
+}
+
+std::span<const std::uint8_t> bytes_of(std::span<const std::uint8_t> file, const CompressedHead& head, std::size_t t) {
+  return file.subspan(head.tiles[t].begin, head.tiles[t].size);
+}
+
+/// What is wrong with a tile that cannot be read.
+Error fault_of(std::span<const std::uint8_t> file, const CompressedHead& head, std::size_t t) {
+  const auto bytes = bytes_of(file, head, t);
+  const std::string name = "tile " + std::to_string(t);
+  if (crc32(bytes) != head.tiles[t].checksum) return corrupt_map("the checksum of " + name + " is wrong");
+  const std::size_t count = values_of(head, t);
+  if (decode_tile(bytes, decoder_table(head.lengths), word_bits, count).fault != TileFault::none)
+    return corrupt_map(name + " cannot be decoded");
+  return corrupt_map(name + " does not have its " + std::to_string(count) + " values");
+}
+
+bool read_tile(std::span<const std::uint8_t> file, const CompressedHead& head, std::size_t t,
+               const detail::TileReader& reader, std::span<std::uint8_t> values, detail::TileReader::Scratch& scratch) {
+  const auto bytes = bytes_of(file, head, t);
+  return crc32(bytes) == head.tiles[t].checksum && reader(bytes, values, scratch);
+}
+
+}  // namespace
+
 std::vector<std::uint8_t> decompress_tile(std::span<const std::uint8_t> file, const CompressedHead& head,
                                           std::size_t t) {
   if (t >= head.tiles.size()) {
     throw Error("there is no tile " + std::to_string(t) + "; the map has " + std::to_string(head.tiles.size()));
   }
-  const auto payload = file.subspan(head.tiles[t].begin, head.tiles[t].size);
-  const std::string name = "tile " + std::to_string(t);
-  if (crc32(payload) != head.tiles[t].checksum) throw corrupt_map("the checksum of " + name + " is wrong");
-  const std::size_t count = std::min(head.tile, head.values - t * head.tile);
-  const DecodedTile tile = decode_tile(payload, decoder_table(head.lengths), word_bits, count);
-  if (tile.fault != TileFault::none) throw corrupt_map(name + " cannot be decoded");
-  auto values = expand_runs(tile.values, head.slots, count);
-  if (!values || values->size() != count)
-    throw corrupt_map(name + " does not have its " + std::to_string(count) + " values");
-  return std::move(*values);
+  std::vector<std::uint8_t> values(values_of(head, t));
+  detail::TileReader::Scratch scratch;
+  if (!read_tile(file, head, t, detail::TileReader(head.lengths, head.slots, 1), values, scratch))
+    throw fault_of(file, head, t);
+  return values;
 }
 
-FeatureMap decompress(std::span<const std::uint8_t> file) {
+FeatureMap decompress(std::span<const std::uint8_t> file, unsigned threads) {
   const CompressedHead head = read_head(file);
-  FeatureMap map{head.shape, {}, head.is_signed, head.step};
+  // Tiles that cannot have so many values end here, before there is memory for these.
   for (std::size_t t = 0; t < head.tiles.size(); ++t) {
-    detail::breathe();
-    const auto tile = decompress_tile(file, head, t);
-    map.values.insert(map.values.end(), tile.begin(), tile.end());
+    if (values_of(head, t) <= head.tiles[t].size * 8 * most_run) continue;
+    for (std::size_t other = 0; other < t; ++other) static_cast<void>(decompress_tile(file, head, other));
+    throw fault_of(file, head, t);
   }
+  FeatureMap map{head.shape, std::vector<std::uint8_t>(head.values), head.is_signed, head.step};
+  const detail::TileReader reader(head.lengths, head.slots, head.tiles.size());
+  std::atomic<std::size_t> faulty{head.tiles.size()};  // the first one, in whatever order they are read
+  using Scratch = detail::TileReader::Scratch;
+  for_tiles<Scratch>(head.tiles.size(), head.tile, threads, [&](std::size_t t, Scratch& scratch) {
+    const auto values = std::span(map.values).subspan(t * head.tile, values_of(head, t));
+    if (read_tile(file, head, t, reader, values, scratch)) return;
+    std::size_t first = faulty;
+    while (t < first && !faulty.compare_exchange_weak(first, t)) {
+    }
+  });
+  if (faulty < head.tiles.size()) throw fault_of(file, head, faulty);
   return map;
 }
 

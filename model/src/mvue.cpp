@@ -112,33 +112,32 @@ Mvue24 mvue_2_4_by_table(const Magnitudes4& a, std::uint32_t k, int r) {
 
 ApproximateMvue24 approximate_mvue_2_4(const std::array<double, 4>& a, const std::array<double, 2>& u) {
   const double sum = a[0] + a[1] + a[2] + a[3];
-  // The first element whose running sum is above u of the whole; zeros are never drawn.
+  if (sum == 0) return {.index = {0, 1}, .magnitude = {0, 0}};
+  // The first element whose running sum is above u of the whole, or the last one that is not zero; zeros are never
+  // drawn.
   const auto draw = [](const std::array<double, 4>& from, double whole, double at) {
-    std::size_t last = 4;
-    double end = 0;
-    for (std::size_t i = 0; i < 4; ++i) {
-      if (from[i] == 0) continue;
-      last = i;
-      end += from[i];
-      if (at * whole < end) break;
-    }
+    const double point = at * whole;
+    const double end1 = from[0] + from[1], end2 = end1 + from[2];
+    const std::size_t index = (point < from[0] ? 0U : 1U) + (point < end1 ? 0U : 1U) + (point < end2 ? 0U : 1U);
+    if (from[index] != 0 && (index < 3 || point < end2 + from[3])) return index;
+    std::size_t last = 3;
+    while (last > 0 && from[last] == 0) --last;
     return last;
   };
   std::size_t first = draw(a, sum, u[0]);
-  if (first == 4) return {.index = {0, 1}, .magnitude = {0, 0}};
   std::array<double, 4> rest = a;
   rest[first] = 0;
-  std::size_t second = draw(rest, rest[0] + rest[1] + rest[2] + rest[3], u[1]);
-  if (second == 4) second = first == 0 ? 1 : 0;
+  const double left = rest[0] + rest[1] + rest[2] + rest[3];
+  std::size_t second = left == 0 ? (first == 0 ? 1 : 0) : draw(rest, left, u[1]);
   if (second < first) std::swap(first, second);
+  // The sums of the others, and the shares of the whole.
+  const std::array<double, 4> others{a[1] + a[2] + a[3], a[0] + a[2] + a[3], a[0] + a[1] + a[3], a[0] + a[1] + a[2]};
+  std::array<double, 4> share;
+  for (std::size_t j = 0; j < 4; ++j) share[j] = a[j] / sum;
   const auto scaled = [&](std::size_t i) {
     if (a[i] == 0) return 0.0;
-    double chance = a[i] / sum;
-    for (std::size_t j = 0; j < 4; ++j) {
-      double others = 0;
-      for (std::size_t l = 0; l < 4; ++l) others += l == j ? 0 : a[l];
-      if (j != i && a[j] != 0) chance += a[j] / sum * (a[i] / others);
-    }
+    double chance = share[i];
+    for (std::size_t j = 0; j < 4; ++j) chance += j != i && a[j] != 0 ? share[j] * (a[i] / others[j]) : 0;
     return a[i] / chance;
   };
   return {.index = {static_cast<int>(first), static_cast<int>(second)}, .magnitude = {scaled(first), scaled(second)}};

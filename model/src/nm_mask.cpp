@@ -4,19 +4,32 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <string>
-#include <tuple>
 
 #include "narrowgauge/error.hpp"
+#include "transposable.hpp"
 
 namespace narrowgauge {
 namespace {
 
+using detail::halves_of_masks;
+using detail::HalvesOfMasks;
+#include "transposable.inc"
+
 /// From the largest down, the lower index first among equals.
 std::vector<std::size_t> descending(std::span<const std::uint64_t> magnitudes) {
   std::vector<std::size_t> order(magnitudes.size());
+  if (magnitudes.size() <= 64 && std::ranges::max(magnitudes) >> 58 == 0) {  // both fit into a word
+    std::array<std::uint64_t, 64> words;
+    const auto end = words.begin() + static_cast<std::ptrdiff_t>(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) words[i] = magnitudes[i] << 6 | (63 - i);
+    std::sort(words.begin(), end, std::greater<>());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = 63 - (words[i] & 63);
+    return order;
+  }
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return magnitudes[a] > magnitudes[b]; });
@@ -30,23 +43,13 @@ void check(int n, int m, int most) {
   }
 }
 
-std::vector<std::uint16_t> make_masks_2_4() {
-  const auto descend = [](unsigned row) {  // larger for what comes first
-    return (row & 1) << 3 | (row & 2) << 1 | (row & 4) >> 1 | (row & 8) >> 3;
-  };
-  const auto key = [&](std::uint16_t mask) {
-    unsigned counts = 0;
-    for (int c = 0; c < 4; ++c) counts = 3 * counts + (mask >> c & 1U) + (mask >> (4 + c) & 1U);
-    return std::tuple(counts, descend(mask & 15U), descend(mask >> 8 & 15U));
-  };
-  std::vector<std::uint16_t> masks;
-  for (unsigned mask = 0; mask < 1U << 16; ++mask) {
-    bool fits = true;
-    for (int i = 0; i < 4; ++i)
-      fits = fits && std::popcount(mask >> (4 * i) & 0xFU) == 2 && std::popcount(mask >> i & 0x1111U) == 2;
-    if (fits) masks.push_back(static_cast<std::uint16_t>(mask));
-  }
-  std::sort(masks.begin(), masks.end(), [&](std::uint16_t a, std::uint16_t b) { return key(a) > key(b); });
+constexpr std::array<std::uint16_t, 90> make_masks_2_4() {
+  std::array<std::uint16_t, 90> masks{};
+  std::size_t count = 0;
+  for (std::size_t k = 0; k < HalvesOfMasks::classes; ++k)
+    for (std::size_t i = halves_of_masks.begin[k]; i < halves_of_masks.begin[k + 1]; ++i)
+      for (std::size_t j = halves_of_masks.begin[k]; j < halves_of_masks.begin[k + 1]; ++j)
+        masks[count++] = static_cast<std::uint16_t>(halves_of_masks.top[i].bits | halves_of_masks.bottom[j].bits << 8);
   return masks;
 }
 
@@ -61,21 +64,16 @@ std::uint64_t greedy_mask(std::span<const std::uint64_t> magnitudes, int n) {
 }
 
 std::span<const std::uint16_t> transposable_masks_2_4() {
-  static const std::vector<std::uint16_t> masks = make_masks_2_4();
+  static constexpr std::array<std::uint16_t, 90> masks = make_masks_2_4();
   return masks;
 }
 
 std::uint16_t transposable_mask_2_4(std::span<const std::uint64_t> magnitudes) {
   if (magnitudes.size() != 16)
     throw Error("2:4-T mask of " + std::to_string(magnitudes.size()) + " magnitudes; expected 16, a 4 x 4 block");
-  std::uint16_t best = 0;
-  std::uint64_t most = 0;
-  for (const std::uint16_t mask : transposable_masks_2_4()) {
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < 16; ++i) sum += (mask >> i & 1) != 0 ? magnitudes[i] : 0;
-    if (best == 0 || sum > most) std::tie(best, most) = std::pair(mask, sum);
-  }
-  return best;
+  std::int64_t a[16];
+  for (std::size_t i = 0; i < 16; ++i) a[i] = static_cast<std::int64_t>(magnitudes[i]);
+  return static_cast<std::uint16_t>(best_of_90(a));
 }
 
 std::vector<std::uint8_t> transposable_mask_greedy(std::span<const std::uint64_t> magnitudes, int n, int m) {

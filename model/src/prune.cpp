@@ -7,34 +7,41 @@
 #include <charconv>
 #include <cmath>
 
+#include "block_kernels.hpp"
+#include "kernels.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/sparse/mvue.hpp"
 #include "narrowgauge/sparse/nm_mask.hpp"
+#include "prune_parts.hpp"
 #include "sizes.hpp"
 
 namespace narrowgauge {
-namespace {
+namespace detail {
 
-/// Magnitudes of a block as multiples of 2^result, cut toward zero; the largest has its leading one at bit `top`.
 int align(std::span<const float> block, int top, std::span<std::uint64_t> magnitudes) {
-  float largest = 0;
-  for (const float x : block) largest = std::max(largest, std::abs(x));
+  const auto bits = [](float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFF; };
+  std::uint32_t largest = 0;
+  for (const float x : block) largest = std::max(largest, bits(x));
   if (largest == 0) {
     std::fill(magnitudes.begin(), magnitudes.end(), 0);
     return 0;
   }
-  const int unit = std::ilogb(largest) - top;
-  for (std::size_t i = 0; i < block.size(); ++i)
-    magnitudes[i] = static_cast<std::uint64_t>(std::ldexp(static_cast<double>(std::abs(block[i])), -unit));
-  return unit;
+  const auto field = [](std::uint32_t code) { return std::max(static_cast<int>(code >> 23), 1); };
+  const int up = largest < 0x800000 ? std::countl_zero(largest) - 8 : 0;  // of subnormal numbers
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const std::uint32_t code = bits(block[i]);
+    const std::uint64_t significand = code - (static_cast<std::uint32_t>(field(code) - 1) << 23);
+    magnitudes[i] = significand << up << (top - 23) >> std::min(field(largest) - field(code), 63);
+  }
+  return field(largest) - 127 - up - top;
 }
 
-void check(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
+void check_prunable(std::span<const float> x, std::size_t rows, std::size_t cols, const NmPattern& pattern) {
   const auto side = static_cast<std::size_t>(pattern.side());
-  if (!detail::is_product(x.size(), rows, cols))
+  if (!is_product(x.size(), rows, cols))
     throw Error("pruning: " + std::to_string(x.size()) + " values; expected rows x columns, " +
                 std::to_string(rows * cols));
   if (cols % side != 0)
@@ -43,11 +50,18 @@ void check(std::span<const float> x, std::size_t rows, std::size_t cols, const N
   if (pattern.transposable && rows % side != 0)
     throw Error("pruning to " + pattern.name() + ": the matrix has " + std::to_string(rows) +
                 " rows; expected a multiple of " + std::to_string(side) + "; pad it with zeros");
+  if (kernels().amax_bits(x.data(), x.size()) < 0x7F800000) return;
   for (std::size_t i = 0; i < x.size(); ++i)
     if (!std::isfinite(x[i]))
       throw Error("pruning: row " + std::to_string(i / cols) + ", column " + std::to_string(i % cols) + " is " +
                   (std::isnan(x[i]) ? "NaN" : "infinite") + "; expected finite numbers");
 }
+
+}  // namespace detail
+
+namespace {
+
+using detail::align;
 
 float rounded(bool negative, std::uint64_t magnitude, int unit) {
   const auto value = static_cast<__int128>(magnitude);
@@ -56,6 +70,47 @@ float rounded(bool negative, std::uint64_t magnitude, int unit) {
     throw Error(
         "pruning by mvue: the sum of a block is beyond float32's largest, 3.4028235e+38; scale the matrix down");
   return result;
+}
+
+/// Prunes groups of two or four by mvue, results of any size: values and mask, which may hold anything before.
+void prune_by_mvue(std::span<const float> x, std::size_t m, std::span<const std::uint32_t> words, int bits,
+                   float* values, std::uint8_t* mask) {
+  std::fill_n(values, x.size(), 0.0F);
+  std::fill_n(mask, x.size(), std::uint8_t{0});
+  Magnitudes4 magnitudes{};
+  for (std::size_t first = 0; first < x.size(); first += m) {
+    const auto keep = [&](int index, std::uint64_t magnitude, int unit) {
+      const std::size_t at = first + static_cast<std::size_t>(index);
+      mask[at] = 1;
+      values[at] = rounded(std::signbit(x[at]), magnitude, unit);
+    };
+    const int unit = align(x.subspan(first, m), 60, std::span(magnitudes).first(m));
+    const std::uint32_t word = words[first / m];
+    if (m == 2) {
+      const Mvue12 drawn = mvue_1_2(std::span(magnitudes).first<2>(), word, bits);
+      keep(drawn.index, drawn.magnitude, unit);
+    } else {
+      const Mvue24 drawn = mvue_2_4(magnitudes, word, bits);
+      for (std::size_t i = 0; i < 2; ++i) keep(drawn.index[i], drawn.twice_magnitude[i], unit - 1);
+    }
+  }
+}
+
+/// Prunes groups of four by approximate mvue, of two words each; values and mask hold zeros before.
+void prune_approximately(std::span<const float> x, std::span<const std::uint32_t> words, float* values,
+                         std::uint8_t* mask) {
+  for (std::size_t first = 0; first < x.size(); first += 4) {
+    std::array<double, 4> a;
+    for (std::size_t i = 0; i < 4; ++i) a[i] = std::abs(static_cast<double>(x[first + i]));
+    const double u = (words[first / 2] + 0.5) * 0x1p-32, v = (words[first / 2 + 1] + 0.5) * 0x1p-32;
+    const ApproximateMvue24 drawn = approximate_mvue_2_4(a, {u, v});
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::size_t at = first + static_cast<std::size_t>(drawn.index[i]);
+      const auto value = static_cast<float>(drawn.magnitude[i]);
+      mask[at] = 1;
+      values[at] = std::signbit(x[at]) ? -value : value;
+    }
+  }
 }
 
 /// Groups of `unit` elements each, of which a nibble keeps two: halves of elements with 1:2, elements, pairs.
@@ -97,26 +152,32 @@ std::vector<std::uint8_t> transposable_mask(std::span<const float> x, std::size_
                                             const NmPattern& pattern, TransposableMask method) {
   if (!pattern.transposable)
     throw Error("transposable mask of " + pattern.name() + "; expected a transposable pattern such as 4:8-T");
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   if (method == TransposableMask::enumerate && (pattern.n != 2 || pattern.m != 4))
     throw Error("transposable masks of " + pattern.name() + " are too many to enumerate; expected 2:4-T, which has 90");
   const auto m = static_cast<std::size_t>(pattern.m);
   std::vector<std::uint8_t> mask(x.size());
+  detail::Pace pace;
+  if (method == TransposableMask::enumerate) {
+    constexpr std::size_t batch = 1024;  // blocks
+    for (std::size_t row = 0; row < rows; row += 4) {
+      for (std::size_t col = 0; col < cols; col += 4 * batch) {
+        const std::size_t blocks = std::min(batch, (cols - col) / 4), at = row * cols + col;
+        pace(16 * blocks);
+        detail::block_kernels().transposable_2_4(x.data() + at, cols, blocks, 57, mask.data() + at);
+      }
+    }
+    return mask;
+  }
   std::vector<float> block(m * m);
   std::vector<std::uint64_t> magnitudes(m * m);
-  detail::Pace pace;
   for (std::size_t row = 0; row < rows; row += m) {
     for (std::size_t col = 0; col < cols; col += m) {
       pace(m * m);
       for (std::size_t i = 0; i < m * m; ++i) block[i] = x[(row + i / m) * cols + col + i % m];
       align(block, 57, magnitudes);
-      if (method == TransposableMask::enumerate) {
-        const unsigned kept = transposable_mask_2_4(magnitudes);
-        for (std::size_t i = 0; i < 16; ++i) mask[(row + i / 4) * cols + col + i % 4] = kept >> i & 1;
-      } else {
-        const std::vector<std::uint8_t> kept = transposable_mask_greedy(magnitudes, pattern.n, pattern.m);
-        for (std::size_t i = 0; i < m * m; ++i) mask[(row + i / m) * cols + col + i % m] = kept[i];
-      }
+      const std::vector<std::uint8_t> kept = transposable_mask_greedy(magnitudes, pattern.n, pattern.m);
+      for (std::size_t i = 0; i < m * m; ++i) mask[(row + i / m) * cols + col + i % m] = kept[i];
     }
   }
   return mask;
@@ -128,24 +189,34 @@ std::vector<std::uint8_t> nm_mask(std::span<const float> x, std::size_t rows, st
     return transposable_mask(
         x, rows, cols, pattern,
         pattern.n == 2 && pattern.m == 4 ? TransposableMask::enumerate : TransposableMask::approximate);
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   const auto m = static_cast<std::size_t>(pattern.m);
   std::vector<std::uint8_t> mask(x.size());
-  const std::size_t unit = pattern.pairs ? 2 : 1;
-  std::vector<std::uint64_t> sums(m / unit);
-  std::vector<std::uint64_t> magnitudes(m);
   detail::Pace pace;
-  for (std::size_t first = 0; first < x.size(); first += m) {
-    pace(m);
-    if (pattern.pairs) {
-      align(x.subspan(first, m), 57, magnitudes);
-    } else {  // the codes have the numbers' order
-      for (std::size_t i = 0; i < m; ++i) magnitudes[i] = std::bit_cast<std::uint32_t>(x[first + i]) & 0x7FFFFFFF;
+  if (!pattern.pairs) {  // the codes have the numbers' order
+    constexpr std::size_t batch = 1024;
+    for (std::size_t first = 0; first < x.size(); first += batch * m) {
+      const std::size_t groups = std::min(batch, (x.size() - first) / m);
+      pace(groups * m);
+      detail::block_kernels().largest(x.data() + first, groups, pattern.n, pattern.m, mask.data() + first);
     }
-    std::fill(sums.begin(), sums.end(), 0);
-    for (std::size_t i = 0; i < m; ++i) sums[i / unit] += magnitudes[i];
-    const std::uint64_t kept = greedy_mask(sums, pattern.n / static_cast<int>(unit));
-    for (std::size_t i = 0; i < m; ++i) mask[first + i] = kept >> (i / unit) & 1;
+    return mask;
+  }
+  std::array<std::uint64_t, 8> magnitudes{};
+  for (std::size_t first = 0; first < x.size(); first += 8) {
+    pace(8);
+    align(x.subspan(first, 8), 57, magnitudes);
+    std::array<std::uint64_t, 4> sums{};
+    for (std::size_t i = 0; i < 8; ++i) sums[i / 2] += magnitudes[i];
+    std::array<int, 4> before{};
+    for (std::size_t i = 0; i < 4; ++i) {
+      for (std::size_t j = i + 1; j < 4; ++j) {
+        const int later = sums[j] > sums[i] ? 1 : 0;
+        before[i] += later;
+        before[j] += 1 - later;
+      }
+    }
+    for (std::size_t i = 0; i < 8; ++i) mask[first + i] = before[i / 2] < 2;
   }
   return mask;
 }
@@ -157,12 +228,12 @@ PrunedMatrix prune(std::span<const float> x, std::size_t rows, std::size_t cols,
   PrunedMatrix result;
   if (options.method == Pruning::greedy) {
     result.mask = nm_mask(x, rows, cols, pattern);
-    result.values.assign(x.begin(), x.end());
+    result.values.resize(x.size());
     for (std::size_t i = 0; i < x.size(); ++i)
-      if (result.mask[i] == 0) result.values[i] = 0;
+      result.values[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x[i]) & -std::uint32_t{result.mask[i]});
     return result;
   }
-  check(x, rows, cols, pattern);
+  detail::check_prunable(x, rows, cols, pattern);
   const bool of_two = pattern.n == 1 && pattern.m == 2, of_four = pattern.n == 2 && pattern.m == 4;
   const bool exact = options.method == Pruning::mvue;
   if (pattern.transposable || !(of_four || (of_two && exact)))
@@ -172,35 +243,23 @@ PrunedMatrix prune(std::span<const float> x, std::size_t rows, std::size_t cols,
   result.mask.resize(x.size());
   const auto m = static_cast<std::size_t>(pattern.m);
   PhiloxStream random(options.seed, exact ? options.random_bits : 32);
-  std::array<std::uint64_t, 4> magnitudes{};
+  constexpr std::size_t batch = 1024;  // groups
+  std::array<std::uint32_t, 2 * batch> words;
   detail::Pace pace;
-  for (std::size_t first = 0; first < x.size(); first += m) {
-    pace(m);
-    const auto keep = [&](int index, float value) {
-      result.mask[first + static_cast<std::size_t>(index)] = 1;
-      result.values[first + static_cast<std::size_t>(index)] = value;
-    };
-    const auto negative = [&](int index) { return std::signbit(x[first + static_cast<std::size_t>(index)]); };
+  for (std::size_t first = 0; first < x.size(); first += batch * m) {
+    const std::size_t groups = std::min(batch, (x.size() - first) / m);
+    pace(groups * m);
+    random.draw(std::span(words).first(exact ? groups : 2 * groups));
+    const std::span<const float> in = x.subspan(first, groups * m);
+    float* const values = result.values.data() + first;
+    std::uint8_t* const mask = result.mask.data() + first;
     if (!exact) {
-      std::array<double, 4> a;
-      for (std::size_t i = 0; i < 4; ++i) a[i] = std::abs(static_cast<double>(x[first + i]));
-      const double u = (random.draw() + 0.5) * 0x1p-32, v = (random.draw() + 0.5) * 0x1p-32;
-      const ApproximateMvue24 drawn = approximate_mvue_2_4(a, {u, v});
-      for (std::size_t i = 0; i < 2; ++i) {
-        const auto value = static_cast<float>(drawn.magnitude[i]);
-        keep(drawn.index[i], negative(drawn.index[i]) ? -value : value);
-      }
-      continue;
-    }
-    const int unit = align(x.subspan(first, m), 60, std::span(magnitudes).first(m));
-    const std::uint32_t word = random.draw();
-    if (of_two) {
-      const Mvue12 drawn = mvue_1_2(std::span(magnitudes).first<2>(), word, options.random_bits);
-      keep(drawn.index, rounded(negative(drawn.index), drawn.magnitude, unit));
+      prune_approximately(in, words, values, mask);
     } else {
-      const Mvue24 drawn = mvue_2_4(magnitudes, word, options.random_bits);
-      for (std::size_t i = 0; i < 2; ++i)
-        keep(drawn.index[i], rounded(negative(drawn.index[i]), drawn.twice_magnitude[i], unit - 1));
+      const detail::BlockKernels& kernels = detail::block_kernels();
+      const auto kernel = of_two ? kernels.mvue_1_2 : kernels.mvue_2_4;
+      if (!kernel(in.data(), groups, words.data(), options.random_bits, values, mask))
+        prune_by_mvue(in, m, words, options.random_bits, values, mask);
     }
   }
   return result;

@@ -13,6 +13,26 @@
 
 namespace narrowgauge {
 
+namespace {
+
+/// out[i] = the masked lane number `skip + i` of lanes of Bits bits.
+template <std::size_t Bits>
+void take_fields(const std::uint32_t* words, std::size_t skip, std::uint32_t mask, std::span<std::uint32_t> out) {
+  constexpr std::size_t lanes = 32 / Bits;
+  const auto one = [&](std::size_t i) { return words[(skip + i) / lanes] >> (skip + i) % lanes * Bits & mask; };
+  std::size_t i = 0;
+  for (; (skip + i) % lanes != 0 && i < out.size(); ++i) out[i] = one(i);
+  words += (skip + i) / lanes;
+  const std::size_t whole = (out.size() - i) / lanes;
+  std::uint32_t* const first = out.data() + i;
+  for (std::size_t w = 0; w < whole; ++w)
+    for (std::size_t l = 0; l < lanes; ++l) first[lanes * w + l] = words[w] >> l * Bits & mask;
+  for (i = lanes * whole; i < out.size() - static_cast<std::size_t>(first - out.data()); ++i)
+    first[i] = words[i / lanes] >> i % lanes * Bits & mask;
+}
+
+}  // namespace
+
 void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<std::uint32_t> out) {
   const std::uint64_t lane = random_lane_bits(bits), lanes = 128 / lane;
   const std::uint32_t mask = ~std::uint32_t{0} >> (32 - bits);
@@ -23,9 +43,16 @@ void random_fields(std::uint64_t seed, std::uint64_t first, int bits, std::span<
   for (std::size_t at = 0; at < out.size(); block += batch, skip = 0) {
     const std::size_t count = std::min<std::size_t>(batch * lanes - skip, out.size() - at);
     detail::kernels().philox(seed, block, (skip + count + lanes - 1) / lanes, words.data());
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t bit = (skip + i) * lane;
-      out[at + i] = words[bit / 32] >> bit % 32 & mask;
+    const std::span<std::uint32_t> fields = out.subspan(at, count);
+    switch (lane) {
+      case 8:
+        take_fields<8>(words.data(), skip, mask, fields);
+        break;
+      case 16:
+        take_fields<16>(words.data(), skip, mask, fields);
+        break;
+      default:
+        take_fields<32>(words.data(), skip, mask, fields);
     }
     at += count;
     pace(count);

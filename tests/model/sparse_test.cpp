@@ -20,6 +20,7 @@
 #include "narrowgauge/sparse/nm_mask.hpp"
 #include "narrowgauge/sparse/prune.hpp"
 #include "narrowgauge/sparse/sparse_product.hpp"
+#include "narrowgauge/sparse/transposable_exact.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
@@ -258,6 +259,48 @@ TEST(TransposableMask, ExactIsTheBestAndGreedyAtLeastHalf) {
     }
     ASSERT_GE(2 * sum([&](std::size_t i) { return greedy[i] != 0; }), of_mask(best));
   }
+}
+
+TEST(TransposableMask, FlowsHaveTheLargestSum) {
+  std::mt19937 generator(5);
+  for (const char* const name : {"2:4-T", "1:3-T", "2:3-T", "3:3-T"}) {
+    const NmPattern pattern = NmPattern::of(name);
+    const auto m = static_cast<std::size_t>(pattern.m);
+    for (int trial = 0; trial < 300; ++trial) {
+      std::vector<float> x(m * m);
+      const unsigned values = trial == 0 ? 1 : trial % 2 == 0 ? 1000 : 4;
+      for (float& element : x)
+        element = static_cast<float>(generator() % values) * (generator() % 2 == 0 ? 1.0F : -1.0F);
+      const auto sum = [&](auto kept) {
+        float total = 0;
+        for (std::size_t i = 0; i < m * m; ++i) total += kept(i) ? std::abs(x[i]) : 0;
+        return total;
+      };
+      const auto fits = [&](auto kept) {
+        for (std::size_t i = 0; i < m; ++i) {
+          int row = 0, column = 0;
+          for (std::size_t j = 0; j < m; ++j) row += kept(m * i + j), column += kept(m * j + i);
+          if (row != pattern.n || column != pattern.n) return false;
+        }
+        return true;
+      };
+      const std::vector<std::uint8_t> mask = transposable_mask_exact(x, m, m, pattern);
+      const auto in_mask = [&](std::size_t i) { return mask[i] != 0; };
+      ASSERT_TRUE(fits(in_mask));
+      float best = 0;
+      if (m == 4) {
+        for (const unsigned bits : transposable_masks_2_4())
+          best = std::max(best, sum([&](std::size_t i) { return (bits >> i & 1) != 0; }));
+      } else {
+        for (unsigned bits = 0; bits < 1U << 9; ++bits) {
+          const auto in_bits = [&](std::size_t i) { return (bits >> i & 1) != 0; };
+          if (fits(in_bits)) best = std::max(best, sum(in_bits));
+        }
+      }
+      ASSERT_EQ(sum(in_mask), best) << name;
+    }
+  }
+  EXPECT_THROW(static_cast<void>(transposable_mask_exact(std::vector<float>(16), 4, 4, NmPattern::of("2:4"))), Error);
 }
 
 TEST(NmPattern, Names) {

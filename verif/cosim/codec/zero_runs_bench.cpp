@@ -33,6 +33,14 @@ class ZeroRunsBench {
         full_speed();
       }
     }
+    // Runs that end a tile in two pieces, of which only the second is the last byte.
+    load(zero_run_sizes);
+    for (std::size_t i = 1; i < zero_run_sizes; ++i) {
+      for (std::size_t j = 0; j < i; ++j) {
+        queue(std::vector<std::uint8_t>((std::size_t{1} << i) + (std::size_t{1} << j), 0));
+        full_speed();
+      }
+    }
     // At full speed, tiles behind each other.
     for (int i = 0; i < 10; ++i) {
       load(bench_.rng().below(zero_run_sizes + 1));

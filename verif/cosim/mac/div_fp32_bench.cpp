@@ -38,14 +38,23 @@ class DivFp32Bench : SerialBench<DivFp32Bench, Vdut, systemc::DivFp32Core<satura
       offer({number(static_cast<std::uint32_t>(e) & 0xFF, mantissa()),
              number(static_cast<std::uint32_t>(e >> 8), mantissa())});
     }
-    // Subnormal quotients that are cut off at a tie, and at a tie and one bit.
+    // Subnormal quotients that are cut off at a tie, to an even and to an odd one, and at a tie and one bit.
     for (std::uint32_t cut = 1; cut < 25; ++cut) {
       const std::uint32_t tie = 0x800000 | 1U << (cut - 1) | 1U << std::min(cut, 23U);
+      offer({number(74 - cut, tie), number(200, 0)});
+      offer({number(74 - cut, 0x800000 | 1U << (cut - 1)), number(200, 0)});
       for (std::uint32_t bit = 0; bit < cut; ++bit) offer({number(74 - cut, tie | 1U << bit), number(200, 0)});
     }
     // Powers of two at each distance below the least normal number.
     for (std::uint32_t e = 127; e < 255; ++e) offer({0x00800000, number(e, 0)});
     for (std::uint32_t bit = 0; bit < 23; ++bit) offer({1U << bit, number(254, 0)});
+    // Zeros, subnormals, infinities and NaNs that differ in one bit, on either side.
+    for (std::uint32_t bit = 0; bit < 23; ++bit) {
+      for (const std::uint32_t biased : {0U, 255U}) {
+        offer({number(127, 0), number(biased, 1U << bit)});
+        offer({number(biased, 1U << bit), number(127, 0)});
+      }
+    }
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
       for (int n = 0; n < 24; ++n, ++i) offer(random(i % 7));

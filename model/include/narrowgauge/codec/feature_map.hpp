@@ -36,6 +36,7 @@ std::vector<float> dequantize_map(const FeatureMap& map);
 struct CompressOptions {
   std::size_t tile = 4096;  ///< values of a tile, which is read without the others; 64 to largest_tile
   bool zero_runs = true;    ///< where they make the map smaller
+  unsigned threads = 0;     ///< 0: one per core; the file does not depend on it
 };
 
 /// The file. Throws Error for a shape that does not fit the values, an empty one, one of more than most_dimensions or
@@ -63,8 +64,8 @@ CompressedHead read_head(std::span<const std::uint8_t> file);
 /// a wrong checksum, and bits that are no tile of this size.
 std::vector<std::uint8_t> decompress_tile(std::span<const std::uint8_t> file, const CompressedHead& head,
                                           std::size_t t);
-/// The map. Throws Error as the two above do.
-FeatureMap decompress(std::span<const std::uint8_t> file);
+/// The map. `threads`: 0 is one per core. Throws Error as the two above do, of the first tile that has a fault.
+FeatureMap decompress(std::span<const std::uint8_t> file, unsigned threads = 0);
 
 /// CRC-32 as in zlib, PNG and IEEE 802.3.
 std::uint32_t crc32(std::span<const std::uint8_t> bytes);
