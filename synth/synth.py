@@ -41,7 +41,15 @@ from ngtools.status import described
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
-SHARED = ("unit", "top", "parameters", "source_sha256", "netlist", "names", "tools")  # of a record, the same on all targets
+SHARED = (
+    "unit",
+    "top",
+    "parameters",
+    "source_sha256",
+    "netlist",
+    "names",
+    "tools",
+)  # of a record, the same on all targets
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -385,7 +393,9 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--pnr", action="store_true", help="place and route where the target can")
     parser.add_argument("--json", action="store_true", help="machine-readable result on stdout")
     parser.add_argument("--record", nargs="*", help="redo the counts of all records, or of these")
-    parser.add_argument("--rekey", action="store_true", help="take over changed text that comes to the recorded netlist")
+    parser.add_argument(
+        "--rekey", action="store_true", help="take over changed text that comes to the recorded netlist"
+    )
     parser.add_argument("--route", nargs="*", help="place and route for all records that ask for it, or for these")
     parser.add_argument(
         "--check-route", nargs="+", metavar="RECORD", help="route the first seed of these again and compare"

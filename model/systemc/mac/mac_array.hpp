@@ -56,7 +56,8 @@ struct MacArray : Shell<Core>, Streams {
   }
 
   // The words of a port are its image on little-endian machines.
-  static_assert(std::endian::native == std::endian::little, "MacArray reads ports as images; expected a little-endian machine");
+  static_assert(std::endian::native == std::endian::little,
+                "MacArray reads ports as images; expected a little-endian machine");
   template <class Words>
   static const std::uint8_t* image(const Words& words) {
     return reinterpret_cast<const std::uint8_t*>(words.data());

@@ -52,7 +52,8 @@ struct TileOut {
 /// The tile of the parameters, up to 64 rows and columns. Outputs are functions of the state; step() is a clock edge.
 template <TileParams params>
 class TileCore {
-  static_assert(std::endian::native == std::endian::little, "TileCore reads ports as images; expected a little-endian machine");
+  static_assert(std::endian::native == std::endian::little,
+                "TileCore reads ports as images; expected a little-endian machine");
   static_assert(params.valid(), "TileCore: the parameters are not those of a tile that can be built");
 
  public:
