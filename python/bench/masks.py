@@ -5,7 +5,7 @@
 For random matrices of several distributions, and for the weights named on the command line (.npy, two dimensions; rows and
 columns that fill no block are left out). Times are processor time of one thread.
 
-Needs the package on PYTHONPATH (the build directory's python/) and SciPy. docs/sparsity.md has the table.
+Needs the package on PYTHONPATH (the build directory's python/). docs/sparsity.md has the table.
 """
 
 from __future__ import annotations

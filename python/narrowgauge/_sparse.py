@@ -60,72 +60,23 @@ def sparsity_mask(x: ArrayLike, pattern: str = "2:4") -> NDArray[np.bool_]:
     return _core.prune(values, text("pattern", pattern), method="greedy", seed=0, random_bits=16)[1].view(np.bool_)
 
 
-def _flow_edges(n: int, m: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """The flow of a block as an assignment: left node, right node, and the element whose cost an edge has (m * m: none).
-
-    An element stands on both sides. Assigned to itself it goes; else its right node is taken by one of n copies of its row, and
-    its left node takes one of n copies of its column: it stays, at most once, and rows and columns have n each.
-    """
-    element = np.arange(m * m)
-    copy = m * m + np.arange(n)
-    row, column = (n * index[:, None] + copy for index in np.divmod(element, m))
-    across = np.repeat(element, n)
-    none = np.full_like(element, m * m)
-    left = np.concatenate([element, row.ravel(), across])
-    right = np.concatenate([element, across, column.ravel()])
-    return left, right, np.concatenate([none, across, np.repeat(none, n)])
-
-
-def _exact_masks(blocks: NDArray[np.float32], n: int) -> NDArray[np.bool_]:
-    """Masks of the largest sums of blocks x m x m magnitudes."""
-    try:
-        from scipy.sparse import csr_matrix
-        from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-    except ImportError as error:
-        raise ImportError("exact masks take SciPy: pip install scipy, or pip install 'narrowgauge[scipy]'") from error
-    m = blocks.shape[1]
-    left, right, element = _flow_edges(n, m)
-    nodes = m * m + n * m
-    flat = np.abs(blocks.reshape(len(blocks), -1)).astype(np.float64)
-    # Integers below 2^41: whatever the solver adds up is exact in float64. Costs of zero would be no edges.
-    top = flat.max(axis=1, keepdims=True)
-    flat = np.floor(np.ldexp(flat, 40 - np.frexp(top)[1] + 1))
-    costs = np.concatenate([flat.max(axis=1, keepdims=True) - flat, np.zeros((len(flat), 1))], axis=1) + 1
-    masks = np.empty((len(blocks), m * m), np.bool_)
-    together = max(1, 1536 // nodes)  # a call costs as much as some blocks, and large problems slow the solver down
-    for first in range(0, len(blocks), together):
-        some = costs[first : first + together, element]
-        offset = nodes * np.arange(len(some))[:, None]
-        shape = (nodes * len(some), nodes * len(some))
-        graph = csr_matrix((some.ravel(), ((left + offset).ravel(), (right + offset).ravel())), shape=shape)
-        assigned = min_weight_full_bipartite_matching(graph)[1].reshape(len(some), nodes) - offset
-        masks[first : first + together] = assigned[:, : m * m] != np.arange(m * m)
-    return masks.reshape(blocks.shape)
-
-
 def transposable_mask(x: ArrayLike, pattern: str = "4:8-T", *, method: str = "exact") -> NDArray[np.bool_]:
     """A mask of at most N in every row and every column of each M x M block: x and its transpose are N:M sparse under it.
 
     x: two dimensions, multiples of M. pattern: 'N:M-T'. method:
         'approximate': magnitudes from the largest down, each kept if its row and its column have room: at least half of the
             best sum, rows and columns may have fewer than N (arXiv 2102.08124, as in its published code).
-        'exact': the mask of the largest sum, N in every row and column, by a flow of least cost, which SciPy solves as an
-            assignment. Magnitudes count as multiples of 2^-40 of the power of two below the block's largest, cut toward zero.
-            Which of equal masks is taken is the solver's.
+        'exact': the mask of the largest sum, N in every row and column, by a flow of least cost. Magnitudes
+            count as multiples of 2^-40 of the power of two below the block's largest, cut toward zero. Which of equal masks
+            is taken is not specified.
         'enumerate': 2:4-T alone, the first of its 90 masks with the largest sum, as ng_transposable_2_4 has it.
 
-    Raises Error as prune() does, and for 'enumerate' with another pattern; ImportError for 'exact' without SciPy.
+    Raises Error as prune() does, and for 'enumerate' with another pattern.
     """
     values = _matrix(float32_array(x, "x"), "x")
     name = text("pattern", pattern)
-    exact = one_of("method", method, MASK_METHODS) == "exact"
-    mask = _core.transposable_mask(values, name, method="approximate" if exact else method).view(np.bool_)
-    if not exact:
-        return mask
-    n, m = (int(number) for number in name.removesuffix("-T").split(":"))
-    blocks = values.reshape(values.shape[0] // m, m, values.shape[1] // m, m).swapaxes(1, 2)
-    kept = _exact_masks(blocks.reshape(-1, m, m), n)
-    return np.ascontiguousarray(kept.reshape(blocks.shape).swapaxes(1, 2).reshape(values.shape))
+    by = one_of("method", method, MASK_METHODS)
+    return _core.transposable_mask(values, name, method=by).view(np.bool_)
 
 
 def adaprune(

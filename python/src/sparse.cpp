@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "narrowgauge/sparse/prune.hpp"
+#include "narrowgauge/sparse/transposable_exact.hpp"
 
 namespace narrowgauge::python {
 namespace {
@@ -49,12 +50,12 @@ py::tuple prune_array(const Array<float>& x, std::string_view pattern, std::stri
 py::array transposable_mask_of(const Array<float>& x, std::string_view pattern, std::string_view method) {
   const View<float> view(x);
   const NmPattern wanted = NmPattern::of(pattern);
-  const TransposableMask by = find_name(mask_names, "method", method);
-  std::vector<std::uint8_t> mask;
-  {
-    const Unlocked unlocked;
-    mask = transposable_mask(view.values, view.rows, view.cols, wanted, by);
-  }
+  const bool exact = method == "exact";
+  const TransposableMask by = exact ? TransposableMask::approximate : find_name(mask_names, "method", method);
+  std::vector<std::uint8_t> mask = without_lock([&] {
+    return exact ? transposable_mask_exact(view.values, view.rows, view.cols, wanted)
+                 : transposable_mask(view.values, view.rows, view.cols, wanted, by);
+  });
   return own(std::move(mask), view.rows, view.cols);
 }
 
@@ -104,7 +105,7 @@ void bind_sparse(py::module_& module) {
   module.def("prune", &prune_array, py::arg("x"), py::arg("pattern"), py::kw_only(), py::arg("method"), py::arg("seed"),
              py::arg("random_bits"), "narrowgauge.prune of arrays: values and mask.");
   module.def("transposable_mask", &transposable_mask_of, py::arg("x"), py::arg("pattern"), py::kw_only(),
-             py::arg("method"), "narrowgauge.transposable_mask of arrays, approximate or enumerate.");
+             py::arg("method"), "narrowgauge.transposable_mask of arrays.");
   module.def("pruning_error", &error_of, py::arg("x"), py::arg("pattern"), py::kw_only(), py::arg("method"),
              "narrowgauge.pruning_error of arrays.");
   bind_storage<float>(module, "numbers");

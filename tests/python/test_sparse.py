@@ -4,8 +4,6 @@ solver."""
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -178,7 +176,7 @@ def counts(mask: np.ndarray, m: int) -> np.ndarray:
 
 @pytest.mark.parametrize(("pattern", "m"), [("2:4-T", 4), ("4:8-T", 8), ("1:3-T", 3), ("3:4-T", 4), ("2:2-T", 2)])
 def test_transposable_exact(pattern: str, m: int) -> None:
-    """The assignment against the flow as a linear program, of another solver."""
+    """The flow of least cost against a linear program."""
     n = int(pattern[0])
     x = RNG.integers(-100, 101, (m, 20 * m)).astype(np.float32)
     x[:, :m] = 0
@@ -210,12 +208,6 @@ def test_transposable_approximation(pattern: str, m: int) -> None:
     ratios = np.divide(*(block_sums(np.where(by, np.abs(x), 0), m) for by in (mask, best)))
     assert 0.5 <= ratios.min() <= ratios.mean() <= 1
     assert ratios.mean() > 0.98
-
-
-def test_exact_masks_say_what_they_need(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "scipy.sparse.csgraph", None)
-    with pytest.raises(ImportError, match=r"narrowgauge\[scipy\]"):
-        ng.transposable_mask(np.ones((8, 8), np.float32))
 
 
 def test_adaprune() -> None:
