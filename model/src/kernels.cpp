@@ -22,7 +22,8 @@
 //   dot2     each sum of 32 bits plus two products of elements of 16 bits; exact where the caller keeps it below 2^31;
 //   dot16    each sum of 32 bits plus four products of bytes (without and with sign, below 25 and 13) of 4 vectors
 //   each; narrowed two vectors of sums below 2^15, in lanes of 16 bytes: the first one's elements, then the second
-//   one's; look_up  out[i] = table[codes[i]] of n codes; table[c + 128] is -table[c].
+//   one's; look_up  out[i] = table[codes[i]] of n codes; table[c + 128] is -table[c];
+//   values4  values of codes of 4 bits from the table of their block's scale (kernels.hpp).
 #define NG_VECTOR_BYTES 16
 namespace narrowgauge::detail::baseline {
 #include "vectors.inc"
@@ -47,6 +48,14 @@ inline Shorts narrowed(Ints low, Ints high) {
   for (int i = 0; i < 4; ++i)
     both[i] = static_cast<std::int16_t>(low[i]), both[i + 4] = static_cast<std::int16_t>(high[i]);
   return both;
+}
+
+inline void values4(const std::uint8_t* codes, const std::uint8_t* scales, std::size_t block, std::size_t n,
+                    const float* table, float* out) {
+  for (std::size_t first = 0; first < n; first += block) {
+    const float* const row = table + std::size_t{16} * scales[first / block];
+    for (std::size_t i = first; i < std::min(n, first + block); ++i) out[i] = row[codes[i]];
+  }
 }
 
 inline void look_up(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out) {
@@ -83,6 +92,7 @@ inline Shorts narrowed(Ints low, Ints high) {
 }
 
 using baseline::look_up;
+using baseline::values4;
 #include "kernels.inc"
 }  // namespace narrowgauge::detail::avx2
 #undef NG_VECTOR_BYTES
@@ -123,6 +133,19 @@ inline void look_up(const std::uint8_t* codes, std::size_t n, const std::int16_t
     const __mmask32 negative = _mm512_test_epi16_mask(code, _mm512_set1_epi16(128));
     _mm512_mask_storeu_epi16(out + i, here,
                              _mm512_mask_sub_epi16(magnitude, negative, _mm512_setzero_si512(), magnitude));
+  }
+}
+
+inline void values4(const std::uint8_t* codes, const std::uint8_t* scales, std::size_t block, std::size_t n,
+                    const float* table, float* out) {
+  for (std::size_t first = 0; first < n; first += block) {
+    const __m512 row = _mm512_loadu_ps(table + std::size_t{16} * scales[first / block]);
+    const std::size_t end = std::min(n, first + block);
+    for (std::size_t i = first; i < end; i += 16) {
+      const auto here = static_cast<__mmask16>(end - i < 16 ? (1U << (end - i)) - 1 : 0xFFFFU);
+      const __m512i code = _mm512_maskz_cvtepu8_epi32(here, _mm_maskz_loadu_epi8(here, codes + i));
+      _mm512_mask_storeu_ps(out + i, here, _mm512_maskz_permutexvar_ps(here, code, row));
+    }
   }
 }
 #include "kernels.inc"

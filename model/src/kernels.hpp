@@ -123,6 +123,9 @@ struct Kernels {
                    const std::uint32_t* random, double range, std::size_t n, std::uint8_t* codes);
   /// n Philox blocks from counter `first`, 4 words each.
   void (*philox)(std::uint64_t seed, std::uint64_t first, std::size_t n, std::uint32_t* words);
+  /// out[i] = table[16 * scales[i / block] + codes[i]] for n codes of 4 bits.
+  void (*values4)(const std::uint8_t* codes, const std::uint8_t* scales, std::size_t block, std::size_t n,
+                  const float* table, float* out);
 };
 
 /// The kernels for this machine. The environment variable NARROWGAUGE_ISA (baseline, avx2, avx512, avx512vnni) asks

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 #include "convert.hpp"
 #include "kernels.hpp"
@@ -474,6 +475,14 @@ void write_values(const QuantizedMatrix& q, std::span<T> out, unsigned threads) 
     for (std::size_t row = job * group; row < std::min(q.rows, (job + 1) * group); ++row) {
       const std::uint8_t* const from = q.codes.data() + row * q.k_padded;
       T* const to = out.data() + row * q.k;
+      if constexpr (std::is_same_v<T, float>) {
+        if (tabulated && codes == 16) {
+          constexpr std::uint8_t none = 0;
+          const std::uint8_t* const scales = block_scales ? q.scales.data() + row * q.blocks() : &none;
+          kernels().values4(from, scales, length, q.k, table.data(), to);
+          continue;
+        }
+      }
       for (std::size_t first = 0; first < q.k; first += length) {
         const std::size_t end = std::min(q.k, first + length),
                           code = block_scales ? q.scales[row * q.blocks() + first / length] : 0;
