@@ -168,7 +168,10 @@ def test_a_signal_is_heard_in_the_midst_and_other_threads_run(name: str, ticks: 
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.0003, 0.0003)
         with pytest.raises(Heard):
-            LONG[name]()
+            for _ in range(20):  # beside other work a short call may be over before the third signal
+                heard.clear()
+                seen.clear()
+                LONG[name]()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
