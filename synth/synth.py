@@ -41,15 +41,8 @@ from ngtools.status import described
 
 SYNTH = Path(__file__).resolve().parent
 RECORDS = SYNTH / "records"
-SHARED = (
-    "unit",
-    "top",
-    "parameters",
-    "source_sha256",
-    "netlist",
-    "names",
-    "tools",
-)  # of a record, the same on all targets
+# Of a record, the same on all targets.
+SHARED = ("unit", "top", "parameters", "source_sha256", "netlist", "names", "tools")
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
@@ -494,14 +487,13 @@ def rekey() -> int:
     """Gives each record the hash of today's text where that comes to the recorded netlist; maps nothing."""
     changed = 0
     for name, record in load_records().items():
-        today = ngflow.design_hash(ngflow.sources(record["top"]))
-        if record["source_sha256"] == today:
-            continue
-        if record["netlist"] != elaborated(record["top"], record["parameters"]):
+        if not same_design(record):
             print(f"{name}: another design; run synth/synth.py --record {name}")
             changed += 1
             continue
-        save_record(name, record | {"source_sha256": today})
+        today = ngflow.design_hash(ngflow.sources(record["top"]))
+        if record["source_sha256"] != today:
+            save_record(name, record | {"source_sha256": today})
     return 1 if changed else 0
 
 

@@ -12,7 +12,7 @@ import re
 import resource
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ngtools import systemverilog
@@ -36,18 +36,19 @@ def strip_comments(text: str) -> str:
 
 def design_hash(files: list[Path]) -> str:
     """Of the hardware in these files: comments, layout, checks and names of local signals do not count."""
-    digest = hashlib.sha256()
-    for path in files:
-        digest.update(systemverilog.hardware(path).encode() + b"\n")
-    return digest.hexdigest()
+    return _hash(systemverilog.hardware(path) for path in files)
 
 
 def names_hash(files: list[Path]) -> str:
     """Of what bare_read gives Yosys: names of local signals count, since they move its counts of cells."""
+    return _hash(map(bare, files))[:16]
+
+
+def _hash(texts: Iterable[str]) -> str:
     digest = hashlib.sha256()
-    for path in files:
-        digest.update(bare(path).encode() + b"\n")
-    return digest.hexdigest()[:16]
+    for text in texts:
+        digest.update(text.encode() + b"\n")
+    return digest.hexdigest()
 
 
 def bare(path: Path) -> str:
