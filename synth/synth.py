@@ -15,6 +15,7 @@ examples
   synth/synth.py --rekey                               take over text that elaborates to the recorded designs
   synth/synth.py --route fifo2 --target up5k           place and route of a record, five seeds (make area does all)
   synth/synth.py --check dot_e2m1                      quick: iCE40 counts equal the record, budgets hold
+  synth/synth.py --check-all --drawn 2                 every record is of today's design, in its budget; two are mapped again
   synth/synth.py --check-route fifo2                   the first seed again: to the last digit what the record says
 
 The speed belongs to the longest path between registers, over all clocks, that nextpnr reports with the unit between an input shift
@@ -28,13 +29,14 @@ import argparse
 import fnmatch
 import json
 import os
+import random
 import re
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ngtools import ledger_netlist, ngflow, recorded, route
+from ngtools import ledger, ledger_netlist, ngflow, recorded, route
 from ngtools.ngflow import FlowError
 from ngtools.records import read_units
 from ngtools.status import described
@@ -269,6 +271,33 @@ def differences(record: dict) -> list[str]:
     return found
 
 
+def standing_problems(name: str, entry: dict, record: dict) -> list[str]:
+    """What is wrong with a record before anything is mapped again."""
+    problems = budget_problems(name, entry, record)
+    if record["parameters"] != entry["params"]:
+        problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
+    if not same_design(record):
+        problems.append(f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}")
+    return problems
+
+
+def check_all(drawn: int, of: str) -> int:
+    """All records by what they say, and as many as `drawn`, of those that no everyday test maps, chosen by the hash `of`."""
+    records, known = load_records(), configurations()
+    problems = [f"{name}: no unit has this record; remove it" for name in sorted(set(records) - set(known))]
+    for name, (_, entry) in known.items():
+        if name in records:
+            problems += standing_problems(name, entry, records[name])
+        else:
+            problems.append(f"{name}: synth/records has no such record; run synth/synth.py --record {name}")
+    for problem in problems:
+        print(problem)
+    print(f"{len(known)} records, {len(problems)} problems")
+    dear = sorted(name for name, (_, entry) in known.items() if entry.get("deep") and name in records)
+    chosen = random.Random(of).sample(dear, min(drawn, len(dear)))
+    return max([1 if problems else 0, *map(check, chosen)])
+
+
 def check(name: str) -> int:
     """Fast: only the iCE40 mapping is redone; of a record without one, that of its first target."""
     unit, entry = configurations()[name]
@@ -276,11 +305,7 @@ def check(name: str) -> int:
     if record is None:
         print(f"{name}: synth/records has no such record; run synth/synth.py --record {name}")
         return 1
-    problems = budget_problems(name, entry, record)
-    if record["parameters"] != entry["params"]:
-        problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
-    if not same_design(record):
-        problems.append(f"{name}: the RTL has changed since the record was made")
+    problems = standing_problems(name, entry, record)
     on = "ice40" if "ice40" in record["targets"] else next(iter(record["targets"]))
     target = load_targets()[on]
     with tempfile.TemporaryDirectory() as folder:
@@ -398,6 +423,10 @@ def parse_arguments() -> argparse.Namespace:
         metavar="RECORD",
         help="compare a record with a fresh mapping, to iCE40 where it has that; test budgets",
     )
+    parser.add_argument("--check-all", action="store_true", help="every record against today's text; nothing is mapped")
+    parser.add_argument(
+        "--drawn", type=int, default=0, help="for --check-all: also --check this many, drawn by the commit's hash"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="Yosys runs at once for --record")
     return parser.parse_args()
 
@@ -511,6 +540,8 @@ def main() -> int:
         return 0
     if args.check_route:
         return check_route(args.check_route, chosen_targets(args.target or "all", targets))
+    if args.check_all:
+        return check_all(args.drawn, ledger.commit(ngflow.ROOT))
     if args.check:
         pick(args.check, configurations(), "record")
         return check(args.check)

@@ -76,7 +76,7 @@ module ng_div_fp32 #(
       sign_q     <= 1'b0;
       begun_q    <= 1'b0;
       rest_q     <= '0;
-      divisor_q        <= '0;
+      divisor_q  <= '0;
       quotient_q <= '0;
       exp_q      <= '0;
     end else if (idle_q) begin
@@ -88,7 +88,7 @@ module ng_div_fp32 #(
         sign_q  <= a_i[31] ^ b_i[31];
         begun_q <= 1'b0;
         rest_q  <= {1'b0, a_normal, a_i[22:0]};
-        divisor_q     <= {b_normal, b_i[22:0]};
+        divisor_q <= {b_normal, b_i[22:0]};
         exp_q   <= $signed({2'b0, a_i[30:24], a_i[23] | ~a_normal})
             - $signed({2'b0, b_i[30:24], b_i[23] | ~b_normal});
       end
@@ -123,7 +123,7 @@ module ng_div_fp32 #(
     .inf_i (inf_q),
     .sign_i(sign_q & ~nan_q),
     .exp_i (exp_q),
-    .sig_i (known_q ? 26'b0 : {quotient_q, |rest_q}),
+    .sig_i ({quotient_q, ~known_q & |rest_q}),  // the quotient is zero where it is known
     .rand_i(1'b0),
     .code_o(y_o)
   );

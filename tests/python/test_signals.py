@@ -163,15 +163,18 @@ def test_a_signal_is_heard_in_the_midst_and_other_threads_run(name: str, ticks: 
         if heard[place] >= 3 and seen[place][-1] > seen[place][0]:
             raise Heard
 
+    def call_often() -> None:
+        for _ in range(20):  # beside other work a short call may be over before the third signal
+            heard.clear()
+            seen.clear()
+            LONG[name]()
+
     before = signal.signal(signal.SIGALRM, handler)
     _core.look_every(0)
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.0003, 0.0003)
         with pytest.raises(Heard):
-            for _ in range(20):  # beside other work a short call may be over before the third signal
-                heard.clear()
-                seen.clear()
-                LONG[name]()
+            call_often()
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

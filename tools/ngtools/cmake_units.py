@@ -6,7 +6,6 @@ Run when CMake configures (verif/cmake/NgUnits.cmake); the functions called are 
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -107,18 +106,7 @@ class Writer:
             if item.params.get("Cuts")
         ]
         calls += [
-            call(
-                "ng_add_area",
-                *(["DEEP"] if item.faces["area"].get("deep") else []),
-                NAME=item.name,
-                TOP=unit.top,
-                PARAMS=params(item.params),
-                SOURCES=self.rtl(unit.top),
-                PARAMETERS=json.dumps(
-                    {"params": item.params, "budget": item.faces["area"].get("budget", {})}, sort_keys=True
-                ),
-            )
-            for item in unit.having("area")
+            call("ng_add_area", NAME=item.name) for item in unit.having("area") if not item.faces["area"].get("deep")
         ]
         calls += [
             call(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,12 @@ def hardware(path: Path, defines: tuple[str, ...] = ("SYNTHESIS",), number_local
     comments, layout and elaboration checks. Local signals are numbered in their order, whatever they are called; with
     their names instead, a tool can read it.
     """
-    return "\n".join(Code(parse(path, defines), number_locals=number_locals).tokens())
+    return _hardware(path.read_text(), str(path), defines, number_locals)
+
+
+@functools.cache  # a package is read once for all the designs that it is in
+def _hardware(text: str, name: str, defines: tuple[str, ...], number_locals: bool) -> str:
+    return "\n".join(Code(parse_text(text, name, defines), number_locals=number_locals).tokens())
 
 
 def code(text: str, name: str) -> str:
@@ -159,6 +165,11 @@ def is_check(node: Any) -> bool:
 
 def names_of(path: Path) -> set[str]:
     """Modules that a file instantiates and packages that it refers to."""
+    return set(_names_of(path.read_text(), str(path)))
+
+
+@functools.cache
+def _names_of(text: str, name: str) -> frozenset[str]:
     names: set[str] = set()
 
     def visit(node: Any) -> None:
@@ -169,8 +180,8 @@ def names_of(path: Path) -> set[str]:
             names.add(node.left.getFirstToken().valueText)
 
     for defines in ((), ("FORMAL", "NG_LEMMAS")):  # proofs see more of a file
-        parse(path, defines).root.visit(visit)
-    return names
+        parse_text(text, name, defines).root.visit(visit)
+    return frozenset(names)
 
 
 class Module:

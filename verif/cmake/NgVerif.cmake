@@ -35,8 +35,8 @@
 #   ng_add_comb_paths(NAME n TOP module [PARAMS "K=V;..."])
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
 #
-#   ng_add_area(NAME n TOP module [PARAMS "K=V;..."] SOURCES f.sv... [DEEP] [PARAMETERS text])
-#       ctest synth.area.n: the counts of n in synth/records again, and its budget; DEEP: in `make test-all`.
+#   ng_add_area(NAME n)
+#       ctest synth.area.n: the counts of n in synth/records again, and its budget.
 include_guard(GLOBAL)
 include(NgSanitize)
 include(NgVerilator)
@@ -327,15 +327,7 @@ function(ng_add_comb_paths)
 endfunction()
 
 function(ng_add_area)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "DEEP" "NAME;TOP;PARAMS;PARAMETERS" "SOURCES")
-  set(command ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
-  if(arg_DEEP)
-    ng_deep_parameters(unused top)
-    ng_deep_test(NAME synth.area.${arg_NAME} COMMAND ${command} RTL ${arg_SOURCES} TOPS ${top} PYTHON ${NG_ROOT}synth/synth.py LABELS synth
-                 DATA "${NG_ROOT}synth/records/*.jsonl#${arg_NAME}" ${NG_ROOT}synth/targets/ice40.json
-                 PARAMETERS "${arg_TOP} ${arg_PARAMETERS}")
-  else()
-    add_test(NAME synth.area.${arg_NAME} COMMAND ${command})
-    set_tests_properties(synth.area.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS synth)
-  endif()
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "")
+  add_test(NAME synth.area.${arg_NAME} COMMAND ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
+  set_tests_properties(synth.area.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS synth)
 endfunction()

@@ -44,6 +44,16 @@ class FmaBench {
       }
     }
     for (const std::uint32_t c : single_bits(fp32)) check(0, one, c);
+    // Every product of one bit that is below all results and leaves no more than its sign, beside zeros of both signs
+    // (their absence was found by an injected fault, 2026-11-26).
+    const int least = 1 - ab.bias - ab.man_bits;
+    for (int product = 2 * least; product < std::max(-126, 2 * least + 32); ++product) {
+      const int half = product / 2;
+      for (const std::uint32_t c : {0U, fp32.sign_mask()}) {
+        check(power(half), power(product - half) | ab.sign_mask(), c);
+        check(power(half), power(product - half), c);
+      }
+    }
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) random(i % 13);
     pipe_.drain();
     return bench_.finish();
@@ -102,6 +112,11 @@ class FmaBench {
   /// A power of two, or the sum of two.
   std::uint32_t one_bit(const FormatDesc& f, int biased) {
     return (code(f, biased) & ~mask(f)) | ((1U << below(f.man_bits + 1)) & mask(f));
+  }
+  /// 2^exponent, which the format has.
+  static std::uint32_t power(int exponent) {
+    const int biased = exponent + ab.bias;
+    return biased > 0 ? static_cast<std::uint32_t>(biased) << ab.man_bits : 1U << (ab.man_bits - 1 + biased);
   }
   /// 1 / odd modulo 2^64.
   static std::uint64_t inverse(std::uint64_t odd) {
@@ -218,10 +233,11 @@ class FmaBench {
                      (subtract ? sign ^ fp32.sign_mask() : sign) |
                          static_cast<std::uint32_t>(std::clamp(last + head + 127, 0, 254)) << 23 | c);
       }
-      case 12: {  // subnormal operands of few bits, whose product begins far below its exponent, and what nearly
-                  // cancels it (found 2026-11-22 by an injected fault in the normalization's second stage)
+      case 12: {  // subnormal operands of few bits, or one beside a large number, whose product begins far below its
+                  // exponent, and what nearly cancels it (found 2026-11-22 and 2026-11-26 by injected faults in the
+                  // normalization's stages)
         const std::uint32_t a = 1 + below(1 << (1 + below(std::min(4, ab.man_bits - 1)))),
-                            b = 1 + below(1 << (1 + below(std::min(4, ab.man_bits - 1))));
+                            b = below(2) ? 1 + below(1 << (1 + below(std::min(4, ab.man_bits - 1)))) : code(ab, eb);
         const std::uint32_t sign = below(2) ? ab.sign_mask() : 0;
         return check(a | sign, b, fma_fp32(ab, a, b ^ ab.sign_mask() ^ sign, 0) + below(1 << below(24)));
       }

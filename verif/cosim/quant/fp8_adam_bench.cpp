@@ -40,7 +40,7 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     }
     drain(0, 0);
     for (std::uint64_t i = 0; i < bench_.budget();) {
-      constexpr std::array kinds{0U, 1U, 2U, 3U, 4U, 5U, 5U, 5U, 6U};
+      constexpr std::array kinds{0U, 1U, 2U, 3U, 4U, 5U, 5U, 5U, 6U, 7U};
       kind_ = kinds[below(kinds.size())];
       new_constants();
       for (int n = 0; n < 8; ++n, ++i) offer(element());
@@ -74,6 +74,10 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
     step.v_scale_old = static_cast<float>((4096 + 100'000 * uniform()) / (size_ * size_));
     constants_ = fp8_adam_constants(step);
     if (kind_ == 6) constants_.v_decay = code(std::ldexp(1, -115 - static_cast<int>(below(35))));
+    if (kind_ == 7) {  // any decays, of moments without a gradient (found 2026-11-26 by an injected fault)
+      constants_.m_decay = word();
+      constants_.v_decay = word();
+    }
     if (kind_ == 5) {  // the moments are as good as those of a gradient alone, and their codes next to ties
       gradient_ = code((1 + uniform()) * size_);
       const double g = number(gradient_), m_gain = 1 + uniform(), v_gain = 1 + uniform();
@@ -140,6 +144,9 @@ class Fp8AdamBench : SerialBench<Fp8AdamBench, Vdut, systemc::Fp8AdamCore, Input
       case 6:  // no gradient, and a second moment of one bit that becomes subnormal
         x.gradient &= 0x80000000;
         x.old.v &= 0x7C;
+        break;
+      case 7:
+        x.gradient &= 0x80000000;
         break;
       case 4:
         x = {.gradient = any(),
