@@ -9,7 +9,7 @@ package ng_tile_pkg;
   localparam int CommandCutProducts = 2;  // the products of the counts, and the beats of the sum
 
   // The two masks in RequantizeCuts of ng_tile, which is QuantizeCuts of ng_tile_requantize.
-  localparam int RequantizeBlockCuts = 31;    // Cuts of ng_quantize_nvfp4
+  localparam int RequantizeBlockCuts = 31;    // Cuts of ng_quantize_nvfp4, where it is
   localparam int RequantizeNumberCuts = 96;   // Cuts of ng_quantize_fp8 and of ng_quantize_int4,
   localparam int RequantizeNumberShift = 5;   // from this bit on
 
@@ -79,13 +79,20 @@ package ng_tile_pkg;
     logic        irq;
   } beat_side_t;
 
-  // What goes beside a row of an image while its blocks are quantized.
+  // What is said of an image when it is complete.
   typedef struct packed {
-    logic fp4;          // the row is in NVFP4
-    logic image_last;   // the last row of its image
+    logic [31:0] scale;        // of the tensor, for NVFP4
+    logic        fp4;
+    logic        packet_last;
+    logic        irq;
+  } image_flags_t;
+
+  // What leaves with an image.
+  typedef struct packed {
+    logic fp4;
     logic packet_last;
     logic irq;
-  } block_flags_t;
+  } image_mark_t;
 
   // The activity counters, in the order of their registers, the first one lowest.
   typedef struct packed {

@@ -4,29 +4,30 @@
 // of row 0 lowest, then, with NVFP4 in the set, the block scales, which are zero in the other
 // formats.
 //
-// FP8 by ng_quantize_fp8 and INT4 by ng_quantize_int4, number by number as they come; NVFP4 by
-// ng_quantize_nvfp4, when 16 of a row are there.
-//
 // A tile has Rows rows of Cols BF16 numbers, row after row, Numbers of them a beat. Tiles side by
-// side are put together: their rows wait in memories until Lanes columns have come, or a tile with
+// side are put together: their beats wait in a memory until Lanes columns have come, or a tile with
 // end_i, behind which the columns of the image are zero. So an image takes Lanes / Cols tiles or
-// fewer, and leaves as Words words.
+// fewer, and leaves as words, of which the codes of the first rows leave first.
 //
-//   beat -> codes of FP8, INT4 -> memories, | block -> NVFP4 -> | image: a block a row
-//        -> amax                            | -> image that leaves, a word a cycle
+//   beat -> FP8, INT4: codes -> memory of two images -> NVFP4: codes, scales -> words of the image
+//        -> amax
 //
-// Cuts: the Cuts of ng_quantize_nvfp4 are RequantizeBlockCuts of QuantizeCuts, those of the FP8 and
-// INT4 codes RequantizeNumberCuts (ng_tile_pkg).
+// FP8 by ng_quantize_fp8 and INT4 by ng_quantize_int4, number by number as they come. NVFP4 by
+// ng_quantize_nvfp4_folded, a beat of the memory a cycle; where a beat has 16 numbers or more, by a
+// ng_quantize_nvfp4 for each 16 of them.
 //
-// All but the leaving image stands still while one image waits behind another. An image leaves in
-// Words cycles and one more, which is at most the beats of a whole image unless that is one, so
-// else beats of whole images pass without a stall while ready_i is high. ready_o, valid_o and
-// data_o come from registers only.
+// Cuts: of the FP8 and INT4 codes RequantizeNumberCuts (ng_tile_pkg) of QuantizeCuts. Where
+// ng_quantize_nvfp4 is, RequantizeBlockCuts are its Cuts; the folded quantizer needs none.
+//
+// While one image is collected in one half of the memory, the one before is read from the other, a
+// beat a cycle. So beats of whole images pass without a stall while ready_i is high. An image that
+// ends early takes as long to read as a whole one. ready_o, valid_o and data_o come from registers
+// only.
 //
 // amax_o: largest magnitude of all numbers taken since the reset or clear_amax_i, as a BF16 code
 // without its sign: a NaN is above all. Numbers taken in the cycle of clear_amax_i count.
 //
-// Width argument: no arithmetic but counters of beats in a row, rows, tiles in an image and words.
+// Width argument: no arithmetic but counters of beats in a row, rows and tiles in an image.
 module ng_tile_requantize #(
   parameter int Rows         = 8,
   parameter int Cols         = 8,
@@ -34,7 +35,8 @@ module ng_tile_requantize #(
   // 1 NVFP4 + 2 E4M3 + 4 E5M2 + 8 LUQ, whose operand A is INT4
   parameter int FormatSet    = ng_format_set_pkg::Nvfp4,
   parameter int StreamWidth  = 128,
-  // Cuts of ng_quantize_nvfp4, and 32 times those of ng_quantize_fp8 and ng_quantize_int4
+  // Cuts of ng_quantize_nvfp4 where beats have 16 numbers or more, and 32 times those of
+  // ng_quantize_fp8 and ng_quantize_int4
   parameter int QuantizeCuts = 0,
   localparam int Units = StreamWidth / 32,
   // 1: so that a wrong Cols gets as far as the message
@@ -48,7 +50,8 @@ module ng_tile_requantize #(
   input  logic [Numbers*16-1:0]  data_i,          // BF16, the first column lowest
   // a bit of FormatSet; ignored if that has no other
   input  logic [3:0]             format_i,
-  input  logic [31:0]            tensor_scale_i,  // FP32
+  // FP32: in NVFP4 beside the last beat of an image, else beside each
+  input  logic [31:0]            tensor_scale_i,
   // of all beats of a tile: its image has no columns behind it
   input  logic                   end_i,
   // with the last beat of an image: last_o with its last word
@@ -60,7 +63,7 @@ module ng_tile_requantize #(
   output logic [StreamWidth-1:0] data_o,
   output logic                   last_o,
   output logic                   irq_o,           // irq_i of the image that leaves
-  // beats on their way to the memories, and blocks that have not left
+  // beats on their way to the memory, and images that have not left
   output logic                   busy_o,
   input  logic                   clear_amax_i,    // amax_o begins again
   output logic [14:0]            amax_o
@@ -106,19 +109,15 @@ module ng_tile_requantize #(
   localparam int BitInt4 = $clog2(ng_format_set_pkg::Luq);
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int WaitWidth = HasFp4 ? 16 : ElemWidth;  // of a number in the memories
-  localparam int Segments = Lanes < Numbers ? 1 : Lanes / Numbers;  // beats of a block
+  localparam int Segments = Lanes < Numbers ? 1 : Lanes / Numbers;  // beats of a row of an image
   localparam int Groups = Cols / Numbers;  // beats of a row of a tile
   localparam int Tiles = Segments < Groups ? 1 : Segments / Groups;  // side by side in an image
   localparam int Blocks = HasFp4 ? Lanes / 16 : 0;
   localparam int TileWidth = Tiles > 1 ? $clog2(Tiles) : 1;
   localparam int GroupWidth = Groups > 1 ? $clog2(Groups) : 1;
   localparam int RowWidth = Rows > 1 ? $clog2(Rows) : 1;
-  localparam int Elements = Rows * Lanes * ElemWidth;
-  localparam int Image = Elements + Rows * Blocks * 8;
-  localparam int Words = (Image + StreamWidth - 1) / StreamWidth;
-  localparam int WordWidth = Words > 1 ? $clog2(Words) : 1;
 
-  logic move;  // beats, blocks and the image that is put together
+  logic move;  // beats until they are in the memory
   assign ready_o = move;
 
   // ---- the largest magnitude
@@ -270,7 +269,7 @@ module ng_tile_requantize #(
   assign unused = ^{format_i, tensor_scale_i};
 
   // ---- where the beat belongs
-  logic                  beat, group_end, row_end, image_end;
+  logic                  beat, group_end, row_end, image_end, complete;
   logic [GroupWidth-1:0] group_q;
   logic [RowWidth-1:0]   row_q;
   logic [TileWidth-1:0]  tile_q;
@@ -279,6 +278,7 @@ module ng_tile_requantize #(
   // ng-no-fault: three rows leave values of their counter that never come
   assign row_end = Rows == 1 || row_q == RowWidth'(Rows - 1);
   assign image_end = beat_out.image_end || Tiles == 1 || tile_q == TileWidth'(Tiles - 1);
+  assign complete = beat & group_end & row_end & image_end;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       group_q <= '0;
@@ -291,209 +291,228 @@ module ng_tile_requantize #(
     end
   end
 
-  // ---- rows that wait, and the block
-  logic                         block_valid_q;
-  logic [Numbers*WaitWidth-1:0] beat_q;
-  logic [TileWidth-1:0]         last_tile_q;  // of the block
-  logic [31:0]                  tensor_scale_q;
-  ng_tile_pkg::block_flags_t    block_flags, put_flags;  // of the next block; of what was one
-  localparam int BlockFlagsWidth = $bits(put_flags);
-  logic [BlockFlagsWidth-1:0]   flags_q;
-  logic [Lanes*WaitWidth-1:0]   block;
-  assign block_flags.fp4 = beat_out.fp4;
-  assign block_flags.image_last = row_end;
-  assign block_flags.packet_last = beat_out.packet_last;
-  assign block_flags.irq = beat_out.irq;
+  // ---- two images: one is collected, and one is read or waits to be read
+  localparam int SegmentBits = $clog2(Segments);
+  localparam int ReadBits = (Rows > 1 ? RowWidth : 0) + SegmentBits;  // of a beat in its image
+  localparam int AddrWidth = ReadBits + 1;
+  localparam int PlaceWidth = ReadBits > 0 ? ReadBits : 1;
+  // an address is a half of the memory, a row, and a segment
+  logic                      write_half_q, read_half_q, reading_q, waits_q;
+  logic [PlaceWidth-1:0]     read_q;  // a row, and a segment
+  logic [AddrWidth-1:0]      write_at, read_at;
+  ng_tile_pkg::image_flags_t ended, waiting_q, read_flags_q;
+  logic [TileWidth-1:0]      waiting_tile_q, read_tile_q;  // the image's last one
+  logic                      fetch, read_end, finish;
+  assign write_at = AddrWidth'({write_half_q, {ReadBits{1'b0}}}) | AddrWidth'(row_q) << SegmentBits
+      | AddrWidth'(tile_q) << $clog2(Groups) | AddrWidth'(group_q);
+  assign read_at = AddrWidth'({read_half_q, {ReadBits{1'b0}}}) | AddrWidth'(read_q);
+  // ng-no-fault: three rows leave values of their counter that never come
+  assign read_end = read_q == PlaceWidth'(Rows * Segments - 1);
+  assign finish = fetch & read_end;
+  assign move = ~waits_q;
+  assign ended.fp4 = beat_out.fp4;
+  assign ended.packet_last = beat_out.packet_last;
+  assign ended.irq = beat_out.irq;
+  assign ended.scale = beat_out.scale;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) block_valid_q <= 1'b0;
-    else if (move) block_valid_q <= beat_valid[SingleStages] & group_end & image_end;
+    if (!rst_ni) begin
+      write_half_q <= 1'b0;
+      read_half_q  <= 1'b0;
+      reading_q    <= 1'b0;
+      waits_q      <= 1'b0;
+      read_q       <= '0;
+    end else begin
+      write_half_q <= write_half_q ^ complete;
+      read_half_q  <= read_half_q ^ finish;
+      reading_q    <= complete | waits_q | (reading_q & ~finish);
+      waits_q      <= (complete | waits_q) & reading_q & ~finish;
+      if (fetch) read_q <= read_end ? '0 : read_q + PlaceWidth'(1);
+    end
   end
   always_ff @(posedge clk_i) begin
-    if (beat) begin
-      beat_q         <= number;
-      last_tile_q    <= tile_q;
-      tensor_scale_q <= beat_out.scale;
-      flags_q        <= block_flags;
+    if (complete) begin
+      waiting_q      <= ended;
+      waiting_tile_q <= tile_q;
     end
-  end
-  for (genvar s = 0; s < Segments; s++) begin : gen_segment
-    localparam int Tile = s / Groups;
-    // the beat ends its row of a tile; what is before it has waited
-    logic [Numbers*WaitWidth-1:0] part;
-    if (s < Segments - 1) begin : gen_memory
-      logic [Numbers*WaitWidth-1:0] waited;
-      ng_ram #(
-        .Width(Numbers * WaitWidth),
-        .Depth(Rows > 1 ? Rows : 2)
-      ) u_ram (
-        .clk_i,
-        // ng-no-fault: what the memory takes before its own beat is overwritten before it is read;
-        //   the prover does not know
-        .we_i   (beat && tile_q == TileWidth'(Tile) && group_q == GroupWidth'(s % Groups)),
-        .waddr_i(row_q),
-        .wdata_i(number),
-        .re_i   (beat),
-        .raddr_i(row_q),
-        .rdata_o(waited)
-      );
-      assign part = s % Groups == Groups - 1 && last_tile_q == TileWidth'(Tile) ? beat_q : waited;
-    end else begin : gen_beat
-      assign part = beat_q;
+    if (~reading_q | finish) begin
+      read_flags_q <= waits_q ? waiting_q : ended;
+      read_tile_q  <= waits_q ? waiting_tile_q : tile_q;
     end
-    assign block[s*Numbers*WaitWidth +: Numbers*WaitWidth] = Tile == 0
-        || last_tile_q >= TileWidth'(Tile) ? part : '0;
   end
 
-  // ---- quantize to NVFP4
-  localparam int BlockCuts = HasFp4 ? QuantizeCuts & ng_tile_pkg::RequantizeBlockCuts : 0;
-  localparam int Stages = ng_prim_pkg::cut_count(BlockCuts);
-  localparam int BlockWidth = Lanes * ElemWidth;
-  logic [Stages:0]       valid;  // [0] goes in, the highest comes out
-  logic [(Stages+1)*BlockFlagsWidth-1:0] flags;
-  logic [BlockWidth-1:0] codes;
-  logic [(Blocks > 0 ? Blocks : 1)*8-1:0] scales;
-  logic                  unused_scales;
-  assign unused_scales = ^scales;
-  ng_valid_pipe #(
-    .Depth(Stages)
-  ) u_valid (
+  // ---- the beat that was read
+  localparam int FlagsDepth = Rows * Lanes < 128 ? 16 : 4;  // images in the quantizer and on their way to it
+  logic                         held_q, held_empty_q, held_fp4_q, sent, flags_ready, unused_fp4;
+  logic [31:0]                  held_scale_q;
+  logic [Numbers*WaitWidth-1:0] waited, held;
+  assign fetch = reading_q & (~held_q | sent) & (flags_ready | (|read_q));
+  ng_ram #(
+    .Width(Numbers * WaitWidth),
+    .Depth(1 << AddrWidth)
+  ) u_ram (
+    .clk_i,
+    .we_i   (beat),
+    .waddr_i(write_at),
+    .wdata_i(number),
+    .re_i   (fetch),
+    .raddr_i(read_at),
+    .rdata_o(waited)
+  );
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) held_q <= 1'b0;
+    else held_q <= fetch | (held_q & ~sent);
+  end
+  always_ff @(posedge clk_i) begin
+    if (fetch) begin
+      held_empty_q <= Tiles > 1 && TileWidth'(read_q >> $clog2(Groups)) > read_tile_q;
+      held_fp4_q   <= read_flags_q.fp4;
+      held_scale_q <= read_flags_q.scale;
+    end
+  end
+  assign held = held_empty_q ? '0 : waited;
+
+  // What the images are that have begun to be read: the first of them is the one that leaves.
+  ng_tile_pkg::image_mark_t mark_in, mark;
+  logic                     mark_valid, slot_valid, slot_ready, slot_end, image_busy;
+  logic [$clog2(FlagsDepth+1)-1:0] unused_space;
+  assign mark_in.fp4 = read_flags_q.fp4;
+  assign mark_in.packet_last = read_flags_q.packet_last;
+  assign mark_in.irq = read_flags_q.irq;
+  ng_fifo #(
+    .Width($bits(mark)),
+    .Depth(FlagsDepth)
+  ) u_marks (
     .clk_i,
     .rst_ni,
-    .en_i   (move),
-    .valid_i(block_valid_q),
-    .valid_o(valid)
+    .flush_i(1'b0),
+    .valid_i(fetch & ~(|read_q)),
+    .ready_o(flags_ready),
+    .data_i (mark_in),
+    .valid_o(mark_valid),
+    .ready_i(slot_valid & slot_ready & slot_end),
+    .data_o (mark),
+    .space_o(unused_space)
   );
-  assign flags[BlockFlagsWidth-1:0] = flags_q;
-  for (genvar s = 0; s < Stages; s++) begin : gen_stage
-    ng_cut #(
-      .Width (BlockFlagsWidth),
-      .Enable(1)
-    ) u_flags (
+
+  // ---- quantize to NVFP4
+  localparam int Together = Numbers < 16 ? 1 : Numbers / 16;  // blocks of a beat
+  logic                        fp4_ready, fp4_valid, fp4_end;
+  logic [Numbers*4-1:0]        nvfp4;
+  logic [Together*8-1:0]       scales;
+  if (!HasFp4) begin : gen_no_nvfp4
+    logic unused_scale;
+    assign unused_scale = ^{held_scale_q, fp4_ready, fp4_valid, fp4_end, nvfp4, scales};
+    assign fp4_ready = 1'b0;
+    assign fp4_valid = 1'b0;
+    assign fp4_end = 1'b0;
+    assign nvfp4 = '0;
+    assign scales = '0;
+  end else if (Numbers < 16) begin : gen_folded
+    ng_quantize_nvfp4_folded #(
+      .Lanes   (Numbers),
+      .RandBits(1)
+    ) u_quantize (
       .clk_i,
-      .en_i (move),
-      .d_i  (flags[s*BlockFlagsWidth +: BlockFlagsWidth]),
-      .q_o  (flags[(s+1)*BlockFlagsWidth +: BlockFlagsWidth])
+      .rst_ni,
+      .valid_i       (held_q & held_fp4_q),
+      .ready_o       (fp4_ready),
+      .a_i           (held),
+      .rand_i        ({Numbers{1'b0}}),
+      .tensor_scale_i(held_scale_q),
+      .stochastic_i  (1'b0),
+      .valid_o       (fp4_valid),
+      .ready_i       (slot_ready),
+      .codes_o       (nvfp4),
+      .scale_o       (scales),
+      .last_o        (fp4_end)
     );
-  end
-  if (HasFp4) begin : gen_nvfp4
-    logic [Lanes*4-1:0] nvfp4;
-    for (genvar b = 0; b < Blocks; b++) begin : gen_block
+  end else begin : gen_blocks
+    localparam int BlockCuts = QuantizeCuts & ng_tile_pkg::RequantizeBlockCuts;
+    localparam int Stages = ng_prim_pkg::cut_count(BlockCuts);
+    logic [Stages:0] valid;  // [0] goes in, the highest comes out
+    logic            unused_valid;
+    assign unused_valid = ^valid;
+    assign fp4_valid = valid[Stages];
+    assign fp4_ready = ~fp4_valid | slot_ready;
+    assign fp4_end = 1'b1;
+    ng_valid_pipe #(
+      .Depth(Stages)
+    ) u_valid (
+      .clk_i,
+      .rst_ni,
+      .en_i   (fp4_ready),
+      .valid_i(held_q & held_fp4_q),
+      .valid_o(valid)
+    );
+    for (genvar b = 0; b < Together; b++) begin : gen_block
       ng_quantize_nvfp4 #(
         .TinyScales(1'b0),
         .Cuts      (BlockCuts)
       ) u_quantize (
         .clk_i,
-        .en_i          (move),
-        .a_i           (block[b*256 +: 256]),
-        .tensor_scale_i(tensor_scale_q),
+        .en_i          (fp4_ready),
+        .a_i           (held[b*256 +: 256]),
+        .tensor_scale_i(held_scale_q),
         .codes_o       (nvfp4[b*64 +: 64]),
         .scale_o       (scales[b*8 +: 8])
       );
     end
-    if (HasSingle) begin : gen_either
-      logic [(Stages+1)*BlockWidth-1:0] along;
-      for (genvar i = 0; i < Lanes; i++) begin : gen_lane
-        assign along[i*ElemWidth +: ElemWidth] = block[i*16 +: ElemWidth];
-        assign codes[i*ElemWidth +: ElemWidth] =
-            put_flags.fp4 ? ElemWidth'(nvfp4[i*4 +: 4])
-                : along[Stages*BlockWidth+i*ElemWidth +: ElemWidth];
-      end
-      for (genvar s = 0; s < Stages; s++) begin : gen_along
-        ng_cut #(
-          .Width (BlockWidth),
-          .Enable(1)
-        ) u_along (
-          .clk_i,
-          .en_i (move),
-          .d_i  (along[s*BlockWidth +: BlockWidth]),
-          .q_o  (along[(s+1)*BlockWidth +: BlockWidth])
-        );
-      end
-    end else begin : gen_always
-      assign codes = nvfp4;
-    end
-  end else begin : gen_no_nvfp4
-    logic unused_scale;
-    assign unused_scale = ^{tensor_scale_q, put_flags.fp4};
-    assign codes = block;
-    assign scales = '0;
   end
 
-  // ---- the image that is put together
-  logic                put;
-  logic [RowWidth-1:0] put_row_q;
-  logic                full_q, full_last_q, full_irq_q, leave;
-  logic [Words*StreamWidth-1:0] image;
-  assign put = valid[Stages] & move;
-  assign put_flags = flags[Stages*BlockFlagsWidth +: BlockFlagsWidth];
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      put_row_q <= '0;
-      full_q    <= 1'b0;
-    end else begin
-      if (put) put_row_q <= put_flags.image_last ? '0 : put_row_q + 1'b1;
-      full_q <= (put & put_flags.image_last) | (full_q & ~leave);
+  // ---- the image: codes of other formats pass the quantizer when nothing is in it that came before
+  logic [Numbers*ElemWidth-1:0] slot;
+  logic                         direct, leaves_fp4, block_end;
+  assign leaves_fp4 = HasFp4 && (!HasSingle || mark.fp4);
+  assign direct = held_q & ~held_fp4_q & mark_valid & ~leaves_fp4;
+  assign sent = held_q & (held_fp4_q ? fp4_ready : direct & slot_ready);
+  assign slot_valid = leaves_fp4 ? fp4_valid : direct;
+  for (genvar n = 0; n < Numbers; n++) begin : gen_slot
+    assign slot[n*ElemWidth +: ElemWidth] = leaves_fp4 ? ElemWidth'(nvfp4[n*4 +: 4])
+        : held[n*WaitWidth +: ElemWidth];
+  end
+  logic [Together*8-1:0] slot_scales;
+  assign slot_scales = leaves_fp4 ? scales : '0;
+  // The scales of other formats than NVFP4 are zero: they come with the end of a block, too.
+  if (HasFp4 && HasSingle && Numbers < 16) begin : gen_block_end
+    logic [$clog2(16/Numbers)-1:0] beat_q;  // of a block
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) beat_q <= '0;
+      else if (slot_valid & slot_ready) beat_q <= beat_q + 1'b1;
     end
+    assign block_end = &beat_q;
+    assign unused_fp4 = fp4_end;
+  end else begin : gen_fp4_end
+    assign block_end = HasFp4 && fp4_end;
+    assign unused_fp4 = 1'b0;
   end
-  always_ff @(posedge clk_i) begin
-    if (put & put_flags.image_last) begin
-      full_last_q <= put_flags.packet_last;
-      full_irq_q  <= put_flags.irq;
-    end
-  end
-  if (Words * StreamWidth > Image) begin : gen_padding
-    assign image[Words*StreamWidth-1:Image] = '0;
-  end
-  for (genvar r = 0; r < Rows; r++) begin : gen_row
-    logic                  put_row;
-    logic [BlockWidth-1:0] codes_q;
-    // ng-no-fault: three rows leave values of their counter that never come
-    assign put_row = put && (Rows == 1 || put_row_q == RowWidth'(r));
-    always_ff @(posedge clk_i) if (put_row) codes_q <= codes;
-    assign image[r*BlockWidth +: BlockWidth] = codes_q;
-    for (genvar b = 0; b < Blocks; b++) begin : gen_scale
-      logic [6:0] scale_q;  // UE4M3 has no sign
-      always_ff @(posedge clk_i) if (put_row) scale_q <= scales[b*8 +: 7] & {7{put_flags.fp4}};
-      assign image[Elements+(r*Blocks+b)*8 +: 8] = {1'b0, scale_q};
-    end
-  end
-
-  // ---- the image that leaves
-  logic [Words*StreamWidth-1:0] leaving_q;
-  logic [WordWidth-1:0]         word_q;
-  logic                         word_last, taken, leaving_last_q, leaving_irq_q;
-  // ng-no-fault: thirteen words leave values of their counter that never come
-  assign word_last = Words == 1 || word_q == WordWidth'(Words - 1);
-  assign taken = valid_o & ready_i;
-  assign leave = full_q & ~valid_o;
-  assign move = ~(full_q & valid_o);
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      valid_o <= 1'b0;
-      word_q  <= '0;
-    end else begin
-      valid_o <= leave | (valid_o & ~(taken & word_last));
-      // ng-no-fault: only the number of words shows, so any walk of thirteen states serves: with
-      //   bit 3 of the sum inverted where bit 0 is one, 0 1 10 11 4 5 14 15 8 9 2 3 12 is as good
-      if (taken) word_q <= word_last ? '0 : word_q + 1'b1;
-    end
-  end
-  always_ff @(posedge clk_i) begin
-    if (leave) begin
-      leaving_q      <= image;
-      leaving_last_q <= full_last_q;
-      leaving_irq_q  <= full_irq_q;
-    end else if (taken) begin
-      leaving_q <= leaving_q >> StreamWidth;
-    end
-  end
-  assign data_o = leaving_q[StreamWidth-1:0];
-  assign last_o = leaving_last_q & word_last;
-  assign irq_o = leaving_irq_q;
+  ng_tile_image #(
+    .SlotWidth  (Numbers * ElemWidth),
+    .Slots      (Rows * Segments),
+    .ScaleWidth (Together * 8),
+    .Scales     (Rows * Blocks * 8),
+    .StreamWidth(StreamWidth)
+  ) u_image (
+    .clk_i,
+    .rst_ni,
+    .valid_i (slot_valid),
+    .ready_o (slot_ready),
+    .slot_i  (slot),
+    .scaled_i(block_end),
+    .scale_i (slot_scales),
+    .last_i  (mark.packet_last),
+    .irq_i   (mark.irq),
+    .end_o   (slot_end),
+    .valid_o,
+    .ready_i,
+    .data_o,
+    .last_o,
+    .irq_o,
+    .busy_o  (image_busy)
+  );
   if (SingleStages == 0) begin : gen_busy
-    assign busy_o = (|valid) | full_q | valid_o;
+    assign busy_o = reading_q | mark_valid | image_busy;
   end else begin : gen_busy_stages
-    assign busy_o = (|beat_valid[SingleStages:1]) | (|valid) | full_q | valid_o;
+    assign busy_o = (|beat_valid[SingleStages:1]) | reading_q | mark_valid | image_busy;
   end
 
 endmodule

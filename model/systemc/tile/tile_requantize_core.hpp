@@ -7,12 +7,16 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
+#include <type_traits>
 
 #include "narrowgauge/quant/quantize_nvfp4.hpp"
 #include "narrowgauge/quant/requantize.hpp"
 #include "systemc/pipe_core.hpp"
+#include "systemc/quant/quantize_nvfp4_folded_core.hpp"
+#include "systemc/tile/tile_image_core.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -24,48 +28,63 @@ class TileRequantizeCore {
 
  public:
   static constexpr std::size_t units = stream_width / 32, numbers = std::min<std::size_t>(units, cols);
+  using Numbers = std::array<std::uint16_t, numbers>;
   using Word = std::array<std::uint32_t, units>;  ///< of the stream
   struct Beat {
-    std::array<std::uint16_t, numbers> data{};  ///< BF16
-    std::uint8_t format = 0;                    ///< a set of one; does not matter where format_set is one
-    std::uint32_t tensor_scale = 0;             ///< FP32 code
+    Numbers data{};                  ///< BF16
+    std::uint8_t format = 0;         ///< a set of one; does not matter where format_set is one
+    std::uint32_t tensor_scale = 0;  ///< FP32 code
     bool end = false, last = false, irq = false;
   };
 
-  void reset() {
-    group_ = row_ = tile_ = 0;
-    amax_ = 0;
-    singles_.reset();
-    block_.reset();
-    quantized_.reset();
-    put_row_ = 0;
-    full_ = valid_ = false;
-    word_ = 0;
-  }
+  void reset() { *this = {}; }
 
-  bool ready() const { return !(full_ && valid_); }
-  bool valid() const { return valid_; }
-  const Word& data() const { return leaving_[word_]; }
-  bool last() const { return leaving_last_ && word_ == words - 1; }
-  bool irq() const { return leaving_irq_; }
-  bool busy() const { return singles_.busy() || block_.has_value() || quantized_.busy() || full_ || valid_; }
+  bool ready() const { return !waits_; }
+  bool valid() const { return image_.valid(); }
+  const Word& data() const { return image_.data(); }
+  bool last() const { return image_.last(); }
+  bool irq() const { return image_.irq(); }
+  bool busy() const { return singles_.busy() || reading_ || !marks_.empty() || image_.busy(); }
   std::uint16_t amax() const { return amax_; }
 
   /// `beat`: nullptr if valid_i is low. `ready`: ready_i.
   void step(const Beat* beat, bool ready, bool clear_amax) {
-    const bool leave = full_ && !valid_, move = this->ready(), taken = valid_ && ready;
-    if (taken) word_ = word_ == words - 1 ? 0 : word_ + 1;
-    if (leave) {
-      leaving_ = image_;
-      leaving_last_ = full_last_;
-      leaving_irq_ = full_irq_;
+    const bool move = this->ready(), slot_ready = image_.ready();
+    const bool leaves_fp4 = !marks_.empty() && marks_.front().fp4;
+    const bool direct = held_ && !held_->fp4 && !marks_.empty() && !leaves_fp4;
+    const bool sent = held_ && (held_->fp4 ? quantizer_.ready(slot_ready) : direct && slot_ready);
+    const bool fetch = reading_ && (!held_ || sent) && (read_ != 0 || marks_.size() < marks_depth);
+    const bool finish = fetch && read_ == beats - 1;
+
+    const Numbers* const to_fp4 = held_ && held_->fp4 ? &held_->data : nullptr;
+    std::optional<Slot> slot;
+    if (slot_ready && leaves_fp4) slot = quantizer_.slot(to_fp4, held_ ? held_->scale : 0);
+    if (slot_ready && direct) slot = codes(held_->data);
+    if (slot) {
+      slot->last = marks_.front().last;
+      slot->irq = marks_.front().irq;
     }
-    valid_ = leave || (valid_ && !(taken && word_ == 0));
-    if (leave) full_ = false;
+    const bool ends = slot && image_.end();
+    image_.step(slot ? &*slot : nullptr, ready);
+    quantizer_.step(to_fp4, held_ ? held_->scale : 0, slot_ready);
+    if (ends) marks_.pop_front();
+
+    if (sent) held_.reset();
+    if (fetch) {
+      if (read_ == 0) marks_.push_back(read_flags_);
+      held_ = Held{memory_[read_half_][read_], read_flags_.fp4, read_flags_.scale};
+      if (read_ % segments / groups > read_flags_.tile) held_->data.fill(0);
+      read_ = finish ? 0 : read_ + 1;
+    }
+    if (finish) {
+      read_half_ = !read_half_;
+      reading_ = waits_;
+      read_flags_ = waiting_;
+      waits_ = false;
+    }
+
     if (clear_amax) amax_ = 0;
     if (!move) return;
-    if (const auto block = quantized_.step(block_)) put(*block);
-    block_.reset();
     if (beat)
       for (const std::uint16_t code : beat->data) amax_ = std::max<std::uint16_t>(amax_, code & 0x7FFF);
     if (const auto coded = singles_.step(beat ? std::optional(code(*beat)) : std::nullopt)) take(*coded);
@@ -73,17 +92,24 @@ class TileRequantizeCore {
 
  private:
   static constexpr std::size_t segments = lanes / numbers, groups = static_cast<std::size_t>(cols) / numbers;
+  static constexpr std::size_t beats = rows * segments;  // of an image
   static constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set);
-  static constexpr std::size_t elements = static_cast<std::size_t>(rows) * lanes * elem_width;  // bits
   static constexpr std::size_t blocks = has_fp4 ? lanes / 16 : 0;
-  static constexpr std::size_t words = (elements + rows * blocks * 8 + stream_width - 1) / stream_width;
   static constexpr int single_stages = has_single ? std::popcount(cuts >> 5) : 0;
-  static constexpr int block_stages = has_fp4 ? std::popcount(cuts & 31) : 0;
+  static constexpr int block_stages = std::popcount(cuts & 31);
+  static constexpr std::size_t marks_depth = rows * lanes < 128 ? 16 : 4;
+  using Image = TileImageCore<numbers * elem_width, beats, rows * blocks * 8, stream_width>;
+  using Slot = typename Image::Slot;
 
-  struct Block {
-    std::array<std::uint8_t, lanes> codes{};
-    std::array<std::uint8_t, blocks> scales{};
-    bool image_last = false, last = false, irq = false;
+  struct Flags {
+    std::uint32_t scale = 0;
+    bool fp4 = false, last = false, irq = false;
+    std::size_t tile = 0;  ///< the image's last one
+  };
+  struct Held {
+    Numbers data;
+    bool fp4;
+    std::uint32_t scale;
   };
 
   /// The format of a beat.
@@ -93,7 +119,7 @@ class TileRequantizeCore {
   }
   static bool is_fp4(const Beat& beat) { return format(beat) == ResultFormat::nvfp4; }
 
-  /// What waits in the memories: numbers of NVFP4, and codes of other formats.
+  /// What waits in the memory: numbers of NVFP4, and codes of other formats.
   static Beat code(Beat beat) {
     if (is_fp4(beat)) return beat;
     for (std::uint16_t& number : beat.data)
@@ -101,65 +127,90 @@ class TileRequantizeCore {
     return beat;
   }
 
-  static Block block_of(const std::array<std::uint16_t, lanes>& numbers_of_block, const Beat& beat) {
-    Block block;
-    if (!is_fp4(beat)) {
-      for (std::size_t i = 0; i < lanes; ++i) block.codes[i] = numbers_of_block[i] & ((1U << elem_width) - 1);
-      return block;
-    }
-    for (std::size_t b = 0; b < blocks; ++b) {
-      const auto quantized = quantize_nvfp4(std::span(numbers_of_block).subspan(b * 16).template first<16>(),
-                                            std::bit_cast<float>(beat.tensor_scale), false);
-      std::ranges::copy(quantized.codes, block.codes.begin() + b * 16);
-      block.scales[b] = quantized.scale;
-    }
-    return block;
+  /// Without scales: those of other formats than NVFP4 are zero.
+  template <class Codes>
+  static Slot codes(const Codes& codes) {
+    Slot slot;
+    for (std::size_t i = 0; i < numbers; ++i)
+      slot.codes[i * elem_width / 32] |= (codes[i] & ((1U << elem_width) - 1)) << i * elem_width % 32;
+    return slot;
   }
 
+  /// Beats of fewer than 16 numbers: ng_quantize_nvfp4_folded.
+  struct Folded {
+    QuantizeNvfp4FoldedCore<numbers, 1> core;
+    bool ready(bool) const { return core.ready(); }
+    std::optional<Slot> slot(const Numbers*, std::uint32_t) const {
+      if (!core.valid()) return std::nullopt;
+      Slot slot = codes(core.codes());
+      if (core.last()) slot.scales[slot.scaled++] = core.scale();
+      return slot;
+    }
+    void step(const Numbers* data, std::uint32_t scale, bool slot_ready) {
+      typename QuantizeNvfp4FoldedCore<numbers, 1>::Beat beat;
+      if (data) beat.x = *data;
+      core.step(data ? &beat : nullptr, std::bit_cast<float>(scale), false, slot_ready);
+    }
+  };
+  /// Beats of whole blocks: ng_quantize_nvfp4 for each.
+  struct Whole {
+    std::array<std::optional<Slot>, block_stages + 1> stages{};  ///< the last one comes out; [0] is not a register
+    bool ready(bool slot_ready) const { return block_stages > 0 ? !stages[block_stages] || slot_ready : slot_ready; }
+    std::optional<Slot> slot(const Numbers* data, std::uint32_t scale) const {
+      return block_stages > 0 ? stages[block_stages] : quantized(data, scale);
+    }
+    void step(const Numbers* data, std::uint32_t scale, bool slot_ready) {
+      if (block_stages == 0 || !ready(slot_ready)) return;
+      stages[0] = quantized(data, scale);
+      for (std::size_t i = block_stages; i > 0; --i) stages[i] = stages[i - 1];
+    }
+    static std::optional<Slot> quantized(const Numbers* data, std::uint32_t scale) {
+      if (!data) return std::nullopt;
+      std::array<std::uint8_t, numbers> found{};
+      Slot slot;
+      for (std::size_t b = 0; b < numbers / 16; ++b) {
+        const auto block =
+            quantize_nvfp4(std::span(*data).subspan(b * 16).template first<16>(), std::bit_cast<float>(scale), false);
+        std::ranges::copy(block.codes, found.begin() + static_cast<std::ptrdiff_t>(b * 16));
+        slot.scales[slot.scaled++] = block.scale;
+      }
+      slot.codes = codes(found).codes;
+      return slot;
+    }
+  };
+  struct None {
+    static bool ready(bool) { return false; }
+    static std::optional<Slot> slot(const Numbers*, std::uint32_t) { return std::nullopt; }
+    void step(const Numbers*, std::uint32_t, bool) {}
+  };
+  using Quantizer = std::conditional_t<!has_fp4, None, std::conditional_t<(numbers < 16), Folded, Whole>>;
+
   void take(const Beat& beat) {
-    auto& row = rows_[row_];
-    std::copy(beat.data.begin(), beat.data.end(), row.begin() + (tile_ + group_) * numbers);
+    memory_[write_half_][row_ * segments + tile_ * groups + group_] = beat.data;
     const bool group_end = group_ == groups - 1, row_end = row_ == rows - 1;
-    const bool image_end = beat.end || tile_ + groups == segments;
-    if (group_end && image_end) {
-      auto numbers_of_block = row;
-      std::fill(numbers_of_block.begin() + (tile_ + groups) * numbers, numbers_of_block.end(), std::uint16_t{0});
-      block_ = block_of(numbers_of_block, beat);
-      block_->image_last = row_end;
-      block_->last = beat.last;
-      block_->irq = beat.irq;
+    const bool image_end = beat.end || (tile_ + 1) * groups == segments;
+    if (group_end && row_end && image_end) {
+      write_half_ = !write_half_;
+      (reading_ ? waiting_ : read_flags_) = Flags{beat.tensor_scale, is_fp4(beat), beat.last, beat.irq, tile_};
+      waits_ = reading_;
+      reading_ = true;
     }
     group_ = group_end ? 0 : group_ + 1;
-    if (group_end && row_end) tile_ = image_end ? 0 : tile_ + groups;
+    if (group_end && row_end) tile_ = image_end ? 0 : tile_ + 1;
     if (group_end) row_ = row_end ? 0 : row_ + 1;
   }
 
-  void put_bits(std::size_t at, unsigned width, std::uint32_t value) {
-    std::uint32_t& word = image_[at / stream_width][at % stream_width / 32];
-    word = (word & ~(((1U << width) - 1) << at % 32)) | value << at % 32;
-  }
-
-  void put(const Block& block) {
-    for (std::size_t i = 0; i < lanes; ++i) put_bits((put_row_ * lanes + i) * elem_width, elem_width, block.codes[i]);
-    for (std::size_t b = 0; b < blocks; ++b) put_bits(elements + (put_row_ * blocks + b) * 8, 8, block.scales[b]);
-    put_row_ = block.image_last ? 0 : put_row_ + 1;
-    if (!block.image_last) return;
-    full_ = true;
-    full_last_ = block.last;
-    full_irq_ = block.irq;
-  }
-
-  std::size_t group_ = 0, row_ = 0, tile_ = 0;  // of the next beat; tile_: segment of the tile's first column
+  std::size_t group_ = 0, row_ = 0, tile_ = 0;  // of the next beat
   PipeCore<single_stages, Beat> singles_;       // codes of single numbers, computed before
-  std::array<std::array<std::uint16_t, lanes>, rows> rows_{};  // that wait
+  std::array<std::array<Numbers, beats>, 2> memory_{};
+  bool write_half_ = false, read_half_ = false, reading_ = false, waits_ = false;
+  Flags waiting_, read_flags_;
+  std::size_t read_ = 0;  // the next beat of the image that is read
+  std::optional<Held> held_;
+  std::deque<Flags> marks_;  // images that have begun to be read and have not left
+  Quantizer quantizer_;
+  Image image_;
   std::uint16_t amax_ = 0;
-  std::optional<Block> block_;  // at the quantizer; what it is there is computed before
-  PipeCore<block_stages, Block> quantized_;
-  std::size_t put_row_ = 0;
-  std::array<Word, words> image_{}, leaving_{};
-  bool full_ = false, full_last_ = false, full_irq_ = false;
-  bool valid_ = false, leaving_last_ = false, leaving_irq_ = false;
-  std::size_t word_ = 0;
 };
 
 }  // namespace narrowgauge::systemc

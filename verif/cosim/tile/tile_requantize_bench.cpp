@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,12 +25,20 @@ constexpr bool has_fp4 = set & format_set::nvfp4, has_single = set & ~format_set
 constexpr unsigned elem_width = format_set::element_bits(set), blocks = has_fp4 ? lanes / 16 : 0;
 constexpr unsigned numbers = std::min(width / 32, cols), tiles = lanes / cols, beats = rows * cols / numbers;
 constexpr unsigned image_bits = rows * (lanes * elem_width + blocks * 8), words = (image_bits + width - 1) / width;
-/// Of the last beat to a word.
-constexpr unsigned latency = 3 + static_cast<unsigned>((has_fp4 ? std::popcount((NG_QUANTIZE_CUTS + 0U) & 31) : 0) +
-                                                       (has_single ? std::popcount((NG_QUANTIZE_CUTS + 0U) >> 5) : 0));
-
-/// Images that the registers before the one that is put together hold at most.
-constexpr unsigned images_on_their_way = (latency - 2 + beats - 1) / beats;
+constexpr unsigned slot_width = numbers * elem_width, slots = rows * lanes / numbers, per_word = width / slot_width;
+constexpr unsigned tail_words = words - slots / per_word;
+constexpr bool folded = numbers < 16;
+constexpr auto single_stages = static_cast<unsigned>(has_single ? std::popcount((NG_QUANTIZE_CUTS + 0U) >> 5) : 0);
+constexpr auto block_stages = static_cast<unsigned>(folded ? 0 : std::popcount((NG_QUANTIZE_CUTS + 0U) & 31));
+/// Of the last beat of an image to its first word.
+constexpr unsigned latency(ResultFormat format) {
+  const unsigned quantizer = format != ResultFormat::nvfp4 ? 0 : folded ? 21 + 16 / numbers : block_stages;
+  return single_stages + 2 + quantizer + (slots < per_word ? slots + 1 : per_word);
+}
+/// Images that the number stages hold at most, and those that the quantizer does.
+constexpr unsigned images_on_their_way = (single_stages + beats - 1) / beats;
+constexpr unsigned blocks_inside = !has_fp4 ? 0 : folded ? (numbers == 8 ? 16 : 8) : block_stages * numbers / 16;
+constexpr unsigned images_inside = has_fp4 ? (blocks_inside + rows * blocks - 1) / (rows * blocks) : 0;
 
 struct Tile {
   std::array<std::array<std::uint16_t, cols>, rows> data{};
@@ -52,7 +61,8 @@ class RequantizeBench {
         output_(bench_, "output") {}
 
   int run() {
-    full_speed();
+    for (const auto format : {ResultFormat::nvfp4, ResultFormat::e4m3, ResultFormat::e5m2, ResultFormat::int4})
+      if (static_cast<unsigned>(format) & set) full_speed(format);
     reset();
     double push = 1, pop = 1;
     for (std::uint64_t i = 0; i < bench_.budget(); ++i) {
@@ -93,21 +103,21 @@ class RequantizeBench {
     next_tile();
   }
 
-  /// Whole images as fast as they can come: no beat waits, unless an image is one, and the first word leaves to the
-  /// cycle.
-  void full_speed() {
+  /// Whole images of one format as fast as they can come: no beat waits, unless a word or an image is over before its
+  /// tail has left, and the first word leaves to the cycle.
+  void full_speed(ResultFormat format) {
+    whole_only_ = format;
     reset();
-    whole_only_ = true;
-    next_tile();
     constexpr unsigned image_beats = beats * tiles;
-    for (unsigned i = 0; i < 6 * image_beats + latency; ++i) {
+    const unsigned first = image_beats - 1 + latency(format);
+    for (unsigned i = 0; i < 6 * image_beats + first; ++i) {
       cycle(true, true);
       const auto when = [&] { return "cycle " + std::to_string(i) + " of an undisturbed run"; };
-      if (image_beats >= words + 1) bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
-      if (i + 1 < image_beats + latency - 1) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
-      if (i + 1 == image_beats + latency - 1) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 1U, when);
+      if (std::min(slots, per_word) >= tail_words + 2) bench_.expect_eq("ready_o", unsigned{dut_->ready_o}, 1U, when);
+      if (i + 1 < first) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 0U, when);
+      if (i + 1 == first) bench_.expect_eq("valid_o", unsigned{dut_->valid_o}, 1U, when);
     }
-    whole_only_ = false;
+    whole_only_.reset();
   }
 
   void drain() {
@@ -132,7 +142,7 @@ class RequantizeBench {
       unsigned format = 0;
       do format = 1U << rng.below(4);
       while ((format & set) == 0);
-      format_ = static_cast<ResultFormat>(format);
+      format_ = whole_only_.value_or(static_cast<ResultFormat>(format));
     }
     tile_.format = format_;
     const bool fp8 = format_ == ResultFormat::e4m3 || format_ == ResultFormat::e5m2;
@@ -163,9 +173,9 @@ class RequantizeBench {
     dut_->clear_amax_i = clear;
     for (unsigned n = 0; n < numbers; ++n)
       set_bits(dut_->data_i, 16 * n, 16, valid ? tile_.data[row][col + n] : rng.bits(16));
-    // In NVFP4 the factor counts with the beat that ends a block; what is not a tile's last beat says nothing of
+    // In NVFP4 the factor counts with the beat that ends an image; what is not a tile's last beat says nothing of
     // packets.
-    const bool in_force = valid && (col + numbers == cols || tile_.format != ResultFormat::nvfp4);
+    const bool in_force = valid && (tile_end || tile_.format != ResultFormat::nvfp4);
     dut_->format_i = valid && !std::has_single_bit(set) ? static_cast<unsigned>(tile_.format) : rng.below(16);
     dut_->tensor_scale_i =
         in_force ? std::bit_cast<std::uint32_t>(tile_.tensor_scale) : static_cast<std::uint32_t>(rng.bits(32));
@@ -254,13 +264,13 @@ class RequantizeBench {
   Dut<Vdut> dut_;
   HandshakeChecker output_;
   Tile tile_;
-  unsigned beat_ = 0;  // of the tile
-  bool whole_only_ = false;
+  unsigned beat_ = 0;                       // of the tile
+  std::optional<ResultFormat> whole_only_;  // of an undisturbed run
   std::uint16_t amax_ = 0;
   std::vector<Tile> collected_;  // of the image that comes
   Scoreboard<Expected> expected_{bench_, "words of images"};
-  // One leaves, and one waits behind it.
-  Room room_{bench_, "images", 2, 2 + images_on_their_way};
+  // One is read, and one waits; one more leaves, and one stands before it.
+  Room room_{bench_, "images", 2, 4 + images_on_their_way + images_inside};
   ResultFormat format_ = ResultFormat::nvfp4;  // of the image that comes
   std::array<std::uint64_t, 4> images_{};      // of each format
   std::uint64_t refused_ = 0, early_ = 0, whole_ = 0, resets_ = 0;

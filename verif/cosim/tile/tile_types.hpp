@@ -84,12 +84,23 @@ constexpr unsigned image_bits(bool b) {
   return b ? cols * (b_lanes * elem_width + blocks * 8) : rows * (lanes * elem_width + blocks * 8 + metadata_a_row * 4);
 }
 constexpr unsigned words_per_image(bool b) { return (image_bits(b) + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH; }
-/// Cycles that results as operand A take more than FP32.
-inline constexpr unsigned requantize_cycles =
-    2 + words_per_image(false) +
-    static_cast<unsigned>(
-        (has_fp4 ? std::popcount((NG_REQUANTIZE_CUTS + 0U) & 31) : 0) +
-        (format_set != narrowgauge::format_set::nvfp4 ? std::popcount((NG_REQUANTIZE_CUTS + 0U) >> 5) : 0));
+// Results as operand A: beats of an image and of a word of codes, and the words behind the codes.
+inline constexpr unsigned image_numbers = std::min(NG_STREAM_WIDTH / 32U, cols + 0U);
+inline constexpr unsigned image_slots = rows * lanes / image_numbers,
+                          word_slots = NG_STREAM_WIDTH / (image_numbers * elem_width),
+                          tail_words = words_per_image(false) - image_slots / word_slots;
+/// Whole images follow each other without a stall.
+inline constexpr bool images_flow = std::min(image_slots, word_slots) >= tail_words + 2;
+/// Cycles that results in this format, a set of one, take more than FP32.
+constexpr unsigned requantize_cycles(unsigned format) {
+  const unsigned quantizer = format != narrowgauge::format_set::nvfp4 ? 0
+                             : image_numbers < 16
+                                 ? 21 + 16 / image_numbers
+                                 : static_cast<unsigned>(std::popcount((NG_REQUANTIZE_CUTS + 0U) & 31));
+  return 2 + image_slots + tail_words + quantizer +
+         static_cast<unsigned>(
+             format_set != narrowgauge::format_set::nvfp4 ? std::popcount((NG_REQUANTIZE_CUTS + 0U) >> 5) : 0);
+}
 
 struct Bank {
   unsigned fmt = 0;
