@@ -8,8 +8,8 @@
 
 namespace narrowgauge::systemc {
 
-/// An image of `slots` beats of codes, `slot_width` bits each, and of `scale_bits` of block scales. Outputs are functions
-/// of the state; step() is a clock edge.
+/// An image of `slots` beats of codes, `slot_width` bits each, and of `scale_bits` of block scales. Outputs are
+/// functions of the state; step() is a clock edge.
 template <std::size_t slot_width, std::size_t slots, std::size_t scale_bits, std::size_t stream_width>
 class TileImageCore {
  public:
@@ -55,8 +55,7 @@ class TileImageCore {
     if (end()) {
       if constexpr (tail_words > 0) {
         tail_ = {};
-        for (std::size_t i = 0; i < rest; i += 4)
-          put(tail_[0], i, 4, word_[i / 32] >> i % 32 & 0xF);
+        for (std::size_t i = 0; i < rest; i += 4) put(tail_[0], i, 4, word_[i / 32] >> i % 32 & 0xF);
         for (std::size_t i = 0; i < scale_bits / 8; ++i) {
           for (std::size_t half = 0; half < 2; ++half) {
             const std::size_t at = rest + 8 * i + 4 * half;

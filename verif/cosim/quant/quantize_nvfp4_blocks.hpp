@@ -61,7 +61,9 @@ struct Tester {
           if (bench.rng().bits(2) == 0) r = bench.rng().bits(1) ? words - 1 : 0;
         }
         const bool power = bench.rng().bits(3) != 0 && std::isfinite(g) && g > 0;
-        return check(x, power ? std::ldexp(1.0F, std::ilogb(g)) : g, random, [](std::uint64_t) {});
+        if (power) g = std::ldexp(1.0F, std::ilogb(g));
+        if (power && bench.rng().bits(1)) at_words(x, g, random);
+        return check(x, g, random, [](std::uint64_t) {});
       }
     }
     check(x, g, std::nullopt, [](std::uint64_t) {});
@@ -92,6 +94,23 @@ struct Tester {
       bench.expect_eq("codes_o", static_cast<std::uint64_t>(dut->codes_o), codes, inputs);
       after(static_cast<std::uint64_t>(dut->codes_o));
     });
+  }
+
+  /// The least random word with which an element goes up, or the one before.
+  void at_words(const Block& x, float g, Nvfp4Random& random) {
+    std::uint32_t amax = 0;
+    for (const std::uint16_t code : x) amax = std::max(amax, code & 0x7FFFU);
+    if (amax >= finite_codes) return;
+    const double unit = decode(Format::ue4m3, nvfp4_block_scale(number(amax), g)) * double{g};
+    for (std::size_t i = 0; i < x.size() && unit > 0; ++i) {
+      const double magnitude = number(x[i] & 0x7FFFU);
+      std::uint32_t code = 0;
+      while (code < 7 && decode(Format::e2m1, code + 1) * unit <= magnitude) ++code;
+      if (code == 7) continue;
+      const double low = decode(Format::e2m1, code) * unit, step = decode(Format::e2m1, code + 1) * unit - low;
+      const auto up = static_cast<std::uint32_t>((magnitude - low) / step * words);
+      random.words[i] = std::min(words - std::min(words, up) - std::min(words - up, bench.rng().below(2)), words - 1);
+    }
   }
 
   /// Expectation and variance over all random words of one number in a block of a largest magnitude, fifteen words a
@@ -391,6 +410,13 @@ int run(int argc, char** argv) {
     test.scales(g, step);
   if constexpr (random_bits >= 1 && random_bits <= 8)
     for (const float g : {1.0F, 0x1p-111F, 0x1p+100F}) test.intervals(g);
+  // A tensor scale that is a power of two but for one bit.
+  for (unsigned bit = 0; bit < 23 && random_bits != 0; ++bit) {
+    const Nvfp4Random random{.bits = random_bits};
+    Block x;
+    for (std::uint16_t& code : x) code = static_cast<std::uint16_t>(0x3F80U | test.sign());
+    test.check(x, std::bit_cast<float>(0x3F800000U | 1U << bit), random, [](std::uint64_t) {});
+  }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     test.random(i);
     if (random_bits != 0 && i % 8 == 0) test.least_scales();

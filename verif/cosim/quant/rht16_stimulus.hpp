@@ -90,6 +90,20 @@ class Rht16Stimulus {
         check(x);
       }
     }
+    // The same near the least exponents, where what is left of the sum does not come up to the first place.
+    for (unsigned top = 1; top < 32; ++top) {
+      for (unsigned field = 0; field <= top; ++field) {
+        for (int i = 0; i < 4; ++i) {
+          Rht16Block x{};
+          const std::size_t r = bench_.rng().below(16), q = (r + 1 + bench_.rng().below(15)) % 16;
+          const unsigned mantissa = random(7);
+          x[bench_.rng().below(16)] = code(random(1), field, random(1) ? random(7) : 1U << bench_.rng().below(7));
+          x[r] = code(random(1), top, mantissa);
+          x[q] = code(random(1), top, mantissa);
+          check(x);
+        }
+      }
+    }
     // Two elements, the second at every distance from the first, and of one bit: what is just kept, just lost.
     for (unsigned distance = 0; distance < 254; ++distance) {
       for (unsigned bit = 0; bit < 8; ++bit) {

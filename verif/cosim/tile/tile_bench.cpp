@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
   Errors errors(tile);
   tile.reset();
   identity(tile);
+  overlapping_accesses(tile);
   latency(tile);
   loads_ahead(tile);
   requantizing(tile);

@@ -50,10 +50,11 @@ class Harness {
   Stimulus random;
   Activity activity;
   Pace pace;
-  double compressed_loads = 0;  ///< share of loads, where they can be
-  std::string describe;         ///< what is tried now
-  bool irq_known = true;        ///< no error is expected
-  std::uint64_t commands = 0;   ///< of programs
+  double compressed_loads = 0;                       ///< share of loads, where they can be
+  std::string describe;                              ///< what is tried now
+  std::function<void(axi::LiteSignals&)> drive_bus;  ///< where set, in every cycle, after the master without a request
+  bool irq_known = true;                             ///< no error is expected
+  std::uint64_t commands = 0;                        ///< of programs
 
   Rng& rng() { return bench.rng(); }
   std::uint64_t now() const { return now_; }
@@ -87,6 +88,7 @@ class Harness {
     dut_->m_axis_tready_i = rng().chance(pace.out);
     const auto go = [&] { return rng().chance(pace.bus); };
     master_.drive(bus_, {go(), go(), go(), go(), go()});
+    if (drive_bus) drive_bus(bus_);
     axi::put_lite(*dut_, bus_);
     dut_.eval();
     axi::get_lite(*dut_, bus_);

@@ -138,6 +138,11 @@ class RequantizeBench {
           code = static_cast<std::uint16_t>(0x7F80 | rng.bits(1) << 15 | rng.below(3));
       }
     }
+    if (style == 3 && amax_ < 0x7F7F) {  // one number is above the largest so far by its last place
+      for (auto& row : tile_.data)
+        for (std::uint16_t& code : row) code = static_cast<std::uint16_t>(rng.below(amax_ + 1U) | rng.bits(1) << 15);
+      tile_.data[rng.below(rows)][rng.below(cols)] = static_cast<std::uint16_t>((amax_ + 1U) | rng.bits(1) << 15);
+    }
     if (collected_.empty()) {  // of all tiles of an image
       unsigned format = 0;
       do format = 1U << rng.below(4);
