@@ -249,7 +249,7 @@ module ng_round_pack #(
     if (nan) begin
       if (HasNan) magnitude = SaturateAll ? AllOnes : NanCode;
       else        magnitude = OracleRules ? '0 : MaxCode;
-    end else if (inf) begin
+    end else if (inf) begin // ng-no-fault(ng_div_fp32): no digit of the quotient stands beside it
       if (!Sign && sign) magnitude = HasZero || SaturateAll ? '0 : NanCode;
       else               magnitude = SaturateAll ? MaxCode : OverCode;
     end else if ((!Sign && sign) || (!HasZero && sig_zero)) begin

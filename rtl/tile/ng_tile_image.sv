@@ -54,6 +54,7 @@ module ng_tile_image #(
   localparam int Rest = Slots * SlotWidth % StreamWidth;  // bits of codes in the tail
   localparam int TailWords = (Rest + Scales + StreamWidth - 1) / StreamWidth;
 
+  // ng-no-fault: other orders of its values begin and end alike, and no value is seen
   logic [CountBits-1:0]             slot_q;
   logic [StreamWidth-SlotWidth-1:0] word_q;  // a word but for the slot that comes
   logic [StreamWidth-1:0]           word;

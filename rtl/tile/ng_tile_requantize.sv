@@ -110,7 +110,7 @@ module ng_tile_requantize #(
   localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
   localparam int WaitWidth = HasFp4 ? 16 : ElemWidth;  // of a number in the memories
   localparam int Segments = Lanes < Numbers ? 1 : Lanes / Numbers;  // beats of a row of an image
-  localparam int Groups = Cols / Numbers;  // beats of a row of a tile
+  localparam int Groups = Cols < Numbers ? 1 : Cols / Numbers;  // beats of a row of a tile
   localparam int Tiles = Segments < Groups ? 1 : Segments / Groups;  // side by side in an image
   localparam int Blocks = HasFp4 ? Lanes / 16 : 0;
   localparam int TileWidth = Tiles > 1 ? $clog2(Tiles) : 1;
@@ -477,6 +477,7 @@ module ng_tile_requantize #(
     logic [$clog2(16/Numbers)-1:0] beat_q;  // of a block
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) beat_q <= '0;
+      // ng-no-fault: other orders of its values begin and end alike, and no value is seen
       else if (slot_valid & slot_ready) beat_q <= beat_q + 1'b1;
     end
     assign block_end = &beat_q;

@@ -74,6 +74,7 @@ class Writer:
             MUTANTS=mutants.get("count"),
             MUTANT_VECTORS=mutants.get("vectors"),
             MUTANT_SCOPE=mutants.get("scope"),
+            MEMORY_MUTANTS=mutants.get("memory"),
         )
 
     def lockstep(self, unit: Unit, item: Configuration) -> str:

@@ -29,6 +29,7 @@ FAMILIES = {
     "luq": ("LUQ: 4-bit training without multipliers", "docs/luq.md"),
     "sparse": ("N:M sparsity: masks, unbiased pruning, dot products that skip", "docs/sparsity.md"),
     "codec": ("feature maps compressed, and back", "docs/codec.md"),
+    "board": ("what a tile needs on a board: the bridge to a serial line", "docs/units/uart_bridge.md"),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
     "format": ("rounding and random bits", "docs/numerics.md"),
     "prim": ("queues, memories, reset", "docs/handshake.md"),
@@ -50,6 +51,7 @@ def described(unit: Unit) -> dict:
     return row | {
         "page": unit.page,
         "benches": [item.name for item in unit.having("mutants")],
+        "memories": [item.name for item in unit.having("mutants") if item.faces["mutants"].get("memory")],
         "proofs": [proof.name for proof in unit.proofs] + unit.proven_by,
         "synth": [{"record": item.name, "params": item.params} | item.faces["area"] for item in unit.having("area")],
     }
@@ -75,12 +77,13 @@ def status() -> tuple[list[dict], list[str]]:
     synthesized = {path.stem: recorded.read(path) for path in sorted(folder.glob(f"*{recorded.SUFFIX}"))}
     for unit in units:
         mutants, area = [], []
-        for bench in unit["benches"]:
-            entry = verdicts.get(f"mutants.{bench}")
+        campaigns = [f"mutants.{bench}" for bench in unit["benches"]]
+        for campaign in campaigns + [f"mutants.{bench}.memory" for bench in unit["memories"]]:
+            entry = verdicts.get(campaign)
             if entry is not None:
                 mutants.append(entry["figures"])
             else:
-                problems.append(f"{unit['name']}: verif/ledger.jsonl has no mutants.{bench}; run make renew")
+                problems.append(f"{unit['name']}: verif/ledger.jsonl has no {campaign}; run make renew")
         for entry in unit["synth"]:
             name = entry["record"]
             found = [entries[name] for entries in synthesized.values() if name in entries]

@@ -4,7 +4,7 @@
 #
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
 #                [VECTORS 100000] [RTL_DEEP] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
-#                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [TIMEOUT 600] [LABELS ...])
+#                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [MEMORY_MUTANTS 20] [TIMEOUT 600] [LABELS ...])
 #       Cache variable NG_MUTANT_SEED: one seed that campaigns draw from instead of their three.
 #       ctest rtl.n         the bench on the RTL; deep with RTL_DEEP
 #             rtl.n.sweep   the same with SWEEP vectors; deep
@@ -12,6 +12,7 @@
 #             mutants.n     the same source against MUTANTS injected faults of each of three seeds (in cells whose file matches
 #                           MUTANT_SCOPE); each must be killed or proven equivalent; deep
 #             mutants.n.few with FEW_MUTANTS: 20 faults of one seed
+#             mutants.n.memory with MEMORY_MUTANTS: as many faults of each of two seeds at the ports of its memories; deep
 #       What is deep runs in `make test-all` and leaves a verdict in verif/ledger.jsonl: NgLedger.cmake.
 #
 #   ng_add_lockstep(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [DEFINES ...]
@@ -89,8 +90,8 @@ function(ng_bench_program target dut bench libs defines)
 endfunction()
 
 # One campaign of injected faults: what builds it, and in `out` the command that runs it.
-function(ng_mutants out target count seeds newest)
-  set(script ${NG_ROOT}verif/mutants/make_mutants.py)
+function(ng_mutants out target script count seeds newest)
+  set(script ${NG_ROOT}verif/mutants/${script})
   set(faults ${CMAKE_CURRENT_BINARY_DIR}/${target}_faults)
   if(newest)
     set(newest_seed --newest ${newest})
@@ -99,7 +100,7 @@ function(ng_mutants out target count seeds newest)
     OUTPUT ${faults}.v ${faults}.txt ${faults}.il ${faults}.seeds ${faults}.left_out.json
     COMMAND ${NG_TOOL} ${script} --top ${arg_TOP} "--params=${arg_PARAMS}" --count ${count} --seeds ${seeds}
             ${newest_seed} "--scope=${arg_MUTANT_SCOPE}" --out ${faults} ${arg_SOURCES}
-    DEPENDS ${arg_SOURCES} ${script} ${NG_ROOT}tools/ngtools/handshake.py ${NG_FLOW} ${newest}
+    DEPENDS ${arg_SOURCES} ${script} ${NG_ROOT}verif/mutants/memory_ports.v ${NG_ROOT}tools/ngtools/handshake.py ${NG_FLOW} ${newest}
     JOB_POOL ng_tools
     COMMENT "Yosys mutate: ${arg_TOP} ${arg_PARAMS}"
     VERBATIM)
@@ -126,7 +127,7 @@ endfunction()
 
 function(ng_add_bench)
   cmake_parse_arguments(PARSE_ARGV 0 arg "RTL_DEEP;NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
-    "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;TIMEOUT"
+    "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;MEMORY_MUTANTS;TIMEOUT"
     "SOURCES;LIBS;DEFINES;LABELS")
   foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 TIMEOUT=600)
     string(REPLACE "=" ";" default ${default})
@@ -193,18 +194,26 @@ function(ng_add_bench)
   if(NG_MUTANTS AND NOT arg_NO_MUTANTS)
     set(target mutants_${arg_NAME})
     if(NG_MUTANT_SEED STREQUAL "")
-      ng_mutants(command ${target} ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
+      ng_mutants(command ${target} make_mutants.py ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
     else()
-      ng_mutants(command ${target} ${arg_MUTANTS} ${NG_MUTANT_SEED} "")
+      ng_mutants(command ${target} make_mutants.py ${arg_MUTANTS} ${NG_MUTANT_SEED} "")
     endif()
     set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
     ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} MUTANTS TARGETS ${target} LABELS mutants ${arg_LABELS}
                  PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${deep_timeout}
                  PARAMETERS "${parameters}, ${arg_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     if(arg_FEW_MUTANTS)
-      ng_mutants(command ${target}_few 20 1 "")
+      ng_mutants(command ${target}_few make_mutants.py 20 1 "")
       add_test(NAME mutants.${arg_NAME}.few COMMAND ${command} --at-least 15)
       set_tests_properties(mutants.${arg_NAME}.few PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "mutants;${arg_LABELS}")
+    endif()
+    if(arg_MEMORY_MUTANTS)
+      ng_mutants(command ${target}_memory make_memory_mutants.py ${arg_MEMORY_MUTANTS} 1 ${NG_NEWEST_SEED})
+      set_target_properties(${target}_memory ${target}_memory_dut PROPERTIES EXCLUDE_FROM_ALL ON)
+      ng_deep_test(NAME mutants.${arg_NAME}.memory COMMAND ${command} ${depends} MUTANTS TARGETS ${target}_memory
+                   LABELS mutants ${arg_LABELS} TIMEOUT ${deep_timeout}
+                   PYTHON ${NG_ROOT}verif/mutants/make_memory_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py
+                   PARAMETERS "${parameters}, ${arg_MEMORY_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     endif()
   endif()
 endfunction()

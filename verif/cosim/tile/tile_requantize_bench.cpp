@@ -143,6 +143,16 @@ class RequantizeBench {
         for (std::uint16_t& code : row) code = static_cast<std::uint16_t>(rng.below(amax_ + 1U) | rng.bits(1) << 15);
       tile_.data[rng.below(rows)][rng.below(cols)] = static_cast<std::uint16_t>((amax_ + 1U) | rng.bits(1) << 15);
     }
+    // Quarters up to six of a power of two, which lie on numbers of NVFP4 and between two of them: a factor that is off
+    // a power of two by its last bit moves them.
+    const bool quarters = style == 4;
+    for (auto& row : tile_.data) {
+      for (std::uint16_t& code : row) {
+        if (!quarters) break;
+        const auto magnitude = std::bit_cast<std::uint32_t>(static_cast<float>(1 + rng.below(24)));
+        code = static_cast<std::uint16_t>(((magnitude >> 16) - 0x3F80 + low) | rng.bits(1) << 15);
+      }
+    }
     if (collected_.empty()) {  // of all tiles of an image
       unsigned format = 0;
       do format = 1U << rng.below(4);
@@ -154,6 +164,10 @@ class RequantizeBench {
     std::uint32_t scale = static_cast<std::uint32_t>((low - 0x100U) << 16) + static_cast<std::uint32_t>(rng.bits(24));
     // Results from below the least number to beyond the largest.
     if (fp8) scale = ((low >> 7) - 12 + rng.below(32)) << 23;
+    if (quarters && !fp8) {
+      scale = ((low >> 7) - rng.below(6)) << 23;
+      if (rng.chance(0.7)) scale ^= 1U << rng.below(23);
+    }
     if (rng.chance(0.05)) {
       constexpr std::array<std::uint32_t, 12> corners{0,          0x80000000, 0x7F800000, 0x7FC00000,
                                                       0xBF800000, 0x07FFFFFF, 0x08000000, 0x07800000,
