@@ -130,6 +130,7 @@ module ng_tile_encode #(
       .ready_o(lane_ready[e]),
       .data_i ({chunk_last, data_i}),
       .valid_o(in_valid),
+      // ng-no-fault: value_ready is up to the end of a block, which is whole words of several bytes
       .ready_i(value_ready & byte_last),
       .data_o ({in_last, in_word}),
       .space_o(unused_in_space)

@@ -113,8 +113,7 @@ class TileEncodeBench {
   }
 
   /// Chunks of values that hardly shrink, so that the queues behind the encoders are full before the counts of chunks
-  /// are (their absence was found by an injected fault, a word lost where an encoder stands at its last byte,
-  /// 2026-11-26).
+  /// are.
   std::vector<std::uint8_t> bulky_values() {
     Rng& rng = bench_.rng();
     const double any = 0.25 * (1 + rng.below(4));
