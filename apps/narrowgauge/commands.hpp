@@ -30,6 +30,7 @@ void add_prune(CLI::App& app, int& exit_code);
 void add_compress(CLI::App& app, int& exit_code);
 void add_decompress(CLI::App& app, int& exit_code);
 void add_codec_report(CLI::App& app, int& exit_code);
+void add_simulate_board(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);

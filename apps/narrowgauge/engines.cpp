@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engines.hpp"
 
+#include <cstdio>
+
 #include "commands.hpp"
+#include "narrowgauge/engines/board_engine.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::cli {
 namespace {
 
-enum class Kind { model, systemc, rtl };
-constexpr std::array<Choice<Kind>, 3> kinds{{{"model", Kind::model}, {"systemc", Kind::systemc}, {"rtl", Kind::rtl}}};
+enum class Kind { model, systemc, rtl, board };
+constexpr std::array<Choice<Kind>, 4> kinds{
+    {{"model", Kind::model}, {"systemc", Kind::systemc}, {"rtl", Kind::rtl}, {"board", Kind::board}}};
 
 }  // namespace
 
@@ -21,6 +25,19 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     throw Error("--trace " + io::shown(flags.trace) + " asks for waveforms, which the " + flags.engine +
                 " engine does not have; expected --engine rtl");
   }
+  if (kind == Kind::board) {
+    if (flags.port.empty())
+      throw Error("--engine board needs --port, the serial device of a board; expected a name such as /dev/ttyUSB1");
+    if (!flags.tile.empty())
+      throw Error("--tile " + flags.tile + " names simulated hardware, and a board says itself what tile it has");
+    return make_board_engine({.port = flags.port, .baud = flags.baud, .notice = [](const std::string& text) {
+                                std::fprintf(stderr, "narrowgauge: notice: %s\n", io::shown(text).c_str());
+                              }});
+  }
+  if (!flags.port.empty()) {
+    throw Error("--port " + io::shown(flags.port) + " names a board, which the " + flags.engine +
+                " engine does not have; expected --engine board");
+  }
   if (kind == Kind::model) {
     if (flags.tile.empty()) return make_model_engine(threads);
     throw Error("--tile " + flags.tile +
@@ -28,6 +45,11 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
   }
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
+}
+
+void add_board_options(CLI::App& command, EngineFlags& flags) {
+  command.add_option("--port", flags.port, "Serial device of the board, for --engine board")->type_name("DEVICE");
+  command.add_option("--baud", flags.baud, "Its rate, which is the image's")->type_name("BAUD")->capture_default_str();
 }
 
 void add_tile_option(CLI::App& command, std::string& tile) {

@@ -10,15 +10,19 @@
 
 namespace narrowgauge::cli {
 
-/// What --engine, --tile and --trace say.
+/// What --engine, --tile, --trace, --port and --baud say.
 struct EngineFlags {
   std::string engine = "model";
   std::string tile = {};   ///< empty: chosen by the engine
   std::string trace = {};  ///< path of an FST wave; empty: none
+  std::string port = {};   ///< serial device of a board
+  unsigned baud = 3'000'000;
 };
 
-/// "model|systemc|rtl"
+/// "model|systemc|rtl|board"
 std::string engine_names();
+/// --port and --baud.
+void add_board_options(CLI::App& command, EngineFlags& flags);
 /// --tile, with the names of the tiles.
 void add_tile_option(CLI::App& command, std::string& tile);
 

@@ -266,6 +266,13 @@ Json agreement_json(const Work& work) {
   return json;
 }
 
+Json link_json(const EngineResult& result) {
+  if (!result.link) return nullptr;
+  const LinkActivity& n = *result.link;
+  return {{"seconds", n.seconds}, {"sent_bytes", n.sent_bytes}, {"received_bytes", n.received_bytes},
+          {"frames", n.frames},   {"repeated", n.repeated},     {"damaged", n.damaged}};
+}
+
 Json activity_json(const EngineResult& result) {
   if (!result.activity) return nullptr;
   const TileActivity& n = *result.activity;
@@ -294,6 +301,7 @@ Json requantized_json(const GemmArguments& arguments, const Work& work) {
 Json report_json(const GemmArguments& arguments, const Work& work) {
   const EngineResult& result = work.result;
   const auto if_clocked = [&](Json value) { return result.cycles ? value : Json(); };
+  const auto if_tile = [&](Json value) { return result.tile.empty() ? Json() : value; };
   const auto computing = result.utilization_computing();
   Json json{{"command", "gemm"},
             {"a", matrix_json(work.a)},
@@ -307,16 +315,17 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"sparse", work.sparse ? Json(work.sparse->name()) : Json()},
             {"pruning_error", work.sparse ? Json(work.pruning_error) : Json()},
             {"engine", arguments.engine.engine},
-            {"tile", if_clocked(result.tile)},
+            {"tile", if_tile(result.tile)},
             {"agreement", agreement_json(work)},
             {"cycles", if_clocked(result.cycles)},
-            {"operand_bytes", if_clocked(result.operand_bytes)},
-            {"result_bytes", if_clocked(result.result_bytes)},
+            {"operand_bytes", if_tile(result.operand_bytes)},
+            {"result_bytes", if_tile(result.result_bytes)},
             {"products", result.products},
             {"products_possible", if_clocked(result.products_possible)},
             {"utilization", if_clocked(result.utilization())},
             {"utilization_computing", computing ? Json(*computing) : Json()},
             {"activity", activity_json(result)},
+            {"link", link_json(result)},
             {"sqnr_db", work.sqnr_db ? json_number(*work.sqnr_db) : Json()},
             {"quantize_seconds", work.quantize_seconds},
             {"engine_seconds", work.engine_seconds},
@@ -348,6 +357,14 @@ std::string utilization_text(const EngineResult& result) {
          (computing ? "; " + number(100 * *computing) + " % while computing" : "");
 }
 
+std::string link_text(const LinkActivity& n) {
+  return counted(n.sent_bytes, "byte") + " to the board, " + counted(n.received_bytes, "byte") + " from it, in " +
+         number(n.seconds) + " s; " + counted(n.frames, "frame") +
+         (n.repeated || n.damaged
+              ? ", " + std::to_string(n.repeated) + " sent again, " + std::to_string(n.damaged) + " answers damaged"
+              : "");
+}
+
 std::string result_text(const GemmArguments& arguments, const Work& work) {
   const std::string size = size_text(work.a.rows, work.b.cols);
   const std::string& written = work.narrow ? arguments.out_prefix : arguments.out;
@@ -376,12 +393,13 @@ void print_report(const GemmArguments& arguments, const Work& work) {
                                            number(result_scale(work.requantized->format, work.amax)) +
                                            " leaves nothing clipped");
   }
-  if (result.cycles) {
-    facts.emplace_back("cycles", std::to_string(result.cycles));
+  if (result.cycles) facts.emplace_back("cycles", std::to_string(result.cycles));
+  if (!result.tile.empty()) {
     facts.emplace_back("operands", counted(result.operand_bytes, "byte") + " sent to the tile");
     facts.emplace_back("results", counted(result.result_bytes, "byte") + " sent by it");
-    facts.emplace_back("utilization", utilization_text(result));
   }
+  if (result.cycles) facts.emplace_back("utilization", utilization_text(result));
+  if (result.link) facts.emplace_back("line", link_text(*result.link));
   facts.emplace_back("SQNR", work.sqnr_db
                                  ? sqnr_text(*work.sqnr_db) + " against the float64 product of the arrays as given" +
                                        (arguments.relu ? ", negative ones zero" : "")
@@ -460,10 +478,11 @@ void add_gemm(CLI::App& app, int& exit_code) {
   command.add_option("B", arguments->b, "Right matrix, K x N, .npy")->required()->type_name("")->check(named);
   command
       .add_option("--engine", arguments->engine.engine,
-                  "model: golden C++; rtl: the Verilated tile under its driver; systemc: its cycle model")
+                  "model: golden C++; rtl: Verilated tile; systemc: its cycle model; board: hardware at --port")
       ->capture_default_str()
       ->type_name(engine_names());
   add_tile_option(command, arguments->engine.tile);
+  add_board_options(command, arguments->engine);
   command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy")->check(named);
   command
       .add_option_function<std::string>(
@@ -508,6 +527,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  cycles       clock cycles of the driver's call: commands, operand loads and results included\n"
       "  operands     bytes that the tile was sent, compressed or not, those sent twice twice\n"
       "  results      bytes that it sent, compressed or not, with what pads its stream words\n"
+      "  line         of a board: bytes with frames and escapes, and frames that the line damaged\n"
       "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array);\n"
       "               while computing: cycles without those in which the tile was idle or waited for operands\n"
       "  SQNR         10 log10(sum R^2 / sum (C - R)^2), R = A x B in float64 from the arrays as given; infinite if "
@@ -551,6 +571,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
+      "  narrowgauge gemm A.npy B.npy --engine board --port /dev/ttyUSB1\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --format fp8_e4m3 --requantize 0.125 --requantize-format fp8_e5m2");

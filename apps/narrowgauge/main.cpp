@@ -68,6 +68,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --engine rtl   multiply on the simulated hardware\n"
       "  narrowgauge engines                                        all engines side by side: results, cycles, speed\n"
+      "  narrowgauge simulate-board                                 a board to try --engine board with\n"
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
       "  narrowgauge analyze X.npy                                  which format a tensor wants: range and errors\n"
       "  narrowgauge prune W.npy --mask 2:4                         what is left of a matrix when two of four go\n"
@@ -84,6 +85,7 @@ int main(int argc, char** argv) {
   int exit_code = 0;
   cli::add_gemm(app, exit_code);
   cli::add_engines(app, exit_code);
+  cli::add_simulate_board(app, exit_code);
   cli::add_quantize(app, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Activity
+from .types import Activity, LinkActivity
 
 __version__: str
 
@@ -245,10 +245,19 @@ class EngineResult:
     def utilization_computing(self) -> float | None: ...
     @property
     def activity(self) -> Activity | None: ...
+    @property
+    def link(self) -> LinkActivity | None: ...
 
 class Engine:
     def __init__(
-        self, name: str = "model", *, tile: str | None = None, trace: str | None = None, threads: int = 0
+        self,
+        name: str = "model",
+        *,
+        tile: str | None = None,
+        trace: str | None = None,
+        threads: int = 0,
+        port: str | None = None,
+        baud: int = 3_000_000,
     ) -> None: ...
     @property
     def name(self) -> str: ...

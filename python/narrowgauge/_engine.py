@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from . import _core
-from ._arguments import call, flag, float32, path, shown, text
+from ._arguments import call, flag, float32, integer, path, shown, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -52,20 +52,28 @@ class RequantizedResult(NamedTuple):
     run: EngineResult
 
 
-def _engine(name: str, tile: str | None, trace: str | PathLike[str] | None, threads: int) -> Engine:
+def _engine(
+    name: str,
+    tile: str | None,
+    trace: str | PathLike[str] | None,
+    threads: int,
+    port: str | PathLike[str] | None = None,
+    baud: int = 3_000_000,
+) -> Engine:
     """Unpickles."""
-    return Engine(name, tile=tile, trace=trace, threads=threads)
+    return Engine(name, tile=tile, trace=trace, threads=threads, port=port, baud=baud)
 
 
 class Engine:
     """What multiplies two quantized matrices.
 
-    name: one of engines(). All give the same bits; 'systemc' and 'rtl' the same cycles.
+    name: one of engines(), or 'board', real hardware. All give the same bits; 'systemc' and 'rtl' the same cycles.
     tile: a name of tiles(); None: the largest that has the operands' formats. Not for 'model'.
     trace: a file for an FST wave of the tile, overwritten by each product; 'rtl' only, and slow.
     threads: of 'model', 0 is one a core; the others simulate on one.
+    port: of 'board', the serial device of a board with ng_uart_bridge (docs/boards.md). baud: the rate of its image.
 
-    Raises Error for an unknown engine or tile, and for options that the engine does not have.
+    Raises Error for an unknown engine or tile, for options that the engine does not have, and where no board answers.
     """
 
     def __init__(
@@ -75,13 +83,17 @@ class Engine:
         tile: str | None = None,
         trace: str | PathLike[str] | None = None,
         threads: int = 0,
+        port: str | PathLike[str] | None = None,
+        baud: int = 3_000_000,
     ) -> None:
-        self._arguments = (name, tile, trace, threads)
+        self._arguments = (name, tile, trace, threads, port, baud)
         self._engine = _core.Engine(
             text("name", name),
             tile=None if tile is None else text("tile", tile),
             trace=None if trace is None else path("trace", trace),
             threads=check_threads(threads),
+            port=None if port is None else path("port", port),
+            baud=integer("baud", baud, 1, 2**32 - 1),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

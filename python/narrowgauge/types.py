@@ -27,6 +27,20 @@ class Activity(TypedDict):
     flips_b: int
 
 
+class LinkActivity(TypedDict):
+    """What the line to a board carried for one product.
+
+    seconds: of the product. frames: sent for the first time; repeated: sent again. damaged: answers that came so.
+    """
+
+    seconds: float
+    sent_bytes: int
+    received_bytes: int
+    frames: int
+    repeated: int
+    damaged: int
+
+
 class UnitFields(TypedDict, total=False):
     """A question about a multiply-accumulate, but for its format; docs/energy.md has ranges and defaults."""
 

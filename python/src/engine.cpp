@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "bindings.hpp"
+#include "narrowgauge/engines/board_engine.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
@@ -56,12 +57,17 @@ struct Product {
 };
 
 std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optional<std::string>& tile,
-                                         const std::optional<std::string>& trace, unsigned threads) {
+                                         const std::optional<std::string>& trace, unsigned threads,
+                                         const std::optional<std::string>& port, unsigned baud) {
   auto made = std::make_unique<NamedEngine>();
   made->tile = tile;
   if (trace && name != "rtl") {
     throw Error("trace '" + *trace + "' asks for waveforms, which the engine '" + std::string(name) +
                 "' does not have: take the engine 'rtl', or leave trace out");
+  }
+  if (port && name != "board") {
+    throw Error("port '" + *port + "' names a board, which the engine '" + std::string(name) +
+                "' does not have: take the engine 'board', or leave port out");
   }
   const TileEngineOptions options{.tile = tile.value_or(""), .trace = trace.value_or("")};
   if (name == "model") {
@@ -75,8 +81,17 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
     made->engine = make_systemc_engine(options);
   } else if (name == "rtl") {
     made->engine = make_rtl_engine(options);
+  } else if (name == "board") {
+    if (!port)
+      throw Error("the engine 'board' needs port, the serial device of a board; expected one as '/dev/ttyUSB1'");
+    if (tile) {
+      throw Error("tile '" + *tile +
+                  "' names simulated hardware, and a board says itself what tile it has: leave tile out");
+    }
+    const Unlocked unlocked;
+    made->engine = make_board_engine({.port = *port, .baud = baud});
   } else {
-    throw Error("unknown engine '" + std::string(name) + "'; expected one of model, systemc, rtl");
+    throw Error("unknown engine '" + std::string(name) + "'; expected one of model, systemc, rtl, board");
   }
   return made;
 }
@@ -149,10 +164,23 @@ std::optional<py::dict> activity(const Product& product) {
   return counts;
 }
 
+std::optional<py::dict> link(const Product& product) {
+  const auto& n = product.counts.link;
+  if (!n) return std::nullopt;
+  py::dict counts;
+  counts["seconds"] = n->seconds;
+  counts["sent_bytes"] = n->sent_bytes;
+  counts["received_bytes"] = n->received_bytes;
+  counts["frames"] = n->frames;
+  counts["repeated"] = n->repeated;
+  counts["damaged"] = n->damaged;
+  return counts;
+}
+
 py::tuple product_state(const Product& p) {
   const EngineResult& n = p.counts;
   return py::make_tuple(p.c, n.cycles, n.products, n.operand_bytes, n.result_bytes, n.products_possible, n.tile,
-                        activity(p));
+                        activity(p), link(p));
 }
 
 Product product_from(const py::tuple& state) {
@@ -177,7 +205,23 @@ Product product_from(const py::tuple& state) {
                   .flips_a = counts.at("flips_a"),
                   .flips_b = counts.at("flips_b")};
   }
+  if (state.size() > 8 && !state[8].is_none()) {
+    const auto counts = state[8].cast<py::dict>();
+    const auto count = [&](const char* key) { return counts[key].cast<std::uint64_t>(); };
+    n.link = LinkActivity{.seconds = counts["seconds"].cast<double>(),
+                          .sent_bytes = count("sent_bytes"),
+                          .received_bytes = count("received_bytes"),
+                          .frames = count("frames"),
+                          .repeated = count("repeated"),
+                          .damaged = count("damaged")};
+  }
   return {state[0].cast<py::array_t<float>>(), std::move(n)};
+}
+
+/// What only engines with a tile know.
+template <class Value>
+std::optional<Value> if_tile(const Product& product, Value value) {
+  return product.counts.tile.empty() ? std::nullopt : std::optional<Value>(std::move(value));
 }
 
 /// What only engines with a clock know.
@@ -251,14 +295,14 @@ void bind_engine(py::module_& module) {
           "cycles", [](const Product& p) { return if_clocked(p, p.counts.cycles); },
           "Clock cycles of the driver's call, loads, commands and results included; None without a clock.")
       .def_property_readonly(
-          "operand_bytes", [](const Product& p) { return if_clocked(p, p.counts.operand_bytes); },
+          "operand_bytes", [](const Product& p) { return if_tile(p, p.counts.operand_bytes); },
           "Bytes of operands that the tile was sent, those sent twice twice; None without a tile.")
       .def_property_readonly(
-          "result_bytes", [](const Product& p) { return if_clocked(p, p.counts.result_bytes); },
+          "result_bytes", [](const Product& p) { return if_tile(p, p.counts.result_bytes); },
           "Bytes of results that the tile sent, with padding; None without a tile.")
       .def_property_readonly(
-          "tile", [](const Product& p) { return if_clocked(p, p.counts.tile); },
-          "Name of the simulated tile; None without one.")
+          "tile", [](const Product& p) { return if_tile(p, p.counts.tile); },
+          "Name of the simulated tile, or the array of a board's; None without one.")
       .def_property_readonly(
           "utilization", [](const Product& p) { return if_clocked(p, p.counts.utilization()); },
           "products / (cycles x products that the array can do in a cycle); None without a clock.")
@@ -268,6 +312,8 @@ void bind_engine(py::module_& module) {
           "counters.")
       .def_property_readonly("activity", &activity,
                              "The tile's activity counters by name (docs/units/tile.md); None without counters.")
+      .def_property_readonly("link", &link,
+                             "Of a board: seconds, sent_bytes, received_bytes, frames, repeated, damaged; else None.")
       .def(py::pickle(&product_state, &product_from))
       .def("__repr__", [](const Product& p) {
         return "<EngineResult " + shape_text(p.c) +
@@ -277,7 +323,8 @@ void bind_engine(py::module_& module) {
 
   py::class_<NamedEngine>(module, "Engine", "What narrowgauge.Engine has inside.")
       .def(py::init(&make_engine), py::arg("name") = "model", py::kw_only(), py::arg("tile") = py::none(),
-           py::arg("trace") = py::none(), py::arg("threads") = 0)
+           py::arg("trace") = py::none(), py::arg("threads") = 0, py::arg("port") = py::none(),
+           py::arg("baud") = 3'000'000)
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
       .def_readonly("tile", &NamedEngine::tile)
       .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),

@@ -510,6 +510,86 @@ class Engines(Program):
         self.refused(["engines", "--format", "mxfp4", "--shape", "1x1x1"], "mxfp4", "model engine")
 
 
+class Board(Program):
+    def board(self, *args: str) -> str:
+        """The port of a simulated board, which is there until the test ends."""
+        program = subprocess.Popen([PROGRAM, "simulate-board", "--json", *args], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.terminate)
+        assert program.stdout is not None
+        return json.loads("".join(iter(program.stdout.readline, "}\n")) + "}")["port"]
+
+    def matrices(self, m: int, n: int, k: int) -> None:
+        draw = random.Random(4)
+        self.file("A.npy", npy([[draw.gauss(0, 1) for _ in range(k)] for _ in range(m)]))
+        self.file("B.npy", npy([[draw.gauss(0, 1) for _ in range(n)] for _ in range(k)]))
+
+    def test_products_on_a_simulated_board(self) -> None:
+        self.matrices(9, 5, 70)
+        for faults in "0", "0.002":
+            port = self.board("--tile", "tiny", "--faults", faults)
+            for _ in range(2):  # the second host finds the numbers of frames that the first one left
+                report = json.loads(self.ok("gemm", "A.npy", "B.npy", "--engine", "board", "--port", port, "--json"))
+                self.assertTrue(report["agreement"]["bit_exact"])
+                self.assertEqual(report["tile"], "1x1x16")
+                self.assertIsNone(report["cycles"])
+                self.assertEqual(report["result_bytes"], 9 * 5 * 4)
+                self.assertGreater(report["link"]["sent_bytes"], report["operand_bytes"])
+
+    def test_a_tile_with_counters_and_requantization(self) -> None:
+        self.matrices(8, 16, 64)
+        port = self.board("--tile", "chain")
+        args = ("gemm", "A.npy", "B.npy", "--engine", "board", "--port", port, "--requantize", "0.01")
+        report = json.loads(self.ok(*args, "--json"))
+        self.assertTrue(report["agreement"]["bit_exact"])
+        self.assertEqual(report["cycles"], report["activity"]["cycles"])
+        self.assertIn("bit-exact", self.ok(*args))
+        self.refused([*args[:-2], "--format", "fp8_e4m3"], port, "does not have fp8_e4m3")
+
+    def test_the_link_goes_with_the_board(self) -> None:
+        link = self.dir / "board"
+        with subprocess.Popen(
+            [PROGRAM, "simulate-board", "--link", "board"], cwd=self.dir, stdout=subprocess.PIPE, text=True
+        ) as program:
+            self.assertIn("board is a board with tile tiny", program.stdout.readline())
+            self.assertTrue(link.readlink().is_absolute())
+            self.matrices(2, 2, 16)
+            self.assertIn("bit-exact", self.ok("gemm", "A.npy", "B.npy", "--engine", "board", "--port", "board"))
+            program.terminate()
+        self.assertEqual(program.returncode, 0)
+        self.assertFalse(link.is_symlink())
+        self.file("kept", b"a file")
+        self.refused(["simulate-board", "--link", "kept"], "kept", "is there already")
+
+    def test_one_host_at_a_time(self) -> None:
+        self.matrices(32, 32, 512)
+        port = self.board("--tile", "tiny")
+        args = ["gemm", "A.npy", "B.npy", "--engine", "board", "--port", port]
+        with subprocess.Popen([PROGRAM, *args], cwd=self.dir, stdout=subprocess.DEVNULL) as first:
+            time.sleep(0.2)
+            if first.poll() is None:
+                second = self.run_program(*args)
+                self.assertTrue(second.returncode == 0 or "in use by another program" in second.stderr, second.stderr)
+        self.assertEqual(first.returncode, 0)
+
+    def test_what_is_no_board(self) -> None:
+        self.matrices(2, 2, 16)
+        gemm = ("gemm", "A.npy", "B.npy", "--engine")
+        self.refused([*gemm, "board"], "--port", "/dev/ttyUSB1")
+        self.refused([*gemm, "model", "--port", "/dev/null"], "/dev/null", "--engine board")
+        self.refused([*gemm, "board", "--port", "/dev/null"], "/dev/null", "no serial device")
+        self.refused([*gemm, "board", "--port", "/dev/null", "--tile", "tiny"], "tiny", "a board says itself")
+        self.refused([*gemm, "board", "--port", "/dev/null", "--baud", "7"], "7", "9600")
+        self.refused(["simulate-board", "--tile", "huge"], "huge", "tiny")
+        self.refused(["simulate-board", "--engine", "model"], "model", "systemc")
+        leader, follower = os.openpty()
+        try:
+            self.refused([*gemm, "board", "--port", os.ttyname(follower)], "no bridge on this line", "nothing answers")
+        finally:
+            os.close(leader)
+            os.close(follower)
+
+
 class Quantize(Program):
     def test_written_files(self) -> None:
         """decode(code) x scale x tensor scale, computed here from the written files, gives back the exact operands."""

@@ -69,7 +69,8 @@ class UartBridgeTest : public testing::Test {
     for (const std::uint8_t byte : send(line))
       if (const auto got = deframer.take(byte)) {
         const auto& b = *got;
-        return Answer{b[0], b[1], unsigned{b[2]} << 8 | b[3], unsigned{b[4]} << 8 | b[5], Bytes(b.begin() + 6, b.end())};
+        return Answer{b[0], b[1], unsigned{b[2]} << 8 | b[3], unsigned{b[4]} << 8 | b[5],
+                      Bytes(b.begin() + 6, b.end())};
       }
     return std::nullopt;
   }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pickle
 import resource
 import signal
 import subprocess
@@ -231,6 +232,32 @@ def test_progress_reaches_the_end_and_its_exception_comes_out() -> None:
             ng.Engine(engine).gemm(a, b, progress=stop)
 
 
+def test_a_board_behind_a_serial_line(tmp_path: Path) -> None:
+    program = Path(ng._core.__file__).parents[2] / "bin" / "narrowgauge"
+    if not program.exists():
+        pytest.skip("the program is not beside this package")
+    link = tmp_path / "board"
+    with subprocess.Popen(
+        [program, "simulate-board", "--link", link, "--faults", "0.001"], stdout=subprocess.PIPE
+    ) as board:
+        try:
+            assert board.stdout is not None
+            board.stdout.readline()
+            a, b = operands("nvfp4", 6, 7, 50)
+            engine = ng.Engine("board", port=link)
+            assert engine.name == "board"
+            run = engine.gemm(a, b)
+            np.testing.assert_array_equal(bits(run.c), bits(ng.Engine().gemm(a, b).c))
+            assert run.cycles is None
+            assert run.tile == "1x1x16"
+            assert run.link["sent_bytes"] > run.operand_bytes
+            assert pickle.loads(pickle.dumps(run)).link == run.link
+            with pytest.raises(ng.Error, match="does not have fp8_e4m3"):
+                engine.gemm(*operands("fp8_e4m3", 2, 2, 16))
+        finally:
+            board.terminate()
+
+
 def test_threads_may_share_an_engine() -> None:
     engine = ng.Engine("systemc")
     want = {seed: operands("nvfp4", 8, 8, 64, seed) for seed in range(4)}
@@ -320,6 +347,11 @@ SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
         (lambda: ng.Engine("systemc", tile="huge"), ["'huge'", "large"]),
         (lambda: ng.Engine("model", tile="large"), ["'large'", "systemc"]),
         (lambda: ng.Engine("systemc", trace="w.fst"), ["w.fst", "rtl"]),
+        (lambda: ng.Engine("board"), ["port", "/dev/ttyUSB1"]),
+        (lambda: ng.Engine("board", port="/dev/null"), ["/dev/null", "serial"]),
+        (lambda: ng.Engine("board", port="/dev/null", baud=7), ["7", "9600"]),
+        (lambda: ng.Engine("board", port="/dev/null", tile="tiny"), ["tiny", "leave tile out"]),
+        (lambda: ng.Engine("systemc", port="/dev/null"), ["/dev/null", "board"]),
         (lambda: ng.Engine("systemc").gemm(*MXFP4), ["mxfp4"]),
         (lambda: ng.Engine("systemc").gemm(*operands("mxfp8_e4m3", 2, 2, 32)), ["mxfp8", "model"]),
         (lambda: ng.Engine("systemc").gemm(SCALED, operands("fp8_e4m3", 2, 2, 32)[1]), ["scales", "model"]),

@@ -47,7 +47,7 @@ struct UartBridge : Shell<Core> {
   void step(Core& core) override {
     typename Core::Inputs in;
     in.rx = rx_i;
-    in.bus = {m_axil_awready_i, m_axil_wready_i, m_axil_bvalid_i,         m_axil_arready_i,
+    in.bus = {m_axil_awready_i, m_axil_wready_i,        m_axil_bvalid_i,        m_axil_arready_i,
               m_axil_rvalid_i,  m_axil_bresp_i.value(), m_axil_rresp_i.value(), m_axil_rdata_i.read()};
     in.out_ready = m_axis_tready_i;
     in.in_valid = s_axis_tvalid_i;

@@ -229,9 +229,7 @@ class BridgeStreamsCore {
   bool out_valid() const { return filled_ == stream_bytes; }
   bool out_last() const { return ended_; }
   const Word& out() const { return out_; }
-  bool in_ready(bool sink) const {
-    return sink || (left_ == 0 && static_cast<unsigned>(rx_.space()) >= stream_bytes);
-  }
+  bool in_ready(bool sink) const { return sink || (left_ == 0 && static_cast<unsigned>(rx_.space()) >= stream_bytes); }
   bool rx_valid() const { return rx_.valid(); }
   std::uint8_t rx_data() const { return rx_.data(); }
   unsigned rx_words() const { return words_; }
@@ -344,8 +342,8 @@ class UartBridgeCore {
     const std::uint8_t byte = executing_ ? request_byte_ : bare_byte_;
     const bool at_end = executing_ && pos_ == frame_length_;
     const bool have = executing_ ? fetched_ && !at_end : bare_;
-    const bool takes = state_ == State::command || state_ == State::length || state_ == State::address ||
-                       state_ == State::data;
+    const bool takes =
+        state_ == State::command || state_ == State::length || state_ == State::address || state_ == State::data;
     const bool take = have && takes, take_bare = take && !executing_;
     const bool is_command = byte >= 1 && byte <= 4;
     const bool is_next = frame_number_ == expected_;
@@ -388,10 +386,11 @@ class UartBridgeCore {
     const bool needs_escape = !flags && (plain == board::frame_flag || plain == board::frame_escape);
     const bool tx_ready = tx_.ready(), goes = sending_ && tx_ready && !(needs_escape && !escaped_);
     const bool tx_valid = sending_ || (state_ == State::emit && !executing_);
-    const std::uint8_t tx_byte = !sending_                   ? static_cast<std::uint8_t>(data_ >> 24)
-                                 : flags                     ? board::frame_flag
-                                 : needs_escape && !escaped_ ? board::frame_escape
-                                 : static_cast<std::uint8_t>(plain ^ (escaped_ ? board::frame_flip : 0));
+    const std::uint8_t tx_byte = !sending_ ? static_cast<std::uint8_t>(data_ >> 24)
+                                 : flags   ? board::frame_flag
+                                 : needs_escape && !escaped_
+                                     ? board::frame_escape
+                                     : static_cast<std::uint8_t>(plain ^ (escaped_ ? board::frame_flip : 0));
     const bool data_ends = (phase_ == 5 && send_length_ == 0) || (phase_ == 6 && sent_ + 1 == send_length_);
     const std::uint32_t value = register_value(reg);
 
@@ -443,14 +442,17 @@ class UartBridgeCore {
       send_state_ = Send::open;
     } else if (goes) {
       switch (was) {
-        case Send::open: send_state_ = Send::body; break;
+        case Send::open:
+          send_state_ = Send::body;
+          break;
         case Send::body:
           if (data_ends) send_state_ = Send::check;
           break;
         case Send::check:
           if (check_ends) send_state_ = Send::close;
           break;
-        default: send_state_ = Send::open;
+        default:
+          send_state_ = Send::open;
       }
     }
     escaped_ = sending_ && (tx_ready ? needs_escape && !escaped_ : escaped_);
@@ -468,8 +470,8 @@ class UartBridgeCore {
       if (frame_fault) error_ = static_cast<std::uint8_t>(fault);
       if (was_executing && emits && !answer_full) ++answer_length_;
     }
-    next_state(take, is_command, at_end, word_done, last_word, emits, frame_fault, cut_off, takes, access && stepped &&
-               !no_room && !nothing);
+    next_state(take, is_command, at_end, word_done, last_word, emits, frame_fault, cut_off, takes,
+               access && stepped && !no_room && !nothing);
     if (now == State::command && take) {
       read_ = (byte & 1) == 0;
       fixed_ = (byte & 4) != 0 || (byte & 3) == 3;
@@ -534,33 +536,53 @@ class UartBridgeCore {
 
   std::uint8_t plain_byte() const {
     switch (phase_) {
-      case 0: return send_number_;
-      case 1: return send_status_;
-      case 2: return static_cast<std::uint8_t>(space_ >> 8);
-      case 3: return static_cast<std::uint8_t>(space_);
-      case 4: return static_cast<std::uint8_t>(arrived_ >> 8);
-      case 5: return static_cast<std::uint8_t>(arrived_);
-      case 6: return answer_byte_;
-      default: return static_cast<std::uint8_t>(~tx_crc_.crc());
+      case 0:
+        return send_number_;
+      case 1:
+        return send_status_;
+      case 2:
+        return static_cast<std::uint8_t>(space_ >> 8);
+      case 3:
+        return static_cast<std::uint8_t>(space_);
+      case 4:
+        return static_cast<std::uint8_t>(arrived_ >> 8);
+      case 5:
+        return static_cast<std::uint8_t>(arrived_);
+      case 6:
+        return answer_byte_;
+      default:
+        return static_cast<std::uint8_t>(~tx_crc_.crc());
     }
   }
 
   std::uint32_t register_value(unsigned reg) const {
     switch (reg) {
-      case 2: return streams_.tx_space();
-      case 3: return tx_bytes / 4 - streams_.tx_space() + streams_.tx_partial();
-      case 5: return streams_.rx_words();
-      case 8: return board::bridge_magic;
-      case 9: return board::bridge_major << 16;
+      case 2:
+        return streams_.tx_space();
+      case 3:
+        return tx_bytes / 4 - streams_.tx_space() + streams_.tx_partial();
+      case 5:
+        return streams_.rx_words();
+      case 8:
+        return board::bridge_magic;
+      case 9:
+        return board::bridge_major << 16;
       case 10:
         return stream_bytes | ((request_bytes / 16 - 1) & 0xFF) << 8 | ((answer_bytes / 16 - 1) & 0xFF) << 16;
-      case 11: return bad_frames_;
-      case 12: return loop_.command;
-      case 13: return loop_.count;
-      case 14: return loop_.bus_error << 2 | loop_.tile_error << 1 | unsigned{loop_.running};
-      case 15: return sink_;
-      case 16: return streams_.hash();
-      default: return loop_.cycles;
+      case 11:
+        return bad_frames_;
+      case 12:
+        return loop_.command;
+      case 13:
+        return loop_.count;
+      case 14:
+        return loop_.bus_error << 2 | loop_.tile_error << 1 | unsigned{loop_.running};
+      case 15:
+        return sink_;
+      case 16:
+        return streams_.hash();
+      default:
+        return loop_.cycles;
     }
   }
 
@@ -606,7 +628,8 @@ class UartBridgeCore {
       case State::emit:
         if (emits && at == 3) state_ = last_word ? State::command : State::access;
         break;
-      default: state_ = State::command;
+      default:
+        state_ = State::command;
     }
   }
 

@@ -40,12 +40,18 @@ class UartBridgeBench {
         bare();
       } else {
         const unsigned kind = bench_.rng().below(16);
-        if (kind == 0) late();
-        else if (kind == 1) loop();
-        else if (kind == 2) several();
-        else if (kind == 3) open_or_closed();
-        else if (kind == 4) backlog();
-        else frame();
+        if (kind == 0)
+          late();
+        else if (kind == 1)
+          loop();
+        else if (kind == 2)
+          several();
+        else if (kind == 3)
+          open_or_closed();
+        else if (kind == 4)
+          backlog();
+        else
+          frame();
       }
     }
     overrun();
@@ -138,10 +144,14 @@ class UartBridgeBench {
     dut_.tick();
     if (ran) ++loop_clocks_;
     if (at_pins_.queue != 0 && rng.chance(0.1)) at_pins_.wait();
-    if (answered) write_wait_ = -1, address_ = data_ = false;
-    else if (write_wait_ > 0) --write_wait_;
-    if (read) read_wait_ = -1;
-    else if (read_wait_ > 0) --read_wait_;
+    if (answered)
+      write_wait_ = -1, address_ = data_ = false;
+    else if (write_wait_ > 0)
+      --write_wait_;
+    if (read)
+      read_wait_ = -1;
+    else if (read_wait_ > 0)
+      --read_wait_;
   }
   /// Longer than the bridge waits.
   static int silence(Rng& rng) { return NG_BUS_CLOCKS + 2 + static_cast<int>(rng.below(8)); }
@@ -201,10 +211,12 @@ class UartBridgeBench {
     answers_ += !got_.empty();
     got_.clear();
     owed_.clear();
-    bench_.expect_eq("writes to the tile", at_pins_.written == at_golden_.written, true,
-                     [&] { return std::to_string(at_pins_.written.size()) + " and " + std::to_string(at_golden_.written.size()); });
-    bench_.expect_eq("operands", at_pins_.operands == at_golden_.operands, true,
-                     [&] { return std::to_string(at_pins_.operands.size()) + " and " + std::to_string(at_golden_.operands.size()); });
+    bench_.expect_eq("writes to the tile", at_pins_.written == at_golden_.written, true, [&] {
+      return std::to_string(at_pins_.written.size()) + " and " + std::to_string(at_golden_.written.size());
+    });
+    bench_.expect_eq("operands", at_pins_.operands == at_golden_.operands, true, [&] {
+      return std::to_string(at_pins_.operands.size()) + " and " + std::to_string(at_golden_.operands.size());
+    });
     at_pins_.written.clear();
     at_golden_.written.clear();
     at_pins_.operands.clear();
@@ -237,19 +249,25 @@ class UartBridgeBench {
   }
   std::uint32_t some_address(bool write) {
     Rng& rng = bench_.rng();
-    constexpr std::uint32_t readable[] = {board::tx_space, board::tx_count, board::rx_data, board::rx_count,
-                                          board::bridge_id, board::bridge_version, board::bridge_sizes,
-                                          board::bad_frames, board::loop_command, board::loop_count,
-                                          board::loop_state, board::sink, board::result_hash};
+    constexpr std::uint32_t readable[] = {
+        board::tx_space,       board::tx_count,     board::rx_data,    board::rx_count,     board::bridge_id,
+        board::bridge_version, board::bridge_sizes, board::bad_frames, board::loop_command, board::loop_count,
+        board::loop_state,     board::sink,         board::result_hash};
     constexpr std::uint32_t writable[] = {board::tx_data, board::tx_last, board::loop_command, board::sink};
     switch (rng.below(8)) {
       case 0:
-      case 1: return write ? writable[rng.below(4)] : readable[rng.below(13)];
-      case 2: return board::rx_data;
-      case 3: return rng.chance(0.1) ? board::fifo_reset : board::tx_data;
-      case 4: return rng.chance(0.5) ? 0x1000 + 4 * rng.below(0x40) : static_cast<std::uint32_t>(rng.bits(32)) & ~3U;
-      case 5: return 0x900 + 4 * rng.below(0x80);
-      default: return 4 * (rng.below(16) == 0 ? rng.below(0x800) : 0x40 + rng.below(0x40));
+      case 1:
+        return write ? writable[rng.below(4)] : readable[rng.below(13)];
+      case 2:
+        return board::rx_data;
+      case 3:
+        return rng.chance(0.1) ? board::fifo_reset : board::tx_data;
+      case 4:
+        return rng.chance(0.5) ? 0x1000 + 4 * rng.below(0x40) : static_cast<std::uint32_t>(rng.bits(32)) & ~3U;
+      case 5:
+        return 0x900 + 4 * rng.below(0x80);
+      default:
+        return 4 * (rng.below(16) == 0 ? rng.below(0x800) : 0x40 + rng.below(0x40));
     }
   }
   /// A command whose result does not depend on time.
@@ -351,7 +369,8 @@ class UartBridgeBench {
     Rng& rng = bench_.rng();
     moving_ = false;
     if (rng.chance(0.3)) grant();
-    const auto number = static_cast<std::uint8_t>(number_ - (rng.chance(0.15) ? 1 : 0) + (rng.chance(0.05) ? rng.bits(8) : 0));
+    const auto number =
+        static_cast<std::uint8_t>(number_ - (rng.chance(0.15) ? 1 : 0) + (rng.chance(0.05) ? rng.bits(8) : 0));
     std::vector<std::uint8_t> line;
     board::append_frame(line, frame_bytes(number));
     // Of the first frame the flag must come: what follows would be bare commands, which wait for no answer here.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ng_uart_bridge and its SystemC module in lock-step: frames and bare commands of all kinds on the line, and anything at
-// the bus and the streams. Build parameters: those of the unit.
+// ng_uart_bridge and its SystemC module in lock-step: frames and bare commands of all kinds on the line, and anything
+// at the bus and the streams. Build parameters: those of the unit.
 #include <deque>
 #include <vector>
 
@@ -61,14 +61,15 @@ int run(int argc, char** argv) {
     for (int i = 3; i >= 0; --i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
   };
   const auto command = [&](std::vector<std::uint8_t>& bytes) {
-    constexpr std::uint32_t places[] = {0x0, 0x24, 0x44, 0x1000, 0x1000, 0x1004, 0x1008, 0x100C, 0x1010, 0x1010, 0x1014,
-                                        0x1018, 0x101C, 0x1020, 0x102C, 0x1030, 0x1034, 0x1034, 0x1038, 0x103C, 0x103C,
-                                        0x103C, 0x1040, 0x1040, 0x1044, 0x1048, 0x1FFC, 0x2000};
+    constexpr std::uint32_t places[] = {0x0,    0x24,   0x44,   0x1000, 0x1000, 0x1004, 0x1008, 0x100C, 0x1010, 0x1010,
+                                        0x1014, 0x1018, 0x101C, 0x1020, 0x102C, 0x1030, 0x1034, 0x1034, 0x1038, 0x103C,
+                                        0x103C, 0x103C, 0x1040, 0x1040, 0x1044, 0x1048, 0x1FFC, 0x2000};
     const auto kind = static_cast<std::uint8_t>(1 + rng.below(4));
     const unsigned words = rng.below(5);
     bytes.push_back(kind);
     bytes.push_back(static_cast<std::uint8_t>(words));
-    put(bytes, places[rng.below(std::size(places))] / 4 + (rng.chance(0.02) ? static_cast<std::uint32_t>(rng.bits(32)) : 0));
+    put(bytes,
+        places[rng.below(std::size(places))] / 4 + (rng.chance(0.02) ? static_cast<std::uint32_t>(rng.bits(32)) : 0));
     for (unsigned i = 0; kind % 2 == 1 && i < words; ++i)
       put(bytes, rng.chance(0.5) ? rng.below(8) : static_cast<std::uint32_t>(rng.bits(32)));
   };
@@ -122,7 +123,8 @@ int run(int argc, char** argv) {
   };
   const auto compare = [&] {
     both.same(pins, OnlyWhile(dut->m_axil_awvalid_o, pins.m_axil_awaddr_o),
-              OnlyWhile(dut->m_axil_arvalid_o, pins.m_axil_araddr_o), OnlyWhile(dut->m_axil_wvalid_o, pins.m_axil_wdata_o),
+              OnlyWhile(dut->m_axil_arvalid_o, pins.m_axil_araddr_o),
+              OnlyWhile(dut->m_axil_wvalid_o, pins.m_axil_wdata_o),
               OnlyWhile(dut->m_axis_tvalid_o, pins.m_axis_tdata_o));
   };
   std::uint64_t resets = 0, waits = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One interface to everything that can multiply two quantized matrices: model, systemc, rtl (and, later, board).
+// One interface to everything that can multiply two quantized matrices: model, systemc, rtl and board.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,17 @@ struct TileActivity {
   bool operator==(const TileActivity&) const = default;
 };
 
+/// What the line to a board carried for one product.
+struct LinkActivity {
+  double seconds;  ///< of the product, operands packed before
+  std::uint64_t sent_bytes, received_bytes;
+  std::uint64_t frames;    ///< sent for the first time
+  std::uint64_t repeated;  ///< sent again
+  std::uint64_t damaged;   ///< answers that came damaged
+
+  bool operator==(const LinkActivity&) const = default;
+};
+
 /// What a matrix product gave. Engines that simulate hardware fill in the counters; `cycles` is 0 for the others.
 struct EngineResult {
   std::vector<float> c;             ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
@@ -30,9 +41,10 @@ struct EngineResult {
   std::uint64_t products = 0;       ///< M * N * K, the products that the problem asks for
   std::uint64_t operand_bytes = 0;  ///< that the tile was sent, those sent twice twice; 0 without a tile
   std::uint64_t result_bytes = 0;   ///< that the tile sent, with padding; 0 without a tile
-  std::uint64_t products_possible = 0;   ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
-  std::string tile;                      ///< name of the simulated tile; empty if there is none
-  std::optional<TileActivity> activity;  ///< if the tile has counters
+  std::uint64_t products_possible = 0;  ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
+  std::string tile;  ///< name of the simulated tile, or the array of a board's; empty if there is none
+  std::optional<TileActivity> activity;             ///< if the tile has counters
+  std::optional<LinkActivity> link = std::nullopt;  ///< of a board
 
   /// Share of the array's multiply slots that did asked-for work, 0 to 1; 0 without cycles.
   double utilization() const {
@@ -78,7 +90,7 @@ void check_operands_only(const Compressed& compressed);
 class Engine {
  public:
   virtual ~Engine() = default;
-  /// "model", "rtl", "systemc".
+  /// "model", "rtl", "systemc", "board".
   virtual std::string_view name() const = 0;
   /// Before any work: throws the Error that gemm throws for operands of these formats and this contraction.
   virtual void check(Scheme scheme, Format a, Format b, std::size_t k) const = 0;

@@ -43,14 +43,14 @@ enum Register : std::uint32_t {
   fifo_reset = 0x1018,
   bridge_id = 0x1020,       ///< "NGB1"
   bridge_version = 0x1024,  ///< major[31:16] minor[15:0]
-  bridge_sizes = 0x1028,    ///< bytes of a stream word [7:0], of a request / 16 - 1 [15:8], of an answer / 16 - 1 [23:16]
-  bad_frames = 0x102C,      ///< frames that were dropped; wraps at 2^16
-  loop_command = 0x1030,    ///< what the loop writes to COMPUTE
-  loop_count = 0x1034,      ///< how often it still does; a write starts it
-  loop_state = 0x1038,      ///< 1 runs, 2 stopped by the tile's error, 4 by the bus
-  sink = 0x103C,            ///< 1: results are hashed and dropped
-  result_hash = 0x1040,     ///< of results dropped since the loop began
-  loop_cycles = 0x1044      ///< clocks of the loop; wraps
+  bridge_sizes = 0x1028,  ///< bytes of a stream word [7:0], of a request / 16 - 1 [15:8], of an answer / 16 - 1 [23:16]
+  bad_frames = 0x102C,    ///< frames that were dropped; wraps at 2^16
+  loop_command = 0x1030,  ///< what the loop writes to COMPUTE
+  loop_count = 0x1034,    ///< how often it still does; a write starts it
+  loop_state = 0x1038,    ///< 1 runs, 2 stopped by the tile's error, 4 by the bus
+  sink = 0x103C,          ///< 1: results are hashed and dropped
+  result_hash = 0x1040,   ///< of results dropped since the loop began
+  loop_cycles = 0x1044    ///< clocks of the loop; wraps
 };
 inline constexpr std::uint32_t bridge_magic = 0x4E474231, bridge_major = 1;
 

@@ -196,27 +196,52 @@ class UartBridge {
   }
   std::uint8_t read(std::uint64_t address, std::uint32_t& value) {
     switch (address) {
-      case tx_space: value = space(); return 0;
-      case tx_count: value = static_cast<std::uint32_t>((tx_.size() + 3) / 4 + !word_.empty()); return 0;
-      case rx_count: value = arrived(); return 0;
+      case tx_space:
+        value = space();
+        return 0;
+      case tx_count:
+        value = static_cast<std::uint32_t>((tx_.size() + 3) / 4 + !word_.empty());
+        return 0;
+      case rx_count:
+        value = arrived();
+        return 0;
       case rx_data:
         if (rx_.size() < 4) return status_fifo;
         value = 0;
         for (int i = 0; i < 4; ++i, rx_.pop_front()) value |= std::uint32_t{rx_.front()} << 8 * i;
         return 0;
-      case bridge_id: value = bridge_magic; return 0;
-      case bridge_version: value = bridge_major << 16; return 0;
+      case bridge_id:
+        value = bridge_magic;
+        return 0;
+      case bridge_version:
+        value = bridge_major << 16;
+        return 0;
       case bridge_sizes:
         value = sizes_.stream_bytes | (sizes_.request_bytes / 16 - 1) << 8 | (sizes_.answer_bytes / 16 - 1) << 16;
         return 0;
-      case board::bad_frames: value = static_cast<std::uint16_t>(frames_.bad()); return 0;
-      case board::loop_command: value = loop_command_; return 0;
-      case board::loop_count: value = loop_count_; return 0;
-      case board::loop_state: value = loop_state_; return 0;
-      case board::sink: value = sink_; return 0;
-      case board::result_hash: value = hash_; return 0;
-      case board::loop_cycles: value = cycles_; return 0;
-      default: return status_address;
+      case board::bad_frames:
+        value = static_cast<std::uint16_t>(frames_.bad());
+        return 0;
+      case board::loop_command:
+        value = loop_command_;
+        return 0;
+      case board::loop_count:
+        value = loop_count_;
+        return 0;
+      case board::loop_state:
+        value = loop_state_;
+        return 0;
+      case board::sink:
+        value = sink_;
+        return 0;
+      case board::result_hash:
+        value = hash_;
+        return 0;
+      case board::loop_cycles:
+        value = cycles_;
+        return 0;
+      default:
+        return status_address;
     }
   }
   std::uint8_t write(std::uint64_t address, std::uint32_t value) {
@@ -234,10 +259,17 @@ class UartBridge {
         word_.clear();
         ended_ = false;
         return 0;
-      case board::loop_command: loop_command_ = value; return 0;
-      case board::loop_count: loop(value); return 0;
-      case board::sink: sink_ = value & 1; return 0;
-      default: return status_address;
+      case board::loop_command:
+        loop_command_ = value;
+        return 0;
+      case board::loop_count:
+        loop(value);
+        return 0;
+      case board::sink:
+        sink_ = value & 1;
+        return 0;
+      default:
+        return status_address;
     }
   }
   std::uint32_t space() const { return static_cast<std::uint32_t>((sizes_.tx_bytes - tx_.size()) / 4); }
