@@ -50,8 +50,9 @@ class Link {
     if (std::filesystem::is_symlink(name)) std::filesystem::remove(name, fault);  // of a board that was killed
     std::filesystem::create_symlink(terminal, name, fault);
     if (fault) {
-      throw Error("--link " + io::shown(name) + (fault == std::errc::file_exists ? " is there already; expected a free name"
-                                                                                 : ": " + fault.message()));
+      throw Error(
+          "--link " + io::shown(name) +
+          (fault == std::errc::file_exists ? " is there already; expected a free name" : ": " + fault.message()));
     }
   }
   ~Link() {
@@ -136,7 +137,8 @@ void add_simulate_board(CLI::App& app, int&) {
   command.add_flag("--json", arguments->json, "Print what it is as one JSON document");
   command.footer(
       "Prints the name of a serial device, which any host can open, and is the board behind it: the tile is simulated\n"
-      "clock by clock, the bridge (docs/units/uart_bridge.md) by its golden model, without the time that a line takes.\n"
+      "clock by clock, the bridge (docs/units/uart_bridge.md) by its golden model, without the time that a line "
+      "takes.\n"
       "With --faults bytes are damaged, lost or doubled by the seed, as on a bad cable: results stay what they are.\n"
       "\n"
       "Examples:\n"

@@ -16,8 +16,10 @@ using namespace std::chrono_literals;
 
 constexpr unsigned words_of_byte_count = 255;  // of a command
 constexpr std::size_t command_bytes = 6, head_bytes = 6;
-constexpr unsigned growth = 4;       // good frames that make frames longer
-constexpr unsigned least_limit = 24;  // of bytes in a frame: two commands
+constexpr unsigned least_request = 64;  // what the first frames may have
+constexpr unsigned growth = 4;          // good frames that make frames longer, twice as long before the first loss
+constexpr unsigned step = 32;           // and by so many bytes behind it: a frame that is too long for the line stays
+constexpr unsigned least_limit = 24;    // of bytes in a frame: two commands
 
 std::uint32_t big(std::span<const std::uint8_t> b) {
   return b[3] | std::uint32_t{b[2]} << 8 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[0]} << 24;
@@ -51,7 +53,8 @@ std::string fault_text(std::uint8_t faults) {
   return text;
 }
 
-BridgeLink::BridgeLink(ByteLine& line, const LinkOptions& options) : line_(line), options_(options), deframer_(4096 + 16) {
+BridgeLink::BridgeLink(ByteLine& line, const LinkOptions& options)
+    : line_(line), options_(options), deframer_(4096 + 16) {
   if (options.window < 1 || options.window > 64) {
     throw Error("a link's window of " + std::to_string(options.window) + " frames is wrong; expected 1 to 64");
   }
@@ -172,11 +175,12 @@ void BridgeLink::transmit(Frame& frame) {
 void BridgeLink::good_frame() {
   if (++good_ < growth) return;
   good_ = 0;
-  limit_ = std::min(2 * limit_, std::max(request_bytes_, answer_bytes_));
+  limit_ = std::min(lossy_ ? limit_ + step : 2 * limit_, std::max(request_bytes_, answer_bytes_));
 }
 
 void BridgeLink::bad_frame() {
   good_ = 0;
+  lossy_ = true;
   limit_ = std::max(limit_ / 2, least_limit);
 }
 
@@ -216,8 +220,8 @@ void BridgeLink::service(Duration wait) {
   if (under_way_ != 0 && wait > Duration{}) {
     const auto bytes = [&](std::size_t count) { return line_.byte_time() * static_cast<int>(count); };
     const Duration measured = measured_ ? round_trip_ + 4 * spread_ : Duration{50ms};
-    const Duration due =
-        queue_.front().left + std::max(options_.shortest, measured) + bytes(std::min(limit_, answer_bytes_) + 20) + wait_more_;
+    const Duration due = queue_.front().left + std::max(options_.shortest, measured) +
+                         bytes(std::min(limit_, answer_bytes_) + 20) + wait_more_;
     if (const Duration now = line_.now(); now < due) wait_for_line(std::min(wait, due - now));
     if (counts_.answers == answers && line_.now() >= due) {
       const Duration silent = line_.now() - heard_;
@@ -280,8 +284,8 @@ void BridgeLink::write_operands(std::span<const std::uint8_t> bytes, bool last) 
   const std::size_t end = bytes.size() - (last ? 4 : 0);
   while (at < end) {
     if (frame_room() < command_bytes + 4) close();
-    const std::size_t words = std::min<std::size_t>(
-        {(end - at) / 4, (frame_room() - command_bytes) / 4, std::size_t{words_of_byte_count}});
+    const std::size_t words =
+        std::min<std::size_t>({(end - at) / 4, (frame_room() - command_bytes) / 4, std::size_t{words_of_byte_count}});
     command(write_same, tx_data, words);
     for (std::size_t i = 0; i < words; ++i, at += 4) put(building_.commands, word(at));
     building_.operands += static_cast<std::uint32_t>(words);
@@ -341,7 +345,8 @@ void BridgeLink::connect() {
   queue_.clear();
   building_ = {};
   under_way_ = 0;
-  went_back_ = measured_ = false;
+  went_back_ = measured_ = lossy_ = false;
+  limit_ = least_request;
   wait_more_ = {};
   failed_.clear();
   const Duration begin = line_.now();

@@ -89,7 +89,8 @@ ng_port_t BridgePort::port() {
                   }
                   const std::size_t count = std::min(bytes, port.results_.size()) / word * word;
                   std::copy_n(port.results_.begin(), count, static_cast<std::uint8_t*>(buffer));
-                  port.results_.erase(port.results_.begin(), port.results_.begin() + static_cast<std::ptrdiff_t>(count));
+                  port.results_.erase(port.results_.begin(),
+                                      port.results_.begin() + static_cast<std::ptrdiff_t>(count));
                   *arrived = count;
                   return NG_OK;
                 });

@@ -86,17 +86,15 @@ EngineResult DrivenEngine::gemm_compressed(const QuantizedMatrix& a, const Quant
              {a, b, progress, nullptr, std::nullopt, {.compressed = compressed}});
 }
 
-RequantizedResult DrivenEngine::gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b,
-                                                 float tensor_scale, const RequantizeOptions& options,
-                                                 const Progress& progress) {
+RequantizedResult DrivenEngine::gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
+                                                 const RequantizeOptions& options, const Progress& progress) {
   check_product(a, b);
   check_result_scale(options.format, tensor_scale);
   check(a.scheme, a.element, b.element, a.k);
   RequantizedResult result;
   result.c.tensor_scale = tensor_scale;
   const Compressed& compressed = options.compressed;
-  const TileNeeds needs{
-      .results = options.format, .decoders = compressed.a || compressed.b, .encoders = compressed.c};
+  const TileNeeds needs{.results = options.format, .decoders = compressed.a || compressed.b, .encoders = compressed.c};
   result.run = run(choose(a.scheme, a.element, b.element, needs), {a, b, progress, &result, std::nullopt, options});
   return result;
 }
@@ -109,10 +107,10 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
     throw Error(drive.what + ": " + ng_result_text(result) + (why.empty() ? "" : ": " + why));
   };
   RequantizedResult* const requantized = order.requantized;
-  DriverGemm product(tile, order.a, order.b, false,
-                     requantized ? std::optional(Requantized{order.options.format, requantized->c.tensor_scale})
-                                 : std::nullopt,
-                     order.sparse);
+  DriverGemm product(
+      tile, order.a, order.b, false,
+      requantized ? std::optional(Requantized{order.options.format, requantized->c.tensor_scale}) : std::nullopt,
+      order.sparse);
   product.config.relu = order.options.relu;
   if (order.options.compressed.any()) product.compress(tile, order.options.compressed);
   if (requantized) expect(ng_tile_clear_amax(&tile));
@@ -126,8 +124,7 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   while ((state = ng_tile_gemm_step(&gemm)) == NG_BUSY) {
     drive.port.idle(drive.port.ctx);
     if (drive.between) drive.between();
-    if (order.progress)
-      order.progress(std::uint64_t{gemm.result.block} * gemm.chunks + gemm.result.chunk, blocks);
+    if (order.progress) order.progress(std::uint64_t{gemm.result.block} * gemm.chunks + gemm.result.chunk, blocks);
   }
   expect(state);
   if (order.progress) order.progress(blocks, blocks);
@@ -146,8 +143,7 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   if (tile.counters) {
     ng_counters_t n;
     expect(ng_tile_counters(&tile, &n));
-    result.activity = {n.cycles, n.busy,   n.stall_in, n.stall_out, n.products,
-                       n.zero_a, n.zero_b, n.flips_a,  n.flips_b};
+    result.activity = {n.cycles, n.busy, n.stall_in, n.stall_out, n.products, n.zero_a, n.zero_b, n.flips_a, n.flips_b};
     if (!drive.cycles) result.cycles = n.cycles;
   }
   return result;

@@ -30,7 +30,7 @@ struct ProductOrder {
   const Progress& progress;
   RequantizedResult* requantized = nullptr;  ///< takes C as an operand A, under the tensor scale that stands there
   std::optional<NmPattern> sparse = std::nullopt;  ///< of A
-  RequantizeOptions options = {};            ///< of a requantized C, and what is compressed of any product
+  RequantizeOptions options = {};                  ///< of a requantized C, and what is compressed of any product
 };
 
 class DrivenEngine : public Engine {
@@ -61,10 +61,10 @@ class DrivenEngine : public Engine {
 struct TileDrive {
   const ng_port_t& port;
   const ng_tile_t& tile;
-  std::string what;                                  ///< the tile, for errors
-  std::function<std::uint64_t()> cycles = {};        ///< a clock of it; empty: its counters have one, if it has any
-  std::function<void()> between = {};                ///< called between steps of the driver
-  std::function<std::string()> why = {};             ///< what the port says of an error
+  std::string what;                            ///< the tile, for errors
+  std::function<std::uint64_t()> cycles = {};  ///< a clock of it; empty: its counters have one, if it has any
+  std::function<void()> between = {};          ///< called between steps of the driver
+  std::function<std::string()> why = {};       ///< what the port says of an error
 };
 
 /// The product on a tile that is initialized. Its utilization is still the caller's.

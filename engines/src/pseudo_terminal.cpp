@@ -28,7 +28,8 @@ PseudoTerminal::PseudoTerminal() {
   name_ = name;
   fcntl(file_, F_SETFD, FD_CLOEXEC);
   fcntl(file_, F_SETFL, O_NONBLOCK);
-  // Held open, so that the board hears no end of line when a host goes; raw, so that nothing echoes before one has come.
+  // Held open, so that the board hears no end of line when a host goes; raw, so that nothing echoes before one has
+  // come.
   held_ = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
   termios settings{};
   if (held_ < 0 || tcgetattr(held_, &settings) != 0) refuse();

@@ -73,8 +73,8 @@ SerialLine::SerialLine(const std::string& device, unsigned baud) : device_(devic
   termios settings{};
   if (tcgetattr(file_, &settings) != 0) refuse(device + " is no serial device: " + reason());
   if (flock(file_, LOCK_EX | LOCK_NB) != 0)
-    refuse("the serial device " + device + (errno == EWOULDBLOCK ? " is in use by another program"
-                                                                 : " cannot be locked: " + reason()));
+    refuse("the serial device " + device +
+           (errno == EWOULDBLOCK ? " is in use by another program" : " cannot be locked: " + reason()));
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
   settings.c_cflag &= ~(CSTOPB | CRTSCTS);
@@ -111,7 +111,8 @@ std::size_t SerialLine::receive(std::span<std::uint8_t> out, Duration wait) {
     const Duration left = end - now();
     if (left <= Duration{}) return 0;
     const auto nanoseconds = left.count();
-    const timespec time{static_cast<time_t>(nanoseconds / 1'000'000'000), static_cast<long>(nanoseconds % 1'000'000'000)};
+    const timespec time{static_cast<time_t>(nanoseconds / 1'000'000'000),
+                        static_cast<long>(nanoseconds % 1'000'000'000)};
     pollfd ready{file_, POLLIN, 0};
     ppoll(&ready, 1, &time, nullptr);
     if (ready.revents & (POLLERR | POLLHUP | POLLNVAL))

@@ -19,10 +19,14 @@ std::vector<LineFaults::Byte> LineFaults::pass(std::uint8_t byte) {
   ++count_;
   const std::uint64_t drawn = random_();
   switch (drawn % 8) {
-    case 0: return {};
-    case 1: return {{byte, false}, {byte, false}};
-    case 2: return {{byte, true}};
-    default: return {{static_cast<std::uint8_t>(byte ^ 1U << (drawn >> 8) % 8), false}};
+    case 0:
+      return {};
+    case 1:
+      return {{byte, false}, {byte, false}};
+    case 2:
+      return {{byte, true}};
+    default:
+      return {{static_cast<std::uint8_t>(byte ^ 1U << (drawn >> 8) % 8), false}};
   }
 }
 
@@ -58,7 +62,8 @@ void SimulatedLine::advance(Duration until) {
     board_free_ = std::max(board_free_, now_);
     for (const std::uint8_t sent : board_.byte(event.byte)) {
       board_free_ += byte_time_;
-      for (const auto& [value, broken] : from_board_.pass(sent)) from_.push_back({board_free_ + latency_, value, broken});
+      for (const auto& [value, broken] : from_board_.pass(sent))
+        from_.push_back({board_free_ + latency_, value, broken});
     }
   }
   if (until > now_) {

@@ -164,6 +164,7 @@ module ng_uart_bridge #(
   logic [15:0]             bad_frames_q;
   logic [TimeoutWidth-1:0] silence_q;
   logic                    flag, part, keep, overrun, ended, good, cut_off, idle, begins, finish;
+  logic                    take_bare;                      // the bare byte is taken
   logic [7:0]              part_byte;
   logic [31:0]             rx_crc;
   assign begins = rx_valid & ~framed_q & ~locked_o & idle & ~bare_q & (rx_byte == Flag);
@@ -248,7 +249,7 @@ module ng_uart_bridge #(
   logic [1:0]             count_q;
   logic [10:0]            addr_q;       // of a word
   logic [31:0]            data_q;
-  logic                   have, takes, take, take_bare, at_end, sending, is_command, word_done, last_word;
+  logic                   have, takes, take, at_end, sending, is_command, word_done, last_word;
   logic [7:0]             byte_in;
   logic                   is_next, is_before;
   assign byte_in = executing_q ? request_byte : bare_byte_q;

@@ -173,8 +173,8 @@ module ng_delayed_scaling #(
       assign next = {1'b0, quotient};
     end else begin : gen_margin
       localparam logic [9:0] Bias = 10'(127 + Margin);
-      logic [9:0]  exponent;
-      logic [31:0] rounded;
+      logic signed [9:0] exponent;
+      logic [31:0]       rounded;
       assign next = &quotient[30:23] ? 32'h7F7FFFFF : rounded;
       assign exponent = {2'b0, quotient[30:24], quotient[23] | ~(|quotient[30:23])} - Bias;
       ng_round_pack #(
@@ -190,7 +190,7 @@ module ng_delayed_scaling #(
         .nan_i (1'b0),
         .inf_i (1'b0),
         .sign_i(1'b0),
-        .exp_i ($signed(exponent)),
+        .exp_i (exponent),
         .sig_i ({|quotient[30:23], quotient[22:0], 1'b0}),
         .rand_i(1'b0),
         .code_o(rounded)

@@ -71,9 +71,7 @@ struct Board {
   Registers registers;
   std::optional<UartBridge> bridge;
   Board() { reset(); }
-  void reset() {
-    bridge.emplace(registers);
-  }
+  void reset() { bridge.emplace(registers); }
 };
 
 /// Random writes, reads and operands; every value that comes back is checked, and that each write was done once, in
@@ -91,7 +89,8 @@ void exercise(double faults, std::uint64_t seed, std::uint64_t frames, board::Li
     switch (random() % 4) {
       case 0: {
         for (auto count = random() % 40; count != 0; --count) {
-          const auto address = static_cast<std::uint32_t>(random() % 64 * 4), value = static_cast<std::uint32_t>(random());
+          const auto address = static_cast<std::uint32_t>(random() % 64 * 4),
+                     value = static_cast<std::uint32_t>(random());
           link.write(address, value);
           expected[address] = value;
           writes.emplace_back(address, value);
@@ -116,8 +115,8 @@ void exercise(double faults, std::uint64_t seed, std::uint64_t frames, board::Li
       default: {
         if (results.empty()) break;
         link.poll();
-        const auto words = static_cast<unsigned>(
-            std::min<std::uint64_t>({link.arrived(), link.read_words(), random() % 64}));
+        const auto words =
+            static_cast<unsigned>(std::min<std::uint64_t>({link.arrived(), link.read_words(), random() % 64}));
         if (words == 0) break;
         for (const std::uint32_t word : link.read_results(words)) {
           if (results.empty() || word != results.front()) ADD_FAILURE() << "a wrong result";
@@ -159,7 +158,8 @@ TEST(BridgeLink, EveryFrameIsExecutedOnceOnLinesThatDamageBytes) {
 }
 
 /// Operands sent as fast as the link takes them: their share of the line's bytes.
-double goodput(double faults, board::Duration latency, unsigned tx_bytes, std::uint64_t frames, board::LinkCounts& counts) {
+double goodput(double faults, board::Duration latency, unsigned tx_bytes, std::uint64_t frames,
+               board::LinkCounts& counts) {
   Sink registers;
   UartBridge bridge(registers, {.tx_bytes = tx_bytes});
   SimulatedLine line(bridge, {.latency = latency, .faults = faults, .seed = 11});
@@ -178,7 +178,9 @@ double goodput(double faults, board::Duration latency, unsigned tx_bytes, std::u
     std::vector<std::uint8_t> bytes(std::size_t{4} * room);
     for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random());
     link.write_operands(bytes, false);
-    for (std::size_t i = 0; i < bytes.size(); i += 4) sent.emplace_back(bytes.begin() + static_cast<std::ptrdiff_t>(i), bytes.begin() + static_cast<std::ptrdiff_t>(i) + 4);
+    for (std::size_t i = 0; i < bytes.size(); i += 4)
+      sent.emplace_back(bytes.begin() + static_cast<std::ptrdiff_t>(i),
+                        bytes.begin() + static_cast<std::ptrdiff_t>(i) + 4);
     words += room;
     while (!registers.words.empty() && !sent.empty()) {
       if (registers.words.front() != sent.front()) {

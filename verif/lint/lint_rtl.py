@@ -2,7 +2,8 @@
 """Checks every file under rtl/ against the portable SystemVerilog subset.
 
 For each rtl/**/*.sv: the SPDX line; file name = name of its only module or package; no construct that some tool of ours
-rejects or miscompiles; `verilator --lint-only -Wall` without a warning; `yosys read_verilog -sv` and elaboration.
+rejects or miscompiles; `verilator --lint-only -Wall` without a warning; `yosys read_verilog -sv` and elaboration; all
+together by slang without an error, such as a name that is used before it is declared.
 lint_off needs a reason in the same line or the line above.
 """
 
@@ -12,6 +13,9 @@ import argparse
 import re
 import subprocess
 from pathlib import Path
+
+import pyslang.ast as slang
+import pyslang.syntax as syntax
 
 from ngtools import ngflow
 
@@ -129,6 +133,19 @@ def check_tools(path: Path) -> list[str]:
     return problems
 
 
+def check_slang(files: list[Path]) -> list[str]:
+    """What slang, the strictest reader, calls an error in the library as a whole."""
+    compilation = slang.Compilation()
+    for path in sorted(files, key=lambda path: not path.stem.endswith("_pkg")):
+        compilation.addSyntaxTree(syntax.SyntaxTree.fromFile(str(path)))
+    manager = compilation.sourceManager
+    return [
+        f"{ngflow.from_root(Path(manager.getFileName(found.location)))}:{manager.getLineNumber(found.location)}: slang: {found.code}"
+        for found in compilation.getAllDiagnostics()
+        if found.isError()
+    ]
+
+
 def selftest() -> int:
     """Every rule must find its own example, and none may fire on clean code."""
     missed = [
@@ -162,6 +179,9 @@ def main() -> int:
         for problem in problems:
             print(f"{ngflow.from_root(path)}:{problem}")
         bad += bool(problems)
+    for problem in check_slang(sorted(ngflow.RTL.rglob("*.sv"))):
+        print(problem)
+        bad += 1
     print(f"lint: {len(files)} files, {bad} with problems")
     return 1 if bad or not files else 0
 

@@ -184,12 +184,8 @@ class Lockstep {
     covered("reset", resets, 2);
   }
 
-  /// What the stimulus must have done at least `least` times, if the budget is large enough for such statements. Under
-  /// sanitizers it is a part of what the everyday run has (cmake/NgSanitize.cmake).
+  /// What the stimulus must have done at least `least` times, if the budget is large enough for such statements.
   void covered(std::string_view what, std::uint64_t count, std::uint64_t least = 20) {
-#ifdef __SANITIZE_ADDRESS__
-    return;
-#endif
     if (bench.budget() < 2000) return;
     bench.expect(count >= least, [&] {
       return "stimulus: " + std::string(what) + " " + std::to_string(count) + " times; expected " +

@@ -159,6 +159,7 @@ class RequantizeBench {
       while ((format & set) == 0);
       format_ = whole_only_.value_or(static_cast<ResultFormat>(format));
     }
+    if (collected_.empty()) edge_ = format_ == ResultFormat::nvfp4 && rng.chance(0.3) ? low + rng.below(0x80) : 0U;
     tile_.format = format_;
     const bool fp8 = format_ == ResultFormat::e4m3 || format_ == ResultFormat::e5m2;
     std::uint32_t scale = static_cast<std::uint32_t>((low - 0x100U) << 16) + static_cast<std::uint32_t>(rng.bits(24));
@@ -168,6 +169,7 @@ class RequantizeBench {
       scale = ((low >> 7) - rng.below(6)) << 23;
       if (rng.chance(0.7)) scale ^= 1U << rng.below(23);
     }
+    if (edge_ != 0) scale = edge_scale();
     if (rng.chance(0.05)) {
       constexpr std::array<std::uint32_t, 12> corners{0,          0x80000000, 0x7F800000, 0x7FC00000,
                                                       0xBF800000, 0x07FFFFFF, 0x08000000, 0x07800000,
@@ -180,6 +182,22 @@ class RequantizeBench {
     tile_.end = !whole_only_ && rng.chance(0.3);
     tile_.last = rng.chance(0.4);
     tile_.irq = rng.chance(0.5);
+  }
+
+  /// Numbers up to edge_, which each row has nearly surely, and the factor under which that gives a block scale in the
+  /// middle of two, or a few last places beside it.
+  std::uint32_t edge_scale() {
+    Rng& rng = bench_.rng();
+    for (auto& row : tile_.data) {
+      for (std::uint16_t& code : row) {
+        const unsigned magnitude = rng.chance(0.4) ? edge_ : rng.below(edge_);
+        code = static_cast<std::uint16_t>(magnitude | rng.bits(1) << 15);
+      }
+    }
+    const float middle = 6.0F * static_cast<float>(17 + 2 * rng.below(8)) / 16.0F;
+    const auto exact = std::bit_cast<std::uint32_t>(std::bit_cast<float>(edge_ << 16) / middle);
+    const std::uint32_t near = 1U << rng.below(16);
+    return exact + rng.below(2 * near) - near - (rng.below(6) << 23);
   }
 
   void cycle(bool valid, bool ready) {
@@ -286,6 +304,7 @@ class RequantizeBench {
   unsigned beat_ = 0;                       // of the tile
   std::optional<ResultFormat> whole_only_;  // of an undisturbed run
   std::uint16_t amax_ = 0;
+  unsigned edge_ = 0;  // the largest magnitude of an image whose scales lie beside the middle of two; 0: of no such
   std::vector<Tile> collected_;  // of the image that comes
   Scoreboard<Expected> expected_{bench_, "words of images"};
   // One is read, and one waits; one more leaves, and one stands before it.

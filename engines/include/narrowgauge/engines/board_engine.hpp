@@ -19,9 +19,9 @@ struct BoardOptions {
 };
 
 /// Name "board". Opens the device, finds bridge and tile, and asks the tile what it can do; products go to that tile.
-/// EngineResult.cycles are the tile's counter's, or 0; `link` is what the line carried. Throws Error if nothing answers,
-/// or not a bridge and tile of this version, for products that the tile does not have, and with the reason if the line
-/// or the tile fails; after that a product begins anew.
+/// EngineResult.cycles are the tile's counter's, or 0; `link` is what the line carried. Throws Error if nothing
+/// answers, or not a bridge and tile of this version, for products that the tile does not have, and with the reason if
+/// the line or the tile fails; after that a product begins anew.
 std::unique_ptr<Engine> make_board_engine(const BoardOptions& options);
 
 /// The same behind any line. `where`: what errors call it.

@@ -24,8 +24,8 @@ class LinkError : public Error {
 };
 
 struct LinkOptions {
-  unsigned window = 8;                              ///< frames of writes that are sent before an answer has come, 1 to 64
-  Duration patience = std::chrono::seconds(2);      ///< without any answer: the board is given up
+  unsigned window = 8;                          ///< frames of writes that are sent before an answer has come, 1 to 64
+  Duration patience = std::chrono::seconds(2);  ///< without any answer: the board is given up
   Duration shortest = std::chrono::milliseconds(2);  ///< the least time that an answer is waited for
 };
 
@@ -40,8 +40,8 @@ struct LinkCounts {
   std::uint64_t received_bytes = 0;  ///< on the line
 };
 
-/// Writes are posted: they travel in frames of many, up to `window` of which go behind each other, and a fault of one is
-/// told by a later call. A read waits for its answer, and for all writes before it. Lost and damaged frames are sent
+/// Writes are posted: they travel in frames of many, up to `window` of which go behind each other, and a fault of one
+/// is told by a later call. A read waits for its answer, and for all writes before it. Lost and damaged frames are sent
 /// again, from the one that the board expects on (go back N). Frames grow while none is lost, and shrink where one is.
 class BridgeLink {
  public:
@@ -98,7 +98,7 @@ class BridgeLink {
     std::vector<std::uint8_t> data;
   };
 
-    std::size_t frame_room() const {
+  std::size_t frame_room() const {
     const std::size_t most = std::min(limit_, request_bytes_ - 5), used = building_.commands.size();
     return most > used ? most - used : 0;
   }
@@ -122,12 +122,12 @@ class BridgeLink {
   Frame building_;
   std::deque<Frame> queue_;  ///< `under_way_` of them sent, then those that wait
   std::size_t under_way_ = 0;
-  std::size_t last_command_ = 0;     ///< where it begins in building_
-  std::uint8_t number_ = 0;          ///< of the next frame
-  std::uint8_t gone_back_ = 0;       ///< to this number, once
+  std::size_t last_command_ = 0;  ///< where it begins in building_
+  std::uint8_t number_ = 0;       ///< of the next frame
+  std::uint8_t gone_back_ = 0;    ///< to this number, once
   bool went_back_ = false, probing_ = false;
   std::vector<Answer> probed_;
-  std::vector<std::uint8_t> data_;   ///< of the last answer to a frame that reads
+  std::vector<std::uint8_t> data_;  ///< of the last answer to a frame that reads
   bool have_data_ = false;
   std::uint8_t fault_ = 0;
   std::string failed_;  ///< why it has; until connect()
@@ -135,6 +135,7 @@ class BridgeLink {
   unsigned stream_bytes_ = 4, request_bytes_ = 64, answer_bytes_ = 64;
   unsigned limit_ = 64;  ///< bytes of commands in a frame, and of words in an answer: long ones do not pass a bad line
   unsigned good_ = 0;    ///< frames in a row that were not sent again
+  bool lossy_ = false;   ///< one was, since connect()
   Duration line_free_{}, heard_{}, stale_until_{}, round_trip_{}, spread_{}, wait_more_{};
   bool measured_ = false;
   LinkCounts counts_;

@@ -16,8 +16,8 @@ class ByteLine {
   virtual ~ByteLine() = default;
   /// Sends all of them, in order. Throws Error if the line is gone.
   virtual void send(std::span<const std::uint8_t> bytes) = 0;
-  /// Moves bytes that have come to `out`: at once if there are any, else after at most `wait`. How many. Throws Error if
-  /// the line is gone.
+  /// Moves bytes that have come to `out`: at once if there are any, else after at most `wait`. How many. Throws Error
+  /// if the line is gone.
   virtual std::size_t receive(std::span<std::uint8_t> out, Duration wait) = 0;
   /// A clock that never stops.
   virtual Duration now() = 0;

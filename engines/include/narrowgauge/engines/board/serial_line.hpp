@@ -23,7 +23,8 @@ class SerialLine final : public ByteLine {
   Duration byte_time() const override { return byte_time_; }
 
   /// What makes this line slow and how to mend it, as a sentence; empty if nothing does. An FTDI chip holds short
-  /// answers back for its latency timer, 16 ms unless it is set; opening the line sets it to 1 ms where that is allowed.
+  /// answers back for its latency timer, 16 ms unless it is set; opening the line sets it to 1 ms where that is
+  /// allowed.
   const std::string& advice() const { return advice_; }
 
  private:

@@ -51,7 +51,8 @@ class TileTarget final : public BridgeTarget {
   }
   bool wait() override {
     bus_.run(step);
-    if (++waits_ == most_waits) throw Error("the loop on the simulated board does not end: the tile waits for operands");
+    if (++waits_ == most_waits)
+      throw Error("the loop on the simulated board does not end: the tile waits for operands");
     return true;
   }
 
@@ -61,8 +62,8 @@ class TileTarget final : public BridgeTarget {
       const std::uint64_t before = bus_.cycles(), waiting = bus_.packets_waiting();
       bus_.run(std::min(cycles, step));
       std::uint32_t status = 0;
-      quiet_ = (!bus_.read32(NG_TILE_STATUS_OFFSET, status) || (status & NG_TILE_STATUS_BUSY_MASK) == 0) && bus_.packets_waiting() == waiting &&
-               ++still_ == most_still;
+      quiet_ = (!bus_.read32(NG_TILE_STATUS_OFFSET, status) || (status & NG_TILE_STATUS_BUSY_MASK) == 0) &&
+               bus_.packets_waiting() == waiting && ++still_ == most_still;
       cycles -= std::min(cycles, bus_.cycles() - before);
     }
   }
