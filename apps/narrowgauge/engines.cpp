@@ -52,10 +52,10 @@ void add_board_options(CLI::App& command, EngineFlags& flags) {
   command.add_option("--baud", flags.baud, "Its rate, which is the image's")->type_name("BAUD")->capture_default_str();
 }
 
-void add_tile_option(CLI::App& command, std::string& tile) {
+void add_tile_option(CLI::App& command, std::string& tile, const std::string& help) {
   std::string names;
   for (const TileConfig& config : tile_configs()) names += (names.empty() ? "" : "|") + std::string(config.name);
-  command.add_option("--tile", tile, "Simulated hardware; default: the largest that has the format")->type_name(names);
+  command.add_option("--tile", tile, help)->type_name(names)->capture_default_str();
 }
 
 std::string gemm_format_names() {

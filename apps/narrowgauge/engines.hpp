@@ -24,7 +24,8 @@ std::string engine_names();
 /// --port and --baud.
 void add_board_options(CLI::App& command, EngineFlags& flags);
 /// --tile, with the names of the tiles.
-void add_tile_option(CLI::App& command, std::string& tile);
+void add_tile_option(CLI::App& command, std::string& tile,
+                     const std::string& help = "Simulated hardware; default: the largest that has the format");
 
 /// Throws Error if there is no such engine or tile, or for a trace that it cannot write. `threads` are the model's; the
 /// simulated hardware runs on one.

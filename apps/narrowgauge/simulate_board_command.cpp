@@ -30,15 +30,6 @@ struct BoardArguments {
   bool json = false;
 };
 
-const TileConfig& config_of(const std::string& tile) {
-  std::string names;
-  for (const TileConfig& config : tile_configs()) {
-    if (config.name == tile) return config;
-    names += (names.empty() ? "" : ", ") + std::string(config.name);
-  }
-  throw Error("there is no tile '" + tile + "'; expected one of " + names);
-}
-
 volatile std::sig_atomic_t ended = 0;
 
 /// A name for the terminal, while this lives. Throws Error where something else has the name.
@@ -68,7 +59,7 @@ class Link {
 
 /// Serves hosts until the time is up, or a signal ends it.
 void run(const BoardArguments& arguments) {
-  const TileConfig& config = config_of(arguments.tile);
+  const TileConfig& config = find_tile(arguments.tile);
   const std::unique_ptr<TilePinModel> pins = make_tile_pin_model(arguments.engine, arguments.tile);
   TileBusOnPins bus(*pins, config.stream_width / 8);
   board::TileTarget target(bus, config.stream_width / 8);
@@ -121,7 +112,7 @@ void add_simulate_board(CLI::App& app, int&) {
   command.add_option("--engine", arguments->engine, "systemc: the tile's cycle model; rtl: the Verilated tile")
       ->type_name("systemc|rtl")
       ->capture_default_str();
-  add_tile_option(command, arguments->tile);
+  add_tile_option(command, arguments->tile, "The tile behind it");
   command.add_option("--faults", arguments->faults, "Share of bytes that go wrong on the line, in each direction")
       ->type_name("SHARE")
       ->check(CLI::Range(0.0, 0.5))

@@ -6,6 +6,7 @@
 #include "driven_engine.hpp"
 #include "narrowgauge/engines/board/bridge_port.hpp"
 #include "narrowgauge/engines/board/serial_line.hpp"
+#include "narrowgauge/engines/driver_gemm.hpp"
 #include "narrowgauge/error.hpp"
 
 namespace narrowgauge {
@@ -50,8 +51,8 @@ class BoardEngine final : public DrivenEngine {
     port_.emplace(link_);
     callbacks_ = port_->port();
     const ng_tile_config_t at{.port = &callbacks_, .base = 0, .timeout_ticks = timeout_microseconds};
-    if (const ng_result_t result = ng_tile_init(&tile_, &at); result != NG_OK)
-      throw Error(what_ + ": " + ng_result_text(result) + (port_->error().empty() ? "" : ": " + port_->error()));
+    const ng_result_t result = ng_tile_init(&tile_, &at);
+    expect_ok(result, what_, port_->error());
     if (tile_.stream_bytes != link_.stream_bytes()) {
       throw Error(what_ + " has stream words of " + std::to_string(tile_.stream_bytes) + " bytes, its bridge of " +
                   std::to_string(link_.stream_bytes()) + "; expected the same: the image is wrong");
@@ -70,13 +71,8 @@ class BoardEngine final : public DrivenEngine {
     failed_ = true;
     const board::LinkCounts before = link_.counts();
     const board::Duration start = line_->now();
-    EngineResult result = drive_product({.port = callbacks_,
-                                         .tile = tile_,
-                                         .what = what_,
-                                         .cycles = {},
-                                         .between = {},
-                                         .why = [&] { return port_->error(); }},
-                                        order);
+    EngineResult result = drive_product(
+        {.port = callbacks_, .tile = tile_, .what = what_, .cycles = {}, .between = {}, .why = &port_->error()}, order);
     failed_ = false;
     result.products_possible = result.cycles * config.products_a_cycle() * (order.sparse ? 2 : 1);
     result.tile = config.name;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -21,12 +20,6 @@ constexpr unsigned growth = 4;          // good frames that make frames longer, 
 constexpr unsigned step = 32;           // and by so many bytes behind it: a frame that is too long for the line stays
 constexpr unsigned least_limit = 24;    // of bytes in a frame: two commands
 
-std::uint32_t big(std::span<const std::uint8_t> b) {
-  return b[3] | std::uint32_t{b[2]} << 8 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[0]} << 24;
-}
-void put(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
-  for (int i = 3; i >= 0; --i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
-}
 constexpr const char* reset_text = "the board was reset in the middle of its work; start the product again";
 
 std::string hex(std::uint32_t value) {
@@ -62,30 +55,31 @@ BridgeLink::BridgeLink(ByteLine& line, const LinkOptions& options)
 
 // ---- the line
 
-void BridgeLink::wait_for_line(Duration wait) {
+/// The good answers that have come, at once or after at most `wait`.
+std::vector<BridgeLink::Answer> BridgeLink::listen(Duration wait) {
   std::array<std::uint8_t, 4096> bytes;
   const std::size_t got = line_.receive(bytes, wait);
   counts_.received_bytes += got;
-  hear(std::span(bytes).first(got));
-}
-
-void BridgeLink::hear(std::span<const std::uint8_t> bytes) {
   const std::uint64_t bad = deframer_.bad();
-  for (const std::uint8_t byte : bytes) {
+  std::vector<Answer> answers;
+  for (const std::uint8_t byte : std::span(bytes).first(got)) {
     const auto frame = deframer_.take(byte);
     if (!frame || frame->size() < head_bytes) continue;
     const auto& f = *frame;
-    Answer answer{f[0], f[1], std::uint32_t{f[2]} << 8 | f[3], std::uint32_t{f[4]} << 8 | f[5], {}};
-    answer.data.assign(f.begin() + head_bytes, f.end());
+    answers.push_back({f[0],
+                       f[1],
+                       std::uint32_t{f[2]} << 8 | f[3],
+                       std::uint32_t{f[4]} << 8 | f[5],
+                       {f.begin() + head_bytes, f.end()}});
     ++counts_.answers;
     heard_ = line_.now();
-    if (probing_) {
-      probed_.push_back(std::move(answer));
-    } else {
-      take(answer);
-    }
   }
   counts_.bad_answers += deframer_.bad() - bad;
+  return answers;
+}
+
+void BridgeLink::hear(Duration wait) {
+  for (const Answer& answer : listen(wait)) take(answer);
 }
 
 void BridgeLink::fail(const std::string& why) {
@@ -125,8 +119,9 @@ void BridgeLink::take(const Answer& answer) {
     space_ = answer.space;
     arrived_ = answer.arrived;
     // Frames that were sent before the last return are refused, too.
-    const bool stale = went_back_ && gone_back_ == queue_.front().number && line_.now() < stale_until_;
-    if (under_way_ != 0 && !stale) go_back();
+    if (under_way_ == 0) return;
+    const bool stale = gone_back_ == queue_.front().number && line_.now() < stale_until_;
+    if (!stale) go_back();
     return;
   }
   const auto mine = std::find_if(begin, end, [&](const Frame& f) { return f.number == answer.number; });
@@ -152,12 +147,9 @@ void BridgeLink::take(const Answer& answer) {
   fault_ |= answer.status & static_cast<std::uint8_t>(~(status_first | status_number));
   space_ = answer.space;
   arrived_ = answer.arrived;
-  if (mine->reads) {
-    data_ = answer.data;
-    have_data_ = true;
-  }
+  if (mine->reads) data_ = answer.data;
   executed(answer.number);
-  went_back_ = false;
+  gone_back_.reset();
 }
 
 // ---- frames
@@ -186,7 +178,6 @@ void BridgeLink::bad_frame() {
 
 void BridgeLink::go_back() {
   bad_frame();
-  went_back_ = true;
   gone_back_ = queue_.front().number;
   stale_until_ = std::max(line_free_, line_.now()) + round_trip_ + 2 * spread_ + options_.shortest / 4;
   for (std::size_t i = 0; i < under_way_; ++i) {
@@ -215,14 +206,14 @@ void BridgeLink::send_waiting() {
 void BridgeLink::service(Duration wait) {
   if (!failed_.empty()) throw LinkError(failed_);
   send_waiting();
-  wait_for_line({});
+  hear({});
   const std::uint64_t answers = counts_.answers;
   if (under_way_ != 0 && wait > Duration{}) {
     const auto bytes = [&](std::size_t count) { return line_.byte_time() * static_cast<int>(count); };
     const Duration measured = measured_ ? round_trip_ + 4 * spread_ : Duration{50ms};
     const Duration due = queue_.front().left + std::max(options_.shortest, measured) +
                          bytes(std::min(limit_, answer_bytes_) + 20) + wait_more_;
-    if (const Duration now = line_.now(); now < due) wait_for_line(std::min(wait, due - now));
+    if (const Duration now = line_.now(); now < due) hear(std::min(wait, due - now));
     if (counts_.answers == answers && line_.now() >= due) {
       const Duration silent = line_.now() - heard_;
       if (silent > options_.patience + bytes(std::size_t{options_.window} * request_bytes_)) {
@@ -245,12 +236,12 @@ std::uint8_t BridgeLink::take_fault() { return std::exchange(fault_, std::uint8_
 
 // ---- commands
 
-/// Begins a command in the frame, or lengthens the last one.
+/// Begins a command in the frame.
 void BridgeLink::command(Command command, std::uint32_t address, std::size_t words) {
   last_command_ = building_.commands.size();
   building_.commands.push_back(command);
   building_.commands.push_back(static_cast<std::uint8_t>(words));
-  put(building_.commands, address / 4);
+  append_big(building_.commands, address / 4);
 }
 
 void BridgeLink::write(std::uint32_t address, std::uint32_t value) {
@@ -258,12 +249,12 @@ void BridgeLink::write(std::uint32_t address, std::uint32_t value) {
   if (frame_room() < command_bytes + 4) close();
   const auto last = [&] { return std::span(bytes).subspan(last_command_); };
   if (!bytes.empty() && bytes[last_command_] == write_next && bytes[last_command_ + 1] != words_of_byte_count &&
-      big(last().subspan(2)) + bytes[last_command_ + 1] == address / 4) {
+      big_word(last().subspan(2)) + bytes[last_command_ + 1] == address / 4) {
     ++bytes[last_command_ + 1];
   } else {
     command(write_next, address, 1);
   }
-  put(bytes, value);
+  append_big(bytes, value);
   if (queue_.size() > under_way_ + 1) service({});
 }
 
@@ -276,10 +267,6 @@ std::uint32_t BridgeLink::room() const {
 }
 
 void BridgeLink::write_operands(std::span<const std::uint8_t> bytes, bool last) {
-  const auto word = [&](std::size_t i) {
-    return bytes[i] | std::uint32_t{bytes[i + 1]} << 8 | std::uint32_t{bytes[i + 2]} << 16 |
-           std::uint32_t{bytes[i + 3]} << 24;
-  };
   std::size_t at = 0;
   const std::size_t end = bytes.size() - (last ? 4 : 0);
   while (at < end) {
@@ -287,13 +274,13 @@ void BridgeLink::write_operands(std::span<const std::uint8_t> bytes, bool last) 
     const std::size_t words =
         std::min<std::size_t>({(end - at) / 4, (frame_room() - command_bytes) / 4, std::size_t{words_of_byte_count}});
     command(write_same, tx_data, words);
-    for (std::size_t i = 0; i < words; ++i, at += 4) put(building_.commands, word(at));
+    for (std::size_t i = 0; i < words; ++i, at += 4) append_big(building_.commands, little_word(bytes.subspan(at)));
     building_.operands += static_cast<std::uint32_t>(words);
   }
   if (last) {
     if (frame_room() < command_bytes + 4) close();
     command(write_same, tx_last, 1);
-    put(building_.commands, word(at));
+    append_big(building_.commands, little_word(bytes.subspan(at)));
     ++building_.operands;
   }
   service({});
@@ -302,16 +289,16 @@ void BridgeLink::write_operands(std::span<const std::uint8_t> bytes, bool last) 
 std::vector<std::uint8_t> BridgeLink::ask() {
   building_.reads = true;
   close();
-  have_data_ = false;
-  while (!have_data_) service(options_.patience);
-  return data_;
+  data_.reset();
+  while (!data_) service(options_.patience);
+  return *data_;
 }
 
 std::uint32_t BridgeLink::read(std::uint32_t address) {
   if (frame_room() < command_bytes) close();
   command(read_next, address, 1);
   const auto data = ask();
-  return data.size() == 4 ? big(data) : 0;
+  return data.size() == 4 ? big_word(data) : 0;
 }
 
 std::vector<std::uint32_t> BridgeLink::read_results(unsigned words) {
@@ -323,17 +310,14 @@ std::vector<std::uint32_t> BridgeLink::read_results(unsigned words) {
     left -= now;
   }
   const auto data = ask();
-  for (std::size_t i = 0; i + 4 <= data.size(); i += 4) got.push_back(big(std::span(data).subspan(i)));
+  for (std::size_t i = 0; i + 4 <= data.size(); i += 4) got.push_back(big_word(std::span(data).subspan(i)));
   return got;
 }
 
 void BridgeLink::poll() {
   close();
   if (queue_.empty()) {
-    building_.commands.clear();
-    building_.number = number_++;
-    queue_.push_back(std::move(building_));
-    building_ = {};
+    queue_.emplace_back().number = number_++;
   }
   const std::uint64_t answers = counts_.answers;
   while (counts_.answers == answers && !queue_.empty()) service(options_.patience);
@@ -341,100 +325,82 @@ void BridgeLink::poll() {
 
 // ---- the beginning
 
-void BridgeLink::connect() {
-  queue_.clear();
-  building_ = {};
-  under_way_ = 0;
-  went_back_ = measured_ = lossy_ = false;
-  limit_ = least_request;
-  wait_more_ = {};
-  failed_.clear();
-  const Duration begin = line_.now();
-  const auto silence = [&](Duration wait) {
-    for (Duration since = line_.now(); line_.now() - since < wait;) {
-      const std::uint64_t before = counts_.received_bytes;
-      wait_for_line(wait);
-      if (counts_.received_bytes != before) since = line_.now();
-    }
-  };
-  // An empty frame. Flags in front of it: a board that was reset takes bytes without one for bare commands.
-  const auto probe = [&](std::uint8_t number) -> std::optional<Answer> {
-    std::vector<std::uint8_t> bytes(4, frame_flag);
-    append_frame(bytes, std::array{number});
-    probed_.clear();
-    line_.send(bytes);
-    counts_.sent_bytes += bytes.size();
-    const Duration until = line_.now() + 60ms + line_.byte_time() * 64;
-    while (probed_.empty() && line_.now() < until) wait_for_line(until - line_.now());
-    if (probed_.empty()) return std::nullopt;
-    return probed_.back();
-  };
+void BridgeLink::wait_for_silence() {
+  constexpr Duration enough = 10ms;
+  for (Duration since = line_.now(); line_.now() - since < enough;) {
+    const std::uint64_t before = counts_.received_bytes;
+    listen(enough);
+    if (counts_.received_bytes != before) since = line_.now();
+  }
+}
+
+/// A frame outside of the queue, and the newest answer that has come for it or for another one. Flags in front of it: a
+/// board that was reset takes bytes without one for bare commands.
+std::optional<BridgeLink::Answer> BridgeLink::probe(std::uint8_t number, std::span<const std::uint8_t> commands) {
+  std::vector<std::uint8_t> bytes{number}, line(4, frame_flag);
+  bytes.insert(bytes.end(), commands.begin(), commands.end());
+  append_frame(line, bytes);
+  line_.send(line);
+  counts_.sent_bytes += line.size();
+  const Duration until = line_.now() + 60ms + line_.byte_time() * 64;
+  while (line_.now() < until)
+    if (auto answers = listen(until - line_.now()); !answers.empty()) return std::move(answers.back());
+  return std::nullopt;
+}
+
+/// Of the board's next frame.
+std::uint8_t BridgeLink::find_number() {
   constexpr std::uint8_t first = 0xAA, second = 0x2A;
-  std::string why = "nothing answers";
-  bool found = false;
-  probing_ = true;
-  while (!found) {
-    if (line_.now() - begin > options_.patience) {
-      probing_ = false;
-      throw LinkError("there is no bridge on this line: " + why +
-                      "; look after the board's cable and power, whether it has a Narrowgauge image, and whether the "
-                      "rate is the image's");
-    }
-    silence(10ms);
+  for (const Duration begin = line_.now(); line_.now() - begin <= options_.patience;) {
+    wait_for_silence();
     // One of the two numbers is neither the expected one nor the one before, and so is answered with what is expected.
     if (!probe(first)) continue;
     const auto answer = probe(second);
     if (!answer) continue;
-    number_ = (answer->status & status_number) ? answer->number : static_cast<std::uint8_t>(second + 1);
-    found = true;
+    wait_for_silence();
+    return (answer->status & status_number) ? answer->number : static_cast<std::uint8_t>(second + 1);
   }
-  silence(10ms);
-  probing_ = false;
-  heard_ = line_.now();
-  fault_ = 0;
-  command(read_next, bridge_id, 3);
-  building_.reads = true;
-  close();
-  have_data_ = false;
-  probing_ = true;  // the first answer may say that it is the first one
-  for (Duration again{}; !have_data_;) {
-    if (line_.now() - heard_ > options_.patience) {
-      probing_ = false;
-      throw LinkError("the bridge on this line stopped to answer");
-    }
-    if (line_.now() >= again) {
-      transmit(queue_.front());
-      again = line_.now() + 60ms + line_.byte_time() * 64;
-    }
-    probed_.clear();
-    wait_for_line(again - line_.now());
-    for (const Answer& answer : probed_) {
-      if (answer.status & status_number) {
-        queue_.front().number = answer.number;
-        number_ = static_cast<std::uint8_t>(answer.number + 1);
-        again = line_.now();
-      }
-      if (answer.number != queue_.front().number || (answer.status & status_number)) continue;
-      data_ = answer.data;
-      space_ = answer.space;
-      arrived_ = answer.arrived;
-      have_data_ = true;
-    }
-  }
+  throw LinkError(
+      "there is no bridge on this line: nothing answers; look after the board's cable and power, whether it has a "
+      "Narrowgauge image, and whether the rate is the image's");
+}
+
+void BridgeLink::connect() {
   queue_.clear();
-  silence(10ms);
-  probing_ = false;
-  if (data_.size() != 12 || big(data_) != bridge_magic) {
-    throw LinkError("what answers on this line is no bridge of Narrowgauge" +
-                    (data_.size() >= 4 ? ": its BRIDGE_ID is " + hex(big(data_)) + "; expected " + hex(bridge_magic)
-                                       : std::string{}));
+  building_ = {};
+  under_way_ = 0;
+  gone_back_.reset();
+  measured_ = lossy_ = false;
+  limit_ = least_request;
+  wait_more_ = {};
+  failed_.clear();
+  fault_ = 0;
+  number_ = find_number();
+  std::vector<std::uint8_t> identity{read_next, 3};
+  append_big(identity, bridge_id / 4);
+  std::optional<Answer> answer;
+  for (const Duration begin = line_.now();;) {
+    if (line_.now() - begin > options_.patience) throw LinkError("the bridge on this line stopped to answer");
+    answer = probe(number_, identity);
+    if (!answer) continue;
+    if (!(answer->status & status_number) && answer->number == number_) break;
+    if (answer->status & status_number) number_ = answer->number;
   }
-  const std::span data(data_);
-  if (const std::uint32_t version = big(data.subspan(4)); version >> 16 != bridge_major) {
+  ++number_;
+  space_ = answer->space;
+  arrived_ = answer->arrived;
+  wait_for_silence();
+  const std::span data(answer->data);
+  if (data.size() != 12 || big_word(data) != bridge_magic) {
+    throw LinkError("what answers on this line is no bridge of Narrowgauge" +
+                    (data.size() >= 4 ? ": its BRIDGE_ID is " + hex(big_word(data)) + "; expected " + hex(bridge_magic)
+                                      : std::string{}));
+  }
+  if (const std::uint32_t version = big_word(data.subspan(4)); version >> 16 != bridge_major) {
     throw LinkError("the bridge has version " + std::to_string(version >> 16) + "." + std::to_string(version & 0xFFFF) +
                     "; expected " + std::to_string(bridge_major) + ": take an image and a program of one release");
   }
-  const std::uint32_t sizes = big(data.subspan(8));
+  const std::uint32_t sizes = big_word(data.subspan(8));
   stream_bytes_ = sizes & 0xFF;
   request_bytes_ = ((sizes >> 8 & 0xFF) + 1) * 16;
   answer_bytes_ = ((sizes >> 16 & 0xFF) + 1) * 16;

@@ -102,9 +102,7 @@ RequantizedResult DrivenEngine::gemm_requantized(const QuantizedMatrix& a, const
 EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   const ng_tile_t& tile = drive.tile;
   const auto expect = [&](ng_result_t result) {
-    if (result == NG_OK) return;
-    const std::string why = drive.why ? drive.why() : std::string{};
-    throw Error(drive.what + ": " + ng_result_text(result) + (why.empty() ? "" : ": " + why));
+    expect_ok(result, drive.what, drive.why ? *drive.why : std::string{});
   };
   RequantizedResult* const requantized = order.requantized;
   DriverGemm product(

@@ -64,7 +64,7 @@ struct TileDrive {
   std::string what;                            ///< the tile, for errors
   std::function<std::uint64_t()> cycles = {};  ///< a clock of it; empty: its counters have one, if it has any
   std::function<void()> between = {};          ///< called between steps of the driver
-  std::function<std::string()> why = {};       ///< what the port says of an error
+  const std::string* why = nullptr;            ///< what the port says of an error, kept up to date by it
 };
 
 /// The product on a tile that is initialized. Its utilization is still the caller's.

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "descriptor.hpp"
 #include "narrowgauge/error.hpp"
 
 namespace narrowgauge::board {
@@ -43,18 +44,8 @@ PseudoTerminal::~PseudoTerminal() {
 }
 
 void PseudoTerminal::send(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::write(file_, bytes.data(), bytes.size());
-    if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-      continue;
-    }
-    if (sent < 0 && errno != EAGAIN && errno != EINTR)
-      throw Error("the pseudo-terminal " + name_ + " cannot be written: " + std::strerror(errno));
-    pollfd ready{file_, POLLOUT, 0};
-    // a host that does not read loses bytes, as on a line
-    if (poll(&ready, 1, 1000) == 0) return;
-  }
+  // a host that does not read loses bytes, as on a line
+  write_all(file_, bytes, 1000, "the pseudo-terminal " + name_);
 }
 
 std::size_t PseudoTerminal::receive(std::span<std::uint8_t> out, Duration wait) {

@@ -7,14 +7,13 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "descriptor.hpp"
 #include "narrowgauge/error.hpp"
 
 namespace narrowgauge::board {
@@ -89,17 +88,8 @@ SerialLine::SerialLine(const std::string& device, unsigned baud) : device_(devic
 SerialLine::~SerialLine() { close(file_); }
 
 void SerialLine::send(std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t sent = ::write(file_, bytes.data(), bytes.size());
-    if (sent > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(sent));
-      continue;
-    }
-    if (sent < 0 && errno != EAGAIN && errno != EINTR)
-      throw Error("the serial device " + device_ + " cannot be written: " + reason());
-    pollfd ready{file_, POLLOUT, 0};
-    if (poll(&ready, 1, 2000) == 0) throw Error("the serial device " + device_ + " takes no bytes for 2 s");
-  }
+  if (!write_all(file_, bytes, 2000, "the serial device " + device_))
+    throw Error("the serial device " + device_ + " takes no bytes for 2 s");
 }
 
 std::size_t SerialLine::receive(std::span<std::uint8_t> out, Duration wait) {

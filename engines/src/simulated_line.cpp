@@ -16,7 +16,6 @@ LineFaults::LineFaults(double rate, std::uint64_t seed)
 
 std::vector<LineFaults::Byte> LineFaults::pass(std::uint8_t byte) {
   if (threshold_ == 0 || random_() >> 11 >= threshold_) return {{byte, false}};
-  ++count_;
   const std::uint64_t drawn = random_();
   switch (drawn % 8) {
     case 0:
@@ -53,8 +52,7 @@ void SimulatedLine::advance(Duration until) {
     to_.pop_front();
     if (elapse && event.at > now_) elapse(event.at - now_);
     now_ = std::max(now_, event.at);
-    ++count_;
-    if (before_byte) before_byte(count_);
+    if (before_byte) before_byte();
     if (event.broken) {
       board_.broken_byte();
       continue;

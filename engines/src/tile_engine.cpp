@@ -57,24 +57,18 @@ std::string tile_names() {
   return names;
 }
 
-/// Index of the tile of that name. Throws Error if there is none.
-std::size_t index_of(std::string_view name) {
-  for (const TileConfig& config : configs)
-    if (config.name == name) return static_cast<std::size_t>(&config - configs);
-  throw Error("there is no tile '" + std::string(name) + "'; expected one of " + tile_names() +
-              " (rtl/tile/configurations.json)");
-}
+std::size_t index_of(const TileConfig& config) { return static_cast<std::size_t>(&config - configs); }
 
 class TileEngine final : public DrivenEngine {
  public:
   TileEngine(std::string_view name, Simulator simulator, TileEngineOptions options)
       : DrivenEngine(name), simulator_(simulator), options_(std::move(options)), models_(std::size(configs)) {
-    if (!options_.tile.empty()) index_of(options_.tile);
+    if (!options_.tile.empty()) find_tile(options_.tile);
   }
 
  private:
   EngineResult run(const TileConfig& config, const ProductOrder& order) override {
-    const auto index = static_cast<std::size_t>(&config - configs);
+    const std::size_t index = index_of(config);
     std::optional<io::OutputFile> wave;
     std::optional<io::MappedWrites> mapped;
     std::unique_ptr<TilePinModel> traced;
@@ -124,7 +118,7 @@ class TileEngine final : public DrivenEngine {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));
     };
     if (!options_.tile.empty()) {
-      const TileConfig& named = configs[index_of(options_.tile)];
+      const TileConfig& named = find_tile(options_.tile);
       if (has(named, scheme, a, b, needs)) return named;
       throw Error("tile \"" + options_.tile + "\" does not have " + text +
                   "; expected one that has it, which the engine finds if no tile is named");
@@ -152,9 +146,16 @@ class TileEngine final : public DrivenEngine {
 
 std::span<const TileConfig> tile_configs() { return configs; }
 
+const TileConfig& find_tile(std::string_view name) {
+  for (const TileConfig& config : configs)
+    if (config.name == name) return config;
+  throw Error("there is no tile '" + std::string(name) + "'; expected one of " + tile_names() +
+              " (rtl/tile/configurations.json)");
+}
+
 std::unique_ptr<TilePinModel> make_tile_pin_model(std::string_view engine, std::string_view tile) {
-  if (engine == "rtl") return make_tile(Simulator::verilated, index_of(tile), {});
-  if (engine == "systemc") return make_tile(Simulator::cycle_model, index_of(tile), {});
+  if (engine == "rtl") return make_tile(Simulator::verilated, index_of(find_tile(tile)), {});
+  if (engine == "systemc") return make_tile(Simulator::cycle_model, index_of(find_tile(tile)), {});
   throw Error("there is no simulated tile of engine '" + std::string(engine) + "'; expected rtl or systemc");
 }
 

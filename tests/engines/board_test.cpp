@@ -74,6 +74,13 @@ struct Board {
   void reset() { bridge.emplace(registers); }
 };
 
+/// Calls `what` once, before the board takes the byte that is the at-th from now on.
+void in_front_of_byte(SimulatedLine& line, std::uint64_t at, const std::function<void()>& what) {
+  line.before_byte = [at, what, taken = std::uint64_t{0}]() mutable {
+    if (++taken == at) what();
+  };
+}
+
 /// Random writes, reads and operands; every value that comes back is checked, and that each write was done once, in
 /// order.
 void exercise(double faults, std::uint64_t seed, std::uint64_t frames, board::LinkCounts& counts) {
@@ -276,13 +283,10 @@ TEST(BridgeLink, SaysThatTheBoardWasReset) {
     link.connect();
     for (int i = 0; i < 3; ++i) link.poll();
     bool reset = false;
-    std::uint64_t begun = 0;
-    line.before_byte = [&](std::uint64_t count) {
-      if (begun == 0) begun = count;
-      if (count - begun + 1 != at) return;
+    in_front_of_byte(line, at, [&] {
       board.reset();
       reset = true;
-    };
+    });
     try {
       for (std::uint32_t i = 0; i < 5; ++i) link.write(4 * i, i + 1);
       const std::uint32_t value = link.read(0x10);
@@ -307,17 +311,12 @@ TEST(BridgeLink, SurvivesACutAtEveryByte) {
     SimulatedLine line(*board.bridge);
     BridgeLink link(line);
     link.connect();
-    std::uint64_t begun = 0;
     bool cut = false;
-    line.before_byte = [&](std::uint64_t count) {
-      if (begun == 0) begun = count;
-      if (count - begun + 1 == at) line.cut = cut = true;
-      if (count - begun >= at + 20) line.cut = false;
-    };
-    // bytes that are on their way arrive; those that are sent later, within 10 ms, do not
+    in_front_of_byte(line, at, [&] { line.cut = cut = true; });
+    // bytes that are on their way arrive; those that are sent within 60 ms do not
     const board::Duration begin = line.now();
     line.elapse = [&](board::Duration) {
-      if (line.cut && line.now() - begin > 60ms) line.cut = false;
+      if (line.now() - begin > 60ms) line.cut = false;
     };
     for (std::uint32_t i = 0; i < 5; ++i) link.write(4 * i, i + 1);
     EXPECT_EQ(link.read(0x10), 5U);
@@ -364,7 +363,7 @@ class TileBoard {
  public:
   TileBoard(const std::string& tile, const board::SimulatedLineOptions& options, double clock_hz = 24e6)
       : pins_(make_tile_pin_model("systemc", tile)),
-        config_(*std::find_if(tile_configs().begin(), tile_configs().end(), [&](auto& c) { return c.name == tile; })),
+        config_(find_tile(tile)),
         bus_(*pins_, config_.stream_width / 8),
         target_(bus_, config_.stream_width / 8),
         bridge_(target_, {.stream_bytes = config_.stream_width / 8}) {
@@ -436,7 +435,7 @@ TEST(BoardEngine, TakesTheTimeOfItsBytes) {
   }
 }
 
-TEST(BoardEngine, RequantizesCompressesAndPrunesWhereTheTileCan) {
+TEST(BoardEngine, RequantizesAndCompressesWhereTheTileCan) {
   TileBoard board("codec", {});
   const QuantizedMatrix a = random_matrix(20, 64, 1), b = random_matrix(16, 64, 2);
   const auto golden = make_model_engine(1);
@@ -456,10 +455,7 @@ TEST(BoardEngine, RequantizesCompressesAndPrunesWhereTheTileCan) {
 TEST(BoardEngine, BeginsAnewBehindAFailure) {
   TileBoard board("tiny", {});
   const QuantizedMatrix a = random_matrix(4, 64, 1), b = random_matrix(4, 64, 2);
-  std::uint64_t bytes = 0;
-  board.line().before_byte = [&](std::uint64_t) {
-    if (++bytes == 300) board.line().cut = true;
-  };
+  in_front_of_byte(board.line(), 300, [&] { board.line().cut = true; });
   EXPECT_THROW(board.engine().gemm(a, b, {}), Error);
   board.line().before_byte = nullptr;
   board.line().cut = false;

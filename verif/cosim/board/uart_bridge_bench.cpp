@@ -244,9 +244,6 @@ class UartBridgeBench {
   }
 
   // ---- commands
-  static void put(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
-    for (int i = 3; i >= 0; --i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
-  }
   std::uint32_t some_address(bool write) {
     Rng& rng = bench_.rng();
     constexpr std::uint32_t readable[] = {
@@ -292,9 +289,10 @@ class UartBridgeBench {
     if (any_length && rng.chance(0.02)) words = 0;
     bytes.push_back(static_cast<std::uint8_t>((same ? 3 : 1) + !write));
     bytes.push_back(static_cast<std::uint8_t>(words));
-    put(bytes, address / 4);
+    board::append_big(bytes, address / 4);
     for (unsigned i = 0; write && i < words; ++i)
-      put(bytes, rng.chance(0.2) ? 0x7E7D7E7DU + 0x01010101U * rng.below(2) : static_cast<std::uint32_t>(rng.bits(32)));
+      board::append_big(
+          bytes, rng.chance(0.2) ? 0x7E7D7E7DU + 0x01010101U * rng.below(2) : static_cast<std::uint32_t>(rng.bits(32)));
     return bytes;
   }
   void grant() {
@@ -312,7 +310,7 @@ class UartBridgeBench {
     moving_ = true;
     while (at_golden_.granted != 0) {
       std::vector<std::uint8_t> read{board::read_same, static_cast<std::uint8_t>(1 + bench_.rng().below(3))};
-      put(read, board::rx_data / 4);
+      board::append_big(read, board::rx_data / 4);
       exchange(read);
       settle(20 * stream_bytes);
     }
@@ -420,8 +418,8 @@ class UartBridgeBench {
   void late() {
     moving_ = false;
     std::vector<std::uint8_t> line, bytes{golden_->expected(), static_cast<std::uint8_t>(1 + bench_.rng().below(4)), 1};
-    put(bytes, (0xA00 + 4 * bench_.rng().below(64)) / 4);
-    if (bytes[1] % 2 == 1) put(bytes, 0x12345678);
+    board::append_big(bytes, (0xA00 + 4 * bench_.rng().below(64)) / 4);
+    if (bytes[1] % 2 == 1) board::append_big(bytes, 0x12345678);
     board::append_frame(line, bytes);
     for (const std::uint8_t byte : line) send(byte);
     settle();
@@ -435,20 +433,20 @@ class UartBridgeBench {
     const unsigned error = rng.chance(0.1) ? 1 + rng.below(15) : 0;
     for (BridgeTile* tile : {&at_pins_, &at_golden_}) tile->error = error;
     std::vector<std::uint8_t> setup{board::write_next, 1};
-    put(setup, board::loop_command / 4);
-    put(setup, command);
+    board::append_big(setup, board::loop_command / 4);
+    board::append_big(setup, command);
     setup.insert(setup.end(), {board::write_next, 1});
-    put(setup, board::sink / 4);
-    put(setup, 1);
+    board::append_big(setup, board::sink / 4);
+    board::append_big(setup, 1);
     exchange(setup);
     loop_clocks_ = 0;
     std::vector<std::uint8_t> start{board::write_next, 1};
-    put(start, board::loop_count / 4);
-    put(start, count);
+    board::append_big(start, board::loop_count / 4);
+    board::append_big(start, count);
     exchange(start);
     golden_->set_cycles(loop_clocks_);
     std::vector<std::uint8_t> read{board::read_next, 6};
-    put(read, board::loop_command / 4);
+    board::append_big(read, board::loop_command / 4);
     exchange(read);
     for (BridgeTile* tile : {&at_pins_, &at_golden_}) {
       tile->error = 0;
@@ -464,10 +462,9 @@ class UartBridgeBench {
     reset();
     std::vector<std::uint8_t> line;
     std::vector<std::uint8_t> slow{0, board::read_same, 1};
-    put(slow, 0xA00 / 4);
+    board::append_big(slow, 0xA00 / 4);
     board::append_frame(line, slow);
     // The bus is silent for ever: frames behind it end before the access is given up.
-    read_blocked_ = true;
     for (int i = 0; i < 2; ++i)
       for (const std::uint8_t byte : line) line_.push_back({byte, false});
     bench_.vector();
@@ -484,7 +481,7 @@ class UartBridgeBench {
   std::uint8_t number_ = 0;
   unsigned left_ = 0, sent_ = 0, shift_ = 0, receiving_ = 0, heard_ = 0, response_ = 0, loop_clocks_ = 0;
   int read_wait_ = -1, write_wait_ = -1;
-  bool address_ = false, data_ = false, moving_ = false, read_blocked_ = false;
+  bool address_ = false, data_ = false, moving_ = false;
   std::uint32_t offset_ = 0, written_ = 0, value_ = 0;
   std::optional<std::vector<std::uint8_t>> word_;
   std::uint64_t answers_ = 0, loops_ = 0, waited_ = 0;

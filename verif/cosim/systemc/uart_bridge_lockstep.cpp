@@ -57,9 +57,6 @@ int run(int argc, char** argv) {
     line.clear();
     left = pause = 0;
   };
-  const auto put = [](std::vector<std::uint8_t>& bytes, std::uint32_t word) {
-    for (int i = 3; i >= 0; --i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
-  };
   const auto command = [&](std::vector<std::uint8_t>& bytes) {
     constexpr std::uint32_t places[] = {0x0,    0x24,   0x44,   0x1000, 0x1000, 0x1004, 0x1008, 0x100C, 0x1010, 0x1010,
                                         0x1014, 0x1018, 0x101C, 0x1020, 0x102C, 0x1030, 0x1034, 0x1034, 0x1038, 0x103C,
@@ -68,10 +65,10 @@ int run(int argc, char** argv) {
     const unsigned words = rng.below(5);
     bytes.push_back(kind);
     bytes.push_back(static_cast<std::uint8_t>(words));
-    put(bytes,
-        places[rng.below(std::size(places))] / 4 + (rng.chance(0.02) ? static_cast<std::uint32_t>(rng.bits(32)) : 0));
+    board::append_big(bytes, places[rng.below(std::size(places))] / 4 +
+                                 (rng.chance(0.02) ? static_cast<std::uint32_t>(rng.bits(32)) : 0));
     for (unsigned i = 0; kind % 2 == 1 && i < words; ++i)
-      put(bytes, rng.chance(0.5) ? rng.below(8) : static_cast<std::uint32_t>(rng.bits(32)));
+      board::append_big(bytes, rng.chance(0.5) ? rng.below(8) : static_cast<std::uint32_t>(rng.bits(32)));
   };
   const auto more = [&] {
     std::vector<std::uint8_t> bytes;

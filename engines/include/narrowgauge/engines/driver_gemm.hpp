@@ -26,9 +26,9 @@
 
 namespace narrowgauge {
 
-/// Throws Error with the driver's text, unless `result` is NG_OK.
-inline void expect_ok(ng_result_t result, const std::string& what) {
-  if (result != NG_OK) throw Error(what + ": " + ng_result_text(result));
+/// Throws Error with the driver's text, and with what the port says of it, unless `result` is NG_OK.
+inline void expect_ok(ng_result_t result, const std::string& what, const std::string& why = {}) {
+  if (result != NG_OK) throw Error(what + ": " + ng_result_text(result) + (why.empty() ? "" : ": " + why));
 }
 
 /// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes.

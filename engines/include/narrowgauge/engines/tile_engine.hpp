@@ -23,6 +23,8 @@ struct TileEngineOptions {
 
 /// The tiles that can be simulated.
 std::span<const TileConfig> tile_configs();
+/// The one of that name. Throws Error if there is none.
+const TileConfig& find_tile(std::string_view name);
 
 /// A tile of that name, "rtl" or "systemc", for other drivers than the engines'. Throws Error if there is none.
 std::unique_ptr<TilePinModel> make_tile_pin_model(std::string_view engine, std::string_view tile);

@@ -54,6 +54,18 @@ enum Register : std::uint32_t {
 };
 inline constexpr std::uint32_t bridge_magic = 0x4E474231, bridge_major = 1;
 
+/// A word of a command or an answer, its high byte first.
+constexpr std::uint32_t big_word(std::span<const std::uint8_t> b) {
+  return b[3] | std::uint32_t{b[2]} << 8 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[0]} << 24;
+}
+inline void append_big(std::vector<std::uint8_t>& bytes, std::uint32_t word) {
+  for (int i = 3; i >= 0; --i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
+}
+/// A word of operands or results, its low byte first.
+constexpr std::uint32_t little_word(std::span<const std::uint8_t> b) {
+  return b[0] | std::uint32_t{b[1]} << 8 | std::uint32_t{b[2]} << 16 | std::uint32_t{b[3]} << 24;
+}
+
 /// The register of a CRC-32 behind one more byte; all ones at the start, inverted at the end.
 constexpr std::uint32_t crc32_step(std::uint32_t crc, std::uint8_t byte) {
   crc ^= byte;

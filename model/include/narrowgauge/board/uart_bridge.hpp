@@ -110,13 +110,7 @@ class UartBridge {
       rx_.insert(rx_.end(), word.begin(), word.end());
       return;
     }
-    for (std::size_t i = 0; i < word.size(); i += 4) hash_ = result_hash_next(hash_, little(word.subspan(i, 4)));
-  }
-  static std::uint32_t little(std::span<const std::uint8_t> b) {
-    return b[0] | std::uint32_t{b[1]} << 8 | std::uint32_t{b[2]} << 16 | std::uint32_t{b[3]} << 24;
-  }
-  static std::uint32_t big(std::span<const std::uint8_t> b) {
-    return b[3] | std::uint32_t{b[2]} << 8 | std::uint32_t{b[1]} << 16 | std::uint32_t{b[0]} << 24;
+    for (std::size_t i = 0; i < word.size(); i += 4) hash_ = result_hash_next(hash_, little_word(word.subspan(i, 4)));
   }
 
   // ---- commands
@@ -130,7 +124,7 @@ class UartBridge {
       // each word is written when it is complete
       if (bare_.size() > 6 && bare_.size() % 4 == 2) {
         const std::size_t index = bare_.size() / 4 - 2;
-        std::uint32_t value = big(std::span(bare_).last(4));
+        std::uint32_t value = big_word(std::span(bare_).last(4));
         access(false, address(bare_, index), value);
       }
       if (bare_.size() < 6 + 4 * words) return;
@@ -138,14 +132,14 @@ class UartBridge {
       for (std::size_t i = 0; i < words; ++i) {
         std::uint32_t value = 0;
         if (access(true, address(bare_, i), value) != 0) value = 0xFFFFFFFF;
-        for (int k = 3; k >= 0; --k) out_.push_back(static_cast<std::uint8_t>(value >> 8 * k));
+        append_big(out_, value);
       }
     }
     bare_.clear();
   }
   static std::uint64_t address(std::span<const std::uint8_t> command, std::size_t index) {
     const bool same = command[0] >= write_same;
-    return (std::uint64_t{big(command.subspan(2, 4))} + (same ? 0 : index)) * 4;
+    return (std::uint64_t{big_word(command.subspan(2, 4))} + (same ? 0 : index)) * 4;
   }
 
   void execute(std::span<const std::uint8_t> frame) {
@@ -174,13 +168,13 @@ class UartBridge {
         std::uint32_t value = 0;
         if (!reads) {
           if (bytes.size() < 4) return status_command;
-          value = big(bytes.first(4));
+          value = big_word(bytes.first(4));
           bytes = bytes.subspan(4);
         }
         if (const std::uint8_t fault = access(reads, address(command, i), value)) return fault;
         if (!reads) continue;
         if (data.size() == sizes_.answer_bytes) return status_command;
-        for (int k = 3; k >= 0; --k) data.push_back(static_cast<std::uint8_t>(value >> 8 * k));
+        append_big(data, value);
       }
     }
     return 0;

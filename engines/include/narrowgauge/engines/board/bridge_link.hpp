@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "narrowgauge/board/link_frame.hpp"
@@ -75,13 +75,10 @@ class BridgeLink {
   void service(Duration wait = {});
   /// Waits until every frame is answered.
   void settle();
-  /// Whether frames are queued or not answered.
-  bool busy() const { return !queue_.empty() || !building_.commands.empty(); }
   /// Faults (Status) that answers have had since the last call.
   std::uint8_t take_fault();
 
   const LinkCounts& counts() const { return counts_; }
-  Duration round_trip() const { return round_trip_; }
   ByteLine& line() { return line_; }
 
  private:
@@ -108,11 +105,14 @@ class BridgeLink {
   void close();  ///< the frame that is being built waits for the line
   void transmit(Frame& frame);
   void go_back();
-  void hear(std::span<const std::uint8_t> bytes);
+  std::vector<Answer> listen(Duration wait);
+  void hear(Duration wait);  ///< and take what has come
+  void wait_for_silence();
+  std::optional<Answer> probe(std::uint8_t number, std::span<const std::uint8_t> commands = {});
+  std::uint8_t find_number();
   void take(const Answer& answer);
   void executed(std::uint8_t number);
   std::vector<std::uint8_t> ask();  ///< sends what is queued and waits for the answer to the last frame
-  void wait_for_line(Duration wait);
   void send_waiting();
   [[noreturn]] void fail(const std::string& why);
 
@@ -122,13 +122,10 @@ class BridgeLink {
   Frame building_;
   std::deque<Frame> queue_;  ///< `under_way_` of them sent, then those that wait
   std::size_t under_way_ = 0;
-  std::size_t last_command_ = 0;  ///< where it begins in building_
-  std::uint8_t number_ = 0;       ///< of the next frame
-  std::uint8_t gone_back_ = 0;    ///< to this number, once
-  bool went_back_ = false, probing_ = false;
-  std::vector<Answer> probed_;
-  std::vector<std::uint8_t> data_;  ///< of the last answer to a frame that reads
-  bool have_data_ = false;
+  std::size_t last_command_ = 0;                   ///< where it begins in building_
+  std::uint8_t number_ = 0;                        ///< of the next frame
+  std::optional<std::uint8_t> gone_back_;          ///< to this number, and no answer has come since
+  std::optional<std::vector<std::uint8_t>> data_;  ///< of the answer to a frame that reads
   std::uint8_t fault_ = 0;
   std::string failed_;  ///< why it has; until connect()
   std::uint32_t space_ = 0, arrived_ = 0;

@@ -26,12 +26,10 @@ class LineFaults {
   };
   /// What arrives of a byte: none, one or two.
   std::vector<Byte> pass(std::uint8_t byte);
-  std::uint64_t count() const { return count_; }
 
  private:
   std::mt19937_64 random_;
   std::uint64_t threshold_;
-  std::uint64_t count_ = 0;
 };
 
 struct SimulatedLineOptions {
@@ -41,7 +39,7 @@ struct SimulatedLineOptions {
   std::uint64_t seed = 1;
 };
 
-/// Must not outlive `board`.
+/// `board` must outlive it.
 class SimulatedLine final : public ByteLine {
  public:
   SimulatedLine(UartBridge& board, const SimulatedLineOptions& options = {});
@@ -51,13 +49,12 @@ class SimulatedLine final : public ByteLine {
   Duration now() override { return now_; }
   Duration byte_time() const override { return byte_time_; }
 
-  /// Called before the board takes its n-th byte; for tests that reset it or cut the line.
-  std::function<void(std::uint64_t)> before_byte;
+  /// Called before the board takes a byte; for tests that reset it or cut the line.
+  std::function<void()> before_byte;
   /// Called when time passes on the board; the tile's does not by itself.
   std::function<void(Duration)> elapse;
   /// Bytes that the host sends are lost while this is set.
   bool cut = false;
-  std::uint64_t faults() const { return to_board_.count() + from_board_.count(); }
 
  private:
   struct Event {
@@ -71,7 +68,6 @@ class SimulatedLine final : public ByteLine {
   LineFaults to_board_, from_board_;
   Duration latency_, byte_time_, now_{}, host_free_{}, board_free_{};
   std::deque<Event> to_, from_;
-  std::uint64_t count_ = 0;
 };
 
 }  // namespace narrowgauge::board

@@ -16,7 +16,7 @@
 
 namespace narrowgauge::board {
 
-/// Time passes in accesses, wait() and elapse(). Must not outlive `bus`.
+/// Time passes in accesses, wait() and elapse(). `bus` must outlive it.
 class TileTarget final : public BridgeTarget {
  public:
   TileTarget(TileBus& bus, unsigned stream_bytes) : bus_(bus), stream_bytes_(stream_bytes) {}
