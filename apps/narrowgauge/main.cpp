@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
       "  narrowgauge compress MAP.npy --out map.ngfm                a feature map in Huffman codes, without loss\n"
       "  narrowgauge decompress map.ngfm --out MAP.npy              and back\n"
       "  narrowgauge codec-report MAP.npy                           bits per value of a map, here and in other codes\n"
+      "  narrowgauge train fp4-all-the-way --data examples/digits   a network trained in 4 bits\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
       "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
@@ -93,6 +94,7 @@ int main(int argc, char** argv) {
   cli::add_decompress(app, exit_code);
   cli::add_codec_report(app, exit_code);
   cli::add_explore(app, exit_code);
+  cli::add_train(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   cli::add_energy(app, exit_code);

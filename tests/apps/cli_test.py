@@ -1171,7 +1171,7 @@ class Codec(Program):
 class Help(Program):
     def test_help_teaches(self) -> None:
         for args in ([], ["gemm"], ["engines"], ["quantize"], ["analyze"], ["prune"], ["compress"], ["decompress"],
-                     ["codec-report"], ["formats"], ["units"], ["energy"]):  # fmt: skip
+                     ["codec-report"], ["train"], ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
@@ -1195,6 +1195,7 @@ class BadInput(Program):
         self.refused([], "--help")
         self.refused(["frobnicate"], "frobnicate", "--help")
         self.refused(["gemm"], "A is required", "gemm --help")
+        self.refused(["train", "--python", "no-python", "fp8"], "no-python", "--python")
         self.refused(["gemm", good], "B is required")
         self.refused(["gemm", good, good, good], good)
         self.refused(["gemm", good, good, "--frobnicate"], "--frobnicate", "gemm --help")

@@ -36,6 +36,8 @@ assert energy.value > 0 and energy.calibration in energy.explain() and energy.er
 assert ng.energy("int4", mode="pann_paper").value == 36
 assert ng.flips("nvfp4", (x, x.T))["register_flips"] > 0
 assert "resnet50" in ng.workloads()
+from narrowgauge import train
+assert train.load("fp8").optimizer.moments == "fp8" and "luq" in train.recipes()
 print(result, energy, sep="; ")
 """
 

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks trained in 4 and 8 bits: every product of a linear layer, and the optimizer, in this package's arithmetic (docs/training.md).
+
+>>> from narrowgauge import train
+>>> data = train.digits("examples/digits")
+>>> trainer = train.Trainer(train.load("fp4-all-the-way"), data, steps=300, seed=1)
+>>> for _ in range(300):
+...     step = trainer.step()
+>>> trainer.evaluate()  # loss and accuracy on what is held out
+>>> trainer.verify(ng.Engine("rtl"))  # the next step on simulated hardware: None where all weights are equal
+"""
+
+from .data import DigitImages, Text, digits, text
+from .networks import Characters, Digits
+from .products import Costs, Layer, seed_of
+from .recipe import Network, Operand, Optimizer, Product, Recipe, load, recipes, with_sparsity
+from .trainer import Difference, Noise, Step, Trainer
+
+__all__ = [
+    "Characters",
+    "Costs",
+    "Difference",
+    "DigitImages",
+    "Digits",
+    "Layer",
+    "Network",
+    "Noise",
+    "Operand",
+    "Optimizer",
+    "Product",
+    "Recipe",
+    "Step",
+    "Text",
+    "Trainer",
+    "digits",
+    "load",
+    "recipes",
+    "seed_of",
+    "text",
+    "with_sparsity",
+]

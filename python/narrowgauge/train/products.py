@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three products of a linear layer, by a recipe, on an engine. Each rule is that of `quantize`, `prune` and the engine; here is
+only which is called with what, and with which random words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import luq
+from .._core import Error
+from .._engine import Engine
+from .._formats import decode, encode
+from .._quantized import QuantizedMatrix, gemm, quantize
+from .._scaling import DelayedScaling
+from .._sparse import prune, sparsity_mask
+from .recipe import HIGH_FORMATS, PRODUCTS, Operand, Product, Recipe
+from .tape import Array
+
+#: What random words are for; the place in the list is a part of their seed.
+USES = (
+    "data",
+    "parameters",
+    "optimizer",
+    "forward.activation",
+    "forward.weight",
+    "input_gradient.gradient",
+    "input_gradient.weight",
+    "weight_gradient.activation",
+    "weight_gradient.gradient",
+    "weight_gradient.prune",
+)
+MAX_RUN, MAX_STEP, MAX_LAYER = 2**16 - 1, 2**24 - 1, 2**12 - 1
+
+
+def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
+    """The seed of a Philox stream: run in bits 63 to 48, step in 47 to 24, layer in 23 to 12, use in 11 to 4, sample in 3 to 0, so that
+    no two operands of all runs have the same. Which of its words an element takes is the rule of `quantize` and `prune`."""
+    for name, value, most in (
+        ("run", run, MAX_RUN),
+        ("step", step, MAX_STEP),
+        ("layer", layer, MAX_LAYER),
+        ("sample", sample, 15),
+    ):
+        if not 0 <= value <= most:
+            raise Error(f"{name} is {value}; expected 0 to {most}")
+    return run << 48 | step << 24 | layer << 12 | USES.index(use) << 4 | sample
+
+
+@dataclass
+class Costs:
+    """What products took: multiply-accumulates by format of the operands, seconds by part."""
+
+    products: Counter[str] = field(default_factory=Counter)
+    seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+
+def _padded(matrix: Array, rows: int, columns: int) -> Array:
+    """Zeros added up to multiples."""
+    return np.pad(matrix, ((0, -matrix.shape[0] % rows), (0, -matrix.shape[1] % columns)))
+
+
+class Layer:
+    """A linear layer y = x W in the arithmetic of a recipe, with what it remembers: scales of earlier steps and a mask of its weight.
+
+    high: whether all of its products are in the recipe's high format. index: the layer's part of the seed. run: that of the run.
+    """
+
+    def __init__(self, name: str, index: int, recipe: Recipe, high: bool, run: int, costs: Costs) -> None:
+        self.name = name
+        self.high = high
+        self.step = 0
+        self.scalings: dict[str, DelayedScaling] = {}
+        self.mask: NDArray[np.bool_] | None = None
+        self._index, self._recipe, self._run, self._costs = index, recipe, run, costs
+        self._engine: Engine | None = None
+        self._high = Product(Operand(recipe.high_format), Operand(recipe.high_format))
+
+    def begin(self, step: int, engine: Engine | None) -> None:
+        """Before the products of a step. engine: None is the golden model."""
+        self.step, self._engine = step, engine
+
+    def renew_mask(self, weight: Array) -> None:
+        """Before a step of training: the mask of the weight, made at the first step and every `mask_steps` steps."""
+        pattern = self._recipe.sparse_weights
+        if pattern == "none" or self.high or (self.mask is not None and self.step % self._recipe.mask_steps):
+            return
+        block = int(pattern[2])
+        blocks = _padded(weight.T, block, block)  # outputs x inputs: along the contraction of the forward product
+        self.mask = sparsity_mask(blocks, pattern)[: weight.shape[1], : weight.shape[0]].T
+
+    def forward(self, activation: Array, weight: Array) -> Array:
+        return self._product("forward", activation, self._masked(weight))
+
+    def input_gradient(self, gradient: Array, weight: Array) -> Array:
+        return self._product("input_gradient", gradient, self._masked(weight).T)
+
+    def weight_gradient(self, activation: Array, gradient: Array) -> Array:
+        how = self._operands("weight_gradient").right
+        if how.prune != "none":
+            start = time.perf_counter()
+            seed = seed_of(self._run, self.step, self._index, "weight_gradient.prune")
+            pruned = prune(_padded(gradient.T, 1, 4), "2:4", method=how.prune, seed=seed)
+            gradient = pruned[:, : gradient.shape[0]].T
+            self._costs.seconds["prune"] += time.perf_counter() - start
+        return self._product("weight_gradient", activation.T, gradient)
+
+    def _masked(self, weight: Array) -> Array:
+        return weight if self.mask is None else np.where(self.mask, weight, np.float32(0))
+
+    def _operands(self, name: str) -> Product:
+        return self._high if self.high else self._recipe.product(name)
+
+    def _product(self, name: str, left: Array, right: Array) -> Array:
+        how = self._operands(name)
+        uses = [f"{name}.{operand}" for operand in PRODUCTS[name]]
+        self._costs.products[_priced(how)] += (
+            left.shape[0] * left.shape[1] * right.shape[1] * max(how.left.samples, how.right.samples)
+        )
+        if how.left.format in HIGH_FORMATS or how.right.format in HIGH_FORMATS:
+            start = time.perf_counter()
+            result = _high(how.left, left) @ _high(how.right, right)
+            self._costs.seconds["multiply"] += time.perf_counter() - start
+            return result
+        if how.left.format == "luq" and how.right.format == "luq" and name == "input_gradient":
+            # FP4 is the right operand of LUQ's products: dx = (W dy^T)^T.
+            mirrored = Product(how.right, how.left)
+            return self._narrow(mirrored, right.T, left.T, uses[::-1]).T
+        return self._narrow(how, left, right, uses)
+
+    def _narrow(self, how: Product, left: Array, right: Array, uses: list[str]) -> Array:
+        samples = max(how.left.samples, how.right.samples)
+        total = np.zeros((left.shape[0], right.shape[1]))
+        for sample in range(samples):
+            start = time.perf_counter()
+            quantized = [
+                self._quantized(operand, matrix, axis, use, sample)
+                for operand, matrix, axis, use in zip((how.left, how.right), (left, right), (-1, -2), uses, strict=True)
+            ]
+            middle = time.perf_counter()
+            if self._engine is None:
+                result = gemm(*quantized)
+            else:
+                result = self._engine.gemm(*quantized).c
+            end = time.perf_counter()
+            self._costs.seconds["quantize"] += middle - start
+            self._costs.seconds["multiply"] += end - middle
+            if samples == 1:
+                return result
+            total += result
+        return (total / samples).astype(np.float32)
+
+    def _quantized(self, how: Operand, matrix: Array, axis: int, use: str, sample: int) -> QuantizedMatrix:
+        if how.format == "int4":
+            integers = luq.int4(matrix)
+            # Integers of -8 to 7 are numbers of E4M3, so that every engine multiplies them, with exact sums.
+            codes = encode(integers.values if axis == -1 else integers.values.T, "e4m3")
+            made = QuantizedMatrix("fp8", "e4m3", codes, tensor_scale=integers.scale)
+            return made if axis == -1 else made.mT
+        return quantize(
+            matrix,
+            how.format,
+            axis=axis,
+            rounding=how.rounding or None,
+            random_bits=how.random_bits if how.rounding == "stochastic" else None,
+            seed=seed_of(self._run, self.step, self._index, use, sample),
+            tensor_scale=self._delayed(how, matrix, use) if how.scale == "delayed" else None,
+            dialect=how.dialect or None,
+        )
+
+    def _delayed(self, how: Operand, matrix: Array, use: str) -> float:
+        """The tensor scale that earlier maxima gave; the first tensor's is its own."""
+        element = how.format.removeprefix("fp8_")
+        scaling = self.scalings.setdefault(use, DelayedScaling(element, history=how.history, power_of_two=True))
+        largest = float(np.abs(matrix).max())
+        if not scaling.history:
+            scaling.record(largest)
+        scale = 1 / scaling.scale
+        scaling.record(largest)
+        return scale
+
+
+def _priced(how: Product) -> str:
+    """By which format a product's multiply-accumulates are counted."""
+    formats = (how.left.format, how.right.format)
+    return formats[0] if formats[0] == formats[1] else " x ".join(formats)
+
+
+def _high(how: Operand, matrix: Array) -> Array:
+    return decode(encode(matrix, "bf16"), "bf16") if how.format == "bfloat16" else matrix

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recipe says, operand by operand, in which arithmetic a network is trained. It is a file of TOML (docs/training.md)."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from .._arguments import shown
+from .._core import Error
+from .._quantized import gemm_formats
+
+FOLDER = Path(__file__).parent / "recipes"
+#: The three products of a linear layer, and the operands of each, the left one first.
+PRODUCTS = {
+    "forward": ("activation", "weight"),
+    "input_gradient": ("gradient", "weight"),
+    "weight_gradient": ("activation", "gradient"),
+}
+HIGH_FORMATS = ("float32", "bfloat16")
+ROUNDINGS = ("", "nearest_even", "stochastic")
+SCALES = ("measured", "delayed")
+PATTERNS = ("none", "2:4", "2:4-T", "4:8-T")
+PRUNINGS = ("none", "mvue", "greedy")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """How an operand is made of float32 numbers.
+
+    format: 'float32', 'bfloat16', 'int4' or a name of gemm_formats(). dialect: as for `quantize`; '' is the format's own rule.
+    rounding: 'nearest_even', 'stochastic', or '', what the dialect has, which without one is to nearest even. random_bits: of an
+    element. scale: 'measured', or 'delayed', the power of two that the largest magnitudes of earlier steps gave (fp8). history:
+    how many of them count. prune: 'mvue' or 'greedy' leave two of four elements along the contraction. samples: products with
+    random words of their own, of which the mean is taken.
+    """
+
+    format: str = "float32"
+    dialect: str = ""
+    rounding: str = ""
+    random_bits: int = 8
+    scale: str = "measured"
+    history: int = 16
+    prune: str = "none"
+    samples: int = 1
+
+
+@dataclass(frozen=True)
+class Product:
+    """The operands of a product, the left one first."""
+
+    left: Operand = Operand()
+    right: Operand = Operand()
+
+
+@dataclass(frozen=True)
+class Optimizer:
+    """Adam. moments: 'float32', or 'fp8', the rule of `adam_step`. rounding: of moments in FP8."""
+
+    moments: str = "float32"
+    rounding: str = "nearest_even"
+
+
+@dataclass(frozen=True)
+class Network:
+    """What a recipe asks of a transformer. blocks: 'plain', or 'normalized', nGPT's. gate: 'gelu' or 'swiglu'. smooth: whether the
+    product of SwiGLU is divided by powers of two, channel by channel (Smooth-SwiGLU)."""
+
+    blocks: str = "plain"
+    gate: str = "gelu"
+    smooth: bool = False
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a network is trained in; `load` reads one. high: the layers whose products stay in `high_format`, by name, as 'first' and
+    'last', or with a star. sparse_weights: a pattern; sparse_gradients: a method, of the weights' gradient."""
+
+    name: str
+    source: str = ""
+    forward: Product = Product()
+    input_gradient: Product = Product()
+    weight_gradient: Product = Product()
+    high: tuple[str, ...] = ()
+    high_format: str = "float32"
+    sparse_weights: str = "none"
+    mask_steps: int = 40
+    optimizer: Optimizer = field(default_factory=Optimizer)
+    network: Network = field(default_factory=Network)
+
+    def product(self, name: str) -> Product:
+        """'forward', 'input_gradient' or 'weight_gradient'."""
+        made: Product = getattr(self, name)
+        return made
+
+
+def recipes() -> dict[str, str]:
+    """Names of the recipes that come with the package, and where each is from."""
+    return {name: load(name).source for name in sorted(file.stem for file in FOLDER.glob("*.toml"))}
+
+
+def load(recipe: str | Path) -> Recipe:
+    """Reads a recipe: one of recipes() by name, or a file.
+
+    Raises Error for a file that is not there or is no TOML, and for keys and values that a recipe does not have.
+    """
+    named = FOLDER / f"{recipe}.toml"
+    path = named if isinstance(recipe, str) and "/" not in recipe and named.is_file() else Path(recipe)
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Error(
+            f"recipe {shown(str(recipe))} is no file, and none of that name is shipped; expected a file of TOML, or one of "
+            f"{', '.join(sorted(file.stem for file in FOLDER.glob('*.toml')))}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Error(f"cannot read the recipe {path}: {error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Error(f"the recipe {path} is no TOML: {error}") from None
+    return of_table(table, path.stem)
+
+
+def of_table(table: Mapping[str, Any], name: str) -> Recipe:
+    """The recipe that a table of TOML describes. Raises Error as `load` does."""
+    _known(table, ("name", "source", "operands", *PRODUCTS, "layers", "sparsity", "optimizer", "network"), "the recipe")
+    shared = _table(table, "operands")
+    products = {}
+    for product, operands in PRODUCTS.items():
+        given = _table(table, product)
+        _known(given, operands, product)
+        sides = [
+            _filled(Operand, {**shared, **_table(given, operand, product)}, f"{product}.{operand}")
+            for operand in operands
+        ]
+        products[product] = Product(*sides)
+    layers = _table(table, "layers")
+    _known(layers, ("high", "format"), "layers")
+    high = layers.get("high", [])
+    if not isinstance(high, list) or not all(isinstance(layer, str) for layer in high):
+        raise Error(f"layers.high is {shown(high)}; expected a list of names of layers")
+    sparsity = _table(table, "sparsity")
+    _known(sparsity, ("weights", "gradients", "mask_steps"), "sparsity")
+    made = Recipe(
+        name=_text(table.get("name", name), "name"),
+        source=_text(table.get("source", ""), "source"),
+        forward=products["forward"],
+        input_gradient=products["input_gradient"],
+        weight_gradient=products["weight_gradient"],
+        high=tuple(high),
+        high_format=_text(layers.get("format", "float32"), "layers.format"),
+        mask_steps=_count(sparsity.get("mask_steps", 40), "sparsity.mask_steps"),
+        optimizer=_filled(Optimizer, _table(table, "optimizer"), "optimizer"),
+        network=_filled(Network, _table(table, "network"), "network"),
+    )
+    made = with_sparsity(made, _text(sparsity.get("weights", "none"), "sparsity.weights"), "none")
+    return _checked(with_sparsity(made, "", _text(sparsity.get("gradients", "none"), "sparsity.gradients")))
+
+
+def with_sparsity(recipe: Recipe, weights: str, gradients: str) -> Recipe:
+    """The recipe with weights under a pattern ('' leaves them), and the weights' gradient pruned by a method ('none' leaves it)."""
+    if weights:
+        _one_of("sparse weights", weights, PATTERNS)
+        recipe = replace(recipe, sparse_weights=weights)
+    if _one_of("sparse gradients", gradients, PRUNINGS) != "none":
+        product = recipe.weight_gradient
+        recipe = replace(recipe, weight_gradient=replace(product, right=replace(product.right, prune=gradients)))
+    return recipe
+
+
+def _checked(recipe: Recipe) -> Recipe:
+    formats = (*HIGH_FORMATS, "int4", *gemm_formats())
+    for product, names in PRODUCTS.items():
+        for operand, made in zip(names, (recipe.product(product).left, recipe.product(product).right), strict=True):
+            where = f"{product}.{operand}"
+            _one_of(f"{where}.format", made.format, formats)
+            _one_of(f"{where}.rounding", made.rounding, ROUNDINGS)
+            _one_of(f"{where}.scale", made.scale, SCALES)
+            _one_of(f"{where}.prune", made.prune, PRUNINGS)
+            for key, value, most in (
+                ("random_bits", made.random_bits, 24),
+                ("samples", made.samples, 16),
+                ("history", made.history, 4096),
+            ):
+                if not 1 <= value <= most:
+                    raise Error(f"{where}.{key} is {value}; expected 1 to {most}")
+            if made.scale == "delayed" and not made.format.startswith("fp8"):
+                raise Error(
+                    f"{where}.scale is 'delayed' in format {made.format}; expected one of FP8 for delayed scaling"
+                )
+            if made.samples > 1 and made.rounding != "stochastic":
+                raise Error(
+                    f"{where}.samples is {made.samples} without rounding 'stochastic': all would be equal; expected 1"
+                )
+            if made.prune != "none" and where != "weight_gradient.gradient":
+                raise Error(f"{where}.prune is '{made.prune}'; only weight_gradient.gradient is pruned")
+    _one_of("layers.format", recipe.high_format, HIGH_FORMATS)
+    _one_of("optimizer.moments", recipe.optimizer.moments, ("float32", "fp8"))
+    _one_of("optimizer.rounding", recipe.optimizer.rounding, ROUNDINGS[1:])
+    _one_of("network.blocks", recipe.network.blocks, ("plain", "normalized"))
+    _one_of("network.gate", recipe.network.gate, ("gelu", "swiglu"))
+    if recipe.network.smooth and recipe.network.gate != "swiglu":
+        raise Error(
+            "network.smooth is true with gate 'gelu': it smooths the product of SwiGLU; expected gate = 'swiglu'"
+        )
+    return recipe
+
+
+def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
+    for key in table:
+        if key not in keys:
+            raise Error(f"{where} has the key '{key}'; expected {', '.join(keys)}")
+
+
+def _table(table: Mapping[str, Any], key: str, where: str = "the recipe") -> Mapping[str, Any]:
+    inner = table.get(key, {})
+    if not isinstance(inner, Mapping):
+        raise Error(f"{key} of {where} is {shown(inner)}; expected a table")
+    return inner
+
+
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str):
+        raise Error(f"{where} is {shown(value)}; expected text")
+    return value
+
+
+def _count(value: object, where: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise Error(f"{where} is {shown(value)}; expected a whole number, 1 or more")
+    return value
+
+
+def _one_of(where: str, value: str, allowed: tuple[str, ...]) -> str:
+    if value not in allowed:
+        raise Error(f"{where} is '{value}'; expected one of {', '.join(allowed)}")
+    return value
+
+
+def _filled(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
+    """A data class from a table, each key checked against the type of the field's default."""
+    defaults = {each.name: each.default for each in fields(kind)}
+    _known(table, tuple(defaults), where)
+    for key, value in table.items():
+        wanted = type(defaults[key])
+        if type(value) is not wanted:
+            word = {str: "text", int: "a whole number", bool: "true or false"}[wanted]
+            raise Error(f"{where}.{key} is {shown(value)}; expected {word}")
+    return kind(**table)

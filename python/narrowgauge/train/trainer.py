@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A training run: steps that can be stopped, resumed and repeated, bit for bit."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+import hashlib
+import json
+import math
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .._arguments import shown
+from .._core import Error
+from .._engine import Engine
+from .._scaling import DelayedScaling
+from . import tape
+from .data import Data, Text
+from .networks import Characters, Digits
+from .optimizers import Adam
+from .products import MAX_RUN, MAX_STEP, Costs, Layer, seed_of
+from .recipe import Network, Recipe
+from .tape import Array, Node
+
+SQRT3 = math.sqrt(3)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a step gave. number: from 1 on. loss: of its batch, before it. rate: of learning. seconds: of wall time."""
+
+    number: int
+    loss: float
+    rate: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A layer's gradient beside the noise of its arithmetic: ratio is |g| / |noise|; below sqrt(3) steps no longer help (arXiv
+    2505.19115, section 4)."""
+
+    layer: str
+    ratio: float
+
+    @property
+    def advice(self) -> str:
+        """A sentence, or nothing where the ratio suffices."""
+        if self.ratio >= SQRT3:
+            return ""
+        return (
+            f"{self.layer}: gradient over noise is {self.ratio:.2f}, below 1.73; keep this layer higher (layers.high)"
+        )
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first element in which a step on another engine differs: where it is, and both numbers."""
+
+    parameter: str
+    place: tuple[int, ...]
+    here: float
+    there: float
+
+
+class Trainer:
+    """Trains a network by a recipe.
+
+    data: `digits` or `text`. steps: of the whole run, which the rate of learning depends on. seed: of the run, 0 to 65535; all
+    random words come from it, the step, the layer and what they are for. engine: an Engine; None is the golden model.
+    network: another one than data's own.
+
+    Raises Error for a recipe that names layers which the network does not have, and for numbers out of range.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        data: Data,
+        *,
+        steps: int,
+        seed: int = 0,
+        engine: Engine | None = None,
+        network: Digits | Characters | None = None,
+    ) -> None:
+        if not 1 <= steps <= MAX_STEP:
+            raise Error(f"steps is {steps}; expected 1 to {MAX_STEP}")
+        if not 0 <= seed <= MAX_RUN:
+            raise Error(f"seed is {seed}; expected 0 to {MAX_RUN}")
+        self.recipe, self.data, self.steps, self.seed, self.engine = recipe, data, steps, seed, engine
+        if network is None:
+            network = (
+                Characters(len(data.alphabet), recipe.network, context=data.context)
+                if isinstance(data, Text)
+                else Digits()
+            )
+        if isinstance(network, Digits) and recipe.network != Network():
+            raise Error(
+                f"recipe {recipe.name} is of a transformer ({recipe.network.blocks} blocks, {recipe.network.gate}), which "
+                "the network of digits is not; expected another recipe, or a text as data"
+            )
+        if isinstance(network, Characters) != isinstance(data, Text):
+            raise Error(f"the network is {network!r}; expected one of characters for a text, of digits for digits")
+        if isinstance(network, Characters) and isinstance(data, Text) and network.context < data.context:
+            raise Error(
+                f"the data's rows have {data.context} characters; expected at most the network's {network.context}"
+            )
+        self.network = network
+        self.done = 0
+        self.costs = Costs()
+        self.parameters = network.parameters(self._random("parameters", 0))
+        self._adam = Adam(recipe.optimizer, seed)
+        names = network.layers()
+        high = _high_layers(recipe.high, names)
+        self.layers = {
+            name: Layer(name, index + 1, recipe, name in high, seed, self.costs) for index, name in enumerate(names)
+        }
+
+    def _random(self, use: str, step: int) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=seed_of(self.seed, step, 0, use)))
+
+    def rate(self, step: int) -> float:
+        """Of learning: a tenth of the steps up, then down along a cosine to a tenth."""
+        top = 2e-3 if isinstance(self.network, Digits) else 1e-3
+        if self.recipe.network.blocks == "normalized" and isinstance(self.network, Characters):
+            top = 3e-3
+        warm = min(100, max(1, self.steps // 10))
+        if step <= warm:
+            return top * step / warm
+        share = (step - warm) / max(1, self.steps - warm)
+        return top * (0.1 + 0.45 * (1 + math.cos(math.pi * share)))
+
+    def step(self) -> Step:
+        """The next step."""
+        start = time.perf_counter()
+        number = self.done + 1
+        loss, gradients = self._gradients(number)
+        rate = self.rate(number)
+        norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in gradients.values()))
+        clip = np.float32(min(1.0, 1 / norm)) if isinstance(self.network, Characters) and norm > 0 else np.float32(1)
+        optimizer = time.perf_counter()
+        for index, (name, weight) in enumerate(self.parameters.items()):
+            decay = 0.1 if weight.ndim == 2 and self._decays else 0.0
+            self.parameters[name] = self._adam.step(
+                index, name, weight, gradients[name] * clip, step=number, rate=rate, decay=decay
+            )
+        self.network.after_step(self.parameters)
+        self.costs.seconds["optimizer"] += time.perf_counter() - optimizer
+        self.done = number
+        return Step(number, loss, rate, time.perf_counter() - start)
+
+    @property
+    def _decays(self) -> bool:
+        return isinstance(self.network, Characters) and self.recipe.network.blocks == "plain"
+
+    def _gradients(self, number: int) -> tuple[float, dict[str, Array]]:
+        for name, layer in self.layers.items():
+            layer.begin(number, self.engine)
+            layer.renew_mask(self._weight_of(name))
+        nodes = {name: Node(value) for name, value in self.parameters.items()}
+        loss = self.network.loss(self.data.batch(self._random("data", number)), nodes, self.layers)
+        if not np.isfinite(loss.value):
+            raise Error(
+                f"the loss of step {number} is {loss.value}: this recipe diverges here; resume an earlier checkpoint with another one"
+            )
+        tape.backward(loss)
+        gradients = {
+            name: np.zeros_like(node.value) if node.gradient is None else node.gradient for name, node in nodes.items()
+        }
+        return float(loss.value), gradients
+
+    def _weight_of(self, layer: str) -> Array:
+        shared = self.parameters["characters"].T if "characters" in self.parameters else None
+        weight = self.parameters.get(f"{layer}.weight", shared)
+        assert weight is not None
+        return weight
+
+    def evaluate(self) -> tuple[float, float]:
+        """Loss and accuracy on what is held out, in the recipe's forward arithmetic. It changes nothing of the run."""
+        twin = copy.deepcopy({name: layer.scalings for name, layer in self.layers.items()})
+        for layer in self.layers.values():
+            layer.begin(self.done, self.engine)
+        nodes = {name: Node(value) for name, value in self.parameters.items()}
+        losses, right, count = 0.0, 0, 0
+        for sources, labels in self.data.held_out():
+            scores = self.network.scores(sources, nodes, self.layers).value.reshape(labels.size, -1)
+            losses += float(tape.cross_entropy(Node(scores), labels.reshape(-1)).value) * labels.size
+            right += int((scores.argmax(axis=-1) == labels.reshape(-1)).sum())
+            count += labels.size
+        for name, layer in self.layers.items():
+            layer.scalings = twin[name]
+        return losses / count, right / count
+
+    def noise(self) -> list[Noise]:
+        """Of the next step's gradients of the weights, layer by layer: beside what the same layer gives in float32 from the same operands.
+        It changes nothing of the run."""
+        found: dict[str, Noise] = {}
+        twin = self._copy(self.engine)
+        for layer in twin.layers.values():
+            inner = layer.weight_gradient
+
+            def measured(activation: Array, gradient: Array, layer: Layer = layer, inner: Any = inner) -> Array:
+                narrow: Array = inner(activation, gradient)
+                exact = activation.T @ gradient
+                noise = float(np.linalg.norm(narrow - exact))
+                if not layer.high:
+                    found[layer.name] = Noise(layer.name, float(np.linalg.norm(exact)) / noise if noise else math.inf)
+                return narrow
+
+            layer.weight_gradient = measured  # type: ignore[method-assign]
+        twin._gradients(self.done + 1)
+        return [found[name] for name in self.layers if name in found]
+
+    def verify(self, engine: Engine | None) -> Difference | None:
+        """Does the next step on another engine as well, and says where its weights differ first, None where nowhere. The run stands
+        where it stood."""
+        pair = [self._copy(self.engine), self._copy(engine)]
+        for each in pair:
+            each.step()
+        for name, here in pair[0].parameters.items():
+            there = pair[1].parameters[name]
+            wrong = np.argwhere(here.view(np.uint32) != there.view(np.uint32))
+            if len(wrong):
+                place = tuple(int(i) for i in wrong[0])
+                return Difference(name, place, float(here[place]), float(there[place]))
+        return None
+
+    def _copy(self, engine: Engine | None) -> Trainer:
+        twin = Trainer(self.recipe, self.data, steps=self.steps, seed=self.seed, engine=engine, network=self.network)
+        twin._take(*copy.deepcopy(self._state()))
+        return twin
+
+    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        arrays: dict[str, Any] = {f"parameter/{name}": value for name, value in self.parameters.items()}
+        scalars: dict[str, Any] = {"done": self.done, "moments": {}, "history": {}}
+        for name, moments in self._adam.moments.items():
+            for part, value in moments.items():
+                if isinstance(value, np.ndarray):
+                    arrays[f"moment/{name}/{part}"] = value
+                else:
+                    scalars["moments"][f"{name}/{part}"] = value
+        for name, layer in self.layers.items():
+            if layer.mask is not None:
+                arrays[f"mask/{name}"] = layer.mask
+            for use, scaling in layer.scalings.items():
+                scalars["history"][f"{name}/{use}"] = [scaling.format, scaling.history]
+        return arrays, scalars
+
+    def _take(self, arrays: dict[str, Any], scalars: dict[str, Any]) -> None:
+        self.done = scalars["done"]
+        for key, value in arrays.items():
+            kind, _, rest = key.partition("/")
+            if kind == "parameter":
+                self.parameters[rest] = value
+            elif kind == "mask":
+                self.layers[rest].mask = value
+            else:
+                name, _, part = rest.rpartition("/")
+                self._adam.moments.setdefault(name, {})[part] = value
+        for key, value in scalars["moments"].items():
+            name, _, part = key.rpartition("/")
+            self._adam.moments.setdefault(name, {})[part] = value
+        for key, (element, history) in scalars["history"].items():
+            name, _, use = key.rpartition("/")
+            how = self.recipe.product(use.partition(".")[0])
+            operand = next(o for o in (how.left, how.right) if o.scale == "delayed" and o.format == f"fp8_{element}")
+            scaling = DelayedScaling(element, history=operand.history, power_of_two=True)
+            for amax in history:
+                scaling.record(amax)
+            self.layers[name].scalings[use] = scaling
+
+    def _origin(self) -> dict[str, Any]:
+        """What a checkpoint must agree in: the recipe by name and content, the data by its digest."""
+        content = hashlib.sha256(json.dumps([asdict(self.recipe), asdict(self.network)]).encode()).hexdigest()
+        return {
+            "recipe": f"{self.recipe.name}, SHA-256 {content[:16]}",
+            "data": self.data.digest,
+            "steps": self.steps,
+            "seed": self.seed,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Writes a checkpoint, whole or not at all: numbers and names only, which numpy reads (.npz)."""
+        arrays, scalars = self._state()
+        head = {**self._origin(), **scalars}
+        temporary = Path(f"{path}.part")
+        try:
+            with temporary.open("wb") as file:
+                np.savez(file, head=np.array(json.dumps(head)), **arrays)
+            os.replace(temporary, path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise Error(f"cannot write the checkpoint {path}: {error}") from None
+
+    def resume(self, path: str | Path) -> None:
+        """Goes on from a checkpoint of the same recipe, data, steps and seed. Raises Error for another one's, or a damaged file."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            head = json.loads(str(arrays.pop("head")))
+            scalars = {key: head[key] for key in ("done", "moments", "history")}
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise Error(
+                f"cannot read the checkpoint {path}: {error}; expected a file that `narrowgauge train` wrote"
+            ) from None
+        for key, mine in self._origin().items():
+            if head.get(key) != mine:
+                raise Error(f"the checkpoint {path} is of {key} {shown(head.get(key))}; this run has {shown(mine)}")
+        shapes = {f"parameter/{name}": value.shape for name, value in self.parameters.items()}
+        for name, shape in shapes.items():
+            if name not in arrays or arrays[name].shape != shape:
+                have = arrays[name].shape if name in arrays else "missing"
+                raise Error(f"the checkpoint {path} has {name} {have}; expected shape {shape}")
+        self._take(arrays, scalars)
+
+
+def _high_layers(patterns: tuple[str, ...], names: list[str]) -> set[str]:
+    found: set[str] = set()
+    for pattern in patterns:
+        word = {"first": names[0], "last": names[-1]}.get(pattern, pattern)
+        matching = fnmatch.filter(names, word)
+        if not matching:
+            raise Error(
+                f"layers.high names {shown(pattern)}, which this network does not have; expected of {', '.join(names)}"
+            )
+        found.update(matching)
+    return found

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training: gradients of the tape against differences of float64, steps against other engines, runs that are cut, and recipes that
+are wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+from narrowgauge import train
+from narrowgauge.train import networks, products, recipe, tape
+from narrowgauge.train.tape import Node
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples" / "digits"
+DIGITS = train.digits(FOLDER)
+NARROW = [name for name in train.recipes() if name not in ("fp32", "bf16", "ngpt-nvfp4")]
+
+
+def trainer(name: str, steps: int = 50, **options: Any) -> train.Trainer:
+    return train.Trainer(train.load(name), DIGITS, steps=steps, seed=3, **options)
+
+
+def same(left: train.Trainer, right: train.Trainer) -> bool:
+    return all(
+        (value.view(np.uint32) == right.parameters[name].view(np.uint32)).all()
+        for name, value in left.parameters.items()
+    )
+
+
+OPERATIONS: dict[str, tuple[Callable[..., Node], list[tuple[int, ...]]]] = {
+    "add": (tape.add, [(3, 4), (4,)]),
+    "multiply": (tape.multiply, [(3, 4), (3, 1)]),
+    "scale": (lambda x: tape.scale(x, 0.75), [(3, 4)]),
+    "matmul": (tape.matmul, [(2, 3, 4), (2, 4, 5)]),
+    "reshape": (lambda x: tape.reshape(x, (4, 3)), [(3, 4)]),
+    "transpose": (lambda x: tape.transpose(x, (2, 0, 1)), [(2, 3, 4)]),
+    "split": (lambda x: tape.multiply(*tape.split(x, 2)), [(3, 4)]),
+    "relu": (tape.relu, [(3, 4)]),
+    "silu": (tape.silu, [(3, 4)]),
+    "gelu": (tape.gelu, [(3, 4)]),
+    "layer_norm": (tape.layer_norm, [(3, 8), (8,)]),
+    "unit_rows": (lambda x: tape.unit_rows(x, ng.l2_normalize), [(3, 8)]),
+    "causal_softmax": (tape.causal_softmax, [(2, 5, 5)]),
+    "lookup": (lambda x: tape.lookup(x, np.array([[0, 2], [2, 1]])), [(3, 4)]),
+    "cross_entropy": (lambda x: tape.cross_entropy(x, np.array([1, 3, 0])), [(3, 4)]),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_gradients_are_those_of_differences(name: str) -> None:
+    operation, shapes = OPERATIONS[name]
+    random = np.random.default_rng(5)
+    values = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
+    weights = random.standard_normal(operation(*map(Node, values)).shape).astype(np.float32)
+
+    def total(inputs: list[Any]) -> float:
+        return float((operation(*map(Node, inputs)).value.astype(np.float64) * weights).sum())
+
+    nodes = [Node(value) for value in values]
+    tape.backward(tape.scale(tape.mean(tape.multiply(operation(*nodes), Node(weights))), weights.size))
+    for which, node in enumerate(nodes):
+        assert node.gradient is not None
+        for place in np.ndindex(node.shape):
+            ends = []
+            for sign in (1, -1):
+                moved = [value.copy() for value in values]
+                moved[which][place] += sign * 2**-8
+                ends.append(total(moved))
+            assert node.gradient[place] == pytest.approx((ends[0] - ends[1]) / 2**-7, abs=2e-3)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_a_step_is_the_same_on_every_engine(name: str) -> None:
+    run = trainer(name)
+    for _ in range(2):
+        run.step()
+    for engine in ng.engines():
+        assert run.verify(ng.Engine(engine)) is None
+
+
+def test_a_wrong_product_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Wrong:
+        def gemm(self, a: Any, b: Any) -> Any:
+            result = ng.Engine("model").gemm(a, b)
+            wrong = result.c.copy()
+            wrong.view(np.uint32)[0, 0] ^= 1 << 20
+            return type("Result", (), {"c": wrong})()
+
+    difference = trainer("fp4-nearest").verify(Wrong())  # type: ignore[arg-type]
+    assert difference is not None
+    assert difference.here != difference.there
+
+
+@pytest.mark.parametrize("name", ["fp8", "fp4-all-the-way", "luq-smp2"])
+@pytest.mark.parametrize("sparse", [("none", "none"), ("2:4-T", "mvue")])
+def test_a_run_that_is_cut_ends_in_the_same_bits(name: str, sparse: tuple[str, str], tmp_path: Path) -> None:
+    made = replace(train.with_sparsity(train.load(name), *sparse), mask_steps=2)
+    whole, cut = (train.Trainer(made, DIGITS, steps=50, seed=3) for _ in range(2))
+    for _ in range(6):
+        whole.step()
+    for _ in range(4):
+        cut.step()
+    cut.evaluate()
+    cut.noise()
+    cut.save(tmp_path / "run.npz")
+    resumed = train.Trainer(made, DIGITS, steps=50, seed=3)
+    resumed.resume(tmp_path / "run.npz")
+    for _ in range(2):
+        resumed.step()
+    assert same(whole, resumed)
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_digits_are_learnt(name: str) -> None:
+    run = trainer(name, steps=120)
+    for _ in range(120):
+        run.step()
+    assert run.evaluate()[1] > 0.85
+    assert all(each.ratio > 1.74 for each in run.noise())
+
+
+def test_layers_call_the_rules_of_the_package() -> None:
+    """FP4 All the Way's weight gradient, and LUQ's input gradient, by hand."""
+    random = np.random.default_rng(1)
+    activation, gradient, weight = (
+        random.standard_normal(s).astype(np.float32) for s in ((33, 20), (33, 12), (20, 12))
+    )
+    layer = products.Layer("layer", 7, train.load("fp4-all-the-way"), False, 2, products.Costs())
+    layer.begin(5, None)
+    seeds = [train.seed_of(2, 5, 7, f"weight_gradient.{operand}") for operand in ("activation", "gradient")]
+    left = ng.quantize(activation.T, "nvfp4", rounding="stochastic", random_bits=8, seed=seeds[0])
+    right = ng.quantize(gradient, "nvfp4", axis=-2, rounding="stochastic", random_bits=8, seed=seeds[1])
+    assert (layer.weight_gradient(activation, gradient) == left @ right).all()
+    layer = products.Layer("layer", 7, train.load("luq"), False, 2, products.Costs())
+    layer.begin(5, None)
+    integers, weights = ng.luq.int4(activation), ng.luq.int4(weight)
+    sums = (integers.values.astype(np.int64) @ weights.values.astype(np.int64)).astype(np.float32)
+    scale = np.float32(integers.scale) * np.float32(weights.scale)
+    assert (layer.forward(activation, weight) == sums * scale).all()
+    seed = train.seed_of(2, 5, 7, "input_gradient.gradient")
+    narrow = ng.luq.quantize(np.ascontiguousarray(gradient), seed=seed)
+    back = ng.quantize(gradient.T, "luq", axis=-2, rounding="stochastic", random_bits=8, seed=seed)
+    assert back.tensor_scale == narrow.alpha
+    assert (layer.input_gradient(gradient, weight) == (ng.quantize(weight, "luq") @ back).T).all()
+
+
+def test_seeds_are_all_different() -> None:
+    uses = products.USES
+    seeds = {
+        train.seed_of(run, step, layer, use, sample)
+        for run in (0, 1, products.MAX_RUN)
+        for step in (0, 1, products.MAX_STEP)
+        for layer in (0, 1, products.MAX_LAYER)
+        for use in uses
+        for sample in (0, 1, 15)
+    }
+    assert len(seeds) == 27 * len(uses) * 3
+    assert max(seeds) < 2**64
+
+
+@pytest.mark.parametrize("name", ["fp32", "fp4-all-the-way", "ngpt-nvfp4", "smooth"])
+def test_characters_are_learnt(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text((FOLDER.parents[1] / "LICENSE").read_text())
+    data = train.text(file, context=16)
+    table = {"network": {"gate": "swiglu", "smooth": True}, "operands": {"format": "fp8_e4m3"}}
+    made = recipe.of_table(table, "smooth") if name == "smooth" else train.load(name)
+    network = networks.Characters(len(data.alphabet), made.network, blocks=1, width=32, context=16)
+    run = train.Trainer(made, data, steps=60, seed=1, network=network)
+    before = run.evaluate()[0]
+    for _ in range(60):
+        run.step()
+    assert run.evaluate()[0] < before - 0.3
+    if made.network.blocks == "normalized":
+        lengths = np.linalg.norm(run.parameters["block0.wide.weight"], axis=0)
+        assert lengths == pytest.approx(1, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        ({"forwards": {}}, "key 'forwards'"),
+        ({"forward": {"gradient": {}}}, "key 'gradient'"),
+        ({"forward": {"weight": {"format": "fp5"}}}, "forward.weight.format is 'fp5'"),
+        ({"forward": {"weight": {"samples": True}}}, "expected a whole number"),
+        ({"forward": {"weight": {"samples": 2}}}, "all would be equal"),
+        ({"forward": {"weight": {"scale": "delayed"}}}, "delayed"),
+        ({"forward": {"weight": {"prune": "mvue"}}}, "only weight_gradient.gradient"),
+        ({"operands": {"random_bits": 25}}, "is 25; expected 1 to 24"),
+        ({"operands": []}, "expected a table"),
+        ({"layers": {"high": "last"}}, "expected a list"),
+        ({"layers": {"format": "fp8_e4m3"}}, "layers.format"),
+        ({"optimizer": {"moments": "fp4"}}, "optimizer.moments"),
+        ({"network": {"smooth": True}}, "SwiGLU"),
+        ({"sparsity": {"weights": "3:4"}}, "sparse weights"),
+    ],
+)
+def test_wrong_recipes_are_refused(table: dict[str, Any], words: str) -> None:
+    with pytest.raises(ng.Error, match=words):
+        recipe.of_table(table, "wrong")
+
+
+def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ng.Error, match="is no file"):
+        train.load("fp5")
+    with pytest.raises(ng.Error, match="is of a transformer"):
+        trainer("ngpt-nvfp4")
+    with pytest.raises(ng.Error, match="does not have; expected of hidden1"):
+        train.Trainer(recipe.of_table({"layers": {"high": ["head"]}}, "wrong"), DIGITS, steps=1)
+    run = trainer("fp4-nearest")
+    run.save(tmp_path / "run.npz")
+    with pytest.raises(ng.Error, match=r"is of recipe 'fp4-nearest, .*'; this run has 'luq, "):
+        trainer("luq").resume(tmp_path / "run.npz")
+    with pytest.raises(ng.Error, match="is of steps 50"):
+        trainer("fp4-nearest", steps=51).resume(tmp_path / "run.npz")
+    with pytest.raises(ng.Error, match="multiple of the 4 heads"):
+        networks.Characters(9, recipe.Network(), width=30)
+    with pytest.raises(ng.Error, match="expected one of characters for a text"):
+        trainer("fp8", network=networks.Characters(9, recipe.Network()))
+    assert "expected a text" in program("fp8", "--data", str(FOLDER), "--width", "64").stderr
+    whole = (tmp_path / "run.npz").read_bytes()
+    for length in (0, 10, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "cut.npz").write_bytes(whole[:length])
+        with pytest.raises(ng.Error, match="cannot read the checkpoint"):
+            trainer("fp4-nearest").resume(tmp_path / "cut.npz")
+
+
+def program(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "narrowgauge.train", *arguments], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_program_trains_verifies_and_goes_on(tmp_path: Path) -> None:
+    common = ("fp4-all-the-way", "--data", str(FOLDER), "--steps", "12", "--json", "--save", str(tmp_path / "run.npz"))
+    looks = ("--noise", "6", "--curve", str(tmp_path / "curve.svg"), "--technology", "osu018")
+    done = program(*common, "--verify", "6", "--engine", "systemc", *looks)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["verified_steps"] == 2
+    assert len(result["losses"]) == 12
+    price = ng.energy("nvfp4", technology="osu018", lanes=16).value
+    assert result["energy"]["nvfp4"]["joule"] == price * result["multiply_accumulates"]["nvfp4"]
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+    again = json.loads(program(*common, "--resume", str(tmp_path / "run.npz")).stdout)
+    assert again["evaluations"] == result["evaluations"]
+    assert "fp4-all-the-way" in program("--list").stdout
+    assert "osu018" in program("luq", "--data", str(FOLDER), "--technology", "osu017").stderr
+    wrong = program("fp5", "--data", str(FOLDER))
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "expected a file of TOML, or one of" in wrong.stderr
+
+
+def test_the_other_program_hands_over() -> None:
+    program = Path(ng._core.__file__).parents[2] / "bin" / "narrowgauge"
+    if not program.is_file():
+        pytest.skip("the program is not beside this package")
+    words = [str(program), "train", "--python", sys.executable, "fp8", "--data", str(FOLDER), "--steps", "3", "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == 3
