@@ -79,9 +79,8 @@ def main() -> None:
         last = [result["evaluations"][-1] for result in mine]
         values = np.array([100 * each["accuracy"] if digits else each["loss"] for each in last])
         first = values if first is None else first
-        gap = (
-            first - values if digits else values - first
-        )  # a seed has the same batches and, in a network, first weights
+        # A seed has the same batches and, in one network, the same first weights.
+        gap = first - values if digits else values - first
         digit = 2 if digits else 4
         spread = values.std(ddof=1) if len(values) > 1 else float("nan")
         error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else float("nan")

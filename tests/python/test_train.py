@@ -158,7 +158,7 @@ def test_seeds_are_all_different() -> None:
     seeds = {
         train.seed_of(run, step, layer, use, sample)
         for run in (0, 1, products.MAX_RUN)
-        for step in (0, 1, products.MAX_STEP)
+        for step in (0, 1, recipe.MAX_STEP)
         for layer in (0, 1, products.MAX_LAYER)
         for use in uses
         for sample in (0, 1, 15)
@@ -191,6 +191,7 @@ def test_characters_are_learnt(name: str, tmp_path: Path) -> None:
         ({"forwards": {}}, "key 'forwards'"),
         ({"forward": {"gradient": {}}}, "key 'gradient'"),
         ({"forward": {"weight": {"format": "fp5"}}}, "forward.weight.format is 'fp5'"),
+        ({"forward": {"weight": {"format": "nvfp4"}}}, "operands in float32 and nvfp4"),
         ({"forward": {"weight": {"samples": True}}}, "expected a whole number"),
         ({"forward": {"weight": {"samples": 2}}}, "all would be equal"),
         ({"forward": {"weight": {"scale": "delayed"}}}, "delayed"),

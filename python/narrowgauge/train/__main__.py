@@ -11,11 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from .._arguments import integer, one_of
 from .._core import Error
 from .._energy import energy, technologies
 from .._engine import Engine, engines
 from . import Characters, Trainer, digits, load, recipes, text, with_sparsity
-from .recipe import PATTERNS, PRUNINGS
+from .recipe import MAX_STEP, PATTERNS, PRUNINGS
 
 EXAMPLES = """\
 examples:
@@ -98,6 +99,7 @@ class _Run:
         self.losses: list[float] = []
         self.evaluations: list[dict[str, float]] = []
         self.noise: list[dict[str, Any]] = []
+        self.verifier = Engine(arguments.engine, tile=arguments.tile) if arguments.verify else None
         self.verified = 0
         self.interrupted = False
         if arguments.resume:
@@ -121,11 +123,10 @@ class _Run:
                 self.say(f"step {self.trainer.done}: {each.advice}")
 
     def verify(self) -> None:
-        engine = Engine(self.arguments.engine, tile=self.arguments.tile)
-        difference = self.trainer.verify(engine)
+        difference = self.trainer.verify(self.verifier)
         if difference:
             raise Error(
-                f"step {self.trainer.done + 1} differs on engine {engine.name}: {difference.parameter}{list(difference.place)} "
+                f"step {self.trainer.done + 1} differs on engine {self.arguments.engine}: {difference.parameter}{list(difference.place)} "
                 f"is {difference.there!r} there and {difference.here!r} on the model"
             )
         self.verified += 1
@@ -227,13 +228,11 @@ def main() -> int:
             return 0
         if arguments.recipe is None:
             raise Error(f"no recipe was named; expected one of {', '.join(recipes())}, or a file of TOML")
-        if arguments.engine not in engines():
-            raise Error(f"--engine is '{arguments.engine}'; expected one of {', '.join(engines())}")
-        if arguments.technology is not None and arguments.technology not in technologies():
-            raise Error(f"--technology is '{arguments.technology}'; expected one of {', '.join(technologies())}")
+        one_of("--engine", arguments.engine, tuple(engines()))
+        if arguments.technology is not None:
+            one_of("--technology", arguments.technology, tuple(technologies()))
         for name, least in (("verify", 0), ("evaluate", 1), ("noise", 0)):
-            if getattr(arguments, name) < least:
-                raise Error(f"--{name} is {getattr(arguments, name)}; expected {least} or more")
+            integer(f"--{name}", getattr(arguments, name), least, MAX_STEP)
         run = _Run(arguments)
         run.all_steps()
         result = run.result()

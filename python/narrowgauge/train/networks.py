@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks that are trained: a classifier of digits, and nanoGPT's character model. What a linear layer multiplies is the
-business of `products`; everything else is float32 on the tape."""
+"""The networks that are trained: a classifier of digits, and nanoGPT's character model. `products` has the products of linear
+layers; everything else is float32 on the tape."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,9 @@ class Digits:
     """64 pixels, two hidden layers of ReLU, ten scores."""
 
     hidden: int = 128
+    rate: ClassVar[float] = 2e-3  #: of learning, at its top
+    decay: ClassVar[float] = 0.0  #: of matrices
+    clips: ClassVar[bool] = False  #: whether a gradient is at most of length one
 
     def layers(self) -> list[str]:
         return ["hidden1", "hidden2", "scores"]
@@ -87,6 +90,15 @@ class Characters:
     heads: int = 4
     width: int = 128
     context: int = 64
+    clips: ClassVar[bool] = True
+
+    @property
+    def rate(self) -> float:
+        return 3e-3 if self._normalized else 1e-3
+
+    @property
+    def decay(self) -> float:
+        return 0.0 if self._normalized else 0.1
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "blocks", "heads", "width", "context"):

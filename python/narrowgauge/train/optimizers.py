@@ -7,17 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from .._scaling import DelayedScaling
 from .._training import AdamResult, adam_step
 from .products import seed_of
 from .recipe import Optimizer
 from .tape import Array
 
 BETA1, BETA2, EPSILON = 0.9, 0.99, 1e-8
-LARGEST = {"m": 448.0, "v": 57344.0}  # of E4M3 and E5M2, in which the moments are
 
 
 class Adam:
-    """Adam of a list of arrays. moments: by name of a parameter; what `state` gives and `restore` takes.
+    """Adam of a list of arrays. moments: by name of a parameter, then by part; a checkpoint holds them.
 
     The scale of a moment in FP8 is its own largest magnitude over the largest number of the format, found before it is rounded.
     """
@@ -72,14 +72,14 @@ class Adam:
             )
 
         wide = result(1.0, 1.0)  # moments before they are rounded do not depend on the new scales
-        scales = [_scale(wide.m_float32, LARGEST["m"]), _scale(wide.v_float32, LARGEST["v"])]
+        scales = [_scale(wide.m_float32, "e4m3"), _scale(wide.v_float32, "e5m2")]
         new = result(*scales)
         self.moments[name] = {"m": new.m, "v": new.v, "m_scale": scales[0], "v_scale": scales[1]}
         return new.weight
 
 
-def _scale(moments: Array, largest: float) -> float:
+def _scale(moments: Array, element: str) -> float:
     """What a moment is multiplied by to become a code."""
-    top = float(np.abs(moments).max())
-    scale = largest / top if top else 1.0
-    return float(min(max(np.float32(scale), np.finfo(np.float32).tiny), np.finfo(np.float32).max))
+    scaling = DelayedScaling(element, history=1)
+    scaling.record(float(np.abs(moments).max()))
+    return scaling.scale

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import luq
-from .._core import Error
+from .._arguments import integer
 from .._engine import Engine
 from .._formats import decode, encode
 from .._quantized import QuantizedMatrix, gemm, quantize
 from .._scaling import DelayedScaling
 from .._sparse import prune, sparsity_mask
-from .recipe import HIGH_FORMATS, PRODUCTS, Operand, Product, Recipe
+from .recipe import HIGH_FORMATS, MAX_STEP, PRODUCTS, Operand, Product, Recipe
 from .tape import Array
 
 #: What random words are for; the place in the list is a part of their seed.
@@ -34,20 +34,16 @@ USES = (
     "weight_gradient.gradient",
     "weight_gradient.prune",
 )
-MAX_RUN, MAX_STEP, MAX_LAYER = 2**16 - 1, 2**24 - 1, 2**12 - 1
+MAX_RUN, MAX_LAYER = 2**16 - 1, 2**12 - 1
 
 
 def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
     """The seed of a Philox stream: run in bits 63 to 48, step in 47 to 24, layer in 23 to 12, use in 11 to 4, sample in 3 to 0, so that
     no two operands of all runs have the same. Which of its words an element takes is the rule of `quantize` and `prune`."""
-    for name, value, most in (
-        ("run", run, MAX_RUN),
-        ("step", step, MAX_STEP),
-        ("layer", layer, MAX_LAYER),
-        ("sample", sample, 15),
-    ):
-        if not 0 <= value <= most:
-            raise Error(f"{name} is {value}; expected 0 to {most}")
+    integer("run", run, 0, MAX_RUN)
+    integer("step", step, 0, MAX_STEP)
+    integer("layer", layer, 0, MAX_LAYER)
+    integer("sample", sample, 0, 15)
     return run << 48 | step << 24 | layer << 12 | USES.index(use) << 4 | sample
 
 
@@ -121,7 +117,7 @@ class Layer:
         self._costs.products[_priced(how)] += (
             left.shape[0] * left.shape[1] * right.shape[1] * max(how.left.samples, how.right.samples)
         )
-        if how.left.format in HIGH_FORMATS or how.right.format in HIGH_FORMATS:
+        if how.left.format in HIGH_FORMATS:  # then both are
             start = time.perf_counter()
             result = _high(how.left, left) @ _high(how.right, right)
             self._costs.seconds["multiply"] += time.perf_counter() - start
@@ -168,14 +164,23 @@ class Layer:
             rounding=how.rounding or None,
             random_bits=how.random_bits if how.rounding == "stochastic" else None,
             seed=seed_of(self._run, self.step, self._index, use, sample),
-            tensor_scale=self._delayed(how, matrix, use) if how.scale == "delayed" else None,
+            tensor_scale=self._delayed(matrix, use) if how.scale == "delayed" else None,
             dialect=how.dialect or None,
         )
 
-    def _delayed(self, how: Operand, matrix: Array, use: str) -> float:
+    def scaling_of(self, use: str) -> DelayedScaling:
+        """That of an operand, as 'forward.weight'; made where there is none yet."""
+        if use not in self.scalings:
+            name, _, operand = use.partition(".")
+            product = self._recipe.product(name)
+            how = (product.left, product.right)[PRODUCTS[name].index(operand)]
+            element = how.format.removeprefix("fp8_")
+            self.scalings[use] = DelayedScaling(element, history=how.history, power_of_two=True)
+        return self.scalings[use]
+
+    def _delayed(self, matrix: Array, use: str) -> float:
         """The tensor scale that earlier maxima gave; the first tensor's is its own."""
-        element = how.format.removeprefix("fp8_")
-        scaling = self.scalings.setdefault(use, DelayedScaling(element, history=how.history, power_of_two=True))
+        scaling = self.scaling_of(use)
         largest = float(np.abs(matrix).max())
         if not scaling.history:
             scaling.record(largest)

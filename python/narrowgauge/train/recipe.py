@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from .._arguments import shown
+from .._arguments import integer, one_of, shown, text
 from .._core import Error
 from .._quantized import gemm_formats
 
 FOLDER = Path(__file__).parent / "recipes"
+MAX_STEP = 2**24 - 1
 #: The three products of a linear layer, and the operands of each, the left one first.
 PRODUCTS = {
     "forward": ("activation", "weight"),
@@ -77,7 +78,7 @@ class Network:
 @dataclass(frozen=True)
 class Recipe:
     """What a network is trained in; `load` reads one. high: the layers whose products stay in `high_format`, by name, as 'first' and
-    'last', or with a star. sparse_weights: a pattern; sparse_gradients: a method, of the weights' gradient."""
+    'last', or with a star. sparse_weights: a pattern; its mask is made anew every `mask_steps` steps."""
 
     name: str
     source: str = ""
@@ -99,7 +100,11 @@ class Recipe:
 
 def recipes() -> dict[str, str]:
     """Names of the recipes that come with the package, and where each is from."""
-    return {name: load(name).source for name in sorted(file.stem for file in FOLDER.glob("*.toml"))}
+    return {name: load(name).source for name in _shipped()}
+
+
+def _shipped() -> list[str]:
+    return sorted(file.stem for file in FOLDER.glob("*.toml"))
 
 
 def load(recipe: str | Path) -> Recipe:
@@ -114,7 +119,7 @@ def load(recipe: str | Path) -> Recipe:
     except FileNotFoundError:
         raise Error(
             f"recipe {shown(str(recipe))} is no file, and none of that name is shipped; expected a file of TOML, or one of "
-            f"{', '.join(sorted(file.stem for file in FOLDER.glob('*.toml')))}"
+            f"{', '.join(_shipped())}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise Error(f"cannot read the recipe {path}: {error}") from None
@@ -144,27 +149,27 @@ def of_table(table: Mapping[str, Any], name: str) -> Recipe:
     sparsity = _table(table, "sparsity")
     _known(sparsity, ("weights", "gradients", "mask_steps"), "sparsity")
     made = Recipe(
-        name=_text(table.get("name", name), "name"),
-        source=_text(table.get("source", ""), "source"),
+        name=text("name", table.get("name", name)),
+        source=text("source", table.get("source", "")),
         forward=products["forward"],
         input_gradient=products["input_gradient"],
         weight_gradient=products["weight_gradient"],
         high=tuple(high),
-        high_format=_text(layers.get("format", "float32"), "layers.format"),
-        mask_steps=_count(sparsity.get("mask_steps", 40), "sparsity.mask_steps"),
+        high_format=text("layers.format", layers.get("format", "float32")),
+        mask_steps=integer("sparsity.mask_steps", sparsity.get("mask_steps", 40), 1, MAX_STEP),
         optimizer=_filled(Optimizer, _table(table, "optimizer"), "optimizer"),
         network=_filled(Network, _table(table, "network"), "network"),
     )
-    made = with_sparsity(made, _text(sparsity.get("weights", "none"), "sparsity.weights"), "none")
-    return _checked(with_sparsity(made, "", _text(sparsity.get("gradients", "none"), "sparsity.gradients")))
+    weights, gradients = (text(f"sparsity.{key}", sparsity.get(key, "none")) for key in ("weights", "gradients"))
+    return _checked(with_sparsity(made, weights, gradients))
 
 
 def with_sparsity(recipe: Recipe, weights: str, gradients: str) -> Recipe:
     """The recipe with weights under a pattern ('' leaves them), and the weights' gradient pruned by a method ('none' leaves it)."""
     if weights:
-        _one_of("sparse weights", weights, PATTERNS)
+        one_of("sparse weights", weights, PATTERNS)
         recipe = replace(recipe, sparse_weights=weights)
-    if _one_of("sparse gradients", gradients, PRUNINGS) != "none":
+    if one_of("sparse gradients", gradients, PRUNINGS) != "none":
         product = recipe.weight_gradient
         recipe = replace(recipe, weight_gradient=replace(product, right=replace(product.right, prune=gradients)))
     return recipe
@@ -175,17 +180,16 @@ def _checked(recipe: Recipe) -> Recipe:
     for product, names in PRODUCTS.items():
         for operand, made in zip(names, (recipe.product(product).left, recipe.product(product).right), strict=True):
             where = f"{product}.{operand}"
-            _one_of(f"{where}.format", made.format, formats)
-            _one_of(f"{where}.rounding", made.rounding, ROUNDINGS)
-            _one_of(f"{where}.scale", made.scale, SCALES)
-            _one_of(f"{where}.prune", made.prune, PRUNINGS)
+            one_of(f"{where}.format", made.format, formats)
+            one_of(f"{where}.rounding", made.rounding, ROUNDINGS)
+            one_of(f"{where}.scale", made.scale, SCALES)
+            one_of(f"{where}.prune", made.prune, PRUNINGS)
             for key, value, most in (
                 ("random_bits", made.random_bits, 24),
                 ("samples", made.samples, 16),
                 ("history", made.history, 4096),
             ):
-                if not 1 <= value <= most:
-                    raise Error(f"{where}.{key} is {value}; expected 1 to {most}")
+                integer(f"{where}.{key}", value, 1, most)
             if made.scale == "delayed" and not made.format.startswith("fp8"):
                 raise Error(
                     f"{where}.scale is 'delayed' in format {made.format}; expected one of FP8 for delayed scaling"
@@ -196,11 +200,15 @@ def _checked(recipe: Recipe) -> Recipe:
                 )
             if made.prune != "none" and where != "weight_gradient.gradient":
                 raise Error(f"{where}.prune is '{made.prune}'; only weight_gradient.gradient is pruned")
-    _one_of("layers.format", recipe.high_format, HIGH_FORMATS)
-    _one_of("optimizer.moments", recipe.optimizer.moments, ("float32", "fp8"))
-    _one_of("optimizer.rounding", recipe.optimizer.rounding, ROUNDINGS[1:])
-    _one_of("network.blocks", recipe.network.blocks, ("plain", "normalized"))
-    _one_of("network.gate", recipe.network.gate, ("gelu", "swiglu"))
+        high = [made.format in HIGH_FORMATS for made in (recipe.product(product).left, recipe.product(product).right)]
+        if high[0] != high[1]:
+            formats_of = " and ".join((recipe.product(product).left.format, recipe.product(product).right.format))
+            raise Error(f"{product} has operands in {formats_of}; expected both narrow, or both float32 or bfloat16")
+    one_of("layers.format", recipe.high_format, HIGH_FORMATS)
+    one_of("optimizer.moments", recipe.optimizer.moments, ("float32", "fp8"))
+    one_of("optimizer.rounding", recipe.optimizer.rounding, ROUNDINGS[1:])
+    one_of("network.blocks", recipe.network.blocks, ("plain", "normalized"))
+    one_of("network.gate", recipe.network.gate, ("gelu", "swiglu"))
     if recipe.network.smooth and recipe.network.gate != "swiglu":
         raise Error(
             "network.smooth is true with gate 'gelu': it smooths the product of SwiGLU; expected gate = 'swiglu'"
@@ -219,24 +227,6 @@ def _table(table: Mapping[str, Any], key: str, where: str = "the recipe") -> Map
     if not isinstance(inner, Mapping):
         raise Error(f"{key} of {where} is {shown(inner)}; expected a table")
     return inner
-
-
-def _text(value: object, where: str) -> str:
-    if not isinstance(value, str):
-        raise Error(f"{where} is {shown(value)}; expected text")
-    return value
-
-
-def _count(value: object, where: str) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise Error(f"{where} is {shown(value)}; expected a whole number, 1 or more")
-    return value
-
-
-def _one_of(where: str, value: str, allowed: tuple[str, ...]) -> str:
-    if value not in allowed:
-        raise Error(f"{where} is '{value}'; expected one of {', '.join(allowed)}")
-    return value
 
 
 def _filled(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:

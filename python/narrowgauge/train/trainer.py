@@ -17,16 +17,15 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from .._arguments import shown
+from .._arguments import integer, shown
 from .._core import Error
 from .._engine import Engine
-from .._scaling import DelayedScaling
 from . import tape
 from .data import Data, Text
 from .networks import Characters, Digits
 from .optimizers import Adam
-from .products import MAX_RUN, MAX_STEP, Costs, Layer, seed_of
-from .recipe import Network, Recipe
+from .products import MAX_RUN, Costs, Layer, seed_of
+from .recipe import MAX_STEP, Network, Recipe
 from .tape import Array, Node
 
 SQRT3 = math.sqrt(3)
@@ -90,10 +89,8 @@ class Trainer:
         engine: Engine | None = None,
         network: Digits | Characters | None = None,
     ) -> None:
-        if not 1 <= steps <= MAX_STEP:
-            raise Error(f"steps is {steps}; expected 1 to {MAX_STEP}")
-        if not 0 <= seed <= MAX_RUN:
-            raise Error(f"seed is {seed}; expected 0 to {MAX_RUN}")
+        integer("steps", steps, 1, MAX_STEP)
+        integer("seed", seed, 0, MAX_RUN)
         self.recipe, self.data, self.steps, self.seed, self.engine = recipe, data, steps, seed, engine
         if network is None:
             network = (
@@ -128,9 +125,7 @@ class Trainer:
 
     def rate(self, step: int) -> float:
         """Of learning: a tenth of the steps up, then down along a cosine to a tenth."""
-        top = 2e-3 if isinstance(self.network, Digits) else 1e-3
-        if self.recipe.network.blocks == "normalized" and isinstance(self.network, Characters):
-            top = 3e-3
+        top = self.network.rate
         warm = min(100, max(1, self.steps // 10))
         if step <= warm:
             return top * step / warm
@@ -144,10 +139,10 @@ class Trainer:
         loss, gradients = self._gradients(number)
         rate = self.rate(number)
         norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in gradients.values()))
-        clip = np.float32(min(1.0, 1 / norm)) if isinstance(self.network, Characters) and norm > 0 else np.float32(1)
+        clip = np.float32(min(1.0, 1 / norm)) if self.network.clips and norm > 0 else np.float32(1)
         optimizer = time.perf_counter()
         for index, (name, weight) in enumerate(self.parameters.items()):
-            decay = 0.1 if weight.ndim == 2 and self._decays else 0.0
+            decay = self.network.decay if weight.ndim == 2 else 0.0
             self.parameters[name] = self._adam.step(
                 index, name, weight, gradients[name] * clip, step=number, rate=rate, decay=decay
             )
@@ -155,10 +150,6 @@ class Trainer:
         self.costs.seconds["optimizer"] += time.perf_counter() - optimizer
         self.done = number
         return Step(number, loss, rate, time.perf_counter() - start)
-
-    @property
-    def _decays(self) -> bool:
-        return isinstance(self.network, Characters) and self.recipe.network.blocks == "plain"
 
     def _gradients(self, number: int) -> tuple[float, dict[str, Array]]:
         for name, layer in self.layers.items():
@@ -250,7 +241,7 @@ class Trainer:
             if layer.mask is not None:
                 arrays[f"mask/{name}"] = layer.mask
             for use, scaling in layer.scalings.items():
-                scalars["history"][f"{name}/{use}"] = [scaling.format, scaling.history]
+                scalars["history"][f"{name}/{use}"] = scaling.history
         return arrays, scalars
 
     def _take(self, arrays: dict[str, Any], scalars: dict[str, Any]) -> None:
@@ -267,14 +258,10 @@ class Trainer:
         for key, value in scalars["moments"].items():
             name, _, part = key.rpartition("/")
             self._adam.moments.setdefault(name, {})[part] = value
-        for key, (element, history) in scalars["history"].items():
+        for key, history in scalars["history"].items():
             name, _, use = key.rpartition("/")
-            how = self.recipe.product(use.partition(".")[0])
-            operand = next(o for o in (how.left, how.right) if o.scale == "delayed" and o.format == f"fp8_{element}")
-            scaling = DelayedScaling(element, history=operand.history, power_of_two=True)
             for amax in history:
-                scaling.record(amax)
-            self.layers[name].scalings[use] = scaling
+                self.layers[name].scaling_of(use).record(amax)
 
     def _origin(self) -> dict[str, Any]:
         """What a checkpoint must agree in: the recipe by name and content, the data by its digest."""
