@@ -345,6 +345,7 @@ module ng_tile_requantize #(
   logic                         held_q, held_empty_q, held_fp4_q, sent, flags_ready, unused_fp4;
   logic [31:0]                  held_scale_q;
   logic [Numbers*WaitWidth-1:0] waited, held;
+  // ng-no-fault(ng_tile_requantize): the FIFO of marks is deeper than the images behind it are many
   assign fetch = reading_q & (~held_q | sent) & (flags_ready | (|read_q));
   ng_ram #(
     .Width(Numbers * WaitWidth),
@@ -362,6 +363,7 @@ module ng_tile_requantize #(
     if (!rst_ni) held_q <= 1'b0;
     else held_q <= fetch | (held_q & ~sent);
   end
+  // ng-no-fault(ng_tile_requantize): a scale whose sign is set is refused, whatever its other bits are
   always_ff @(posedge clk_i) begin
     if (fetch) begin
       held_empty_q <= Tiles > 1 && TileWidth'(read_q >> $clog2(Groups)) > read_tile_q;
@@ -369,6 +371,7 @@ module ng_tile_requantize #(
       held_scale_q <= read_flags_q.scale;
     end
   end
+  // ng-no-fault(ng_tile_requantize): the low bits of a number are far below the least scale
   assign held = held_empty_q ? '0 : waited;
 
   // What the images are that have begun to be read: the first of them is the one that leaves.

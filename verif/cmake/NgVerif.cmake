@@ -252,15 +252,9 @@ function(ng_add_lockstep)
   target_include_directories(systemc_${arg_NAME} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/systemc_${arg_NAME}.dir
                                                          ${NG_ROOT}verif/cosim/systemc)
   ng_deep_parameters(parameters top)
-  if(arg_VECTORS LESS 100000)
-    set(sanitized ${arg_VECTORS}) # an instant
-  else()
-    ng_sanitized_vectors(sanitized ${arg_VECTORS})
-  endif()
   ng_sanitized(GROUP systemc.${arg_LABELS} PROGRAMS systemc_${arg_NAME} DUT ${dut} RTL ${arg_SOURCES} TOPS ${top} CXX ${arg_BENCH}
-               PARAMETERS "${parameters}, ${sanitized} vectors, ${arg_FAULT_VECTORS} for faults")
+               PARAMETERS "${parameters}, ${arg_VECTORS} vectors, ${arg_FAULT_VECTORS} for faults")
   if(NG_SANITIZE)
-    set(arg_VECTORS ${sanitized})
     set(arg_DEEP OFF)
   endif()
   if(arg_DEEP)
