@@ -7,10 +7,10 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area board-hx8k compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 20
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 20
 
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
@@ -75,6 +75,9 @@ area: setup-area ## area and speed of every unit again: synth/records and docs/a
 	@$(PYTHON) synth/synth.py --record --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route $(NAMED_TILES:%=tile_%) --target ecp5_85f --seeds 1 --jobs $(JOBS)
+
+board-hx8k: setup ## the image of a board, in build/images: synthesis, place and route, bitstream (docs/boards.md)
+	@$(PYTHON) synth/image.py $(@:board-%=%)
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim

@@ -19,6 +19,7 @@ OURS = (
     "rtl.",
     "netlist.",
     "mutants.",
+    "bitstream.",
     "proof.",
     "elab.",
     "lint.",
