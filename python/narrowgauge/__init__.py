@@ -42,7 +42,7 @@ from ._core import (
 from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, flips, memory_energy, technologies
 from ._engine import Engine, RequantizedResult, engines, tiles
 from ._explore import Exploration, explore, workloads
-from ._formats import decode, encode, formats, pack, to_ml_dtypes, unpack
+from ._formats import decode, encode, formats, pack, random_fields, to_ml_dtypes, unpack
 from ._quantized import (
     QuantizedMatrix,
     dequantize,
@@ -126,6 +126,7 @@ __all__ = [
     "prune",
     "pruning_error",
     "quantize",
+    "random_fields",
     "rsqrt",
     "smooth",
     "soft_entropy",

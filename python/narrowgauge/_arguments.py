@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from typing import Any
@@ -12,6 +13,8 @@ import numpy as np
 from ._core import Error
 
 MAX_SEED = 2**64 - 1
+#: What starting threads takes, about, in nanoseconds.
+SOON_NS = 2e5
 MAX_THREADS = 1024
 MAX_PATH = 4096
 MAX_NAME = 300  # a dialect with all its fields has some 200
@@ -54,8 +57,10 @@ def seed(value: object) -> int:
     return integer("seed", value, 0, MAX_SEED)
 
 
-def threads(value: object) -> int:
-    return integer("threads", value, 0, MAX_THREADS)
+def threads(value: object, nanoseconds: float = math.inf) -> int:
+    """How many threads. nanoseconds: about what the work takes one thread; 0, one a core, is one where others would start too late."""
+    count = integer("threads", value, 0, MAX_THREADS)
+    return 1 if count == 0 and nanoseconds < SOON_NS else count
 
 
 def flag(name: str, value: object) -> bool:

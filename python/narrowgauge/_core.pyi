@@ -105,6 +105,7 @@ def encode(
     random_bits: int = 8,
 ) -> NDArray[np.unsignedinteger]: ...
 def decode(codes: NDArray[np.unsignedinteger], format: str) -> NDArray[np.float32]: ...
+def random_fields(seed: int, first: int, count: int, bits: int) -> NDArray[np.uint32]: ...
 def rsqrt(x: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
 def adam_step(
     gradient: NDArray[np.uint32],
@@ -120,10 +121,20 @@ def adam_step(
     step: int,
     m_scales: tuple[float, float],
     v_scales: tuple[float, float],
+    measure_scales: bool,
     floor: bool,
     random_bits: int,
     seed: int,
-) -> tuple[NDArray[np.uint32], NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint32], NDArray[np.uint32]]: ...
+    threads: int,
+) -> tuple[
+    NDArray[np.uint32],
+    NDArray[np.uint8],
+    NDArray[np.uint8],
+    NDArray[np.uint32],
+    NDArray[np.uint32],
+    float,
+    float,
+]: ...
 def smooth(x: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]: ...
 def fold_scales(w: NDArray[np.uint16], scales: NDArray[np.uint8]) -> NDArray[np.uint16]: ...
 def l2_normalize(x: NDArray[np.uint32], *, epsilon: float) -> NDArray[np.uint32]: ...

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._arguments import integer, text
+from ._arguments import seed as checked_seed
 from ._arrays import ArrayLike, any_array, code_array, ml_dtypes_module, ml_names, real_array, unpack_nibbles
 from ._core import Error, FormatDesc
 
@@ -60,6 +61,22 @@ def decode(codes: ArrayLike, format: str) -> NDArray[np.float32]:
     Raises Error for an unknown format, another dtype, or a code beyond the format's bits.
     """
     return _core.decode(code_array(codes, "codes", text("format", format)), format)
+
+
+def random_fields(seed: int, count: int, *, bits: int = 32, first: int = 0) -> NDArray[np.uint32]:
+    """Random fields of a seed, those that stochastic rounding takes: element i of `quantize` rounds by field i.
+
+    Field n is in the low bits of lane n mod L of block n // L of Philox4x32-10 (Salmon et al., SC'11) under key seed, a block being 128
+    bits and a lane the narrowest of 8, 16 and 32 bits that holds a field. first: number of the first field, 0 to 2**63 - 1.
+
+    Returns uint32, each uniform in [0, 2**bits). Raises Error for numbers out of range.
+    """
+    return _core.random_fields(
+        checked_seed(seed),
+        integer("first", first, 0, 2**63 - 1),
+        integer("count", count, 0, 2**28),
+        integer("bits", bits, 1, 32),
+    )
 
 
 def pack(codes: ArrayLike) -> NDArray[np.uint8]:

@@ -21,6 +21,8 @@ from ._core import Error, Vectors
 SCALINGS = ("tensor", "vector", "1x128", "128x128")
 OUTPUTS = ("float32", "bfloat16")
 BLOCK = 128
+# What a thread does, about: where others are not worth starting.
+NS_PER_ELEMENT, MACS_PER_NS = 8, 16
 THIN_ROWS = 64  # of a left operand: with as few, unpacking the right one takes much of a product's time
 
 
@@ -405,7 +407,7 @@ def _in_dialect(
         seed=check_seed(seed),
         amax=None if amax is None else number("amax", amax),
         tensor_scale=None if tensor_scale is None else number("tensor_scale", tensor_scale),
-        threads=check_threads(threads),
+        threads=check_threads(threads, array.size * NS_PER_ELEMENT),
         **_random_of(random, array.shape, along, blocks),
     )
     shape = list(array.shape)
@@ -490,7 +492,7 @@ def _quantize(
         power_of_two_scale=flag("power_of_two_scale", power_of_two_scale),
         scaling=scaling,
         wide_blocks=flag("wide_blocks", wide_blocks),
-        threads=check_threads(threads),
+        threads=check_threads(threads, array.size * NS_PER_ELEMENT),
     )
     return QuantizedMatrix._of(vectors, array.shape, along)
 
@@ -699,8 +701,8 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
     Raises Error if k, the axes or the schemes do not fit.
     """
     one_of("output", output, OUTPUTS)
-    threads = check_threads(threads)
     left, right = operands(a, b)
+    threads = check_threads(threads, left.rows * left.k * right.shape[-1] / MACS_PER_NS)
     if right.ndim == 2:
         if right._right is None and left.rows <= THIN_ROWS:
             right._right = _core.RightOperand(right._vectors)

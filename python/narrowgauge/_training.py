@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arguments import flag, float32, integer, number, one_of, shown
 from ._arguments import seed as checked_seed
+from ._arguments import threads as checked_threads
 from ._arrays import ArrayLike, code_array, float32_array
 from ._core import Error
 
@@ -104,13 +105,16 @@ def fold_scales(w: ArrayLike, scales: ArrayLike) -> NDArray[np.float32]:
 
 class AdamResult(NamedTuple):
     """What `adam_step` returns, arrays of one shape: the new weight, float32; codes of the new moments, uint8; and these
-    moments before they were rounded to FP8, float32, whose largest magnitudes make the scales of the next step."""
+    moments before they were rounded to FP8, float32, whose largest magnitudes make the scales of the next step; then the
+    scales of the new codes."""
 
     weight: NDArray[np.float32]
     m: NDArray[np.uint8]
     v: NDArray[np.uint8]
     m_float32: NDArray[np.float32]
     v_float32: NDArray[np.float32]
+    m_scale: float
+    v_scale: float
 
 
 def adam_step(
@@ -125,22 +129,25 @@ def adam_step(
     beta2: float = 0.999,
     epsilon: float = 1e-8,
     weight_decay: float = 0.0,
-    m_scales: tuple[float, float] = (1.0, 1.0),
-    v_scales: tuple[float, float] = (1.0, 1.0),
+    m_scales: tuple[float, float | None] = (1.0, 1.0),
+    v_scales: tuple[float, float | None] = (1.0, 1.0),
     floor: bool = True,
     rounding: str = "nearest_even",
     random_bits: int = 16,
     seed: int = 0,
+    threads: int = 0,
 ) -> AdamResult:
     """A step of Adam with moments in FP8 (docs/units/fp8_adam.md has the order of roundings), bit for bit that of `ng_fp8_adam`
     with floor=False.
 
     gradient, weight: numbers of one shape, as float32. m, v: codes of the moments, E4M3 and E5M2, of that shape. step: t, from 1
-    on. m_scales, v_scales: of the old codes and of the new ones; a code stands for moment times scale. Before the first step
-    codes are zeros. floor: a second moment that is not zero keeps at least the smallest code; without it a weight whose
-    gradient is below 2e-5 of the largest takes steps of 32 rates and more (docs/quantizers.md, Adam with moments in FP8).
+    on. m_scales, v_scales: of the old codes and of the new ones; a code stands for moment times scale. Where both new ones are
+    None, each is measured: the largest number of the format over the largest new moment, as a DelayedScaling of one step
+    gives it. Before the first step codes are zeros. floor: a second moment that is not zero keeps at least the smallest
+    code; without it a weight whose gradient is below 2e-5 of the largest takes steps of 32 rates and more
+    (docs/quantizers.md, Adam with moments in FP8).
     rounding: of the moments, 'nearest_even' or 'stochastic', which follows small changes on average. random_bits: of a
-    moment, 1 to 32. seed: another one each step; element i takes fields 2 i (m) and 2 i + 1 (v).
+    moment, 1 to 32. seed: another one each step; element i takes fields 2 i (m) and 2 i + 1 (v). threads: 0 is one per core.
 
     >>> result = ng.adam_step(gradient, weight, m, v, step=t, m_scales=(old, m_scaling.scale), v_scales=(..., ...))
     >>> m_scaling.record(np.abs(result.m_float32).max())  # ng.DelayedScaling("e4m3")
@@ -165,10 +172,15 @@ def adam_step(
     if not 0 < number("rate", rate) < np.inf:
         raise Error(f"rate is {rate}; expected a positive finite number")
     scales: list[tuple[float, float]] = []
-    for name, pair in (("m_scales", m_scales), ("v_scales", v_scales)):
+    pairs = {"m_scales": m_scales, "v_scales": v_scales}
+    for name, pair in pairs.items():
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise Error(f"{name} is {shown(pair)}; expected the scale of the old codes and that of the new ones")
-        both = (float32(name, pair[0]), float32(name, pair[1]))
+    measure = m_scales[1] is None
+    if measure != (v_scales[1] is None):
+        raise Error(f"m_scales is {m_scales} and v_scales {v_scales}; expected None as both new scales, or as neither")
+    for name, pair in pairs.items():
+        both = (float32(name, pair[0]), 1.0 if pair[1] is None else float32(name, pair[1]))
         if not all(0 < scale < np.inf for scale in both):
             raise Error(f"{name} is {pair}; expected positive finite numbers")
         scales.append(both)
@@ -187,9 +199,19 @@ def adam_step(
         step=integer("step", step, 1, 2**63 - 1),
         m_scales=scales[0],
         v_scales=scales[1],
+        measure_scales=measure,
         floor=flag("floor", floor),
         random_bits=bits if stochastic else 0,
         seed=checked_seed(seed),
+        threads=checked_threads(threads),
     )
-    new_weight, new_m, new_v, m_float32, v_float32 = result
-    return AdamResult(new_weight.view(np.float32), new_m, new_v, m_float32.view(np.float32), v_float32.view(np.float32))
+    new_weight, new_m, new_v, m_float32, v_float32, m_scale, v_scale = result
+    return AdamResult(
+        new_weight.view(np.float32),
+        new_m,
+        new_v,
+        m_float32.view(np.float32),
+        v_float32.view(np.float32),
+        m_scale,
+        v_scale,
+    )

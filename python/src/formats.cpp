@@ -10,6 +10,7 @@
 #include "names.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/format.hpp"
+#include "narrowgauge/format/random.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 
 namespace narrowgauge::python {
@@ -194,6 +195,17 @@ void bind_formats(py::module_& module) {
              "narrowgauge.encode of arrays.");
 
   module.def("decode", &decode, py::arg("codes"), py::arg("format"), "narrowgauge.decode of arrays.");
+
+  module.def(
+      "random_fields",
+      [](std::uint64_t seed, std::uint64_t first, py::ssize_t count, int bits) {
+        RandomWords fields(count);
+        const std::span<std::uint32_t> out(fields.mutable_data(), static_cast<std::size_t>(count));
+        const Unlocked unlocked;
+        random_fields(seed, first, bits, out);
+        return fields;
+      },
+      py::arg("seed"), py::arg("first"), py::arg("count"), py::arg("bits"), "narrowgauge.random_fields.");
 }
 
 }  // namespace narrowgauge::python

@@ -5,9 +5,8 @@
 #include <span>
 
 #include "bindings.hpp"
-#include "narrowgauge/format/random.hpp"
 #include "narrowgauge/mac/rsqrt_fp32.hpp"
-#include "narrowgauge/quant/fp8_adam.hpp"
+#include "narrowgauge/quant/fp8_adam_all.hpp"
 #include "narrowgauge/quant/l2_normalize.hpp"
 #include "narrowgauge/quant/smooth_channel.hpp"
 
@@ -21,39 +20,6 @@ using Codes16 = py::array_t<std::uint16_t, py::array::c_style>;
 using Codes8 = py::array_t<std::uint8_t, py::array::c_style>;
 
 Codes32 like(const py::array& x) { return Codes32(std::vector<py::ssize_t>(x.shape(), x.shape() + x.ndim())); }
-
-struct AdamState {
-  std::span<const std::uint32_t> weight;
-  std::span<const std::uint8_t> m, v;
-};
-
-struct AdamNext {
-  std::span<std::uint32_t> weight;
-  std::span<std::uint8_t> m, v;
-  std::span<std::uint32_t> m_fp32, v_fp32;
-};
-
-/// A step of every element, without Python's lock. Element i takes fields 2 i and 2 i + 1 of the seed.
-void step_all(const Fp8AdamConstants& constants, std::span<const std::uint32_t> gradient, const AdamState& old,
-              const AdamNext& next, Fp8AdamOptions options, std::uint64_t seed) {
-  const Unlocked unlocked;
-  detail::Pace pace;
-  PhiloxStream random(seed, std::max(options.random_bits, 1));
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    pace();
-    if (options.random_bits != 0) {
-      options.m_random = random.draw();
-      options.v_random = random.draw();
-    }
-    const Fp8AdamElement e =
-        fp8_adam(constants, gradient[i], {.weight = old.weight[i], .m = old.m[i], .v = old.v[i]}, nullptr, options);
-    next.weight[i] = e.weight;
-    next.m[i] = e.m;
-    next.v[i] = e.v;
-    next.m_fp32[i] = e.m_fp32;
-    next.v_fp32[i] = e.v_fp32;
-  }
-}
 
 }  // namespace
 
@@ -140,7 +106,8 @@ void bind_training(py::module_& module) {
       "adam_step",
       [](const Codes32& gradient, const Codes32& weight, const Codes8& m, const Codes8& v, double rate, double beta1,
          double beta2, double epsilon, double weight_decay, std::uint64_t step, std::pair<float, float> m_scales,
-         std::pair<float, float> v_scales, bool floor, int random_bits, std::uint64_t seed) {
+         std::pair<float, float> v_scales, bool measure_scales, bool floor, int random_bits, std::uint64_t seed,
+         unsigned threads) {
         const Fp8AdamStep now{.rate = rate,
                               .beta1 = beta1,
                               .beta2 = beta2,
@@ -151,22 +118,30 @@ void bind_training(py::module_& module) {
                               .v_scale_old = v_scales.first,
                               .m_scale = m_scales.second,
                               .v_scale = v_scales.second};
-        const Fp8AdamConstants constants = fp8_adam_constants(now);
         Codes32 new_weight = like(gradient), m_fp32 = like(gradient), v_fp32 = like(gradient);
         const std::vector<py::ssize_t> shape(gradient.shape(), gradient.shape() + gradient.ndim());
         Codes8 new_m(shape), new_v(shape);
         const auto size = static_cast<std::size_t>(gradient.size());
         const auto in = [size](const auto& array) { return std::span(array.data(), size); };
         const auto out = [size](auto& array) { return std::span(array.mutable_data(), size); };
-        step_all(constants, in(gradient), {in(weight), in(m), in(v)},
-                 {out(new_weight), out(new_m), out(new_v), out(m_fp32), out(v_fp32)},
-                 {.v_floor = floor ? fp8_adam_floor(now) : 0, .random_bits = random_bits}, seed);
-        return py::make_tuple(new_weight, new_m, new_v, m_fp32, v_fp32);
+        const Fp8AdamTensor old{in(gradient), in(weight), in(m), in(v)};
+        const Fp8AdamNewTensor next{out(new_weight), out(new_m), out(new_v), out(m_fp32), out(v_fp32)};
+        Fp8AdamScales scales;
+        {
+          const Unlocked unlocked;
+          scales = fp8_adam_all(now, old, next,
+                                {.floor = floor,
+                                 .random_bits = random_bits,
+                                 .seed = seed,
+                                 .measure_scales = measure_scales,
+                                 .threads = threads});
+        }
+        return py::make_tuple(new_weight, new_m, new_v, m_fp32, v_fp32, scales.m, scales.v);
       },
       py::arg("gradient"), py::arg("weight"), py::arg("m"), py::arg("v"), py::kw_only(), py::arg("rate"),
       py::arg("beta1"), py::arg("beta2"), py::arg("epsilon"), py::arg("weight_decay"), py::arg("step"),
-      py::arg("m_scales"), py::arg("v_scales"), py::arg("floor"), py::arg("random_bits"), py::arg("seed"),
-      "fp8_adam of arrays of one shape; scales: old and new.");
+      py::arg("m_scales"), py::arg("v_scales"), py::arg("measure_scales"), py::arg("floor"), py::arg("random_bits"),
+      py::arg("seed"), py::arg("threads"), "fp8_adam of arrays of one shape; scales: old and new.");
 }
 
 }  // namespace narrowgauge::python

@@ -63,6 +63,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     return {
         "encode": (ng.encode, {"x": X, "format": "e4m3", "rounding": "stochastic", "overflow": "saturate", "random": CODES, "random_bits": 8}),
         "decode": (ng.decode, {"codes": CODES, "format": "e4m3"}),
+        "random_fields": (ng.random_fields, {"seed": 1, "count": 4, "bits": 8, "first": 2}),
         "pack": (ng.pack, {"codes": CODES}),
         "unpack": (ng.unpack, {"packed": CODES}),
         "to_ml_dtypes": (ng.to_ml_dtypes, {"codes": CODES, "format": "e4m3"}),

@@ -108,7 +108,7 @@ SHORT = {
     "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
-    "clip_limit", "luq.sawb_clip",
+    "clip_limit", "luq.sawb_clip", "random_fields",
 }  # fmt: skip
 
 

@@ -119,6 +119,43 @@ def test_a_run_that_is_cut_ends_in_the_same_bits(name: str, sparse: tuple[str, s
     assert same(whole, resumed)
 
 
+def test_a_layer_that_is_kept_high_stays_so(tmp_path: Path) -> None:
+    whole, first = trainer("fp4-nearest", 6), trainer("fp4-nearest", 6)
+    for run in (whole, first):
+        for _ in range(2):
+            run.step()
+        run.keep_high("hidden2")
+    first.save(tmp_path / "run.npz")
+    rest, low = trainer("fp4-nearest", 6), trainer("fp4-nearest", 6)
+    rest.resume(tmp_path / "run.npz")
+    for _ in range(4):
+        whole.step()
+        rest.step()
+    for _ in range(6):
+        low.step()
+    assert same(whole, rest)
+    assert not same(whole, low)
+    assert [each.layer for each in rest.noise()] == ["hidden1", "scores"]
+    with pytest.raises(ng.Error, match="expected one of hidden1, hidden2, scores"):
+        rest.keep_high("hidden3")
+
+
+def test_a_noisy_layer_is_raised(tmp_path: Path) -> None:
+    """Pruning two of four of a text's gradients leaves more noise than gradient in some layers."""
+    file = tmp_path / "text.txt"
+    file.write_text("".join(map(chr, 97 + np.random.default_rng(1).integers(0, 26, 4000))))
+    common = ("fp4-all-the-way", "--data", str(file), "--sparse-gradients", "mvue", "--steps", "4", "--noise", "2")
+    sizes = ("--blocks", "1", "--width", "32", "--context", "16")
+    done = program(*common, *sizes, "--raise-noisy", "--json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    noisy = [(each["step"], each["layer"]) for each in result["noise"] if each["ratio"] < 3**0.5]
+    assert noisy
+    assert [(each["step"], each["layer"]) for each in result["raised_layers"]] == noisy
+    assert not {layer for step, layer in noisy if step == 0} & {e["layer"] for e in result["noise"] if e["step"] == 2}
+    assert "--noise" in program(*common[:3], "--raise-noisy").stderr
+
+
 @pytest.mark.parametrize("name", NARROW)
 def test_digits_are_learnt(name: str) -> None:
     run = trainer(name, steps=120)

@@ -3,37 +3,23 @@
 
 from __future__ import annotations
 
-import functools
-import io
-import lzma
 import re
-import tarfile
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import dialects as oracle
 import ml_dtypes
 import numpy as np
 import pytest
+from originals import vectors
 
 import narrowgauge as ng
 
-VECTORS = Path(__file__).parent / "vectors"
 F = np.float32
 BF16 = ml_dtypes.bfloat16
 # Originals without a result: infinite intermediates (vectors/README.md).
 NO_RESULT = ("subnormal_bf16", "tiny_clamped")
-
-
-@functools.cache
-def vectors(name: str) -> dict[str, np.ndarray]:
-    with tarfile.open(fileobj=io.BytesIO(lzma.decompress((VECTORS / f"{name}.tar.xz").read_bytes()))) as archive:
-        return {
-            member.name.removesuffix(".npy"): np.load(io.BytesIO(archive.extractfile(member).read()))
-            for member in archive.getmembers()
-        }
 
 
 def unpack(codes: np.ndarray) -> np.ndarray:

@@ -14,7 +14,9 @@ from .data import DigitImages, Text, digits, text
 from .networks import Characters, Digits
 from .products import Costs, Layer, seed_of
 from .recipe import Network, Operand, Optimizer, Product, Recipe, load, recipes, with_sparsity
+from .stragglers import Ended, Speedup, Threshold, delays, drop_threshold, ended, speedup
 from .trainer import Difference, Noise, Step, Trainer
+from .workers import Link, Workers, exact_sum, mean_of_arrived
 
 __all__ = [
     "Characters",
@@ -22,20 +24,31 @@ __all__ = [
     "Difference",
     "DigitImages",
     "Digits",
+    "Ended",
     "Layer",
+    "Link",
     "Network",
     "Noise",
     "Operand",
     "Optimizer",
     "Product",
     "Recipe",
+    "Speedup",
     "Step",
     "Text",
+    "Threshold",
     "Trainer",
+    "Workers",
+    "delays",
     "digits",
+    "drop_threshold",
+    "ended",
+    "exact_sum",
     "load",
+    "mean_of_arrived",
     "recipes",
     "seed_of",
+    "speedup",
     "text",
     "with_sparsity",
 ]

@@ -15,7 +15,9 @@ from .._arguments import integer, one_of
 from .._core import Error
 from .._energy import energy, technologies
 from .._engine import Engine, engines
-from . import Characters, Trainer, digits, load, recipes, text, with_sparsity
+from . import Characters, Link, Trainer, Workers, digits, load, recipes, text, with_sparsity
+from .data import Data
+from .page import draw
 from .recipe import MAX_STEP, PATTERNS, PRUNINGS
 
 EXAMPLES = """\
@@ -56,10 +58,29 @@ def _parser() -> argparse.ArgumentParser:
         "--noise", type=int, default=0, metavar="N", help="steps between looks at gradients over their noise"
     )
     parser.add_argument(
+        "--raise-noisy",
+        action="store_true",
+        help="with --noise, keep a layer high from where its gradient is below sqrt(3) times its noise",
+    )
+    parser.add_argument(
         "--sparse-weights", choices=PATTERNS, default="", help="pattern of weights, the mask made every 40 steps"
     )
     parser.add_argument(
         "--sparse-gradients", choices=PRUNINGS, default="none", help="2:4 pruning of the weights' gradient"
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        default=1,
+        metavar="N",
+        help="data-parallel workers, 1 to 16, each with a batch of its own",
+    )
+    parser.add_argument(
+        "--packet-loss",
+        type=float,
+        default=0.0,
+        metavar="P",
+        help="chance of a packet between workers to be lost, 0 to 1",
     )
     parser.add_argument("--save", metavar="FILE", help="checkpoint, at every evaluation, at the end and after Ctrl-C")
     parser.add_argument("--resume", metavar="FILE", help="go on from a checkpoint")
@@ -67,27 +88,42 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--width", type=int, help="of the character model (default 128)")
     parser.add_argument("--context", type=int, help="of the character model (default 64)")
     parser.add_argument("--technology", metavar="NAME", help="price the products in it by the energy gauge, as osu018")
-    parser.add_argument("--curve", metavar="FILE", help="picture of the losses, .png or .svg; needs matplotlib")
+    parser.add_argument(
+        "--curve",
+        metavar="FILE",
+        help="losses as a picture, .png or .svg, or as a page with all figures, .html; needs matplotlib",
+    )
     parser.add_argument("--json", action="store_true", help="one object of JSON at the end, nothing else")
     return parser
 
 
-def _trainer(arguments: argparse.Namespace) -> Trainer:
+def _trainer(arguments: argparse.Namespace) -> Trainer | Workers:
     recipe = with_sparsity(load(arguments.recipe), arguments.sparse_weights, arguments.sparse_gradients)
     if arguments.data is None:
         raise Error("--data is missing; expected the folder of the digits (examples/digits) or a text")
     engine = None if arguments.engine == "model" or arguments.verify else Engine(arguments.engine, tile=arguments.tile)
     sizes = {name: getattr(arguments, name) for name in ("blocks", "width", "context")}
     given = {name: size for name, size in sizes.items() if size is not None}
+    network = None
     if Path(arguments.data).is_dir():
         if given:
             raise Error(
                 f"--{next(iter(given))} is of the character model, and {arguments.data} is a folder; expected a text"
             )
-        return Trainer(recipe, digits(arguments.data), steps=arguments.steps, seed=arguments.seed, engine=engine)
-    data = text(arguments.data, given.get("context", 64))
-    network = Characters(len(data.alphabet), recipe.network, **given)
-    return Trainer(recipe, data, steps=arguments.steps, seed=arguments.seed, engine=engine, network=network)
+        data: Data = digits(arguments.data)
+    else:
+        characters = text(arguments.data, given.get("context", 64))
+        network = Characters(len(characters.alphabet), recipe.network, **given)
+        data = characters
+    common: dict[str, Any] = {"steps": arguments.steps, "seed": arguments.seed, "engine": engine, "network": network}
+    if arguments.workers == 1:
+        if arguments.packet_loss:
+            raise Error(f"--packet-loss is {arguments.packet_loss} of one worker; expected --workers 2 or more")
+        return Trainer(recipe, data, **common)
+    for option in ("verify", "noise"):
+        if getattr(arguments, option):
+            raise Error(f"--{option} looks at one worker; expected no --workers")
+    return Workers(recipe, data, workers=arguments.workers, link=Link(arguments.packet_loss), **common)
 
 
 class _Run:
@@ -99,6 +135,7 @@ class _Run:
         self.losses: list[float] = []
         self.evaluations: list[dict[str, float]] = []
         self.noise: list[dict[str, Any]] = []
+        self.raised: list[dict[str, Any]] = []
         self.verifier = Engine(arguments.engine, tile=arguments.tile) if arguments.verify else None
         self.verified = 0
         self.interrupted = False
@@ -117,16 +154,24 @@ class _Run:
             self.trainer.save(self.arguments.save)
 
     def look_at_noise(self) -> None:
-        for each in self.trainer.noise():
-            self.noise.append({"step": self.trainer.done, "layer": each.layer, "ratio": each.ratio})
+        trainer = self.trainer
+        if isinstance(trainer, Workers):
+            return
+        for each in trainer.noise():
+            self.noise.append({"step": trainer.done, "layer": each.layer, "ratio": each.ratio})
             if each.advice:
-                self.say(f"step {self.trainer.done}: {each.advice}")
+                self.say(f"step {trainer.done}: {each.advice}")
+            if each.advice and self.arguments.raise_noisy:
+                trainer.keep_high(each.layer)
+                self.raised.append({"step": trainer.done, "layer": each.layer})
+                self.say(f"step {trainer.done}: {each.layer} is in {trainer.recipe.high_format} from here on")
 
     def verify(self) -> None:
-        difference = self.trainer.verify(self.verifier)
+        trainer = self.trainer
+        difference = None if isinstance(trainer, Workers) else trainer.verify(self.verifier)
         if difference:
             raise Error(
-                f"step {self.trainer.done + 1} differs on engine {self.arguments.engine}: {difference.parameter}{list(difference.place)} "
+                f"step {trainer.done + 1} differs on engine {self.arguments.engine}: {difference.parameter}{list(difference.place)} "
                 f"is {difference.there!r} there and {difference.here!r} on the model"
             )
         self.verified += 1
@@ -159,7 +204,8 @@ class _Run:
         self.evaluate()
 
     def result(self) -> dict[str, Any]:
-        trainer, technology = self.trainer, self.arguments.technology
+        technology, loop = self.arguments.technology, self.trainer
+        trainer = loop.owner if isinstance(loop, Workers) else loop
         return {
             "recipe": asdict(trainer.recipe),
             "engine": self.arguments.engine,
@@ -171,6 +217,10 @@ class _Run:
             "losses": self.losses,
             "evaluations": self.evaluations,
             "noise": self.noise,
+            "raised_layers": self.raised,
+            "workers": self.arguments.workers,
+            "packet_loss": self.arguments.packet_loss,
+            "drift": loop.drift() if isinstance(loop, Workers) else 0.0,
             "verified_steps": self.verified,
             "multiply_accumulates": dict(trainer.costs.products),
             "energy": _energies(dict(trainer.costs.products), technology) if technology else {},
@@ -196,28 +246,6 @@ def _energies(products: dict[str, int], technology: str) -> dict[str, dict[str, 
     return made
 
 
-def _draw(result: dict[str, Any], path: str) -> None:
-    from ..plot import _pyplot
-
-    plt = _pyplot()
-    figure, axes = plt.subplots(figsize=(7, 4))
-    end = result["steps"]
-    axes.plot(
-        range(end - len(result["losses"]) + 1, end + 1), result["losses"], color="#56B4E9", linewidth=0.8, label="batch"
-    )
-    axes.plot(
-        [each["step"] for each in result["evaluations"]],
-        [each["loss"] for each in result["evaluations"]],
-        color="#D55E00",
-        marker="o",
-        label="held out",
-    )
-    axes.set(xlabel="step", ylabel="loss [nat]", title=f"{result['recipe']['name']}, seed {result['seed']}")
-    axes.legend(frameon=False)
-    figure.tight_layout()
-    figure.savefig(path)
-
-
 def main() -> int:
     parser = _parser()
     arguments = parser.parse_args()
@@ -233,11 +261,13 @@ def main() -> int:
             one_of("--technology", arguments.technology, tuple(technologies()))
         for name, least in (("verify", 0), ("evaluate", 1), ("noise", 0)):
             integer(f"--{name}", getattr(arguments, name), least, MAX_STEP)
+        if arguments.raise_noisy and not arguments.noise:
+            raise Error("--raise-noisy acts on what --noise N finds; expected --noise as well")
         run = _Run(arguments)
         run.all_steps()
         result = run.result()
         if arguments.curve:
-            _draw(result, arguments.curve)
+            draw(result, arguments.curve)
         if arguments.json:
             print(json.dumps(result))
         else:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._scaling import DelayedScaling
-from .._training import AdamResult, adam_step
+from .._training import adam_step
 from .products import seed_of
 from .recipe import Optimizer
 from .tape import Array
@@ -53,33 +52,21 @@ class Adam:
         }
         old = self.moments.setdefault(name, empty)
 
-        def result(m_scale: float, v_scale: float) -> AdamResult:
-            return adam_step(
-                gradient,
-                weight,
-                old["m"],
-                old["v"],
-                step=step,
-                rate=rate,
-                beta1=BETA1,
-                beta2=BETA2,
-                epsilon=EPSILON,
-                weight_decay=decay,
-                m_scales=(old["m_scale"], m_scale),
-                v_scales=(old["v_scale"], v_scale),
-                rounding=self._how.rounding,
-                seed=seed_of(self._run, step, index, "optimizer"),
-            )
-
-        wide = result(1.0, 1.0)  # moments before they are rounded do not depend on the new scales
-        scales = [_scale(wide.m_float32, "e4m3"), _scale(wide.v_float32, "e5m2")]
-        new = result(*scales)
-        self.moments[name] = {"m": new.m, "v": new.v, "m_scale": scales[0], "v_scale": scales[1]}
+        new = adam_step(
+            gradient,
+            weight,
+            old["m"],
+            old["v"],
+            step=step,
+            rate=rate,
+            beta1=BETA1,
+            beta2=BETA2,
+            epsilon=EPSILON,
+            weight_decay=decay,
+            m_scales=(old["m_scale"], None),
+            v_scales=(old["v_scale"], None),
+            rounding=self._how.rounding,
+            seed=seed_of(self._run, step, index, "optimizer"),
+        )
+        self.moments[name] = {"m": new.m, "v": new.v, "m_scale": new.m_scale, "v_scale": new.v_scale}
         return new.weight
-
-
-def _scale(moments: Array, element: str) -> float:
-    """What a moment is multiplied by to become a code."""
-    scaling = DelayedScaling(element, history=1)
-    scaling.record(float(np.abs(moments).max()))
-    return scaling.scale

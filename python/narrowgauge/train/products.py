@@ -33,8 +33,13 @@ USES = (
     "weight_gradient.activation",
     "weight_gradient.gradient",
     "weight_gradient.prune",
+    "link.gradients",
+    "link.parameters",
 )
 MAX_RUN, MAX_LAYER = 2**16 - 1, 2**12 - 1
+#: Layers of a network; those of worker w have numbers from w times this on.
+LAYERS = 2**8
+WORKERS = (MAX_LAYER + 1) // LAYERS
 
 
 def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
@@ -72,7 +77,8 @@ class Layer:
         self.step = 0
         self.scalings: dict[str, DelayedScaling] = {}
         self.mask: NDArray[np.bool_] | None = None
-        self._index, self._recipe, self._run, self._costs = index, recipe, run, costs
+        self._index, self._recipe, self._run = index, recipe, run
+        self.costs = costs
         self._engine: Engine | None = None
         self._high = Product(Operand(recipe.high_format), Operand(recipe.high_format))
 
@@ -102,7 +108,7 @@ class Layer:
             seed = seed_of(self._run, self.step, self._index, "weight_gradient.prune")
             pruned = prune(_padded(gradient.T, 1, 4), "2:4", method=how.prune, seed=seed)
             gradient = pruned[:, : gradient.shape[0]].T
-            self._costs.seconds["prune"] += time.perf_counter() - start
+            self.costs.seconds["prune"] += time.perf_counter() - start
         return self._product("weight_gradient", activation.T, gradient)
 
     def _masked(self, weight: Array) -> Array:
@@ -114,13 +120,13 @@ class Layer:
     def _product(self, name: str, left: Array, right: Array) -> Array:
         how = self._operands(name)
         uses = [f"{name}.{operand}" for operand in PRODUCTS[name]]
-        self._costs.products[_priced(how)] += (
+        self.costs.products[_priced(how)] += (
             left.shape[0] * left.shape[1] * right.shape[1] * max(how.left.samples, how.right.samples)
         )
         if how.left.format in HIGH_FORMATS:  # then both are
             start = time.perf_counter()
             result = _high(how.left, left) @ _high(how.right, right)
-            self._costs.seconds["multiply"] += time.perf_counter() - start
+            self.costs.seconds["multiply"] += time.perf_counter() - start
             return result
         if how.left.format == "luq" and how.right.format == "luq" and name == "input_gradient":
             # FP4 is the right operand of LUQ's products: dx = (W dy^T)^T.
@@ -143,8 +149,8 @@ class Layer:
             else:
                 result = self._engine.gemm(*quantized).c
             end = time.perf_counter()
-            self._costs.seconds["quantize"] += middle - start
-            self._costs.seconds["multiply"] += end - middle
+            self.costs.seconds["quantize"] += middle - start
+            self.costs.seconds["multiply"] += end - middle
             if samples == 1:
                 return result
             total += result

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from . import tape
 from .data import Data, Text
 from .networks import Characters, Digits
 from .optimizers import Adam
-from .products import MAX_RUN, Costs, Layer, seed_of
+from .products import LAYERS, MAX_RUN, WORKERS, Costs, Layer, seed_of
 from .recipe import MAX_STEP, Network, Recipe
 from .tape import Array, Node
 
@@ -74,7 +75,7 @@ class Trainer:
 
     data: `digits` or `text`. steps: of the whole run, which the rate of learning depends on. seed: of the run, 0 to 65535; all
     random words come from it, the step, the layer and what they are for. engine: an Engine; None is the golden model.
-    network: another one than data's own.
+    network: another one than data's own. worker: which of several, each with batches and random words of its own (Workers).
 
     Raises Error for a recipe that names layers which the network does not have, and for numbers out of range.
     """
@@ -88,9 +89,11 @@ class Trainer:
         seed: int = 0,
         engine: Engine | None = None,
         network: Digits | Characters | None = None,
+        worker: int = 0,
     ) -> None:
         integer("steps", steps, 1, MAX_STEP)
         integer("seed", seed, 0, MAX_RUN)
+        integer("worker", worker, 0, WORKERS - 1)
         self.recipe, self.data, self.steps, self.seed, self.engine = recipe, data, steps, seed, engine
         if network is None:
             network = (
@@ -115,13 +118,17 @@ class Trainer:
         self.parameters = network.parameters(self._random("parameters", 0))
         self._adam = Adam(recipe.optimizer, seed)
         names = network.layers()
+        if len(names) >= LAYERS:
+            raise Error(f"the network has {len(names)} layers; expected at most {LAYERS - 1}")
         high = _high_layers(recipe.high, names)
+        self._first = LAYERS * worker
         self.layers = {
-            name: Layer(name, index + 1, recipe, name in high, seed, self.costs) for index, name in enumerate(names)
+            name: Layer(name, self._first + index + 1, recipe, name in high, seed, self.costs)
+            for index, name in enumerate(names)
         }
 
-    def _random(self, use: str, step: int) -> np.random.Generator:
-        return np.random.Generator(np.random.Philox(key=seed_of(self.seed, step, 0, use)))
+    def _random(self, use: str, step: int, first: int = 0) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=seed_of(self.seed, step, first, use)))
 
     def rate(self, step: int) -> float:
         """Of learning: a tenth of the steps up, then down along a cosine to a tenth."""
@@ -135,8 +142,13 @@ class Trainer:
     def step(self) -> Step:
         """The next step."""
         start = time.perf_counter()
+        loss, gradients = self.gradients()
+        rate = self.apply(gradients)
+        return Step(self.done, loss, rate, time.perf_counter() - start)
+
+    def apply(self, gradients: Mapping[str, Array]) -> float:
+        """The second half of a step: moves the parameters by gradients of their names and shapes. Returns the rate of learning."""
         number = self.done + 1
-        loss, gradients = self._gradients(number)
         rate = self.rate(number)
         norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in gradients.values()))
         clip = np.float32(min(1.0, 1 / norm)) if self.network.clips and norm > 0 else np.float32(1)
@@ -149,14 +161,16 @@ class Trainer:
         self.network.after_step(self.parameters)
         self.costs.seconds["optimizer"] += time.perf_counter() - optimizer
         self.done = number
-        return Step(number, loss, rate, time.perf_counter() - start)
+        return rate
 
-    def _gradients(self, number: int) -> tuple[float, dict[str, Array]]:
+    def gradients(self) -> tuple[float, dict[str, Array]]:
+        """The first half of the next step: the loss of its batch, and the gradients of the parameters by name."""
+        number = self.done + 1
         for name, layer in self.layers.items():
             layer.begin(number, self.engine)
             layer.renew_mask(self._weight_of(name))
         nodes = {name: Node(value) for name, value in self.parameters.items()}
-        loss = self.network.loss(self.data.batch(self._random("data", number)), nodes, self.layers)
+        loss = self.network.loss(self.data.batch(self._random("data", number, self._first)), nodes, self.layers)
         if not np.isfinite(loss.value):
             raise Error(
                 f"the loss of step {number} is {loss.value}: this recipe diverges here; resume an earlier checkpoint with another one"
@@ -206,8 +220,14 @@ class Trainer:
                 return narrow
 
             layer.weight_gradient = measured  # type: ignore[method-assign]
-        twin._gradients(self.done + 1)
+        twin.gradients()
         return [found[name] for name in self.layers if name in found]
+
+    def keep_high(self, layer: str) -> None:
+        """From the next step on, all products of a layer are in the recipe's high format. A checkpoint holds it."""
+        if layer not in self.layers:
+            raise Error(f"the network has no layer {shown(layer)}; expected one of {', '.join(self.layers)}")
+        self.layers[layer].high = True
 
     def verify(self, engine: Engine | None) -> Difference | None:
         """Does the next step on another engine as well, and says where its weights differ first, None where nowhere. The run stands
@@ -224,13 +244,23 @@ class Trainer:
         return None
 
     def _copy(self, engine: Engine | None) -> Trainer:
-        twin = Trainer(self.recipe, self.data, steps=self.steps, seed=self.seed, engine=engine, network=self.network)
-        twin._take(*copy.deepcopy(self._state()))
+        twin = Trainer(
+            self.recipe,
+            self.data,
+            steps=self.steps,
+            seed=self.seed,
+            engine=engine,
+            network=self.network,
+            worker=self._first // LAYERS,
+        )
+        twin._take(*copy.deepcopy(self.state()))
         return twin
 
-    def _state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a checkpoint holds of this trainer: arrays by name, and what JSON takes."""
         arrays: dict[str, Any] = {f"parameter/{name}": value for name, value in self.parameters.items()}
-        scalars: dict[str, Any] = {"done": self.done, "moments": {}, "history": {}}
+        high = [name for name, layer in self.layers.items() if layer.high]
+        scalars: dict[str, Any] = {"done": self.done, "high": high, "moments": {}, "history": {}}
         for name, moments in self._adam.moments.items():
             for part, value in moments.items():
                 if isinstance(value, np.ndarray):
@@ -246,6 +276,8 @@ class Trainer:
 
     def _take(self, arrays: dict[str, Any], scalars: dict[str, Any]) -> None:
         self.done = scalars["done"]
+        for name in scalars["high"]:
+            self.keep_high(name)
         for key, value in arrays.items():
             kind, _, rest = key.partition("/")
             if kind == "parameter":
@@ -263,7 +295,7 @@ class Trainer:
             for amax in history:
                 self.layers[name].scaling_of(use).record(amax)
 
-    def _origin(self) -> dict[str, Any]:
+    def origin(self) -> dict[str, Any]:
         """What a checkpoint must agree in: the recipe by name and content, the data by its digest."""
         content = hashlib.sha256(json.dumps([asdict(self.recipe), asdict(self.network)]).encode()).hexdigest()
         return {
@@ -275,37 +307,52 @@ class Trainer:
 
     def save(self, path: str | Path) -> None:
         """Writes a checkpoint, whole or not at all: numbers and names only, which numpy reads (.npz)."""
-        arrays, scalars = self._state()
-        head = {**self._origin(), **scalars}
-        temporary = Path(f"{path}.part")
-        try:
-            with temporary.open("wb") as file:
-                np.savez(file, head=np.array(json.dumps(head)), **arrays)
-            os.replace(temporary, path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise Error(f"cannot write the checkpoint {path}: {error}") from None
+        arrays, scalars = self.state()
+        write_checkpoint(path, {**self.origin(), **scalars}, arrays)
 
     def resume(self, path: str | Path) -> None:
         """Goes on from a checkpoint of the same recipe, data, steps and seed. Raises Error for another one's, or a damaged file."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
-            head = json.loads(str(arrays.pop("head")))
-            scalars = {key: head[key] for key in ("done", "moments", "history")}
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise Error(
-                f"cannot read the checkpoint {path}: {error}; expected a file that `narrowgauge train` wrote"
-            ) from None
-        for key, mine in self._origin().items():
-            if head.get(key) != mine:
-                raise Error(f"the checkpoint {path} is of {key} {shown(head.get(key))}; this run has {shown(mine)}")
+        head, arrays = read_checkpoint(path, self.origin())
+        self.restore(path, arrays, head)
+
+    def restore(self, path: str | Path, arrays: dict[str, Any], scalars: dict[str, Any]) -> None:
+        """Takes what `state` gave, read from a file. Raises Error where parameters are missing or of another shape."""
         shapes = {f"parameter/{name}": value.shape for name, value in self.parameters.items()}
         for name, shape in shapes.items():
             if name not in arrays or arrays[name].shape != shape:
                 have = arrays[name].shape if name in arrays else "missing"
                 raise Error(f"the checkpoint {path} has {name} {have}; expected shape {shape}")
         self._take(arrays, scalars)
+
+
+def write_checkpoint(path: str | Path, head: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+    """Writes numbers and names, whole or not at all. Raises Error where it cannot."""
+    temporary = Path(f"{path}.part")
+    try:
+        with temporary.open("wb") as file:
+            np.savez(file, head=np.array(json.dumps(head)), **arrays)
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise Error(f"cannot write the checkpoint {path}: {error}") from None
+
+
+def read_checkpoint(path: str | Path, origin: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Head and arrays of what `write_checkpoint` wrote. Raises Error for a damaged file, and for one of another origin."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        head = json.loads(str(arrays.pop("head")))
+        for key in ("done", "high", "moments", "history"):
+            head[key]
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise Error(
+            f"cannot read the checkpoint {path}: {error}; expected a file that `narrowgauge train` wrote"
+        ) from None
+    for key, mine in origin.items():
+        if head.get(key) != mine:
+            raise Error(f"the checkpoint {path} is of {key} {shown(head.get(key))}; this run has {shown(mine)}")
+    return head, arrays
 
 
 def _high_layers(patterns: tuple[str, ...], names: list[str]) -> set[str]:
