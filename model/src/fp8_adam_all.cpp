@@ -23,8 +23,8 @@ namespace {
 constexpr std::size_t piece = std::size_t{1} << 12;
 constexpr std::size_t alone = 4096;  // elements that one thread is done with in the time that starting others takes
 
-/// rsqrt_fp32 of a positive finite number. A double's root is off by a few last places, which matters only where it lies
-/// beside the middle of two floats.
+/// rsqrt_fp32 of a positive finite number. A double's root is off by a few last places, which matters only where it
+/// lies beside the middle of two floats.
 float root_of_reciprocal(float x) {
   const double root = 1 / std::sqrt(static_cast<double>(x));
   constexpr std::uint64_t below = (std::uint64_t{1} << 29) - 1, middle = std::uint64_t{1} << 28, doubt = 16;
@@ -102,10 +102,10 @@ Fp8AdamScales fp8_adam_all(const Fp8AdamStep& step, const Fp8AdamTensor& old, co
   }
   const Fp8AdamConstants codes = fp8_adam_constants(step);
   const auto real = [](std::uint32_t code) { return std::bit_cast<float>(code); };
-  const Constants constants{real(codes.m_decay),    real(codes.m_gain),  real(codes.v_decay),
-                            real(codes.v_gain),     real(codes.root_scale), real(codes.epsilon),
-                            real(codes.rate),       real(codes.keep),
-                            real(options.floor ? fp8_adam_floor(step) : 0)};
+  const Constants constants{
+      real(codes.m_decay), real(codes.m_gain),     real(codes.v_decay),
+      real(codes.v_gain),  real(codes.root_scale), real(codes.epsilon),
+      real(codes.rate),    real(codes.keep),       real(options.floor ? fp8_adam_floor(step) : 0)};
   std::array<float, 256> m_value{}, v_value{};
   for (unsigned code = 0; code < 256; ++code) {
     m_value[code] = static_cast<float>(decode(Format::e4m3, code));

@@ -33,8 +33,9 @@ Fp8AdamTensor spans(const Tensor& t) { return {t.gradient, t.weight, t.m, t.v}; 
 
 /// Any codes, or plain ones: gradients and weights that training has, moments that are positive.
 Tensor drawn(std::size_t size, bool plain, std::mt19937& random) {
-  constexpr std::array<std::uint32_t, 12> corners{0,          0x80000000, 1,          0x80000001, 0x007FFFFF, 0x00800000,
-                                                  0x7F7FFFFF, 0xFF7FFFFF, 0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345};
+  constexpr std::array<std::uint32_t, 12> corners{0,          0x80000000, 1,          0x80000001,
+                                                  0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0xFF7FFFFF,
+                                                  0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC12345};
   Tensor t;
   const auto code = [&]() -> std::uint32_t {
     if (plain) return std::bit_cast<std::uint32_t>(std::normal_distribution<float>(0, 0.01F)(random));
@@ -115,8 +116,9 @@ TEST(Fp8AdamAll, MeasuresScales) {
   step.m_scale = scales.m;
   step.v_scale = scales.v;
   same(step, t, made, {.random_bits = 16, .seed = 9});
-  EXPECT_EQ(*std::max_element(made.m.begin(), made.m.end(), [](int a, int b) { return (a & 0x7F) < (b & 0x7F); }) & 0x7F,
-            0x7E);
+  EXPECT_EQ(
+      *std::max_element(made.m.begin(), made.m.end(), [](int a, int b) { return (a & 0x7F) < (b & 0x7F); }) & 0x7F,
+      0x7E);
 }
 
 TEST(Fp8AdamAll, MeasuresNothingOfZeros) {

@@ -25,11 +25,12 @@ struct Fp8AdamNewTensor {
 };
 
 struct Fp8AdamAllOptions {
-  bool floor = true;            ///< of second moments (fp8_adam_floor)
-  int random_bits = 0;          ///< 0: moments to nearest even; else stochastic; element i takes fields 2 i and 2 i + 1
-  std::uint64_t seed = 0;       ///< of Philox4x32-10
-  bool measure_scales = false;  ///< new scales are those of the new moments: the largest number of the format over theirs
-  unsigned threads = 1;         ///< 0: one per core
+  bool floor = true;       ///< of second moments (fp8_adam_floor)
+  int random_bits = 0;     ///< 0: moments to nearest even; else stochastic; element i takes fields 2 i and 2 i + 1
+  std::uint64_t seed = 0;  ///< of Philox4x32-10
+  bool measure_scales =
+      false;             ///< new scales are those of the new moments: the largest number of the format over theirs
+  unsigned threads = 1;  ///< 0: one per core
 };
 
 /// Scales of the new codes.
