@@ -87,9 +87,7 @@ def main() -> None:
     except (ImportError, OSError, RuntimeError) as error:
         sys.exit(f"table.py: {error}")
     figure = "accuracy, %" if digits else "loss, nat"
-    print(
-        f"| recipe | {figure}, of {arguments.seeds} seeds | spread | gap to the first | ms a step, products and optimizer |"
-    )
+    print(f"| recipe | {figure}, of {arguments.seeds} seeds | spread | gap to the first | ms a step |")
     print("|---|---|---|---|---|")
     first: Any = None
     for name in names:
@@ -102,7 +100,7 @@ def main() -> None:
         digit = 2 if digits else 4
         spread = values.std(ddof=1) if len(values) > 1 else float("nan")
         error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else float("nan")
-        cost = np.mean([sum(result["seconds"].values()) / result["steps"] for result in mine])
+        cost = np.mean([result["step_seconds"] for result in mine])
         print(
             f"| `{Path(name).stem}` | {values.mean():.{digit}f} | {spread:.{digit}f} "
             f"| {gap.mean():+.{digit}f} ± {error:.{digit}f} | {1e3 * cost:.1f} |"

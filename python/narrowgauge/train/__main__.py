@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
 import time
 from dataclasses import asdict
@@ -133,6 +134,7 @@ class _Run:
         self.arguments = arguments
         self.trainer = _trainer(arguments)
         self.losses: list[float] = []
+        self.times: list[float] = []
         self.evaluations: list[dict[str, float]] = []
         self.noise: list[dict[str, Any]] = []
         self.raised: list[dict[str, Any]] = []
@@ -186,7 +188,9 @@ class _Run:
                     self.verify()
                 if arguments.noise and trainer.done % arguments.noise == 0:
                     self.look_at_noise()
-                self.losses.append(trainer.step().loss)
+                step = trainer.step()
+                self.losses.append(step.loss)
+                self.times.append(step.seconds)
                 if showing:
                     left = (time.perf_counter() - start) / (trainer.done - first) * (trainer.steps - trainer.done)
                     print(
@@ -224,6 +228,7 @@ class _Run:
             "verified_steps": self.verified,
             "multiply_accumulates": dict(trainer.costs.products),
             "energy": _energies(dict(trainer.costs.products), technology) if technology else {},
+            "step_seconds": statistics.median(self.times) if self.times else 0.0,
             "seconds": {part: round(seconds, 3) for part, seconds in trainer.costs.seconds.items()},
         }
 
