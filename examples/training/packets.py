@@ -10,11 +10,9 @@ PYTHONPATH is the folder of the package (build/python).
 from __future__ import annotations
 
 import argparse
-import os
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from table import run
+from table import add_options, run_all
 
 RATES = (0.0, 0.05, 0.1, 0.2)
 
@@ -22,18 +20,11 @@ RATES = (0.0, 0.05, 0.1, 0.2)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", nargs="?", default="fp32")
-    parser.add_argument("--data", required=True, help="a text")
-    parser.add_argument("--steps", type=int, default=500)
-    parser.add_argument("--seeds", type=int, default=3, help="1, 2, ... (default 3)")
     parser.add_argument("--workers", type=int, default=8)
-    parser.add_argument("--blocks", type=int)
-    parser.add_argument("--width", type=int)
-    parser.add_argument("--context", type=int)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time (default: the cores)")
+    add_options(parser, steps=500)
     arguments = parser.parse_args()
-    work = [(rate, seed) for rate in RATES for seed in range(1, arguments.seeds + 1)]
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        results = list(pool.map(lambda each: run(arguments, arguments.recipe, each[1], each[0]), work))
+    work = [(arguments.recipe, seed, rate) for rate in RATES for seed in range(1, arguments.seeds + 1)]
+    results = run_all(arguments, work)
     print("| packets lost | loss, nat | perplexity over that without loss | drift |")
     print("|---|---|---|---|")
     losses = np.array([result["evaluations"][-1]["loss"] for result in results]).reshape(len(RATES), -1)

@@ -56,36 +56,42 @@ def run(arguments: argparse.Namespace, recipe: str, seed: int, packet_loss: floa
     return result
 
 
-def run_all(arguments: argparse.Namespace, work: list[tuple[str, int]]) -> list[dict[str, Any]]:
-    if arguments.scheduler:
-        from distributed import Client
+def run_all(arguments: argparse.Namespace, work: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """What the runs print, in the order of `work`, whose items are what `run` takes. Ends the program where one fails."""
+    try:
+        if arguments.scheduler:
+            from distributed import Client
 
-        with Client(arguments.scheduler) as client:
-            jobs = [client.submit(run, arguments, *each, pure=False) for each in work]
-            return list(client.gather(jobs))
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        return list(pool.map(lambda each: run(arguments, *each), work))
+            with Client(arguments.scheduler) as client:
+                jobs = [client.submit(run, arguments, *each, pure=False) for each in work]
+                return list(client.gather(jobs))
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            return list(pool.map(lambda each: run(arguments, *each), work))
+    except (ImportError, OSError, RuntimeError) as error:
+        sys.exit(f"{Path(sys.argv[0]).name}: {error}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recipes", nargs="*", help="names or files; all that fit if none is given")
+def add_options(parser: argparse.ArgumentParser, steps: int) -> None:
+    """What is common to tables of runs."""
     parser.add_argument("--data", required=True, help="folder of the digits, or a text")
-    parser.add_argument("--steps", type=int, default=1800)
+    parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--seeds", type=int, default=3, help="1, 2, ... (default 3)")
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--width", type=int)
     parser.add_argument("--context", type=int)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="runs at a time here (default: the cores)")
     parser.add_argument("--scheduler", help="address of a Dask scheduler, as tcp://host:8786")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recipes", nargs="*", help="names or files; all that fit if none is given")
+    add_options(parser, steps=1800)
     arguments = parser.parse_args()
     digits = Path(arguments.data).is_dir()
     names = arguments.recipes or list(DIGITS if digits else TEXT)
     work = [(name, seed) for name in names for seed in range(1, arguments.seeds + 1)]
-    try:
-        results = run_all(arguments, work)
-    except (ImportError, OSError, RuntimeError) as error:
-        sys.exit(f"table.py: {error}")
+    results = run_all(arguments, work)
     figure = "accuracy, %" if digits else "loss, nat"
     print(f"| recipe | {figure}, of {arguments.seeds} seeds | spread | gap to the first | ms a step |")
     print("|---|---|---|---|---|")

@@ -157,8 +157,7 @@ class _Run:
 
     def look_at_noise(self) -> None:
         trainer = self.trainer
-        if isinstance(trainer, Workers):
-            return
+        assert isinstance(trainer, Trainer)  # _trainer() refuses --noise of several
         for each in trainer.noise():
             self.noise.append({"step": trainer.done, "layer": each.layer, "ratio": each.ratio})
             if each.advice:
@@ -170,7 +169,8 @@ class _Run:
 
     def verify(self) -> None:
         trainer = self.trainer
-        difference = None if isinstance(trainer, Workers) else trainer.verify(self.verifier)
+        assert isinstance(trainer, Trainer)  # _trainer() refuses --verify of several
+        difference = trainer.verify(self.verifier)
         if difference:
             raise Error(
                 f"step {trainer.done + 1} differs on engine {self.arguments.engine}: {difference.parameter}{list(difference.place)} "

@@ -6,11 +6,11 @@ from __future__ import annotations
 import html
 import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from .._core import Error
+from .files import written_whole
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
@@ -32,13 +32,8 @@ def draw(result: dict[str, Any], path: str) -> None:
     made = _picture(result, "png" if ending == ".png" else "svg")
     if ending == ".html":
         made = _page(result, made.decode()).encode()
-    temporary = Path(f"{path}.part")
-    try:
-        temporary.write_bytes(made)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise Error(f"cannot write {path}: {error}") from None
+    with written_whole(path, path) as file:
+        file.write(made)
 
 
 def _picture(result: dict[str, Any], kind: str) -> bytes:

@@ -8,7 +8,6 @@ import fnmatch
 import hashlib
 import json
 import math
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -23,6 +22,7 @@ from .._core import Error
 from .._engine import Engine
 from . import tape
 from .data import Data, Text
+from .files import written_whole
 from .networks import Characters, Digits
 from .optimizers import Adam
 from .products import LAYERS, MAX_RUN, WORKERS, Costs, Layer, seed_of
@@ -121,7 +121,7 @@ class Trainer:
         if len(names) >= LAYERS:
             raise Error(f"the network has {len(names)} layers; expected at most {LAYERS - 1}")
         high = _high_layers(recipe.high, names)
-        self._first = LAYERS * worker
+        self._worker, self._first = worker, LAYERS * worker
         self.layers = {
             name: Layer(name, self._first + index + 1, recipe, name in high, seed, self.costs)
             for index, name in enumerate(names)
@@ -244,17 +244,15 @@ class Trainer:
         return None
 
     def _copy(self, engine: Engine | None) -> Trainer:
-        twin = Trainer(
-            self.recipe,
-            self.data,
-            steps=self.steps,
-            seed=self.seed,
-            engine=engine,
-            network=self.network,
-            worker=self._first // LAYERS,
-        )
+        twin = self.fresh(engine, self._worker)
         twin._take(*copy.deepcopy(self.state()))
         return twin
+
+    def fresh(self, engine: Engine | None, worker: int) -> Trainer:
+        """One of the same run on an engine, as a worker, before its first step."""
+        return Trainer(
+            self.recipe, self.data, steps=self.steps, seed=self.seed, engine=engine, network=self.network, worker=worker
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """What a checkpoint holds of this trainer: arrays by name, and what JSON takes."""
@@ -327,14 +325,8 @@ class Trainer:
 
 def write_checkpoint(path: str | Path, head: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Writes numbers and names, whole or not at all. Raises Error where it cannot."""
-    temporary = Path(f"{path}.part")
-    try:
-        with temporary.open("wb") as file:
-            np.savez(file, head=np.array(json.dumps(head)), **arrays)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise Error(f"cannot write the checkpoint {path}: {error}") from None
+    with written_whole(path, f"the checkpoint {path}") as file:
+        np.savez(file, head=np.array(json.dumps(head)), **arrays)
 
 
 def read_checkpoint(path: str | Path, origin: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -71,6 +71,10 @@ def mean_of_arrived(parts: Array, arrived: NDArray[np.bool_], mean: str = "arriv
     return averaged
 
 
+def _flat(arrays: dict[str, Array]) -> Array:
+    return np.concatenate([value.reshape(-1) for value in arrays.values()])
+
+
 #: Of one worker: loss and gradients by name.
 Part = tuple[float, dict[str, Array]]
 
@@ -110,10 +114,7 @@ class Workers:
             raise Error(f"mine is {self._mine}; expected workers of 0 to {count - 1}")
         self._gather = gather
         self.owner = Trainer(recipe, data, steps=steps, seed=seed, engine=engine, network=network)
-        self.replicas = [
-            Trainer(recipe, data, steps=steps, seed=seed, engine=engine, network=self.owner.network, worker=worker)
-            for worker in range(count)
-        ]
+        self.replicas = [self.owner.fresh(engine, worker) for worker in range(count)]
         self.owner.layers = self.replicas[0].layers  # masks and scales of worker 0 are those that are evaluated with
         for replica in self.replicas:
             replica.costs = self.owner.costs
@@ -136,8 +137,7 @@ class Workers:
             parts = self._gather(parts)
         if len(parts) != len(self.replicas):
             raise Error(f"gather gave the parts of {len(parts)} workers; expected {len(self.replicas)}")
-        names = list(self.owner.parameters)
-        flat = np.stack([np.concatenate([part[name].reshape(-1) for name in names]) for _, part in parts])
+        flat = np.stack([_flat(gradients) for _, gradients in parts])
         moved = mean_of_arrived(flat, self._arrived("link.gradients", flat.shape[1]), self.mean)
         rate = self.owner.apply(self._named(moved))
         self._send()
@@ -159,17 +159,14 @@ class Workers:
         }
 
     def _send(self) -> None:
-        flat = np.concatenate([value.reshape(-1) for value in self.owner.parameters.values()])
+        flat = _flat(self.owner.parameters)
         for replica, arrived in zip(self.replicas, self._arrived("link.parameters", flat.size), strict=True):
-            old = np.concatenate([value.reshape(-1) for value in replica.parameters.values()])
-            replica.parameters = self._named(np.where(arrived, flat, old))
+            replica.parameters = self._named(np.where(arrived, flat, _flat(replica.parameters)))
             replica.done = self.done
 
     def drift(self) -> float:
         """Mean square of the differences between two workers' parameters, over all pairs."""
-        stacked = np.stack(
-            [np.concatenate([v.reshape(-1) for v in replica.parameters.values()]) for replica in self.replicas]
-        ).astype(np.float64)
+        stacked = np.stack([_flat(replica.parameters) for replica in self.replicas]).astype(np.float64)
         if len(stacked) < 2:
             return 0.0
         return float(2 * stacked.var(axis=0, ddof=1).mean())
