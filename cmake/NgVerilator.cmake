@@ -49,10 +49,10 @@ function(ng_verilated_definitions target scope trace)
   target_compile_definitions(${target} ${scope} VM_COVERAGE=0 VM_SC=0 VM_TRACE=${trace} VM_TRACE_FST=${trace} VM_TRACE_VCD=0)
 endfunction()
 set(NG_EMPTY ${PROJECT_BINARY_DIR}/empty.cpp)
-if(NOT TARGET ng_verilated_headers-O2)
+if(NOT TARGET ng_verilated_headers-O0)
   # sc_main: a sanitized program keeps SystemC's library though it uses nothing of it, and that asks for one.
   file(CONFIGURE OUTPUT ${NG_EMPTY} CONTENT "int main() { return 0; }\nextern \"C\" int sc_main(int, char**) { return 0; }\n")
-  foreach(level -O1 -O2)
+  foreach(level -O0 -O1 -O2)
     if(NG_BUILT_VERILATED)
       break()
     endif()
@@ -125,14 +125,20 @@ function(ng_verilate)
     JOB_POOL ng_tools
     COMMENT "Verilator: ${arg_TOP} ${arg_PARAMS}"
     VERBATIM)
-  add_library(${arg_TARGET} STATIC ${fast} ${slow})
-  set_source_files_properties(${slow} PROPERTIES COMPILE_OPTIONS -O0)
-  target_include_directories(${arg_TARGET} SYSTEM PUBLIC ${dir})
-  ng_verilated_definitions(${arg_TARGET} PUBLIC ${trace})
-  target_compile_options(${arg_TARGET} PRIVATE ${NG_VERILATED_FLAGS} ${arg_OPTIMIZE})
-  target_link_libraries(${arg_TARGET} PUBLIC ng_verilated)
-  if(TARGET ng_verilated_headers${arg_OPTIMIZE} AND trace EQUAL NG_TRACE) # the flags of the headers
-    target_precompile_headers(${arg_TARGET} REUSE_FROM ng_verilated_headers${arg_OPTIMIZE})
-    set_source_files_properties(${slow} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # not optimized
+  # What runs once is not optimized, and so has a compiled header of its own.
+  add_library(${arg_TARGET}_once OBJECT EXCLUDE_FROM_ALL ${slow})
+  add_library(${arg_TARGET} STATIC ${fast} $<TARGET_OBJECTS:${arg_TARGET}_once>)
+  ng_compile_verilated(${arg_TARGET}_once ${dir} ${trace} -O0)
+  ng_compile_verilated(${arg_TARGET} ${dir} ${trace} ${arg_OPTIMIZE})
+endfunction()
+
+# Settings of a target that holds what Verilator wrote into `dir`.
+function(ng_compile_verilated target dir trace level)
+  target_include_directories(${target} SYSTEM PUBLIC ${dir})
+  ng_verilated_definitions(${target} PUBLIC ${trace})
+  target_compile_options(${target} PRIVATE ${NG_VERILATED_FLAGS} ${level})
+  target_link_libraries(${target} PUBLIC ng_verilated)
+  if(TARGET ng_verilated_headers${level} AND trace EQUAL NG_TRACE) # the flags of the headers
+    target_precompile_headers(${target} REUSE_FROM ng_verilated_headers${level})
   endif()
 endfunction()

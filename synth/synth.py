@@ -47,6 +47,7 @@ RECORDS = SYNTH / "records"
 SHARED = ("unit", "top", "parameters", "source_sha256", "netlist", "names", "tools")
 SEEDS = [1, 2, 3, 4, 5]
 # Runs of place and route by what was run; what is there is not run again.
+DRAWN_CELLS = 3000  # of iCE40; mapping more takes a minute
 CACHE = Path(os.environ.get("NG_AREA_CACHE", ngflow.ROOT / "build" / "area"))
 # In verif/pending.txt: a record that waits to be made again.
 WAITING = "synth.records."
@@ -284,7 +285,7 @@ def standing_problems(name: str, entry: dict, record: dict) -> list[str]:
 
 
 def check_all(drawn: int, of: str) -> int:
-    """All records by what they say, and as many as `drawn`, of those that no everyday test maps, chosen by the hash `of`."""
+    """All records by what they say, and as many as `drawn` of the smaller ones mapped again, chosen by the hash `of`."""
     records, known = load_records(), configurations()
     waiting = {job.removeprefix(WAITING) for job in ledger.read_pending()[1] if job.startswith(WAITING)}
     problems = [f"{name}: no unit has this record; remove it" for name in sorted(set(records) - set(known))]
@@ -300,11 +301,18 @@ def check_all(drawn: int, of: str) -> int:
     print(f"{len(known)} records, {len(problems)} problems")
     if waiting:
         print(f"notice: verif/pending.txt says that {len(waiting)} wait to be made again: {', '.join(sorted(waiting))}")
-    dear = sorted(
-        name for name, (_, entry) in known.items() if entry.get("deep") and name in records and name not in waiting
+    small = sorted(
+        name
+        for name in known.keys() & records.keys() - waiting
+        if sum(records[name]["targets"][checked_target(records[name])]["cells"].values()) <= DRAWN_CELLS
     )
-    chosen = random.Random(of).sample(dear, min(drawn, len(dear)))
+    chosen = random.Random(of).sample(small, min(drawn, len(small)))
     return max([1 if problems else 0, *map(check, chosen)])
+
+
+def checked_target(record: dict) -> str:
+    """On which a record is mapped again: iCE40, or its first target if it has none of that."""
+    return "ice40" if "ice40" in record["targets"] else next(iter(record["targets"]))
 
 
 def check(name: str) -> int:
@@ -315,7 +323,7 @@ def check(name: str) -> int:
         print(f"{name}: synth/records has no such record; run synth/synth.py --record {name}")
         return 1
     problems = standing_problems(name, entry, record)
-    on = "ice40" if "ice40" in record["targets"] else next(iter(record["targets"]))
+    on = checked_target(record)
     target = load_targets()[on]
     with tempfile.TemporaryDirectory() as folder:
         now = synthesize(unit["top"], entry["params"], target, Path(folder))
@@ -434,7 +442,10 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument("--check-all", action="store_true", help="every record against today's text; nothing is mapped")
     parser.add_argument(
-        "--drawn", type=int, default=0, help="for --check-all: also --check this many, drawn by the commit's hash"
+        "--drawn",
+        type=int,
+        default=0,
+        help=f"for --check-all: also --check this many of at most {DRAWN_CELLS} cells, drawn by the commit's hash",
     )
     parser.add_argument("--jobs", type=int, default=2, help="Yosys runs at once for --record")
     return parser.parse_args()

@@ -135,7 +135,10 @@ std::optional<unsigned> check_target(const std::string& path) {
     if (fstat(standard, &open) == 0 && open.st_dev == status.st_dev && open.st_ino == status.st_ino)
       throw not_writable(path, standard == STDIN_FILENO ? "the program reads from it" : "the report goes there");
   }
-  if (access(path.c_str(), W_OK) != 0) throw not_writable(path, std::strerror(errno));
+  if (access(path.c_str(), W_OK) != 0) {
+    if (errno == ENOENT) return {};  // another run put it aside since
+    throw not_writable(path, std::strerror(errno));
+  }
   return status.st_mode & 0777;
 }
 

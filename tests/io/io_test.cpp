@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <list>
@@ -247,6 +249,28 @@ TEST_F(Files, AppearWhole) {
   }
   EXPECT_EQ(read_text(at("x.npy")), "new");
   EXPECT_EQ(count(), 1U);
+}
+
+TEST_F(Files, ThatAnotherRunPutsAsideAreNoError) {
+  const std::string path = at("c.npy"), aside = at("aside");
+  std::ofstream(path) << "precious";
+  std::atomic<bool> enough = false;
+  std::jthread other([&] {
+    while (!enough) {
+      std::rename(path.c_str(), aside.c_str());
+      std::rename(aside.c_str(), path.c_str());
+    }
+  });
+  std::string why;
+  for (int i = 0; i < 20000 && why.empty(); ++i) {
+    try {
+      const OutputFile file(path);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+  }
+  enough = true;
+  EXPECT_EQ(why, "");
 }
 
 TEST_F(Files, OfOtherWritersToo) {

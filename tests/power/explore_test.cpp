@@ -628,6 +628,21 @@ TEST(Fronts, AreThoseOfComparingAllWithAll) {
   }
 }
 
+TEST(Progress, EndsWithAllWhicheverThreadIsLast) {
+  const Explorer e = explorer();
+  for (int i = 0; i < 200; ++i) {
+    std::vector<std::uint64_t> told;
+    e.run({.threads = 4, .chunk = 10, .progress = [&](std::uint64_t done, std::uint64_t of) {
+             EXPECT_EQ(of, e.points());
+             told.push_back(done);
+           }});
+    ASSERT_FALSE(told.empty());
+    EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+    ASSERT_EQ(told.back(), e.points());
+    EXPECT_EQ(std::count(told.begin(), told.end(), e.points()), 1);
+  }
+}
+
 class CheckpointFile : public testing::Test {
  protected:
   std::filesystem::path file =

@@ -107,9 +107,6 @@ class Writer:
             if item.params.get("Cuts")
         ]
         calls += [
-            call("ng_add_area", NAME=item.name) for item in unit.having("area") if not item.faces["area"].get("deep")
-        ]
-        calls += [
             call(
                 "ng_add_elab_error",
                 *(["EARLY"] if refusal.early else []),

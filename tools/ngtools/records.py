@@ -28,7 +28,7 @@ FACES: dict[str, dict[str, type]] = {
     "mutants": {"vectors": int, "count": int, "few": bool, "scope": str, "memory": int, "timeout": int},
     "systemc": {"vectors": int, "fault_vectors": int, "deep": bool},
     "comb_paths": {},
-    "area": {"deep": bool, "place_and_route": bool, "targets": list, "budget": dict},
+    "area": {"place_and_route": bool, "targets": list, "budget": dict},
     "engine": {},
 }
 BENCH_FACES = ("rtl", "netlist", "mutants")

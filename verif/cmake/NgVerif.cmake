@@ -35,9 +35,6 @@
 #
 #   ng_add_comb_paths(NAME n TOP module [PARAMS "K=V;..."])
 #       ctest lint.comb_paths.n: a register between every input (but clock and reset) and every output: docs/handshake.md.
-#
-#   ng_add_area(NAME n)
-#       ctest synth.area.n: the counts of n in synth/records again, and its budget.
 include_guard(GLOBAL)
 include(NgSanitize)
 include(NgVerilator)
@@ -327,10 +324,4 @@ function(ng_add_comb_paths)
            COMMAND ${NG_TOOL} ${NG_ROOT}verif/lint/comb_paths.py --top ${arg_TOP} "--params=${arg_PARAMS}"
                    --rule "(?!clk|rst).*_i -> .*_o")
   set_tests_properties(lint.comb_paths.${arg_NAME} PROPERTIES TIMEOUT 300 LABELS lint)
-endfunction()
-
-function(ng_add_area)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "")
-  add_test(NAME synth.area.${arg_NAME} COMMAND ${NG_TOOL} ${NG_ROOT}synth/synth.py --check ${arg_NAME})
-  set_tests_properties(synth.area.${arg_NAME} PROPERTIES TIMEOUT 600 LABELS synth)
 endfunction()

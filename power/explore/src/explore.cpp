@@ -997,6 +997,7 @@ Front Explorer::run(const Run& run) const {
   std::atomic<std::size_t> next = 0, finished = chunks - open.size();
   std::mutex mutex;
   std::exception_ptr fault;
+  std::uint64_t last_told = open.empty() ? all : 0;  // by the one thread that reports
   const auto work = [&](bool reports) {
     try {
       for (std::size_t at; (at = next.fetch_add(1)) < open.size();) {
@@ -1004,7 +1005,9 @@ Front Explorer::run(const Run& run) const {
         done[chunk] = front_of(chunk * run.chunk, std::min(all, (chunk + 1) * run.chunk));
         checkpoint.write(chunk, *done[chunk]);
         ++finished;
-        if (reports && run.progress) run.progress(std::min(all, finished * run.chunk), all);
+        if (!reports || !run.progress) continue;
+        last_told = std::min(all, finished * run.chunk);
+        run.progress(last_told, all);
       }
     } catch (...) {
       next = open.size();
@@ -1019,6 +1022,7 @@ Front Explorer::run(const Run& run) const {
     work(true);
   }
   if (fault) std::rethrow_exception(fault);
+  if (run.progress && last_told != all) run.progress(all, all);  // the last chunk was another thread's
   std::vector<Front> fronts;
   for (auto& front : done) fronts.push_back(std::move(*front));
   return merge(fronts);
