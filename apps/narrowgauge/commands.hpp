@@ -34,6 +34,7 @@ void add_simulate_board(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
+void add_measure(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);
 void add_energy(CLI::App& app, int& exit_code);
 

@@ -95,6 +95,7 @@ int main(int argc, char** argv) {
   cli::add_codec_report(app, exit_code);
   cli::add_explore(app, exit_code);
   cli::add_train(app, exit_code);
+  cli::add_measure(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   cli::add_energy(app, exit_code);

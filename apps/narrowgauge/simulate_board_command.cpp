@@ -64,6 +64,9 @@ void run(const BoardArguments& arguments) {
   TileBusOnPins bus(*pins, config.stream_width / 8);
   board::TileTarget target(bus, config.stream_width / 8);
   board::UartBridge bridge(target, {.stream_bytes = config.stream_width / 8});
+  bridge.loop_in_steps(true);
+  bool looped = false;
+  std::uint64_t loop_began = 0;
   board::LineFaults to_board(arguments.faults, arguments.seed), from_board(arguments.faults, ~arguments.seed);
   board::PseudoTerminal terminal;
   const Link link(arguments.link, terminal.name());
@@ -85,7 +88,8 @@ void run(const BoardArguments& arguments) {
   std::array<std::uint8_t, 4096> bytes;
   std::vector<std::uint8_t> answer;
   while (!ended && (arguments.seconds == 0 || std::chrono::steady_clock::now() < end)) {
-    const std::size_t count = terminal.receive(bytes, target.quiet() ? board::Duration(50ms) : board::Duration{});
+    const bool rests = target.quiet() && !bridge.loop_runs();
+    const std::size_t count = terminal.receive(bytes, rests ? board::Duration(50ms) : board::Duration{});
     answer.clear();
     for (std::size_t i = 0; i < count; ++i) {
       for (const auto& [value, broken] : to_board.pass(bytes[i])) {
@@ -99,7 +103,15 @@ void run(const BoardArguments& arguments) {
       }
     }
     terminal.send(answer);
-    target.elapse(4096);
+    if (!bridge.loop_runs()) {
+      looped = false;
+      target.elapse(4096);
+      continue;
+    }
+    if (!looped) loop_began = bus.cycles();
+    looped = true;
+    for (int i = 0; i < 64; ++i) bridge.step_loop();
+    bridge.set_cycles(static_cast<std::uint32_t>(bus.cycles() - loop_began));
   }
 }
 

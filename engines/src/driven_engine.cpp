@@ -110,6 +110,7 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
       requantized ? std::optional(Requantized{order.options.format, requantized->c.tensor_scale}) : std::nullopt,
       order.sparse);
   product.config.relu = order.options.relu;
+  product.config.again = order.again;
   if (order.options.compressed.any()) product.compress(tile, order.options.compressed);
   if (requantized) expect(ng_tile_clear_amax(&tile));
   if (tile.counters) expect(ng_tile_clear_counters(&tile));

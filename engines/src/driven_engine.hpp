@@ -31,6 +31,7 @@ struct ProductOrder {
   RequantizedResult* requantized = nullptr;  ///< takes C as an operand A, under the tensor scale that stands there
   std::optional<NmPattern> sparse = std::nullopt;  ///< of A
   RequantizeOptions options = {};                  ///< of a requantized C, and what is compressed of any product
+  std::uint32_t* again = nullptr;                  ///< takes the command that repeats it, with operands that stay
 };
 
 class DrivenEngine : public Engine {

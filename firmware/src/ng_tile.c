@@ -455,10 +455,12 @@ static uint32_t chunk_panels(const ng_gemm_t *gemm, uint32_t chunk) {
 
 /* Whether the compute command here is the last with its bank of A, of B. */
 static bool leaves_a(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  if (gemm->config.again) return false;
   const bool last_chunk = at->chunk + 1 == gemm->chunks, last_pass = at->pass + 1 == gemm->passes;
   return one_pass(gemm) || a_stays(gemm) ? last_chunk && last_pass : last_chunk || !last_pass;
 }
 static bool leaves_b(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
+  if (gemm->config.again) return false;
   return !one_pass(gemm) || gemm->chunks > 1 || at->block + 1 == gemm->blocks;
 }
 
@@ -608,11 +610,13 @@ static ng_result_t push_compute(ng_gemm_t *gemm) {
   if (edge != gemm->edge) TRY(put_signed(tile, &gemm->signature, NG_TILE_EDGE_OFFSET, edge));
   gemm->panels = panels;
   gemm->edge = edge;
+  const uint32_t command = PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) |
+                           PUT(COMPUTE_FIRST, at->pass == 0) | PUT(COMPUTE_LAST, last) |
+                           PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) | PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) |
+                           PUT(COMPUTE_PART_A, a_stays(gemm));
+  if (gemm->config.again) *gemm->config.again = command;
   TRY(put_signed(tile, &gemm->signature, NG_TILE_COMPUTE_OFFSET,
-                 PUT(COMPUTE_BEATS, part(gemm->beats, gemm->passes, part_of_k(gemm, at))) |
-                     PUT(COMPUTE_FIRST, at->pass == 0) | PUT(COMPUTE_LAST, last) |
-                     PUT(COMPUTE_RELEASE_A, leaves_a(gemm, at)) | PUT(COMPUTE_RELEASE_B, leaves_b(gemm, at)) |
-                     PUT(COMPUTE_IRQ, last && gemm->config.interrupts) | PUT(COMPUTE_PART_A, a_stays(gemm))));
+                 command | PUT(COMPUTE_IRQ, last && gemm->config.interrupts)));
   ++gemm->computes;
   if (last) ++gemm->results;
   (void)advance(gemm, &gemm->compute);
@@ -834,6 +838,7 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   TRY(check_bytes(tile, a));
   TRY(check_bytes(tile, b));
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
+  if (config->again && config->requantize) return NG_ERROR_UNSUPPORTED;
   if (config->requantize) {
     if (config->bf16 || config->c_stride != 0 || (uint32_t)config->c_format > NG_LUQ) return NG_ERROR_ARGUMENT;
     if (!tile->requantize || !supports(tile, config->c_format, NG_DENSE)) return NG_ERROR_UNSUPPORTED;
@@ -868,6 +873,7 @@ static ng_result_t plan(ng_gemm_t *gemm) {
   /* The tiles of an image come from one command: none that goes on with the sum of another one has several. */
   const uint32_t together = least(gemm->unit, gemm->b_panels);
   if (together > 1 && (!one_pass(gemm) || together > tile->b_depth / gemm->beats)) return NG_ERROR_UNSUPPORTED;
+  if (gemm->config.again && !one_pass(gemm)) return NG_ERROR_UNSUPPORTED;
   if (!one_pass(gemm)) {
     gemm->blocks = gemm->a_panels;
     gemm->chunks = gemm->b_panels;
@@ -875,6 +881,12 @@ static ng_result_t plan(ng_gemm_t *gemm) {
     return NG_OK;
   }
   gemm->blocks = gemm->config.c_segments ? gemm->a_panels : quotient_up(gemm->a_panels, tile->a_depth / gemm->beats);
+  if (gemm->config.again) {
+    const bool fits = gemm->blocks == 1 && tile->b_depth / gemm->beats >= gemm->b_panels;
+    gemm->chunks = 1;
+    gemm->first_chunk = gemm->b_units;
+    return fits ? NG_OK : NG_ERROR_UNSUPPORTED;
+  }
   const uint32_t wanted = gemm->config.command_beats ? gemm->config.command_beats : DEFAULT_COMMAND_BEATS;
   const uint32_t beats_a_panel = quotient_up(gemm->a_panels, gemm->blocks) * gemm->beats; /* a depth at most */
   const uint32_t fit = tile->b_depth / gemm->beats; /* panels; all of them may be fewer than a unit */

@@ -40,7 +40,7 @@ from ._core import (
     __version__,
 )
 from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, flips, memory_energy, technologies
-from ._engine import Engine, RequantizedResult, engines, tiles
+from ._engine import Engine, LoopState, RequantizedResult, engines, tiles
 from ._explore import Exploration, explore, workloads
 from ._formats import decode, encode, formats, pack, random_fields, to_ml_dtypes, unpack
 from ._quantized import (
@@ -83,6 +83,7 @@ __all__ = [
     "FieldError",
     "FormatDesc",
     "Gauge",
+    "LoopState",
     "QuantizedMatrix",
     "RequantizedResult",
     "RungError",

@@ -52,6 +52,19 @@ class RequantizedResult(NamedTuple):
     run: EngineResult
 
 
+class LoopState(NamedTuple):
+    """What the loop of a board has done.
+
+    running: whether it still does. times: how often the product was computed, results and all. cycles: clocks since the
+    loop began, until it ended, modulo 2^32. hash: of all results (docs/units/uart_bridge.md, Registers).
+    """
+
+    running: bool
+    times: int
+    cycles: int
+    hash: int
+
+
 def _engine(
     name: str,
     tile: str | None,
@@ -215,3 +228,32 @@ class Engine:
 
     def __repr__(self) -> str:
         return f"<Engine {self.name}{f', tile {self.tile}' if self.tile else ''}>"
+
+    @property
+    def array(self) -> str | None:
+        """Rows x columns x lanes of a board's tile, as '4x4x16'; None for other engines."""
+        return self._engine.array
+
+    def hold(self, a: QuantizedMatrix, b: QuantizedMatrix) -> EngineResult:
+        """C = A x B on a board, whose tile keeps the operands until the engine's next product.
+
+        a, b: as for gemm, and small enough for the tile's banks. Raises Error where they are not, for what gemm refuses, and
+        for another engine than 'board'.
+        """
+        left, right = _matrices(a, b)
+        return self._engine.hold(left._vectors, right._vectors)
+
+    def start_loop(self, times: int = 2**32 - 1) -> None:
+        """The board repeats the product that it holds, while the line is silent; results are hashed and dropped.
+
+        times: how often, 1 to 2^32 - 1. Raises Error unless a product is held and no loop runs.
+        """
+        self._engine.start_loop(integer("times", times, 1, 2**32 - 1))
+
+    def loop_state(self) -> LoopState:
+        """What the loop has done until now. Raises Error if the tile or its bus has stopped it."""
+        return LoopState(*self._engine.loop_state())
+
+    def stop_loop(self) -> LoopState:
+        """Ends the loop behind the commands that the tile has, and says what it has done."""
+        return LoopState(*self._engine.stop_loop())

@@ -148,6 +148,28 @@ py::tuple engine_gemm_requantized(NamedEngine& self, const QuantizedMatrix& a, c
                         Product{own(std::vector<float>{}, 0, 0), std::move(result.run)});
 }
 
+/// What the loop of a board does, under the engine's lock.
+template <class Call>
+auto on_loop(NamedEngine& self, Call call) {
+  auto* const loop = dynamic_cast<BoardLoop*>(self.engine.get());
+  if (!loop) {
+    throw Error("the engine '" + std::string(self.engine->name()) +
+                "' repeats no product by itself; expected the engine 'board'");
+  }
+  const Unlocked unlocked;
+  const Use use(self);
+  return call(*loop);
+}
+
+Product engine_hold(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b) {
+  EngineResult result = on_loop(self, [&](BoardLoop& loop) { return loop.hold(a, b); });
+  return {own(std::exchange(result.c, {}), a.rows, b.rows), std::move(result)};
+}
+
+py::tuple loop_tuple(const LoopState& state) {
+  return py::make_tuple(state.running, state.times, state.cycles, state.hash);
+}
+
 std::optional<py::dict> activity(const Product& product) {
   const auto& n = product.counts.activity;
   if (!n) return std::nullopt;
@@ -336,7 +358,29 @@ void bind_engine(py::module_& module) {
       .def("gemm_requantized", &engine_gemm_requantized, py::arg("a"), py::arg("b"), py::arg("tensor_scale"),
            py::kw_only(), py::arg("format"), py::arg("relu"), py::arg("compress_a"), py::arg("compress_b"),
            py::arg("compress_c"), py::arg("progress") = py::none(),
-           "The same with C as the next left operand: its M vectors of N, their amax, what it took.");
+           "The same with C as the next left operand: its M vectors of N, their amax, what it took.")
+      .def_property_readonly("array",
+                             [](const NamedEngine& self) -> std::optional<std::string> {
+                               const auto* const loop = dynamic_cast<const BoardLoop*>(self.engine.get());
+                               return loop ? std::optional(loop->array()) : std::nullopt;
+                             })
+      .def("hold", &engine_hold, py::arg("a"), py::arg("b"), "C = A x B on a board where the operands stay.")
+      .def(
+          "start_loop",
+          [](NamedEngine& self, std::uint32_t times) {
+            on_loop(self, [&](BoardLoop& loop) { loop.start_loop(times); });
+          },
+          py::arg("times"), "Repeats the product that is held.")
+      .def(
+          "loop_state",
+          [](NamedEngine& self) {
+            return loop_tuple(on_loop(self, [](BoardLoop& loop) { return loop.loop_state(); }));
+          },
+          "Whether it runs, how often the product was computed, clocks, hash.")
+      .def(
+          "stop_loop",
+          [](NamedEngine& self) { return loop_tuple(on_loop(self, [](BoardLoop& loop) { return loop.stop_loop(); })); },
+          "The same when it has ended.");
 }
 
 }  // namespace narrowgauge::python

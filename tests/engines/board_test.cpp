@@ -375,7 +375,9 @@ class TileBoard {
     engine_ = make_board_engine(std::move(line), "a simulated line");
   }
   Engine& engine() { return *engine_; }
+  BoardLoop& loop() { return dynamic_cast<BoardLoop&>(*engine_); }
   SimulatedLine& line() { return *line_; }
+  UartBridge& bridge() { return bridge_; }
 
  private:
   std::unique_ptr<TilePinModel> pins_;
@@ -450,6 +452,78 @@ TEST(BoardEngine, RequantizesAndCompressesWhereTheTileCan) {
     EXPECT_NE(std::string(error.what()).find("a simulated line does not have fp8_e4m3"), std::string::npos)
         << error.what();
   }
+}
+
+/// The hash of a product's results, so many times behind each other: of a product of one panel, whose words are those
+/// of C.
+std::uint32_t hash_of(const std::vector<float>& c, unsigned times) {
+  std::uint32_t hash = 0;
+  for (unsigned i = 0; i < times; ++i)
+    for (const float x : c) hash = board::result_hash_next(hash, std::bit_cast<std::uint32_t>(x));
+  return hash;
+}
+
+TEST(BoardEngine, RepeatsAProductByItself) {
+  for (const double faults : {0.0, 0.003}) {
+    TileBoard board("tiny", {.faults = faults, .seed = 5});
+    const QuantizedMatrix a = random_matrix(1, 128, 1), b = random_matrix(1, 128, 2);
+    const std::vector<float> golden = make_model_engine(1)->gemm(a, b, {}).c;
+    EXPECT_EQ(board.loop().hold(a, b).c, golden);
+    for (const unsigned times : {1U, 5U, 1000U}) {
+      board.loop().start_loop(times);
+      const LoopState state = board.loop().loop_state();
+      EXPECT_FALSE(state.running);
+      EXPECT_EQ(state.times, times);
+      EXPECT_EQ(state.hash, hash_of(golden, times));
+    }
+    EXPECT_EQ(board.engine().gemm(b, a, {}).c, make_model_engine(1)->gemm(b, a, {}).c);  // frees what was held
+    EXPECT_EQ(board.loop().hold(a, b).c, golden);
+  }
+}
+
+TEST(BoardEngine, EndsALoopThatRuns) {
+  TileBoard board("tiny", {});
+  board.bridge().loop_in_steps(true);
+  const QuantizedMatrix a = random_matrix(1, 128, 1), b = random_matrix(1, 128, 2);
+  const std::vector<float> golden = make_model_engine(1)->gemm(a, b, {}).c;
+  board.loop().hold(a, b);
+  board.loop().start_loop(4'000'000'000);
+  for (int i = 0; i < 1000; ++i) board.bridge().step_loop();
+  const LoopState during = board.loop().loop_state();
+  EXPECT_TRUE(during.running);
+  EXPECT_GT(during.times, 100U);
+  board.line().before_byte = [&] { board.bridge().step_loop(); };  // the board lives on while the host talks
+  const LoopState after = board.loop().stop_loop();
+  EXPECT_FALSE(after.running);
+  EXPECT_GE(after.times, during.times);
+  EXPECT_LT(after.times, 100'000U);
+  EXPECT_EQ(after.hash, hash_of(golden, static_cast<unsigned>(after.times)));
+  // A host that comes back finds a board that loops, and a product that it can do.
+  board.loop().start_loop(4'000'000'000);
+  EXPECT_EQ(board.engine().gemm(a, b, {}).c, golden);
+}
+
+TEST(BoardEngine, SaysWhyItDoesNotLoop) {
+  TileBoard board("tiny", {});
+  const auto why = [](const auto& call) -> std::string {
+    try {
+      call();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "nothing is wrong";
+  };
+  BoardLoop& loop = board.loop();
+  EXPECT_NE(why([&] { loop.start_loop(1); }).find("expected a call of hold() first"), std::string::npos);
+  const QuantizedMatrix big = random_matrix(1, 30'000, 1), a = random_matrix(1, 64, 2);
+  const std::string refused = why([&] { loop.hold(big, big); });
+  EXPECT_NE(refused.find("A takes 1875 images, and its bank"), std::string::npos) << refused;
+  EXPECT_NE(why([&] { loop.start_loop(1); }).find("no product is held"), std::string::npos);
+  loop.hold(a, a);
+  EXPECT_NE(why([&] { loop.start_loop(0); }).find("a loop of 0 products"), std::string::npos);
+  board.bridge().loop_in_steps(true);
+  loop.start_loop(1'000'000);
+  EXPECT_NE(why([&] { loop.start_loop(1); }).find("runs on the tile on a simulated line already"), std::string::npos);
 }
 
 TEST(BoardEngine, BeginsAnewBehindAFailure) {

@@ -402,6 +402,61 @@ TEST(Gemm, OneAfterTheOther) {
   }
 }
 
+TEST(Gemm, OperandsStayForTheSameCommandAgain) {
+  Bench bench(odd);
+  ASSERT_EQ(bench.init(), NG_OK);
+  const Operands q(2 * odd.rows, odd.cols, 60);  // whole panels: no padding among the results
+  DriverGemm product(bench.driver, q.a, q.b);
+  std::uint32_t command = 0;
+  product.config.again = &command;
+  ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+  std::vector<std::uint32_t> expected = codes(golden(q.a, q.b));
+  EXPECT_EQ(codes(product.result()), expected);
+  std::sort(expected.begin(), expected.end());
+  for (int times = 0; times < 3; ++times) {
+    ASSERT_EQ(bench.port.write32(bench.port.ctx, NG_TILE_COMPUTE_OFFSET, command), NG_OK);
+    std::vector<std::uint32_t> words;
+    for (unsigned i = 0; i < timeout && words.size() < expected.size(); ++i) {
+      std::vector<std::uint8_t> bytes(odd.stream_bytes * std::size_t{64});
+      std::size_t arrived = 0;
+      ASSERT_EQ(bench.port.stream_receive(bench.port.ctx, bytes.data(), bytes.size(), &arrived), NG_OK);
+      for (std::size_t at = 0; at < arrived; at += odd.stream_bytes) {
+        for (unsigned col = 0; col < odd.cols; ++col) {
+          std::uint32_t word = 0;
+          std::memcpy(&word, bytes.data() + at + std::size_t{col} * 4, 4);
+          words.push_back(word);
+        }
+      }
+      bench.port.idle(bench.port.ctx);
+    }
+    std::sort(words.begin(), words.end());
+    EXPECT_EQ(words, expected);
+  }
+  ASSERT_EQ(ng_tile_reset(&bench.driver), NG_OK);
+  DriverGemm next(bench.driver, q.b, q.a);
+  ASSERT_EQ(ng_tile_gemm(&bench.driver, &next.config), NG_OK);
+  EXPECT_EQ(codes(next.result()), codes(golden(q.b, q.a)));
+}
+
+TEST(Gemm, OperandsDoNotStayWhereTheyDoNotFit) {
+  Bench bench(odd);
+  ASSERT_EQ(bench.init(), NG_OK);
+  const std::size_t beat = odd.lanes;
+  const auto start = [&](const Operands& q, bool requantize) {
+    DriverGemm product(bench.driver, q.a, q.b);
+    std::uint32_t command = 0;
+    product.config.again = &command;
+    product.config.requantize = requantize;
+    ng_gemm_t gemm;
+    return ng_tile_gemm_start(&gemm, &bench.driver, &product.config);
+  };
+  EXPECT_EQ(start(Operands(odd.rows, odd.cols, beat * 5), false), NG_OK);
+  EXPECT_EQ(start(Operands(odd.rows, odd.cols, beat * 6), false), NG_ERROR_UNSUPPORTED);               // a sum
+  EXPECT_EQ(start(Operands(odd.rows * std::size_t{8}, odd.cols, beat), false), NG_ERROR_UNSUPPORTED);  // A
+  EXPECT_EQ(start(Operands(odd.rows, odd.cols * std::size_t{6}, beat), false), NG_ERROR_UNSUPPORTED);  // B
+  EXPECT_EQ(start(Operands(odd.rows, odd.cols, beat), true), NG_ERROR_UNSUPPORTED);
+}
+
 TEST(Gemm, DrivenByInterruptsOnly) {
   const Operands q(40, 50, 64);
   Bench bench(tiny);

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <sstream>
 #include <thread>
 
@@ -664,6 +666,32 @@ TEST(Measured, UnitsAreEstimatesAndSaySo) {
   expect_refused(R"({"technology": "ice40up", "format": "int7"})", "technology", "ice40up", "int8 x int8 array");
   expect_refused(R"({"technology": "ice40up", "format": "int8", "a": "gauss"})", "technology", "ice40up", "uniform");
   expect_refused(R"({"technology": "ice40up", "format": "int8", "rung": "L3"})", "rung", "L3", "best or L5");
+}
+
+TEST(Measured, ProductsOfABoardAnswerAsTheirFileSays) {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("ng_query_test_" + std::to_string(std::random_device{}()) + ".json");
+  std::ofstream(file)
+      << R"({"id": "0123456789abcdef", "technology": "my-board", "about": "a board of mine", "products": [
+    {"mac": {"format": "nvfp4", "lanes": 16, "accumulator": true}, "tile": "1x1x16", "operands": "gauss, seed 1",
+     "bitstream_sha256": "ab", "how": "ina226, 8 triples", "energy_per_mac_j": 5e-11, "interval_j": [4.9e-11, 5.1e-11],
+     "power_w": 0.01, "macs_per_s": 2e8}]})";
+  const Gauge gauge(std::array{file});
+  std::filesystem::remove(file);
+  const Json got =
+      Json::parse(answer_json(gauge, R"({"technology": "my-board", "format": "nvfp4", "count": 10, "explain": true})"));
+  EXPECT_NEAR(got["value"].get<double>(), 5e-10, 1e-20);
+  EXPECT_EQ(got["rung"], "L5");
+  EXPECT_EQ(got["calibration"], "0123456789abcdef");
+  EXPECT_NE(got["notes"].dump().find("ina226, 8 triples"), std::string::npos);
+  EXPECT_NE(got["notes"].dump().find("49 pJ to 51 pJ"), std::string::npos) << got["notes"];
+  try {
+    (void)answer_json(gauge, R"({"technology": "my-board", "format": "int8"})");
+    ADD_FAILURE() << "a format that was not measured is answered";
+  } catch (const FieldError& error) {
+    EXPECT_EQ(error.field(), "format");
+    EXPECT_NE(std::string(error.what()).find("nvfp4"), std::string::npos) << error.what();
+  }
 }
 
 TEST(JsonLines, AStreamGoesOnAfterABadLine) {

@@ -178,7 +178,7 @@ NO_ARGUMENTS = {"dialects", "engines", "formats", "gemm_formats", "tiles", "work
 #: Results, which nobody constructs.
 RESULTS = {
     "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "Exploration", "FieldError", "FormatDesc",
-    "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile",
+    "LoopState", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile",
 }  # fmt: skip
 NAMES = list(calls(Path()))
 

@@ -53,6 +53,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "FormatDesc": lambda: ng.formats()["e4m3"],
     "Gauge": lambda: ng.Gauge(),
     "QuantizedMatrix": lambda: ng.quantize(X, "fp8_e4m3", scaling="1x128"),
+    "LoopState": lambda: ng.LoopState(True, 5, 100, 0xDEADBEEF),
     "RequantizedResult": lambda: ng.Engine().gemm_requantized(*SMALL, 0.01),
     "RungError": lambda: ng.energy("nvfp4", lanes=16, technology="osu018", rung="L0").error,
     "SmoothResult": lambda: ng.smooth(X),

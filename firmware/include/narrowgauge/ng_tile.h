@@ -206,6 +206,10 @@ typedef struct ng_gemm_config {
   bool interrupts;    /* the tile interrupts after each compute command and on errors */
   void *scratch;      /* where results arrive before they are put in place: one stream word or more */
   size_t scratch_bytes;
+  uint32_t *again;        /* null, or takes what, written to COMPUTE after the product, makes the tile multiply the same
+                             operands again: they stay in their banks. ng_tile_reset comes before any other product.
+                             NG_ERROR_UNSUPPORTED where one command does not do it: where an operand does not fit its bank,
+                             and with requantize */
   uint32_t command_beats; /* aim at compute commands of at least so many beats; 0: 64. More means fewer commands for
                              slow processors, and a later start. */
 } ng_gemm_config_t;

@@ -67,8 +67,10 @@ void Gauge::Data::check_formats(const Technology& technology, const MacSpec& mac
   if (const auto found = technologies.find(flow); found != technologies.end()) {
     if (found->second.calibration)
       for (const MacSpec& unit : found->second.calibration->characterized) known.insert(name_pair(unit));
-    if (found->second.measured)
+    if (found->second.measured) {
       for (const Estimate& estimate : found->second.measured->estimates) known.insert(name_pair(estimate.mac));
+      for (const Measurement& product : found->second.measured->products) known.insert(name_pair(product.mac));
+    }
   }
   if (known.contains(name_pair(mac))) return;
   const std::vector<std::string_view> names(known.begin(), known.end());

@@ -203,12 +203,36 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
   return finish_answer(std::move(answer), question.bits, question.explain, std::move(each));
 }
 
+Answer Gauge::Data::answer_from_measurement(const Technology& technology, const Measurement& measurement,
+                                            const Question& question) const {
+  Answer answer = begin_answer({.rung = Rung::L5,
+                                .technology = technology.name,
+                                .calibration = technology.measured->id,
+                                .record = "tile " + measurement.tile,
+                                .netlist_sha256 = measurement.bitstream_sha256,
+                                .stimulus = measurement.operands});
+  answer.notes.push_back("Measured on a board: " + measurement.how +
+                         ". The tile repeats a product on operands that stay in its banks, less the same tile at rest: "
+                         "banks, control and accumulators are in it, operands that travel and what leaks are not.");
+  answer.notes.push_back("The interval of the mean is " + quantity_text(measurement.low_j, "J") + " to " +
+                         quantity_text(measurement.high_j, "J") + ", without the error of sensor and shunt.");
+  Term each{"one multiply-accumulate", measurement.mac_j, "J", "power of the loop / multiply-accumulates a second", {}};
+  each.parts.push_back({"power of the loop", measurement.power_w, "W", "running less at rest", {}});
+  each.parts.push_back({"multiply-accumulates a second", measurement.macs_per_s, "1/s", "counted by the board", {}});
+  return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
+}
+
 Answer Gauge::Data::answer_from_estimates(const Technology& technology, const Question& question) const {
   const Measured& measured = *technology.measured;
   if (question.rung != Rung::best && question.rung != Rung::L5)
     throw FieldError("rung", std::string(name(question.rung)), "best or L5 in " + technology.name);
   const MacSpec asked = canonicalize(question.unit.mac);
   std::string there;
+  for (const Measurement& measurement : measured.products) {
+    if (name_pair(measurement.mac) == name_pair(asked))
+      return answer_from_measurement(technology, measurement, question);
+    there += (there.empty() ? "" : "; ") + name_pair(measurement.mac);
+  }
   for (const Estimate& estimate : measured.estimates) {
     there += (there.empty() ? "" : "; ") + describe(estimate.mac) + " on " + estimate.stimulus;
     if (!(canonicalize(estimate.mac) == asked) || !stimulus_fits(question, estimate.stimulus)) continue;
@@ -239,6 +263,8 @@ Answer Gauge::Data::answer_from_estimates(const Technology& technology, const Qu
                            {"dsp", estimate.dsp_j, "J", "products of DSP blocks", {}}}});
     return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
   }
+  if (measured.events.empty())
+    throw FieldError("format", name_pair(asked), "one that was measured on " + technology.name + ": " + there);
   throw FieldError("technology", technology.name,
                    R"(a unit that was estimated there ()" + there + R"() or events on the chip, {"technology": ")" +
                        technology.name + R"(", "events": {")" + measured.events.back().name + R"(": 1}})");

@@ -75,6 +75,14 @@ Calibration calibration_from_json(const Json& json, const Units& units) {
 
 Measured measured_from_json(const Json& json) {
   Measured measured{json.at("id"), {}, {}};
+  for (const Json& product : json.value("products", Json::array())) {
+    const Json& interval = product.at("interval_j");
+    measured.products.push_back({mac_spec_from_json(product.at("mac")), product.at("tile"), product.at("operands"),
+                                 product.value("bitstream_sha256", ""), product.at("how"),
+                                 product.at("energy_per_mac_j"), interval.at(0), interval.at(1), product.at("power_w"),
+                                 product.at("macs_per_s")});
+  }
+  if (!json.contains("event_energies")) return measured;
   for (const Json& event : json.at("event_energies")) {
     measured.events.push_back({event.at("name"), event.at("unit"), event.at("of"), event.at("value"),
                                event.at("range").at(0), event.at("range").at(1)});
@@ -249,7 +257,11 @@ void Gauge::Data::add_calibration(const Json& json, const Units& units) {
     technology.kind = "liberty";
     technology.what = "a calibration of the user's";
   }
-  if (json.contains("event_energies")) {
+  if (json.contains("products")) {
+    technology.kind = "measured";
+    technology.what = json.at("about");
+  }
+  if (json.contains("event_energies") || json.contains("products")) {
     technology.measured = measured_from_json(json);
   } else {
     technology.calibration = calibration_from_json(json, units);
@@ -369,8 +381,12 @@ std::vector<TechnologyInfo> Gauge::technologies() const {
     } else if (!info.can_answer) {
       info.limit = "neither calibration nor records in this build";
     } else if (!technology.calibration) {
-      info.limit = technology.measured ? "events on the chip and a few units"
-                                       : "no calibration in this build: recorded units only";
+      if (!technology.measured) {
+        info.limit = "no calibration in this build: recorded units only";
+      } else {
+        info.limit = technology.measured->events.empty() ? "products that were measured on a board"
+                                                         : "events on the chip and a few units";
+      }
     }
     list.push_back(std::move(info));
   }

@@ -62,11 +62,21 @@ struct Estimate {
   double flip_flops_j = 0, nets_j = 0, dsp_j = 0;
 };
 
+/// A product that was measured on a board: its tile as a whole, while it repeats the product, less the same when it
+/// rests.
+struct Measurement {
+  MacSpec mac;
+  std::string tile, operands, bitstream_sha256, how;  // how: sensor, rail and triples, as a sentence
+  double mac_j = 0, low_j = 0, high_j = 0;            // low, high: the interval
+  double power_w = 0, macs_per_s = 0;                 // of the difference
+};
+
 struct Measured {
   std::string id;
   std::vector<Event> events;
   RungError error;
   std::vector<Estimate> estimates = {};
+  std::vector<Measurement> products = {};
 };
 
 struct Operation {
@@ -173,6 +183,8 @@ struct Gauge::Data {
   Answer answer_by_paper(const Question& question) const;
   // and gauge_cited.cpp.
   Answer answer_from_constants(const data::Technology& technology, const Question& question) const;
+  Answer answer_from_measurement(const data::Technology& technology, const data::Measurement& measurement,
+                                 const Question& question) const;
   Answer answer_from_estimates(const data::Technology& technology, const Question& question) const;
 };
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._core import Error
-from .files import written_whole
+from .._files import written_whole
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }

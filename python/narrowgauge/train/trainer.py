@@ -20,9 +20,9 @@ import numpy as np
 from .._arguments import integer, shown
 from .._core import Error
 from .._engine import Engine
+from .._files import written_whole
 from . import tape
 from .data import Data, Text
-from .files import written_whole
 from .networks import Characters, Digits
 from .optimizers import Adam
 from .products import LAYERS, MAX_RUN, WORKERS, Costs, Layer, seed_of

@@ -18,6 +18,32 @@ struct BoardOptions {
   std::function<void(const std::string&)> notice = {};  ///< told, once, what makes the line slow
 };
 
+/// What a board's loop has done.
+struct LoopState {
+  bool running = false;
+  std::uint64_t times = 0;   ///< that the product was computed since the loop began, results and all
+  std::uint32_t cycles = 0;  ///< clocks since it began, until it ended; wraps
+  std::uint32_t hash = 0;    ///< of their results (board::result_hash_next)
+};
+
+/// A board that repeats a product by itself, on operands that stay in its tile, while the line is silent: what energy
+/// is measured on. An engine of make_board_engine() is one: `dynamic_cast<BoardLoop*>(engine.get())`.
+class BoardLoop {
+ public:
+  virtual ~BoardLoop() = default;
+  /// Of the board's tile: rows x columns x lanes, as "4x4x16".
+  virtual std::string array() const = 0;
+  /// C = A x B as Engine::gemm has it; the operands stay. Throws Error also where they do not fit the tile's banks. The
+  /// next product of the engine frees them.
+  virtual EngineResult hold(const QuantizedMatrix& a, const QuantizedMatrix& b) = 0;
+  /// Repeats it so often. Throws Error unless a product is held and no loop runs.
+  virtual void start_loop(std::uint32_t times) = 0;
+  /// Throws Error if the tile or its bus has stopped the loop.
+  virtual LoopState loop_state() = 0;
+  /// Ends it behind the commands that the tile has; its last state.
+  virtual LoopState stop_loop() = 0;
+};
+
 /// Name "board". Opens the device, finds bridge and tile, and asks the tile what it can do; products go to that tile.
 /// EngineResult.cycles are the tile's counter's, or 0; `link` is what the line carried. Throws Error if nothing
 /// answers, or not a bridge and tile of this version, for products that the tile does not have, and with the reason if

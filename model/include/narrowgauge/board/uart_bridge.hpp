@@ -71,6 +71,13 @@ class UartBridge {
   std::uint8_t expected() const { return expected_; }
   /// Words of results that can be read.
   std::uint32_t arrived() const { return static_cast<std::uint32_t>(rx_.size() / 4); }
+  /// With `yes` the loop goes on in step_loop(), and what the host sends comes in between; else it is over at once.
+  void loop_in_steps(bool yes) { steps_ = yes; }
+  bool loop_runs() const { return (loop_state_ & 1) != 0; }
+  /// What the loop does at one look at the tile's STATUS.
+  void step_loop() {
+    if (loop_runs()) loop_state_ = loop_step();
+  }
   /// What loop_cycles shows: time is the caller's.
   void set_cycles(std::uint32_t cycles) { cycles_ = cycles; }
   std::uint64_t bad_frames() const { return frames_.bad(); }
@@ -268,33 +275,28 @@ class UartBridge {
   }
   std::uint32_t space() const { return static_cast<std::uint32_t>((sizes_.tx_bytes - tx_.size()) / 4); }
 
-  /// The whole loop at once: all of it is over before the next command.
+  /// Begins or ends it.
   void loop(std::uint32_t count) {
-    constexpr std::uint32_t status = 0x24, compute = 0x44;
     loop_count_ = count;
     if (count == 0) return;
     hash_ = 0;
-    loop_state_ = 0;
-    for (std::uint32_t value = 0;;) {
-      if (target_.read(status, value) != 0) {
-        loop_state_ = 4;
-        return;
-      }
-      if (value >> 12 & 15) {
-        loop_state_ = 2;
-        return;
-      }
-      if (loop_count_ == 0 && (value & 1) == 0) break;
-      for (std::uint32_t room = value >> 8 & 7; room != 0 && loop_count_ != 0; --room, --loop_count_) {
-        if (target_.write(compute, loop_command_) != 0) {
-          loop_state_ = 4;
-          return;
-        }
-      }
+    loop_state_ = 1;
+    while (!steps_ && loop_runs()) step_loop();
+  }
+  /// Its state after a look at the tile's STATUS.
+  std::uint32_t loop_step() {
+    constexpr std::uint32_t status = 0x24, compute = 0x44;
+    std::uint32_t value = 0;
+    if (target_.read(status, value) != 0) return 4;
+    if (value >> 12 & 15) return 2;
+    if (loop_count_ == 0 && (value & 1) == 0) {
       move_streams();
-      if (!target_.wait() && loop_count_ == 0) break;
+      return 0;
     }
+    for (std::uint32_t room = value >> 8 & 7; room != 0 && loop_count_ != 0; --room, --loop_count_)
+      if (target_.write(compute, loop_command_) != 0) return 4;
     move_streams();
+    return target_.wait() || loop_count_ != 0 ? 1 : 0;
   }
 
   struct Answer {
@@ -322,7 +324,7 @@ class UartBridge {
   std::deque<std::uint8_t> rx_;
   Answer answer_;
   std::uint8_t expected_ = 0;
-  bool framed_ = false, locked_ = false, executed_ = false, ended_ = false, sink_ = false;
+  bool framed_ = false, locked_ = false, executed_ = false, ended_ = false, sink_ = false, steps_ = false;
   std::uint32_t loop_command_ = 0, loop_count_ = 0, loop_state_ = 0, hash_ = 0, cycles_ = 0;
 };
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from .._core import Error
+from ._core import Error
 
 
 @contextmanager

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// narrowgauge train and narrowgauge measure: the Python package does it; this finds it and hands over.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "narrowgauge/error.hpp"
+
+namespace narrowgauge::cli {
+namespace {
+
+/// Runs what the words behind `-c` name, a module of the package, or says that there is no package.
+constexpr const char* hand_over = R"(
+import importlib, sys
+module = sys.argv[1]
+try:
+    main = importlib.import_module(module + ".__main__").main
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] != "narrowgauge":
+        raise
+    print(f"narrowgauge: {sys.executable} has no package narrowgauge; expected a Python that has it, named with --python, "
+          "or the build's python folder on PYTHONPATH", file=sys.stderr)
+    sys.exit(2)
+del sys.argv[1]
+sys.exit(main())
+)";
+
+void add(CLI::App& app, const std::string& name, const char* what, const std::string& footer) {
+  CLI::App& command = *app.add_subcommand(name, what);
+  const auto python = std::make_shared<std::string>("python3");
+  command.add_option("--python", *python, "Python that has the narrowgauge package; in front of all other arguments")
+      ->capture_default_str();
+  command.prefix_command();
+  command.footer(footer);
+  command.callback([python, name, &command] {
+    std::vector<std::string> words{*python, "-c", hand_over, "narrowgauge." + name};
+    for (const std::string& given : command.remaining()) words.push_back(given);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    execvp(argv[0], argv.data());
+    throw Error("cannot run " + *python + ": " + std::strerror(errno) + "; name another Python with --python");
+  });
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, int&) {
+  add(app, "train", "train a network in 4 and 8 bits, by a recipe",
+      "Examples:\n"
+      "  narrowgauge train --list                                              recipes that are shipped\n"
+      "  narrowgauge train fp4-all-the-way --data examples/digits --steps 300  every product in NVFP4\n"
+      "  narrowgauge train luq --help                                          all options\n"
+      "docs/training.md says what is computed.");
+}
+
+void add_measure(CLI::App& app, int&) {
+  add(app, "measure", "measure the energy of a multiply-accumulate on a board",
+      "Examples:\n"
+      "  narrowgauge measure --port /dev/ttyUSB1 --clock 24e6 --sensor ina226:1:0x40:0.1\n"
+      "  narrowgauge measure --port board --clock 24e6 --sensor simulated        on narrowgauge simulate-board\n"
+      "  python3 -m narrowgauge.measure --help                                   all options and sensors\n"
+      "docs/measuring.md says how.");
+}
+
+}  // namespace narrowgauge::cli
