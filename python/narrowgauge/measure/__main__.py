@@ -15,6 +15,7 @@ from .._core import Error
 from .._engine import Engine
 from .._quantized import gemm_formats, quantize
 from . import REGULATORS, BoardLoop, Rail, Schedule, how, measure, open_sensor, product, save
+from .board import saved_products
 from .sensors import KINDS
 
 EXAMPLES = f"""\
@@ -104,6 +105,8 @@ def _run(arguments: argparse.Namespace) -> None:
     bitstream = None if arguments.bitstream is None else Path(arguments.bitstream)
     if bitstream is not None and not bitstream.is_file():
         raise Error(f"--bitstream {bitstream} is no file; expected what the board runs")
+    if arguments.save is not None:
+        saved_products(arguments.save, arguments.technology)  # refuses another file before minutes are spent
     tell = not arguments.json
     sensor = open_sensor(arguments.sensor)
     try:
@@ -115,6 +118,7 @@ def _run(arguments: argparse.Namespace) -> None:
         a = quantize(_operand(arguments.a, (m, k), random), arguments.format)
         b = quantize(_operand(arguments.b, (k, n), random), arguments.format, axis=-2)
         loop = BoardLoop(engine, a, b, arguments.clock)
+        (m, k), n = a.shape, b.shape[1]  # files have their own
         if tell:
             print(f"board      tile {array}; {m} x {n} x {k} in {arguments.format}, equal to the golden model's")
             print(f"sensor     {sensor.name}")

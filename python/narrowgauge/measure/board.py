@@ -111,25 +111,31 @@ def how(sensor: str, rail: Rail, schedule: Schedule, found: Measured, temperatur
     )
 
 
-def save(path: str | Path, technology: str, about: str, entry: dict[str, Any]) -> None:
+def saved_products(file: str | Path, technology: str) -> list[dict[str, Any]]:
+    """What a technology file has; nothing where there is none. Raises Error for another file, or another technology."""
+    file = Path(file)
+    if not file.exists():
+        return []
+    try:
+        there = json.loads(file.read_text(encoding="utf-8"))
+        name, products = there["technology"], list(there["products"])
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise Error(
+            f"{file} is no technology file of narrowgauge measure ({error}); expected one, or a free name"
+        ) from None
+    if name != technology:
+        raise Error(f"{file} is of technology {name}; expected {technology}, or another file")
+    return products
+
+
+def save(file: str | Path, technology: str, about: str, entry: dict[str, Any]) -> None:
     """Writes the product into a technology file, beside those of other formats and tiles that are there.
 
-    `narrowgauge energy --calibration FILE --technology NAME` reads it. Raises Error for a file of another technology.
+    `narrowgauge energy --calibration FILE --technology NAME` reads it. Raises Error as saved_products() does.
     """
-    file = Path(path)
-    products = []
-    if file.exists():
-        try:
-            there = json.loads(file.read_text(encoding="utf-8"))
-            name, products = there["technology"], list(there["products"])
-        except (ValueError, KeyError, TypeError, OSError) as error:
-            raise Error(
-                f"{file} is no technology file of narrowgauge measure ({error}); expected one, or a free name"
-            ) from None
-        if name != technology:
-            raise Error(f"{file} is of technology {name}; expected {technology}, or another file")
     key = (entry["mac"]["format"], entry["tile"])
-    products = [one for one in products if (one["mac"]["format"], one["tile"]) != key]
+    others = saved_products(file, technology)
+    products = [one for one in others if (one["mac"]["format"], one["tile"]) != key]
     document: dict[str, Any] = {
         "technology": technology,
         "rung": "L5",

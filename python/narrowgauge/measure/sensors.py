@@ -20,7 +20,7 @@ PATIENCE_S = 2.0
 
 
 class Reading(NamedTuple):
-    """What a sensor says at a moment. seconds: of its own clock. What it does not measure is NaN."""
+    """What a sensor says at a moment. seconds: of its own clock. Quantities that it does not measure are NaN."""
 
     seconds: float
     amperes: float
@@ -244,7 +244,10 @@ class Csv(Sensor):
             raise Error(f"cannot read {file}: {error}; expected the log of a meter") from None
         self._rest = ""
         self._last = math.nan
-        while self._line():  # what is there already is the past
+        self._catch_up()  # what is there already is the past
+
+    def _catch_up(self) -> None:
+        while self._line():
             pass
 
     def _line(self) -> Reading | None:
@@ -267,8 +270,7 @@ class Csv(Sensor):
 
     def now(self) -> float:
         """The time of the newest line."""
-        while self._line():
-            pass
+        self._catch_up()
         if math.isnan(self._last):
             return self.read().seconds
         return self._last
