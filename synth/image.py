@@ -166,20 +166,29 @@ def read_back(name: str, made: Path, faults: int, seed: int) -> str:
                 raise FlowError(f"{step[0]} failed: {done.stderr.strip()}; expected Debian's fpga-icestorm")
             output.write_text(done.stdout)
         text = output.read_text()
-    places = list(LUT.finditer(text))
-    if len(places) < 1000:
-        raise FlowError(f"the bitstream of {name} was read back with {len(places)} LUTs; expected thousands")
-    drawn = {places[i].start(): k + 1 for k, i in enumerate(random.Random(seed).sample(range(len(places)), faults))}
+    found = len(LUT.findall(text))
+    if found < 1000:
+        raise FlowError(f"the bitstream of {name} was read back with {found} LUTs; expected thousands")
+    return with_faults(declared_once(text), faults, seed) + "\n" + (BOARDS / "ice40_models.v").read_text()
+
+
+def with_faults(text: str, faults: int, seed: int) -> str:
+    """What icebox_vlog wrote, with a port fault_i that inverts one of the LUTs drawn; 0 inverts none."""
+    places = [match.start() for match in LUT.finditer(text)]
+    drawn = {place: k + 1 for k, place in enumerate(random.Random(seed).sample(places, faults))}
 
     def inverted(match: re.Match) -> str:
         number = drawn.get(match.start())
         return match[0] if number is None else f"{match[1]}({match[2]}) ^ (fault_i == {number});"
 
-    text = LUT.sub(inverted, text)
+    return LUT.sub(inverted, text).replace("module chip (", "module chip (input [7:0] fault_i, ", 1)
+
+
+def declared_once(text: str) -> str:
+    """What icebox_vlog wrote, without the second declarations of ports, as wires or registers, that simulators refuse."""
     head = re.search(r"^module chip \((.*)\);$", text, re.MULTILINE)
     if head is None:
         raise FlowError("icebox_vlog wrote no module chip; expected that of Debian's fpga-icestorm")
-    # It declares ports a second time, as wires or registers.
     ports = {port.split()[1] for port in head[1].split(",")}
     registers: set[str] = set()
 
@@ -192,11 +201,8 @@ def read_back(name: str, made: Path, faults: int, seed: int) -> str:
 
     text = re.sub(r"^(wire|reg) (.*);$", only_once, text, flags=re.MULTILINE)
     for name in registers:
-        text = text.replace(f"output {name} ", f"output reg {name} ", 1).replace(
-            f"output {name},", f"output reg {name},", 1
-        )
-    text = text.replace("module chip (", "module chip (input [7:0] fault_i, ", 1)
-    return text + "\n" + (BOARDS / "ice40_models.v").read_text()
+        text = re.sub(rf"output {re.escape(name)}(?=[ ,)])", lambda match: f"output reg {match[0][7:]}", text, count=1)
+    return text
 
 
 def table() -> str:
