@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -14,8 +14,9 @@ import pytest
 
 from ngtools.ngflow import ROOT, FlowError
 
-sys.path.insert(0, str(ROOT / "synth"))
-import image
+_spec = importlib.util.spec_from_file_location("image", ROOT / "synth" / "image.py")
+image = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(image)
 
 CHIP = r"""
 module chip (input clk_i, output \led_o[1] , output \led_o[0] , input rx_i, output tx_o);
