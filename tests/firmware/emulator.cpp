@@ -112,23 +112,41 @@ class Fifos {
   std::deque<std::uint8_t> results_;
 };
 
+/// What the library calls a core, and the program for it.
+struct Kind {
+  const char* name;
+  uc_arch arch;
+  uc_mode mode;
+  int argument, pc;   ///< registers
+  std::uint32_t set;  ///< bit of an address that says which instructions are there
+  const char* image;
+};
+Kind kind_of(Core core) {
+  if (core == Core::rv32imc) {
+    return {"RV32", UC_ARCH_RISCV, UC_MODE_RISCV32, UC_RISCV_REG_A0, UC_RISCV_REG_PC, 0, NG_BARE_IMAGES "/rv32.bin"};
+  }
+  constexpr auto mode = static_cast<uc_mode>(UC_MODE_THUMB | UC_MODE_MCLASS);
+  return {"Cortex-M3", UC_ARCH_ARM, mode, UC_ARM_REG_R0, UC_ARM_REG_PC, 1, NG_BARE_IMAGES "/arm.bin"};
+}
+
 class Machine {
  public:
-  explicit Machine(TileBus& tile) : tile_(tile), fifos_(tile) {
+  Machine(TileBus& tile, Core which) : kind_(kind_of(which)), tile_(tile), fifos_(tile) {
     uc_engine* core = nullptr;
-    check(uc_open(UC_ARCH_RISCV, UC_MODE_RISCV32, &core), "creating an RV32 core");
+    check(uc_open(kind_.arch, kind_.mode, &core), "creating the core");
     core_.reset(core);
-    check(uc_mem_map(core, RV32_MEMORY, RV32_MEMORY_BYTES, UC_PROT_ALL), "mapping memory");
-    for (const std::uint32_t base : {RV32_TILE, RV32_FIFO, RV32_TIME}) {
+    check(uc_mem_map(core, BARE_MEMORY, BARE_MEMORY_BYTES, UC_PROT_ALL), "mapping memory");
+    for (const std::uint32_t base : {BARE_TILE, BARE_FIFO, BARE_TIME}) {
       devices_.push_back({this, base});
     }
     for (Device& device : devices_) {
       check(uc_mmio_map(core, device.base, page, read, &device, write, &device), "mapping devices");
     }
-    std::ifstream file(NG_RV32_IMAGE, std::ios::binary);
+    std::ifstream file(kind_.image, std::ios::binary);
     const std::vector<char> image{std::istreambuf_iterator<char>(file), {}};
-    if (image.empty()) throw Error("cannot read the RV32 program " NG_RV32_IMAGE ": build target ng_rv32_image");
-    store(RV32_MEMORY, image.data(), image.size());
+    if (image.empty())
+      throw Error(std::string("cannot read the program ") + kind_.image + ": build target ng_bare_images");
+    store(BARE_MEMORY, image.data(), image.size());
   }
 
   void store(std::uint32_t address, const void* data, std::size_t bytes) {
@@ -140,12 +158,12 @@ class Machine {
 
   /// From reset to EXIT.
   void run(std::uint32_t argument) {
-    std::uint32_t pc = RV32_MEMORY;
-    check(uc_reg_write(core_.get(), UC_RISCV_REG_A0, &argument), "writing a0");
+    std::uint32_t pc = BARE_MEMORY;
+    check(uc_reg_write(core_.get(), kind_.argument, &argument), "writing the argument");
     while (!exited_) {
-      const uc_err result = uc_emu_start(core_.get(), pc, ~std::uint64_t{0}, 0, 0);
+      const uc_err result = uc_emu_start(core_.get(), pc | kind_.set, ~std::uint64_t{0}, 0, 0);
       if (!failure_.empty()) throw Error(failure_);
-      check(uc_reg_read(core_.get(), UC_RISCV_REG_PC, &pc), "reading pc");
+      check(uc_reg_read(core_.get(), kind_.pc, &pc), "reading pc");
       check(result, "executing at " + hex(pc));
       if (!exited_) tile_.run(wait_cycles);  // wfi ends the emulation
     }
@@ -162,8 +180,9 @@ class Machine {
     void operator()(uc_engine* core) const { uc_close(core); }
   };
 
-  static void check(uc_err result, const std::string& what) {
-    if (result != UC_ERR_OK) throw Error("RV32 emulation failed " + what + ": " + uc_strerror(result));
+  void check(uc_err result, const std::string& what) const {
+    if (result != UC_ERR_OK)
+      throw Error(std::string(kind_.name) + " emulation failed " + what + ": " + uc_strerror(result));
   }
 
   // Nothing may be thrown through the library: the first failure is kept and ends the emulation.
@@ -173,7 +192,7 @@ class Machine {
     ++accesses_;
     try {
       if (size == 4 && offset % 4 == 0 && act()) return;
-      failure_ = std::string("the RV32 program ") + verb + " " + std::to_string(size) + " bytes at " +
+      failure_ = std::string("the ") + kind_.name + " program " + verb + " " + std::to_string(size) + " bytes at " +
                  hex(device.base + offset) + ", which the bus refused";
     } catch (const std::exception& error) {
       failure_ = error.what();
@@ -186,8 +205,8 @@ class Machine {
     Machine& machine = *device.machine;
     std::uint32_t value = 0;
     machine.access(device, offset, size, "read", [&] {
-      if (device.base == RV32_TILE) return machine.tile_.read32(static_cast<std::uint32_t>(offset), value);
-      if (device.base == RV32_FIFO) return machine.fifos_.read(offset, value);
+      if (device.base == BARE_TILE) return machine.tile_.read32(static_cast<std::uint32_t>(offset), value);
+      if (device.base == BARE_FIFO) return machine.fifos_.read(offset, value);
       value = static_cast<std::uint32_t>(machine.tile_.cycles());
       return offset == 0;
     });
@@ -199,14 +218,15 @@ class Machine {
     Machine& machine = *device.machine;
     const auto word = static_cast<std::uint32_t>(value);
     machine.access(device, offset, size, "wrote", [&] {
-      if (device.base == RV32_TILE) return machine.tile_.write32(static_cast<std::uint32_t>(offset), word);
-      if (device.base == RV32_FIFO) return machine.fifos_.write(offset, word);
-      machine.exited_ = offset == RV32_EXIT - RV32_TIME;
+      if (device.base == BARE_TILE) return machine.tile_.write32(static_cast<std::uint32_t>(offset), word);
+      if (device.base == BARE_FIFO) return machine.fifos_.write(offset, word);
+      machine.exited_ = offset == BARE_EXIT - BARE_TIME;
       if (machine.exited_) uc_emu_stop(core);
       return machine.exited_;
     });
   }
 
+  Kind kind_;
   TileBus& tile_;
   Fifos fifos_;
   std::unique_ptr<uc_engine, Close> core_;
@@ -218,14 +238,14 @@ class Machine {
 
 }  // namespace
 
-Rv32Result rv32_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, const Rv32Options& options) {
-  Machine machine(tile);
-  std::uint32_t next = RV32_DATA + sizeof(rv32_job_t);
+BareResult bare_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, const BareOptions& options) {
+  Machine machine(tile, options.core);
+  std::uint32_t next = BARE_DATA + sizeof(bare_job_t);
   const auto place = [&](const std::vector<std::uint8_t>& bytes) {
     const std::uint32_t address = next;
-    if (bytes.size() > RV32_MEMORY + RV32_MEMORY_BYTES - next) {
+    if (bytes.size() > BARE_MEMORY + BARE_MEMORY_BYTES - next) {
       throw Error("operands of " + std::to_string(a.codes.size() + b.codes.size()) + " bytes do not fit the " +
-                  std::to_string(RV32_MEMORY_BYTES) + " bytes of the RV32 machine: take smaller ones");
+                  std::to_string(BARE_MEMORY_BYTES) + " bytes of the machine: take smaller ones");
     }
     machine.store(address, bytes.data(), bytes.size());
     next += static_cast<std::uint32_t>((bytes.size() + 3) / 4 * 4);
@@ -233,14 +253,14 @@ Rv32Result rv32_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMat
   };
   const auto matrix = [&](const QuantizedMatrix& q) {
     const ng_matrix_t m = driver_matrix(q);
-    return rv32_matrix_t{.format = static_cast<std::uint32_t>(m.format),
+    return bare_matrix_t{.format = static_cast<std::uint32_t>(m.format),
                          .rows = m.rows,
                          .k = m.k,
                          .k_padded = m.k_padded,
                          .codes = place(q.codes),
                          .scales = m.scales ? place(q.scales) : 0};
   };
-  rv32_job_t job{.a = matrix(a),
+  bare_job_t job{.a = matrix(a),
                  .b = matrix(b),
                  .scale = std::bit_cast<std::uint32_t>(epilogue_scales(a.tensor_scale, b.tensor_scale).first),
                  .bf16 = options.bf16,
@@ -251,14 +271,14 @@ Rv32Result rv32_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMat
                  .result = NG_ERROR_UNKNOWN,
                  .c = 0};
   job.heap = next;
-  job.heap_bytes = options.heap_bytes != 0 ? options.heap_bytes : RV32_MEMORY + RV32_MEMORY_BYTES - next;
-  machine.store(RV32_DATA, &job, sizeof job);
+  job.heap_bytes = options.heap_bytes != 0 ? options.heap_bytes : BARE_MEMORY + BARE_MEMORY_BYTES - next;
+  machine.store(BARE_DATA, &job, sizeof job);
 
   const std::uint64_t start = tile.cycles();
-  machine.run(RV32_DATA);
-  machine.fetch(RV32_DATA, &job, sizeof job);
+  machine.run(BARE_DATA);
+  machine.fetch(BARE_DATA, &job, sizeof job);
 
-  Rv32Result out{.result = static_cast<ng_result_t>(job.result),
+  BareResult out{.result = static_cast<ng_result_t>(job.result),
                  .c = {},
                  .cycles = tile.cycles() - start,
                  .accesses = machine.accesses()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An RV32 core, emulated by the Unicorn library, whose bus is a simulated tile: firmware in the loop.
+// A core, RV32 or ARM, emulated by the Unicorn library, whose bus is a simulated tile: firmware in the loop.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,17 @@
 
 namespace narrowgauge {
 
-struct Rv32Options {
+enum class Core { rv32imc, cortex_m3 };
+
+struct BareOptions {
+  Core core = Core::rv32imc;
   bool bf16 = false;
   bool interrupts = false;
   std::uint32_t timeout_ticks = 1'000'000;  ///< of the driver, in clock cycles of the tile
   std::uint32_t heap_bytes = 0;             ///< memory for packed operands and results; 0: all there is
 };
 
-struct Rv32Result {
+struct BareResult {
   ng_result_t result = NG_ERROR_UNKNOWN;  ///< what the driver said on the core
   std::vector<float> c;        ///< row-major, a.rows x b.rows; BF16 results as the floats that they are; empty
                                ///< unless `result` is NG_OK
@@ -26,10 +29,10 @@ struct Rv32Result {
   std::uint64_t accesses = 0;  ///< of the core to registers and FIFOs
 };
 
-/// Runs firmware/rv32/gemm.c, compiled for RV32, on an emulated core: C = A x B on `tile`, which may be any simulation.
-/// The core takes no time of its own: the tile's clock advances in register accesses (as TileBus says), at most one
-/// cycle in an access to a FIFO, and while the core waits. Throws Error if the program accesses what is not there, the
-/// tile refuses an access, or the operands do not fit the machine's memory.
-Rv32Result rv32_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, const Rv32Options& = {});
+/// Runs firmware/bare/gemm.c, compiled for the core, on an emulated one: C = A x B on `tile`, which may be any
+/// simulation. The core takes no time of its own: the tile's clock advances in register accesses (as TileBus says), at
+/// most one cycle in an access to a FIFO, and while the core waits. Throws Error if the program accesses what is not
+/// there, the tile refuses an access, or the operands do not fit the machine's memory.
+BareResult bare_gemm(TileBus& tile, const QuantizedMatrix& a, const QuantizedMatrix& b, const BareOptions& = {});
 
 }  // namespace narrowgauge

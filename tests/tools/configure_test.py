@@ -48,8 +48,8 @@ class Configure(unittest.TestCase):
         said = self.configure("NG_RISCV_GCC=", "NG_ARM_GCC=", "NG_UNICORN=")
         for package in ("gcc-riscv64-unknown-elf", "gcc-arm-none-eabi", "libunicorn-dev"):
             assert package in said, said
-        skipped = self.run_tests("firmware.size|rv32")
-        for test in ("firmware.size.riscv32", "firmware.size.arm", "firmware.rv32"):
+        skipped = self.run_tests("firmware.size|bare")
+        for test in ("firmware.size.riscv32", "firmware.size.arm", "firmware.bare"):
             assert f"{test} (Skipped)" in skipped, skipped
 
     def test_without_one_compiler_the_other_is_used(self) -> None:

@@ -29,7 +29,7 @@ TREE = {
     "io/file.cpp": "int file() { return 0; }\n",
     "model/sum.cpp": "int sum() { return 0; }\n",
     "firmware/src/ng_tile.c": "int tile;\n",
-    "firmware/rv32/gemm.c": "int gemm;\n",
+    "firmware/bare/gemm.c": "int gemm;\n",
     "tests/io/io_test.cpp": "int test;\n",
 }
 
@@ -88,7 +88,7 @@ class Tidy(unittest.TestCase):
         found = {path.name: entry["arguments"] for path, entry in tidy.sources(self.build).items()}
         assert set(found) == {"text.cpp", "file.cpp", "sum.cpp", "ng_tile.c", "gemm.c"}
         assert found["text.cpp"] == ["c++", "-DIO", "-c", str(self.root / "io" / "text.cpp")]
-        assert found["gemm.c"][1:4] == ["-DTILE", "-c", str(self.root / "firmware" / "rv32" / "gemm.c")]
+        assert found["gemm.c"][1:4] == ["-DTILE", "-c", str(self.root / "firmware" / "bare" / "gemm.c")]
 
     def test_what_changed_is_searched(self) -> None:
         everything = {"text.cpp", "file.cpp", "sum.cpp", "ng_tile.c", "gemm.c"}

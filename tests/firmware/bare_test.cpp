@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver on an RV32 core whose bus is the functional tile.
+// The driver on bare cores, RV32 and ARM, whose bus is the functional tile.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -22,9 +22,11 @@ struct Operands {
         b(test::normal_operand(n, k, find_gemm_format(name).scheme, find_gemm_format(name).b, 2)) {}
 };
 
-void expect_golden(const FakeTileConfig& config, const Operands& q, const Rv32Options& options = {}) {
+class Bare : public testing::TestWithParam<Core> {};
+
+void expect_golden(const FakeTileConfig& config, const Operands& q, const BareOptions& options) {
   FakeTile tile(config);
-  const Rv32Result run = rv32_gemm(tile, q.a, q.b, options);
+  const BareResult run = bare_gemm(tile, q.a, q.b, options);
   ASSERT_EQ(run.result, NG_OK) << ng_result_text(run.result);
   const std::vector<float> expected = gemm(q.a, q.b, 1);
   ASSERT_EQ(run.c.size(), expected.size());
@@ -38,34 +40,34 @@ void expect_golden(const FakeTileConfig& config, const Operands& q, const Rv32Op
             << run.accesses << " accesses, " << run.cycles << " cycles of the tile\n";
 }
 
-TEST(Rv32, EqualsGolden) {
-  expect_golden(large, {64, 64, 64});
-  expect_golden(tiny, {1, 1, 1});
-  expect_golden(tiny, {17, 33, 65}, {.bf16 = true});
-  expect_golden(middle, {17, 33, 65, "fp8_e4m3"});
-  expect_golden(large, {9, 20, 2049});  // two passes of 65 and 64 beats
+TEST_P(Bare, EqualsGolden) {
+  expect_golden(large, {64, 64, 64}, {.core = GetParam()});
+  expect_golden(tiny, {1, 1, 1}, {.core = GetParam()});
+  expect_golden(tiny, {17, 33, 65}, {.core = GetParam(), .bf16 = true});
+  expect_golden(middle, {17, 33, 65, "fp8_e4m3"}, {.core = GetParam()});
+  expect_golden(large, {9, 20, 2049}, {.core = GetParam()});  // two passes of 65 and 64 beats
 }
 
-TEST(Rv32, WaitsForInterrupts) { expect_golden(large, {40, 50, 200}, {.interrupts = true}); }
+TEST_P(Bare, WaitsForInterrupts) { expect_golden(large, {40, 50, 200}, {.core = GetParam(), .interrupts = true}); }
 
-TEST(Rv32, DeliversTheDriversErrors) {
+TEST_P(Bare, DeliversTheDriversErrors) {
   const Operands q(5, 6, 40);
   FakeTile other(tiny);
   other.magic = 0;
-  EXPECT_EQ(rv32_gemm(other, q.a, q.b).result, NG_ERROR_MAGIC);
+  EXPECT_EQ(bare_gemm(other, q.a, q.b, {.core = GetParam()}).result, NG_ERROR_MAGIC);
   FakeTile dead(tiny);
   dead.dead = true;
-  EXPECT_EQ(rv32_gemm(dead, q.a, q.b, {.timeout_ticks = 5000}).result, NG_ERROR_TIMEOUT);
+  EXPECT_EQ(bare_gemm(dead, q.a, q.b, {.core = GetParam(), .timeout_ticks = 5000}).result, NG_ERROR_TIMEOUT);
   FakeTile lossy(tiny);
   lossy.drop_operand = 7;
-  EXPECT_EQ(rv32_gemm(lossy, q.a, q.b).result, NG_ERROR_SHORT_STREAM);
+  EXPECT_EQ(bare_gemm(lossy, q.a, q.b, {.core = GetParam()}).result, NG_ERROR_SHORT_STREAM);
   FakeTile whole(tiny);
-  EXPECT_EQ(rv32_gemm(whole, q.a, q.b, {.heap_bytes = 1000}).result, NG_ERROR_MEMORY);
+  EXPECT_EQ(bare_gemm(whole, q.a, q.b, {.core = GetParam(), .heap_bytes = 1000}).result, NG_ERROR_MEMORY);
   FakeTile other_set({.format_set = 2});
-  EXPECT_EQ(rv32_gemm(other_set, q.a, q.b).result, NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(bare_gemm(other_set, q.a, q.b, {.core = GetParam()}).result, NG_ERROR_UNSUPPORTED);
 }
 
-TEST(Rv32, RefusedAccessEndsTheEmulation) {
+TEST_P(Bare, RefusedAccessEndsTheEmulation) {
   struct Refusing : FakeTile {
     using FakeTile::FakeTile;
     bool write32(std::uint32_t, std::uint32_t) override { return false; }
@@ -73,12 +75,15 @@ TEST(Rv32, RefusedAccessEndsTheEmulation) {
   const Operands q(2, 2, 16);
   Refusing tile(tiny);
   try {
-    rv32_gemm(tile, q.a, q.b);
+    bare_gemm(tile, q.a, q.b, {.core = GetParam()});
     FAIL() << "expected Error";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("wrote 4 bytes at 0x10000020"), std::string::npos) << error.what();
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Cores, Bare, testing::Values(Core::rv32imc, Core::cortex_m3),
+                         [](const auto& info) { return info.param == Core::rv32imc ? "Rv32" : "CortexM3"; });
 
 }  // namespace
 }  // namespace narrowgauge

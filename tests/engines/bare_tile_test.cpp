@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware in the loop: the driver and a GEMM, compiled for RV32 and run on an emulated core, drive the Verilated tile
-// and its cycle model. Results are the golden model's; the tile's clock stands in the same cycle at the end.
+// Firmware in the loop: the driver and a GEMM, compiled for RV32 and ARM and run on emulated cores, drive the Verilated
+// tile and its cycle model. Results are the golden model's; the tile's clock stands in the same cycle at the end.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -20,12 +20,12 @@ namespace {
 struct Case {
   std::string tile, format;
   std::size_t m, n, k;
-  Rv32Options options = {};
+  BareOptions options = {};
 };
 
-class Rv32OnTile : public testing::TestWithParam<Case> {};
+class BareOnTile : public testing::TestWithParam<Case> {};
 
-TEST_P(Rv32OnTile, EqualsGolden) {
+TEST_P(BareOnTile, EqualsGolden) {
   const Case& run = GetParam();
   const GemmFormat& format = find_gemm_format(run.format);
   const QuantizedMatrix a = test::normal_operand(run.m, run.k, format.a_scheme(), format.a, 1);
@@ -39,7 +39,7 @@ TEST_P(Rv32OnTile, EqualsGolden) {
     SCOPED_TRACE(engine);
     const auto model = make_tile_pin_model(engine, run.tile);
     TileBusOnPins pins(*model, stream_bytes);
-    const Rv32Result got = rv32_gemm(pins, a, b, run.options);
+    const BareResult got = bare_gemm(pins, a, b, run.options);
     ASSERT_EQ(got.result, NG_OK) << ng_result_text(got.result);
     ASSERT_EQ(got.c.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -52,13 +52,16 @@ TEST_P(Rv32OnTile, EqualsGolden) {
     EXPECT_EQ(got.accesses, accesses);
   }
 }
-INSTANTIATE_TEST_SUITE_P(Tiles, Rv32OnTile,
-                         testing::Values(Case{"tiny", "nvfp4", 1, 1, 1}, Case{"tiny", "nvfp4", 7, 5, 1100},
-                                         Case{"mixed", "nvfp4", 17, 33, 65, {.bf16 = true}},
-                                         Case{"large", "nvfp4", 64, 64, 64, {.interrupts = true}},
-                                         Case{"large", "nvfp4", 9, 20, 2049},
-                                         Case{"large_fp8", "fp8_e4m3_e5m2", 17, 33, 65, {.interrupts = true}}),
-                         [](const auto& info) { return info.param.tile + "_" + std::to_string(info.index); });
+INSTANTIATE_TEST_SUITE_P(
+    Tiles, BareOnTile,
+    testing::Values(Case{"tiny", "nvfp4", 1, 1, 1}, Case{"tiny", "nvfp4", 7, 5, 1100},
+                    Case{"tiny", "nvfp4", 7, 5, 1100, {.core = Core::cortex_m3}},
+                    Case{"mixed", "nvfp4", 17, 33, 65, {.bf16 = true}},
+                    Case{"large", "nvfp4", 64, 64, 64, {.interrupts = true}},
+                    Case{"large", "nvfp4", 40, 50, 64, {.core = Core::cortex_m3, .interrupts = true}},
+                    Case{"large", "nvfp4", 9, 20, 2049},
+                    Case{"large_fp8", "fp8_e4m3_e5m2", 17, 33, 65, {.interrupts = true}}),
+    [](const auto& info) { return info.param.tile + "_" + std::to_string(info.index); });
 
 }  // namespace
 }  // namespace narrowgauge

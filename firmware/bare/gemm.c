@@ -4,12 +4,12 @@
 #include "narrowgauge/ng_tile.h"
 #include "ng_fifo_port.h"
 
-static uint32_t ticks(void) { return *(volatile const uint32_t *)RV32_TIME; }
+static uint32_t ticks(void) { return *(volatile const uint32_t *)BARE_TIME; }
 
 static void idle(void) { __asm__ volatile("wfi" ::: "memory"); }
 
 /* The next `bytes` of the job's heap, in whole words; null if it has no room. */
-static void *take(rv32_job_t *job, size_t bytes) {
+static void *take(bare_job_t *job, size_t bytes) {
   const size_t rounded = (bytes + 3) & ~(size_t)3;
   if (rounded < bytes || rounded > job->heap_bytes) return NULL;
   void *memory = (void *)job->heap;
@@ -18,7 +18,7 @@ static void *take(rv32_job_t *job, size_t bytes) {
   return memory;
 }
 
-static ng_result_t pack(rv32_job_t *job, const ng_tile_t *tile, const rv32_matrix_t *from, ng_side_t side,
+static ng_result_t pack(bare_job_t *job, const ng_tile_t *tile, const bare_matrix_t *from, ng_side_t side,
                         ng_operand_t *operand) {
   const ng_matrix_t matrix = {.format = (ng_format_t)from->format,
                               .rows = from->rows,
@@ -33,10 +33,10 @@ static ng_result_t pack(rv32_job_t *job, const ng_tile_t *tile, const rv32_matri
   return buffer ? ng_tile_pack(tile, &matrix, side, buffer, bytes, operand) : NG_ERROR_MEMORY;
 }
 
-static ng_result_t gemm(rv32_job_t *job) {
-  ng_fifo_port_t fifo = {.fifo = RV32_FIFO, .ticks = ticks, .idle = idle};
+static ng_result_t gemm(bare_job_t *job) {
+  ng_fifo_port_t fifo = {.fifo = BARE_FIFO, .ticks = ticks, .idle = idle};
   const ng_port_t port = ng_fifo_port(&fifo);
-  const ng_tile_config_t config = {.port = &port, .base = RV32_TILE, .timeout_ticks = job->timeout_ticks};
+  const ng_tile_config_t config = {.port = &port, .base = BARE_TILE, .timeout_ticks = job->timeout_ticks};
   ng_tile_t tile;
   ng_result_t result = ng_tile_init(&tile, &config);
   if (result != NG_OK) return result;
@@ -54,8 +54,8 @@ static ng_result_t gemm(rv32_job_t *job) {
   return product.c && product.scratch ? ng_tile_gemm(&tile, &product) : NG_ERROR_MEMORY;
 }
 
-int main(rv32_job_t *job);
-int main(rv32_job_t *job) {
+int main(bare_job_t *job);
+int main(bare_job_t *job) {
   job->result = gemm(job);
   return 0;
 }
