@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One AXI4-Lite master for two: commands of the host, and the loop. A request stays until its
-// done_o, which comes for one clock, with what was read and with what went wrong. The host's goes
-// first.
+// done_o, which comes for one clock, with what went wrong. The host's goes first.
 //
 // An access that is not answered within BusClocks clocks is given up, with done_o and timeout_o; the
 // bus's signals stay as AXI wants them until the answer comes, and until then the next access waits,
@@ -25,7 +24,8 @@ module ng_bridge_bus #(
   output logic        loop_done_o,
   output logic        refused_o,  // with done: SLVERR or DECERR
   output logic        timeout_o,
-  output logic [31:0] data_o,
+  output logic        host_reads_o,  // a clock before done: m_axil_rdata_i is what is read
+  output logic        loop_reads_o,
   output logic        m_axil_awvalid_o,
   input  logic        m_axil_awready_i,
   output logic [11:0] m_axil_awaddr_o,
@@ -41,7 +41,6 @@ module ng_bridge_bus #(
   output logic [11:0] m_axil_araddr_o,
   input  logic        m_axil_rvalid_i,
   output logic        m_axil_rready_o,
-  input  logic [31:0] m_axil_rdata_i,
   input  logic [1:0]  m_axil_rresp_i
 );
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
@@ -68,6 +67,8 @@ module ng_bridge_bus #(
   assign m_axil_awaddr_o = {addr_q, 2'b00};
   assign m_axil_araddr_o = {addr_q, 2'b00};
   assign m_axil_wstrb_o = 4'hF;
+  assign host_reads_o = wait_read_q & m_axil_rvalid_i & ~given_up_q & ~of_loop_q;
+  assign loop_reads_o = wait_read_q & m_axil_rvalid_i & ~given_up_q & of_loop_q;
   assign m_axil_bready_o = wait_write_q;
   assign m_axil_rready_o = wait_read_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -105,7 +106,6 @@ module ng_bridge_bus #(
     end
     refused_o <= answered & (wait_write_q ? m_axil_bresp_i[1] : m_axil_rresp_i[1]);
     timeout_o <= ~answered;
-    data_o    <= m_axil_rdata_i;
   end
   logic unused;
   assign unused = m_axil_bresp_i[0] ^ m_axil_rresp_i[0];

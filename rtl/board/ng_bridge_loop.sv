@@ -27,17 +27,21 @@ module ng_bridge_loop (
   output logic [9:0]  addr_o,
   input  logic        done_i,
   input  logic        error_i,
-  input  logic [15:0] status_i       // what was read, with done_i
+  input  logic        reads_i,  // a clock before done_i
+  input  logic [15:0] status_i  // what is read
 );
   localparam logic [9:0] Status = 10'h009;   // addresses of words
   localparam logic [9:0] Compute = 10'h011;
   logic [2:0] space_q;  // commands that the queue has room for
-  logic       more, tile_error, over, unused;
+  logic       fault_q, busy_q;  // of the tile, by STATUS
+  logic       more, over, unused;
+  // One cell a bit loads or counts: what is added where count_o is loaded does not matter.
+  logic [31:0] counted;
+  assign counted = count_o + {32{~we_count_i}};
   assign more = |count_o;
   assign starts_o = we_count_i & ~running_o & (|data_i);
   assign addr_o = write_o ? Compute : Status;
-  assign tile_error = ~write_o & (|status_i[15:12]);
-  assign over = done_i & (error_i | (~write_o & ((|status_i[15:12]) | (~more & ~status_i[0]))));
+  assign over = done_i & (error_i | (~write_o & (fault_q | (~more & ~busy_q))));
   assign unused = ^{status_i[11], status_i[7:1]};
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -52,16 +56,22 @@ module ng_bridge_loop (
       space_q      <= '0;
     end else begin
       if (we_command_i) command_o <= data_i;
-      if (we_count_i) count_o <= data_i;
-      else if (done_i & write_o & more) count_o <= count_o - 32'd1;
+      if (we_count_i | (done_i & write_o & more)) count_o <= we_count_i ? data_i : counted;
       request_o    <= request_o ? ~done_i : running_o;
       if (~request_o) write_o <= more & (|space_q);
       running_o    <= starts_o | (running_o & ~over);
-      tile_error_o <= ~starts_o & (tile_error_o | (done_i & ~error_i & tile_error));
+      tile_error_o <= ~starts_o & (tile_error_o | (done_i & ~error_i & ~write_o & fault_q));
       bus_error_o  <= ~starts_o & (bus_error_o | (done_i & error_i));
       cycles_o     <= starts_o ? '0 : cycles_o + 32'(running_o);
       if (starts_o) space_q <= '0;
-      else if (done_i) space_q <= write_o ? space_q - 3'd1 : status_i[10:8];
+      else if (reads_i) space_q <= status_i[10:8];
+      else if (done_i & write_o) space_q <= space_q - 3'd1;
+    end
+  end
+  always_ff @(posedge clk_i) begin
+    if (reads_i) begin
+      fault_q <= |status_i[15:12];
+      busy_q  <= status_i[0];
     end
   end
 

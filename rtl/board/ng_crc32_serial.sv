@@ -2,8 +2,8 @@
 // CRC-32 of bytes (IEEE 802.3: polynomial 04C11DB7, the lowest bit first, all ones at the start,
 // inverted at the end), a bit a clock: a byte may come every 8 clocks.
 //
-// crc_o is not inverted. Behind bytes and their CRC, lowest byte first, it is DEBB20E3. shift_i
-// takes its lowest byte off.
+// crc_o is not inverted. Behind bytes and their CRC, lowest byte first, it is DEBB20E3. A byte that
+// is crc_o's lowest one takes it off, and zeros follow from above.
 //
 // Width argument: none; left_q counts 8 bits.
 module ng_crc32_serial (
@@ -12,7 +12,6 @@ module ng_crc32_serial (
   input  logic        clear_i,
   input  logic        valid_i,
   input  logic [7:0]  data_i,
-  input  logic        shift_i,  // 8 clocks after a byte, or later
   output logic [31:0] crc_o
 );
   logic [7:0]  bits_q;
@@ -30,8 +29,7 @@ module ng_crc32_serial (
       crc_o  <= '1;
     end else begin
       left_q <= valid_i ? 4'd8 : left_q - 4'(busy);
-      if (shift_i) crc_o <= {8'h00, crc_o[31:8]};
-      else if (busy) crc_o <= {1'b0, crc_o[31:1]} ^ polynomial;
+      if (busy) crc_o <= {1'b0, crc_o[31:1]} ^ polynomial;
     end
   end
   always_ff @(posedge clk_i) bits_q <= valid_i ? data_i : {1'b0, bits_q[7:1]};

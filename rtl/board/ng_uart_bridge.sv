@@ -155,15 +155,12 @@ module ng_uart_bridge #(
   // ---- frames
   logic                    framed_q, escape_q, bad_q;      // of the frame that comes
   logic [LengthWidth-1:0]  length_q;
-  logic [7:0]              number_q;
   logic                    frame_q;                        // a good one is or waits to be executed
   logic [LengthWidth-1:0]  frame_length_q, pos_q;          // without its CRC
-  logic [7:0]              frame_number_q;
   logic                    bare_q;                         // a bare byte waits
-  logic [7:0]              bare_byte_q;
   logic [15:0]             bad_frames_q;
   logic [TimeoutWidth-1:0] silence_q;
-  logic                    flag, part, keep, overrun, ended, good, cut_off, idle, begins, finish;
+  logic                    flag, part, keep, overrun, ended, five, good, cut_off, idle, begins, finish;
   logic                    take_bare;                      // the bare byte is taken
   logic [7:0]              part_byte;
   logic [31:0]             rx_crc;
@@ -171,10 +168,12 @@ module ng_uart_bridge #(
   assign flag = rx_valid & framed_q & (rx_byte == Flag);
   assign part = rx_valid & framed_q & (rx_byte != Flag) & (rx_byte != Escape);
   assign part_byte = {rx_byte[7:6], rx_byte[5] ^ escape_q, rx_byte[4:0]};
-  assign overrun = frame_q & (length_q >= pos_q);
+  // length_q cannot pass pos_q: the byte that would is not kept
+  assign overrun = frame_q && length_q == pos_q;
   assign keep = part & ~length_q[RequestWidth] & ~overrun;
   assign ended = flag & ((|length_q) | bad_q);
-  assign good = ended & ~bad_q & ~escape_q & (length_q >= LengthWidth'(5)) & ~frame_q
+  assign five = (|length_q[LengthWidth-1:3]) | (length_q[2] & (|length_q[1:0]));  // bytes or more
+  assign good = ended & ~bad_q & ~escape_q & five & ~frame_q
       & (rx_crc == 32'hDEBB20E3);
   assign cut_off = silence_q == TimeoutWidth'(TimeoutClocks) && !locked_o;
   ng_crc32_serial u_rx_crc (
@@ -183,7 +182,6 @@ module ng_uart_bridge #(
     .clear_i(flag | begins),
     .valid_i(part),
     .data_i (part_byte),
-    .shift_i(1'b0),
     .crc_o  (rx_crc)
   );
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -210,12 +208,7 @@ module ng_uart_bridge #(
     end
   end
   always_ff @(posedge clk_i) begin
-    if (keep & ~(|length_q)) number_q <= part_byte;
-    if (good) begin
-      frame_number_q <= number_q;
-      frame_length_q <= length_q - LengthWidth'(4);
-    end
-    if (~bare_q) bare_byte_q <= rx_byte;
+    if (good) frame_length_q <= length_q - LengthWidth'(4);
   end
   logic [7:0] request_byte;
   ng_ram #(
@@ -243,32 +236,34 @@ module ng_uart_bridge #(
   } state_e;
   state_e                 state_q;
   logic                   executing_q;  // a frame
-  logic                   fetched_q;    // request_byte is the one at pos_q
+  logic                   arrived_q;    // request_byte is the one at pos_q
+  logic                   fetched_q;    // byte_q is it
+  logic [7:0]             byte_q;       // of the frame, or the bare one that waits
   logic                   read_q, fixed_q, far_q, any_q, first_q;
-  logic [7:0]             words_q, expected_q, error_q;
+  logic [7:0]             words_q, expected_q, last_q, error_q;
+  logic                   failed_q;     // what is read is ones
   logic [1:0]             count_q;
   logic [10:0]            addr_q;       // of a word
   logic [31:0]            data_q;
   logic                   have, takes, take, at_end, sending, is_command, word_done, last_word;
-  logic [7:0]             byte_in;
   logic                   is_next, is_before;
-  assign byte_in = executing_q ? request_byte : bare_byte_q;
   assign at_end = executing_q && pos_q == frame_length_q;
   assign have = executing_q ? fetched_q & ~at_end : bare_q;
   assign takes = state_q == Command || state_q == Length || state_q == Address || state_q == Data;
   assign take = have & takes;
   assign take_bare = take & ~executing_q;
   assign idle = state_q == Command && !executing_q;
-  assign is_command = byte_in >= 8'd1 && byte_in <= 8'd4;
-  assign is_next = frame_number_q == expected_q;
-  assign is_before = any_q && frame_number_q == expected_q - 8'd1;
+  assign is_command = ~(|byte_q[7:3]) & (byte_q[2] ? ~(|byte_q[1:0]) : (|byte_q[1:0]));  // 1 to 4
+  // Where no frame is executed, pos_q is 0 and request_byte the number of the one that waits.
+  assign is_next = request_byte == expected_q;
+  assign is_before = any_q && request_byte == last_q;
   assign last_word = words_q == 8'd1;
 
   // ---- an access to a register
-  logic        of_tile, of_bridge, host_request, host_done, bus_refused, bus_timeout, access;
-  logic        fifo_write, fifo_read, writable, readable, wrong, no_room, nothing, stepped;
+  logic        of_tile, of_bridge, host_request, host_reads, host_done, bus_refused, bus_timeout, access;
+  logic        fifo_write, fifo_read, writable, readable, wrong, no_room, nothing;
   logic [4:0]  register;
-  logic [31:0] bus_data, value;
+  logic [31:0] value;
   assign register = addr_q[4:0];
   assign of_tile = ~far_q & ~addr_q[10];
   assign of_bridge = ~far_q & addr_q[10] & ~(|addr_q[9:5]);
@@ -278,22 +273,21 @@ module ng_uart_bridge #(
   assign fifo_read = of_bridge & read_q & (register == RegRxData);
   assign writable = of_bridge & (register == RegTxData || register == RegTxLast || register == RegReset
       || register == RegLoopCommand || register == RegLoopCount || register == RegSink);
-  assign readable = of_bridge & ((register >= RegTxSpace && register <= RegRxCount)
-      || (register >= RegId && register <= RegCycles));
+  // from RegTxSpace to RegRxCount, and from RegId to RegCycles
+  assign readable = of_bridge & (register[4:1] == 4'd1 || register[4:1] == 4'd2 || register[4:3] == 2'd1
+      || register[4:1] == 4'd8);
   assign wrong = ~(of_tile | (read_q ? readable : writable));
   logic [TxWidth-1:0] tx_space;
   logic [RxWidth-1:0] rx_words;
-  logic               tx_partial, rx_byte_valid;
-  logic [7:0]         rx_fifo_byte;
-  // once a word has begun, its other bytes follow
-  assign no_room = fifo_write & ~(|tx_space) & ~(|count_q);
-  assign nothing = fifo_read & ~(|rx_words) & ~(|count_q);
-  assign stepped = fifo_write | (fifo_read & rx_byte_valid);  // a byte of four
-  assign word_done = access & (host_done | wrong | no_room | nothing
-      | (of_bridge & ~fifo_write & ~fifo_read) | (stepped & (&count_q)));
+  logic               tx_partial, rx_word_valid;
+  logic [31:0]        rx_data;
+  assign no_room = fifo_write & ~(|tx_space);
+  assign nothing = fifo_read & ~(|rx_words);
+  // a word of results that has just come is not out of its memory yet
+  assign word_done = access & (host_done | wrong | nothing | (of_bridge & (~fifo_read | rx_word_valid)));
 
   // ---- the bus, and the loop
-  logic        we, loop_request, loop_write, loop_done, tile_error, bus_error, starts, sink_q, flush;
+  logic        we, loop_reads, loop_request, loop_write, loop_done, tile_error, bus_error, starts, sink_q, flush;
   logic [9:0]  loop_addr;
   logic [31:0] loop_command, loop_count, cycles, hash;
   assign we = access & of_bridge & ~read_q;
@@ -315,7 +309,8 @@ module ng_uart_bridge #(
     .loop_done_o (loop_done),
     .refused_o   (bus_refused),
     .timeout_o   (bus_timeout),
-    .data_o      (bus_data),
+    .host_reads_o(host_reads),
+    .loop_reads_o(loop_reads),
     .m_axil_awvalid_o,
     .m_axil_awready_i,
     .m_axil_awaddr_o,
@@ -331,7 +326,6 @@ module ng_uart_bridge #(
     .m_axil_araddr_o,
     .m_axil_rvalid_i,
     .m_axil_rready_o,
-    .m_axil_rdata_i,
     .m_axil_rresp_i
   );
   ng_bridge_loop u_loop (
@@ -352,7 +346,8 @@ module ng_uart_bridge #(
     .addr_o      (loop_addr),
     .done_i      (loop_done),
     .error_i     (bus_refused | bus_timeout),
-    .status_i    (bus_data[15:0])
+    .reads_i     (loop_reads),
+    .status_i    (m_axil_rdata_i[15:0])
   );
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) sink_q <= 1'b0;
@@ -366,9 +361,9 @@ module ng_uart_bridge #(
     .clk_i,
     .rst_ni,
     .flush_i      (flush),
-    .tx_valid_i   (access & fifo_write & ~no_room),
-    .tx_data_i    (data_q[7:0]),
-    .tx_last_i    (register[0] & (&count_q)),
+    .tx_valid_i   (access & fifo_write),
+    .tx_data_i    (data_q),
+    .tx_last_i    (register[0]),
     .tx_space_o   (tx_space),
     .tx_partial_o (tx_partial),
     .m_axis_tvalid_o,
@@ -381,10 +376,9 @@ module ng_uart_bridge #(
     .sink_i       (sink_q),
     .clear_hash_i (starts),
     .hash_o       (hash),
-    .rx_valid_o   (rx_byte_valid),
-    .rx_ready_i   (access & fifo_read & ~nothing),
-    .rx_word_end_i(&count_q),
-    .rx_data_o    (rx_fifo_byte),
+    .rx_valid_o   (rx_word_valid),
+    .rx_ready_i   (access & fifo_read),
+    .rx_data_o    (rx_data),
     .rx_words_o   (rx_words)
   );
   // words that have not left for the tile: TxBytes - space, rounded up, and what has left the queue
@@ -404,17 +398,28 @@ module ng_uart_bridge #(
       RegLoopState: value = {29'h0, bus_error, tile_error, running_o};
       RegSink: value = {31'h0, sink_q};
       RegResultHash: value = hash;
-      default: value = cycles;
+      RegCycles: value = cycles;
+      default: value = rx_data;  // RegRxData
     endcase
   end
 
   // ---- from command to command
-  logic                   emits, answer_full, frame_fault, starts_frame;
+  logic                   loads, addresses, steps, emits;  // of count and address of the words
+  logic [7:0]             words_left;
+  logic [10:0]            addr_next;
+  assign loads = state_q == Length && take;
+  assign addresses = state_q == Address && take;
+  assign steps = (word_done & ~read_q) | (emits & (&count_q));
+  // One cell a bit loads or counts: what is added while a byte is loaded does not matter.
+  assign words_left = words_q + {8{~loads}};
+  assign addr_next = addr_q + ({11{addresses}} | 11'd1);
+  logic                   answer_full, frame_fault, starts_frame, advances;
   logic [AnswerCount-1:0] answer_length_q;
   logic [7:0]             fault, access_fault;
   logic                   send_q;
   assign sending = send_q;
   assign starts_frame = frame_q & ~executing_q & ~sending & idle & ~bare_q;
+  assign advances = take | starts_frame;
   assign answer_full = executing_q & answer_length_q[AnswerWidth];
   assign emits = state_q == Emit && (executing_q ? 1'b1 : tx_ready & ~sending);
   assign access_fault = wrong ? StatusAddress : no_room | nothing ? StatusFifo
@@ -428,22 +433,24 @@ module ng_uart_bridge #(
     if (!rst_ni) begin
       state_q     <= Command;
       executing_q <= 1'b0;
+      arrived_q   <= 1'b0;
       fetched_q   <= 1'b0;
       count_q     <= '0;
       expected_q  <= '0;
       any_q       <= 1'b0;
       first_q     <= 1'b0;
-      pos_q       <= LengthWidth'(1);
+      pos_q       <= '0;
     end else begin
-      fetched_q   <= executing_q & ~take;
+      arrived_q   <= executing_q & ~take;
+      fetched_q   <= executing_q & ~take & arrived_q;
       executing_q <= (starts_frame & is_next) | (executing_q & (state_q != Finish));
-      pos_q       <= ~executing_q ? LengthWidth'(1) : pos_q + LengthWidth'(take);
+      pos_q       <= executing_q | starts_frame ? pos_q + LengthWidth'(advances) : '0;
       if (state_q == Finish) begin
         expected_q <= expected_q + 8'd1;
         any_q      <= 1'b1;
         first_q    <= ~any_q;
       end
-      if (take | (access & stepped & ~no_room & ~nothing) | emits) count_q <= count_q + 2'd1;
+      if (take | emits) count_q <= count_q + 2'd1;
       if (frame_fault) begin
         state_q <= Finish;
       end else if (cut_off & ~executing_q & takes) begin
@@ -474,24 +481,20 @@ module ng_uart_bridge #(
     end
   end
   always_ff @(posedge clk_i) begin
+    if (executing_q | ~bare_q) byte_q <= executing_q ? request_byte : rx_byte;
+    if (state_q == Finish) last_q <= expected_q;
     if (state_q == Command && take) begin
-      read_q  <= ~byte_in[0];
-      fixed_q <= byte_in[2] | (&byte_in[1:0]);
+      read_q  <= ~byte_q[0];
+      fixed_q <= byte_q[2] | (&byte_q[1:0]);
     end
-    if (state_q == Length && take) words_q <= byte_in;
-    if (state_q == Address && take) begin
-      far_q  <= (far_q & (|count_q)) | (~(&count_q) & (count_q == 2'd2 ? |byte_in[7:3] : |byte_in));
-      addr_q <= {addr_q[2:0], byte_in};
-    end else if ((word_done & ~read_q) | (emits & (&count_q))) begin
-      words_q <= words_q - 8'd1;
-      if (~fixed_q) addr_q <= addr_q + 11'd1;
-      if (~fixed_q & (&addr_q)) far_q <= 1'b1;
-    end
-    if (state_q == Data && take) data_q <= {data_q[23:0], byte_in};
-    else if (emits) data_q <= {data_q[23:0], 8'h00};
-    else if (access & fifo_write) data_q <= {8'h00, data_q[31:8]};
-    else if (access & fifo_read & ~nothing & rx_byte_valid) data_q <= {rx_fifo_byte, data_q[31:8]};
-    else if (word_done) data_q <= |access_fault ? 32'hFFFFFFFF : of_tile ? bus_data : value;
+    if (loads | steps) words_q <= loads ? byte_q : words_left;
+    if (addresses | (steps & ~fixed_q)) addr_q <= addresses ? {addr_q[2:0], byte_q} : addr_next;
+    if (addresses)
+      far_q <= (far_q & (|count_q)) | (~(&count_q) & (count_q == 2'd2 ? |byte_q[7:3] : |byte_q));
+    else if (steps & ~fixed_q & (&addr_q)) far_q <= 1'b1;
+    if (emits | take) data_q <= {data_q[23:0], byte_q};
+    else if (access & read_q & (of_bridge | host_reads)) data_q <= of_bridge ? value : m_axil_rdata_i;
+    if (word_done) failed_q <= |access_fault;
     if (starts_frame & is_next) error_q <= 8'h00;
     else if (frame_fault) error_q <= fault;
     if (starts_frame & is_next) answer_length_q <= '0;
@@ -499,11 +502,12 @@ module ng_uart_bridge #(
   end
 
   // ---- answers
-  logic [7:0]             answer_byte, send_number_q, send_status_q, plain;
-  logic [AnswerCount-1:0] send_length_q, sent_q;  // of data
-  logic [15:0]            space_q, arrived_q;     // of the moment at which it begins to leave
+  logic [7:0]             answer_byte, plain;
+  logic                   refused_q, none_before_q;  // the frame; none was executed before
+  logic [AnswerCount-1:0] send_length, sent_q;  // of data
+  logic [15:0]            credit_q;  // room for operands, then words of results
   logic [2:0]             phase_q;                // a byte in front of the data
-  logic                   data_q_phase, crc_phase, escaped_q, needs_escape, launch, again, refuse, goes, flags;
+  logic                   data_q_phase, crc_phase, body_ends, escaped_q, needs_escape, launch, again, refuse, goes, flags;
   logic [31:0]            tx_crc;
   logic                   unused_crc;
   assign unused_crc = ^tx_crc[31:8];
@@ -521,33 +525,34 @@ module ng_uart_bridge #(
   assign refuse = starts_frame & ~is_next & ~is_before;
   assign finish = state_q == Finish || again || refuse;
   assign launch = finish;
+  assign send_length = refused_q ? '0 : answer_length_q;
   assign data_q_phase = phase_q == PhaseData;
   assign crc_phase = send_state_q == Check;
+  assign body_ends = phase_q == 3'd5 && !(|send_length)
+      || data_q_phase && sent_q + AnswerCount'(1) == send_length;
   assign flags = send_state_q == Open || send_state_q == Close;
   always_comb begin
     unique case (phase_q)
-      3'd0: plain = send_number_q;
-      3'd1: plain = send_status_q;
-      3'd2: plain = space_q[15:8];
-      3'd3: plain = space_q[7:0];
-      3'd4: plain = arrived_q[15:8];
-      3'd5: plain = arrived_q[7:0];
+      3'd0: plain = refused_q ? expected_q : last_q;
+      3'd1: plain = (refused_q ? StatusNumber : error_q) | (none_before_q ? StatusFirst : 8'h00);
+      3'd2, 3'd4: plain = credit_q[15:8];
+      3'd3, 3'd5: plain = credit_q[7:0];
       3'd6: plain = answer_byte;
       default: plain = ~tx_crc[7:0];
     endcase
   end
   assign needs_escape = ~flags & (plain == Flag || plain == Escape);
   assign tx_valid = sending | (state_q == Emit & ~executing_q);
-  assign tx_byte = ~sending ? data_q[31:24] : flags ? Flag : needs_escape & ~escaped_q ? Escape
+  assign tx_byte = ~sending ? data_q[31:24] | {8{failed_q}} : flags ? Flag : needs_escape & ~escaped_q ? Escape
       : {plain[7:6], plain[5] ^ escaped_q, plain[4:0]};
   assign goes = sending & tx_ready & ~(needs_escape & ~escaped_q);  // the byte, not its escape
+  // The bytes of the CRC itself take themselves off.
   ng_crc32_serial u_tx_crc (
     .clk_i,
     .rst_ni,
     .clear_i(launch),
-    .valid_i(goes & (send_state_q == Body)),
-    .data_i (plain),
-    .shift_i(goes & crc_phase),
+    .valid_i(goes & ~flags),
+    .data_i (plain ^ {8{crc_phase}}),
     .crc_o  (tx_crc)
   );
   ng_ram #(
@@ -575,8 +580,7 @@ module ng_uart_bridge #(
       end else if (goes) begin
         unique case (send_state_q)
           Open: send_state_q <= Body;
-          Body: if (phase_q == 3'd5 && !(|send_length_q) || data_q_phase && sent_q + AnswerCount'(1) == send_length_q)
-            send_state_q <= Check;
+          Body: if (body_ends) send_state_q <= Check;
           Check: if (&crc_count_q) send_state_q <= Close;
           default: send_state_q <= Open;
         endcase
@@ -584,20 +588,17 @@ module ng_uart_bridge #(
     end
   end
   always_ff @(posedge clk_i) begin
+    if (launch | (goes & (phase_q == 3'd3))) credit_q <= launch ? 16'(tx_space) : 16'(rx_words);
     if (launch) begin
-      send_number_q <= refuse ? expected_q : frame_number_q;
-      send_status_q <= (refuse ? StatusNumber : error_q) | ((again ? first_q : ~any_q) ? StatusFirst : 8'h00);
-      send_length_q <= refuse ? '0 : answer_length_q;
-      space_q       <= 16'(tx_space);
-      arrived_q     <= 16'(rx_words);
+      refused_q     <= refuse;
+      none_before_q <= again ? first_q : ~any_q;
       phase_q       <= '0;
       sent_q        <= '0;
       crc_count_q   <= '0;
     end else if (goes) begin
       if (send_state_q == Body) begin
         if (data_q_phase) sent_q <= sent_q + AnswerCount'(1);
-        if (phase_q == 3'd5 && !(|send_length_q) || data_q_phase && sent_q + AnswerCount'(1) == send_length_q)
-          phase_q <= PhaseCrc;
+        if (body_ends) phase_q <= PhaseCrc;
         else if (~data_q_phase) phase_q <= phase_q + 3'd1;
       end
       if (crc_phase) crc_count_q <= crc_count_q + 2'd1;

@@ -52,7 +52,7 @@ struct UartBridge : Shell<Core> {
     in.out_ready = m_axis_tready_i;
     in.in_valid = s_axis_tvalid_i;
     const PortWords<width> words = words_of<width>(s_axis_tdata_i.read());
-    for (std::size_t i = 0; i < in.in.size(); ++i) in.in[i] = static_cast<std::uint8_t>(words[i / 4] >> 8 * (i % 4));
+    for (std::size_t i = 0; i < in.in.size(); ++i) in.in[i] = words[i];
     core.step(in);
   }
   void drive(const Core& core) override {
@@ -70,8 +70,8 @@ struct UartBridge : Shell<Core> {
     m_axis_tvalid_o = core.streams().out_valid();
     m_axis_tlast_o = core.streams().out_last();
     PortWords<width> words{};
-    for (std::size_t i = 0; i < core.streams().out().size(); ++i)
-      words[i / 4] |= std::uint32_t{core.streams().out()[i]} << 8 * (i % 4);
+    const auto out = core.streams().out();
+    for (std::size_t i = 0; i < out.size(); ++i) words[i] = out[i];
     m_axis_tdata_o = port_of<width>(words);
     s_axis_tready_o = core.in_ready();
     locked_o = core.locked();

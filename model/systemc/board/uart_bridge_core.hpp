@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "narrowgauge/board/link_frame.hpp"
-#include "systemc/prim/fifo_core.hpp"
+#include "systemc/board/bridge_streams_core.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -90,16 +90,12 @@ class Crc32SerialCore {
   }
   std::uint32_t crc() const { return crc_; }
 
-  void step(bool clear, bool valid, std::uint8_t data, bool shift) {
+  void step(bool clear, bool valid, std::uint8_t data) {
     const bool busy = left_ != 0, odd = ((crc_ ^ bits_) & 1) != 0;
     bits_ = valid ? data : bits_ >> 1;
     if (clear) return reset();
     left_ = valid ? 8 : left_ - busy;
-    if (shift) {
-      crc_ >>= 8;
-    } else if (busy) {
-      crc_ = crc_ >> 1 ^ (odd ? 0xEDB88320U : 0U);
-    }
+    if (busy) crc_ = crc_ >> 1 ^ (odd ? 0xEDB88320U : 0U);
   }
 
  private:
@@ -207,85 +203,6 @@ class BridgeLoopCore {
   unsigned space_ = 0;
 };
 
-/// Of ng_bridge_streams.
-template <unsigned stream_bytes, unsigned tx_bytes, unsigned rx_bytes>
-class BridgeStreamsCore {
- public:
-  using Word = std::array<std::uint8_t, stream_bytes>;
-  struct TxByte {
-    std::uint8_t data = 0;
-    bool last = false;
-  };
-
-  void reset() {
-    tx_.reset();
-    rx_.reset();
-    filled_ = left_ = words_ = 0;
-    ended_ = false;
-    hash_ = 0;
-  }
-  unsigned tx_space() const { return static_cast<unsigned>(tx_.space()) / 4; }
-  bool tx_partial() const { return filled_ != 0; }
-  bool out_valid() const { return filled_ == stream_bytes; }
-  bool out_last() const { return ended_; }
-  const Word& out() const { return out_; }
-  bool in_ready(bool sink) const { return sink || (left_ == 0 && static_cast<unsigned>(rx_.space()) >= stream_bytes); }
-  bool rx_valid() const { return rx_.valid(); }
-  std::uint8_t rx_data() const { return rx_.data(); }
-  unsigned rx_words() const { return words_; }
-  std::uint32_t hash() const { return hash_; }
-
-  /// `byte`: tx_data_i, nullptr if tx_valid_i is low; `word`: s_axis_tdata_i, nullptr likewise.
-  void step(bool flush, const TxByte* byte, bool out_ready, const Word* word, bool sink, bool clear_hash, bool rx_ready,
-            bool rx_word_end) {
-    // operands
-    const bool take = !out_valid() && !ended_, came = tx_.valid();
-    const TxByte next = tx_.data();
-    const bool leaves = out_valid() && out_ready, fills = !out_valid() && (came || ended_);
-    if (fills) {
-      for (unsigned i = 0; i + 1 < stream_bytes; ++i) out_[i] = out_[i + 1];
-      out_.back() = ended_ ? std::uint8_t{0} : next.data;
-    }
-    if (flush || leaves) {
-      filled_ = 0;
-      ended_ = false;
-    } else if (fills) {
-      ++filled_;
-      ended_ = ended_ || next.last;
-    }
-    tx_.step(byte, take, flush);
-    // results
-    const bool push = left_ != 0, accept = word && in_ready(sink) && !sink;
-    const bool taken = rx_.valid() && rx_ready && rx_word_end;
-    words_ = flush ? 0 : words_ + (left_ == 1 ? stream_bytes / 4 : 0) - taken;
-    const std::uint8_t lowest = word_[0];
-    left_ = flush ? 0 : accept ? stream_bytes : left_ - push;
-    if (accept) {
-      word_ = *word;
-    } else {
-      for (unsigned i = 0; i + 1 < stream_bytes; ++i) word_[i] = word_[i + 1];
-    }
-    rx_.step(push ? &lowest : nullptr, rx_ready, flush);
-    if (clear_hash) {
-      hash_ = 0;
-    } else if (word && sink) {
-      for (unsigned i = 0; i < stream_bytes; i += 4) {
-        std::uint32_t value = 0;
-        for (unsigned k = 0; k < 4; ++k) value |= std::uint32_t{(*word)[i + k]} << 8 * k;
-        hash_ = board::result_hash_next(hash_, value);
-      }
-    }
-  }
-
- private:
-  FifoCore<TxByte, static_cast<int>(tx_bytes), true> tx_;
-  FifoCore<std::uint8_t, static_cast<int>(rx_bytes), true> rx_;
-  Word out_{}, word_{};
-  unsigned filled_ = 0, left_ = 0, words_ = 0;
-  bool ended_ = false;
-  std::uint32_t hash_ = 0;
-};
-
 /// Of ng_uart_bridge, whose parameters these are.
 template <unsigned clocks_per_bit, unsigned stream_width, unsigned request_bytes, unsigned answer_bytes,
           unsigned tx_bytes, unsigned rx_bytes, unsigned bus_clocks, unsigned timeout_clocks>
@@ -309,11 +226,12 @@ class UartBridgeCore {
     bus_.reset();
     loop_.reset();
     streams_.reset();
-    framed_ = locked_ = escape_ = bad_ = frame_ = bare_ = executing_ = fetched_ = any_ = first_ = sink_ = false;
+    framed_ = locked_ = escape_ = bad_ = frame_ = bare_ = executing_ = arrived_ = fetched_ = any_ = first_ = sink_ =
+        false;
     sending_ = escaped_ = false;
     length_ = bad_frames_ = silence_ = count_ = 0;
     expected_ = 0;
-    pos_ = 1;
+    pos_ = 0;
     state_ = State::command;
     send_state_ = Send::open;
   }
@@ -334,20 +252,22 @@ class UartBridgeCore {
     const bool flag = rx_valid && framed_ && rx_byte == board::frame_flag;
     const bool part = rx_valid && framed_ && rx_byte != board::frame_flag && rx_byte != board::frame_escape;
     const auto part_byte = static_cast<std::uint8_t>(rx_byte ^ (escape_ ? board::frame_flip : 0));
-    const bool keep = part && length_ < request_bytes && !(frame_ && length_ >= pos_);
+    const bool keep = part && length_ < request_bytes && !(frame_ && length_ == pos_);
     const bool ended = flag && (length_ != 0 || bad_);
     const bool good = ended && !bad_ && !escape_ && length_ >= 5 && !frame_ && rx_crc_.crc() == board::crc32_residue;
     const bool cut_off = silence_ == timeout_clocks && !locked_;
 
-    const std::uint8_t byte = executing_ ? request_byte_ : bare_byte_;
+    const std::uint8_t byte = byte_;
     const bool at_end = executing_ && pos_ == frame_length_;
     const bool have = executing_ ? fetched_ && !at_end : bare_;
     const bool takes =
         state_ == State::command || state_ == State::length || state_ == State::address || state_ == State::data;
     const bool take = have && takes, take_bare = take && !executing_;
     const bool is_command = byte >= 1 && byte <= 4;
-    const bool is_next = frame_number_ == expected_;
-    const bool is_before = any_ && frame_number_ == static_cast<std::uint8_t>(expected_ - 1);
+    // Where no frame is executed, pos_ is 0, and this the number of the one that waits.
+    const std::uint8_t number = request_byte_;
+    const bool is_next = number == expected_;
+    const bool is_before = any_ && number == static_cast<std::uint8_t>(expected_ - 1);
     const bool last_word = words_ == 1, last_byte = count_ == 3;
 
     const unsigned reg = addr_ & 31;
@@ -357,12 +277,11 @@ class UartBridgeCore {
     const bool writable = of_bridge && (reg <= 1 || reg == 6 || reg == 12 || reg == 13 || reg == 15);
     const bool readable = of_bridge && ((reg >= 2 && reg <= 5) || (reg >= 8 && reg <= 17));
     const bool wrong = !(of_tile || (read_ ? readable : writable));
-    const bool no_room = fifo_write && streams_.tx_space() == 0 && count_ == 0;
-    const bool nothing = fifo_read && streams_.rx_words() == 0 && count_ == 0;
-    const bool stepped = fifo_write || (fifo_read && streams_.rx_valid());
+    const bool no_room = fifo_write && streams_.tx_space() == 0;
+    const bool nothing = fifo_read && streams_.rx_words() == 0;
     const bool host_done = bus_.host_done, loop_done = bus_.loop_done;
-    const bool word_done = access && (host_done || wrong || no_room || nothing ||
-                                      (of_bridge && !fifo_write && !fifo_read) || (stepped && last_byte));
+    const bool word_done =
+        access && (host_done || wrong || nothing || (of_bridge && (!fifo_read || streams_.rx_valid())));
     const bool we = access && of_bridge && !read_;
     const bool starts = loop_.starts(we && reg == 13, data_);
     const bool answer_full = executing_ && answer_length_ == answer_bytes;
@@ -399,32 +318,31 @@ class UartBridgeCore {
     const std::uint8_t request_read = request_[pos_ % request_bytes], answer_read = answer_[sent_ % answer_bytes];
     const typename Bus::Request host{access && of_tile, !read_, addr_ & 0x3FF, data_};
     const typename Bus::Request loop{loop_.request, loop_.write, loop_.addr(), loop_.command};
-    const typename Streams::TxByte tx_in{static_cast<std::uint8_t>(data_), (reg & 1) != 0 && last_byte};
+    const typename Streams::TxWord tx_in{data_, (reg & 1) != 0};
     const bool loop_error = bus_.bad();
     const std::uint32_t bus_data = bus_.data;
-    const unsigned space = streams_.tx_space(), arrived = streams_.rx_words();
-    const std::uint8_t rx_fifo_byte = streams_.rx_data();
-    const bool rx_fifo_valid = streams_.rx_valid();
+    const unsigned space = streams_.tx_space(), results = streams_.rx_words();
 
-    streams_.step(we && reg == 6, access && fifo_write && !no_room ? &tx_in : nullptr, in.out_ready,
-                  in.in_valid ? &in.in : nullptr, sink_, starts, access && fifo_read && !nothing, last_byte);
+    streams_.step(we && reg == 6, access && fifo_write ? &tx_in : nullptr, in.out_ready, in.in_valid ? &in.in : nullptr,
+                  sink_, starts, access && fifo_read);
     loop_.step(we && reg == 12, we && reg == 13, data_, loop_done, loop_error, bus_data & 0xFFFF);
     bus_.step(host, loop, in.bus);
     if (we && reg == 15) sink_ = data_ & 1;
 
-    rx_crc_.step(flag || begins, part, part_byte, false);
-    tx_crc_.step(launch, goes && send_state_ == Send::body, plain, goes && send_state_ == Send::check);
+    rx_crc_.step(flag || begins, part, part_byte);
+    // Its own bytes take themselves off.
+    tx_crc_.step(launch, goes && !flags, static_cast<std::uint8_t>(plain ^ (send_state_ == Send::check ? 0xFF : 0)));
 
     // answers
     if (launch) {
-      send_number_ = refuse ? expected_ : frame_number_;
+      send_number_ = static_cast<std::uint8_t>(expected_ - again);
       send_status_ = static_cast<std::uint8_t>((refuse ? unsigned{board::status_number} : error_) |
                                                ((again ? first_ : !any_) ? unsigned{board::status_first} : 0U));
       send_length_ = refuse ? 0 : answer_length_;
-      space_ = space;
-      arrived_ = arrived;
+      credit_ = space;
       phase_ = sent_ = crc_count_ = 0;
     } else if (goes) {
+      if (phase_ == 3) credit_ = results;
       if (send_state_ == Send::body) {
         const bool in_data = phase_ == 6;
         if (data_ends) {
@@ -470,8 +388,7 @@ class UartBridgeCore {
       if (frame_fault) error_ = static_cast<std::uint8_t>(fault);
       if (was_executing && emits && !answer_full) ++answer_length_;
     }
-    next_state(take, is_command, at_end, word_done, last_word, emits, frame_fault, cut_off, takes,
-               access && stepped && !no_room && !nothing);
+    next_state(take, is_command, at_end, word_done, last_word, emits, frame_fault, cut_off, takes);
     if (now == State::command && take) {
       read_ = (byte & 1) == 0;
       fixed_ = (byte & 4) != 0 || (byte & 3) == 3;
@@ -488,19 +405,15 @@ class UartBridgeCore {
       }
     }
     if (now == State::length && take) words_ = byte;
-    if (now == State::data && take) {
+    if (emits || take) {
       data_ = data_ << 8 | byte;
-    } else if (emits) {
-      data_ <<= 8;
-    } else if (access && fifo_write) {
-      data_ >>= 8;
-    } else if (access && fifo_read && !nothing && rx_fifo_valid) {
-      data_ = data_ >> 8 | std::uint32_t{rx_fifo_byte} << 24;
-    } else if (word_done) {
+    } else if (word_done && read_) {
       data_ = access_fault != 0 ? 0xFFFFFFFF : of_tile ? bus_data : value;
     }
-    fetched_ = was_executing && !take;
-    pos_ = !was_executing ? 1 : pos_ + take;
+    fetched_ = was_executing && !take && arrived_;
+    arrived_ = was_executing && !take;
+    pos_ = was_executing || starts_frame ? pos_ + (take || starts_frame) : 0;
+    if (was_executing || !bare_) byte_ = was_executing ? request_byte_ : rx_byte;
     executing_ = (starts_frame && is_next) || (was_executing && now != State::finish);
     if (now == State::finish) {
       ++expected_;
@@ -510,13 +423,8 @@ class UartBridgeCore {
     request_byte_ = request_read;
 
     // frames
-    if (keep && length_ == 0) number_ = part_byte;
     if (keep) request_[length_ % request_bytes] = part_byte;
-    if (good) {
-      frame_number_ = number_;
-      frame_length_ = length_ - 4;
-    }
-    if (!bare_) bare_byte_ = rx_byte;
+    if (good) frame_length_ = length_ - 4;
     bare_ = (rx_valid && !framed_ && !locked_ && !begins) || (bare_ && !take_bare && !cut_off);
     if (ended && !good) bad_frames_ = (bad_frames_ + 1) & 0xFFFF;
     bad_ = !flag && !begins && (bad_ || (rx_.broken() && framed_) || (part && !keep));
@@ -541,13 +449,11 @@ class UartBridgeCore {
       case 1:
         return send_status_;
       case 2:
-        return static_cast<std::uint8_t>(space_ >> 8);
-      case 3:
-        return static_cast<std::uint8_t>(space_);
       case 4:
-        return static_cast<std::uint8_t>(arrived_ >> 8);
+        return static_cast<std::uint8_t>(credit_ >> 8);
+      case 3:
       case 5:
-        return static_cast<std::uint8_t>(arrived_);
+        return static_cast<std::uint8_t>(credit_);
       case 6:
         return answer_byte_;
       default:
@@ -581,16 +487,18 @@ class UartBridgeCore {
         return sink_;
       case 16:
         return streams_.hash();
-      default:
+      case 17:
         return loop_.cycles;
+      default:
+        return streams_.rx_data();
     }
   }
 
   void next_state(bool take, bool is_command, bool at_end, bool word_done, bool last_word, bool emits, bool frame_fault,
-                  bool cut_off, bool takes, bool stepped) {
+                  bool cut_off, bool takes) {
     const unsigned at = count_;
     address_count_ = at;
-    if (take || stepped || emits) count_ = (count_ + 1) % 4;
+    if (take || emits) count_ = (count_ + 1) % 4;
     if (frame_fault) {
       state_ = State::finish;
       return;
@@ -644,12 +552,13 @@ class UartBridgeCore {
   State state_ = State::command;
   Send send_state_ = Send::open;
   bool framed_ = false, locked_ = false, escape_ = false, bad_ = false, frame_ = false, bare_ = false;
-  bool executing_ = false, fetched_ = false, read_ = false, fixed_ = false, far_ = false, any_ = false, first_ = false;
+  bool executing_ = false, arrived_ = false, fetched_ = false, read_ = false, fixed_ = false, far_ = false,
+       any_ = false, first_ = false;
   bool sink_ = false, sending_ = false, escaped_ = false;
-  unsigned length_ = 0, frame_length_ = 0, pos_ = 1, bad_frames_ = 0, silence_ = 0, count_ = 0, address_count_ = 0;
-  unsigned words_ = 0, addr_ = 0, answer_length_ = 0, send_length_ = 0, sent_ = 0, space_ = 0, arrived_ = 0, phase_ = 0;
+  unsigned length_ = 0, frame_length_ = 0, pos_ = 0, bad_frames_ = 0, silence_ = 0, count_ = 0, address_count_ = 0;
+  unsigned words_ = 0, addr_ = 0, answer_length_ = 0, send_length_ = 0, sent_ = 0, credit_ = 0, phase_ = 0;
   unsigned crc_count_ = 0;
-  std::uint8_t number_ = 0, frame_number_ = 0, bare_byte_ = 0, request_byte_ = 0, expected_ = 0, error_ = 0;
+  std::uint8_t byte_ = 0, request_byte_ = 0, expected_ = 0, error_ = 0;
   std::uint8_t answer_byte_ = 0, send_number_ = 0, send_status_ = 0;
   std::uint32_t data_ = 0;
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "systemc/port.hpp"
-#include "systemc/tile/tile_regs_core.hpp"
+#include "systemc/tile/lite.hpp"
 
 namespace narrowgauge::systemc {
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board at its pins: products through clock, rx and tx, by the firmware's driver, equal to the golden model's. The
 // design is `ng_board`, or with NG_BITSTREAM the Verilog that a bitstream was read back to (synth/image.py), where
-// `fault_i` inverts one LUT. NG_CLOCKS_PER_BIT and NG_CLOCK_HZ are those of the image.
+// `fault_i` inverts one LUT. NG_CLOCKS_PER_BIT, NG_CLOCK_HZ and the clock's pin, NG_CLOCK, are those of the image.
+// With --frames, products over a line that damages bytes, while the board is reset in the middle of some.
 #include <CLI/CLI.hpp>
 #include <array>
 #include <bit>
@@ -20,6 +21,9 @@
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "pin_line.hpp"
+#ifndef NG_BITSTREAM
+#include "faulty_line.hpp"
+#endif
 
 namespace {
 
@@ -32,12 +36,22 @@ class Board {
     top_.fault_i = fault;
 #else
     if (fault != 0) throw Error("a fault was asked for; only a bitstream has them");
-    top_.rst_ni = 0;
+    reset_in(0);
     for (int i = 0; i < 4; ++i) clock(true);
-    top_.rst_ni = 1;
 #endif
   }
+#ifndef NG_BITSTREAM
+  /// After so many clocks, for four.
+  void reset_in(std::uint64_t clocks) { until_reset_ = clocks + 5; }
+  void reset_never() { until_reset_ = 0; }
+  /// Whether it came.
+  bool was_reset() const { return until_reset_ == 0; }
+#endif
   bool clock(bool rx) {
+#ifndef NG_BITSTREAM
+    if (until_reset_ != 0) --until_reset_;
+    top_.rst_ni = until_reset_ == 0 || until_reset_ > 4;
+#endif
     top_.rx_i = rx;
     edge(false);
     edge(true);
@@ -47,13 +61,16 @@ class Board {
  private:
   void edge(bool level) {
 #ifdef NG_BITSTREAM
-    top_.clk_12mhz_i = level;
+    top_.NG_CLOCK = level;
 #else
     top_.clk_i = level;
 #endif
     top_.eval();
   }
   Vdut top_;
+#ifndef NG_BITSTREAM
+  std::uint64_t until_reset_ = 0;
+#endif
 };
 
 QuantizedMatrix drawn(std::size_t rows, std::size_t k, std::mt19937_64& random) {
@@ -117,6 +134,62 @@ std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const
   return pins.broken() == 0 ? std::optional(pins.clocks()) : std::nullopt;
 }
 
+#ifndef NG_BITSTREAM
+/// Products over a line of which a share of the bytes arrives wrong, until so many frames have passed. Every third time
+/// the board is reset in the middle, of which an Error must tell if the product is not there already. False where a
+/// number is wrong, or where nobody tells of a reset.
+bool endures(std::uint64_t seed, std::uint64_t least, double rate) {
+  Board board(0);
+  auto line = std::make_unique<board::FaultyLine>(
+      std::make_unique<board::PinLine>([&](bool rx) { return board.clock(rx); }, NG_CLOCKS_PER_BIT, NG_CLOCK_HZ,
+                                       std::uint64_t{100'000'000'000}),
+      rate, seed);
+  board::FaultyLine& way = *line;
+  const auto engine =
+      make_board_engine(std::move(line), "the pins of a simulated board", {.shortest = std::chrono::microseconds(100)});
+  std::mt19937_64 random(seed);
+  std::uint64_t frames = 0, again = 0, products = 0, resets = 0;
+  bool resetting = false;
+  double seconds = 0;
+  while (frames < least) {
+    const std::size_t rows = 1 + random() % 12, cols = 1 + random() % 12, k = 16 + random() % 240;
+    const QuantizedMatrix a = drawn(rows, k, random), b = drawn(cols, k, random);
+    if (++products % 3 == 0) {
+      board.reset_in(random() % 300'000);
+      resetting = true;
+    }
+    bool caught = false;
+    try {
+      const EngineResult result = engine->gemm(a, b);
+      if (result.c != gemm(a, b)) {
+        std::printf("a product of %zu x %zu x %zu is not the model's\n", rows, cols, k);
+        return false;
+      }
+      frames += result.link->frames;
+      again += result.link->repeated;
+      seconds += result.link->seconds;
+    } catch (const Error& error) {
+      if (!resetting) {
+        std::printf("without a reset: %s\n", error.what());
+        return false;
+      }
+      caught = true;
+      ++resets;
+    }
+    // One that comes behind the last answer is told of by the next product.
+    resetting = resetting && board.was_reset() && !caught;
+    board.reset_never();
+  }
+  std::printf(
+      "%.1f %% of the bytes wrong: %llu frames of %llu products, %llu frames sent again, %llu bytes; %llu products "
+      "were reset; %.2f s of the board\n",
+      100 * rate, static_cast<unsigned long long>(frames), static_cast<unsigned long long>(products),
+      static_cast<unsigned long long>(again), static_cast<unsigned long long>(way.sent()),
+      static_cast<unsigned long long>(resets), seconds);
+  return resets != 0;
+}
+#endif
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,8 +199,17 @@ int main(int argc, char** argv) {
   app.add_option("--seed", seed, "of the operands");
   app.add_option("--faults", faults, "LUTs that are inverted, one after the other");
   app.add_option("--least", least, "how many of them must be noticed");
+#ifndef NG_BITSTREAM
+  std::uint64_t frames = 0;
+  double rate = 0.01;
+  app.add_option("--frames", frames, "pass in products over a bad line, with resets; nothing else is run then");
+  app.add_option("--rate", rate, "share of the bytes that arrive wrong");
+#endif
   CLI11_PARSE(app, argc, argv);
   try {
+#ifndef NG_BITSTREAM
+    if (frames != 0) return !endures(seed, frames, rate);
+#endif
     constexpr std::uint64_t many = 1'000'000'000;
     const auto start = std::chrono::steady_clock::now();
     if (!clocks_of(0, seed, {{4, 4, 64}, {3, 5, 80}, {1, 1, 16}}, many, true)) return 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -30,7 +31,9 @@ class PinLine final : public ByteLine {
   void send(std::span<const std::uint8_t> bytes) override { to_.insert(to_.end(), bytes.begin(), bytes.end()); }
 
   std::size_t receive(std::span<std::uint8_t> out, Duration wait) override {
-    const auto most = static_cast<std::uint64_t>(std::chrono::duration<double>(wait).count() * clock_hz_);
+    // a clock at least, or time would stand still
+    const auto most = static_cast<std::uint64_t>(
+        std::ceil(std::chrono::duration<double>(std::max(wait, Duration{})).count() * clock_hz_));
     std::uint64_t waited = 0;
     for (unsigned silent = 0; from_.empty() && waited < most && silent < still; ++waited) {
       pass();

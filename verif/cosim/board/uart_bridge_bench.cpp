@@ -36,13 +36,14 @@ class UartBridgeBench {
         next_reset = i + 1 + bench_.rng().below(60);
       }
       bench_.vector();
-      if (!golden_->locked() && bench_.rng().chance(0.8)) {
+      if (!golden_->locked() && bench_.rng().chance(0.7)) {
         bare();
       } else {
         const unsigned kind = bench_.rng().below(16);
+        if (kind < 7 && open_) close();
         if (kind == 0)
           late();
-        else if (kind == 1)
+        else if (kind == 1 || kind == 6)
           loop();
         else if (kind == 2)
           several();
@@ -50,10 +51,13 @@ class UartBridgeBench {
           open_or_closed();
         else if (kind == 4)
           backlog();
+        else if (kind == 5)
+          whole();
         else
           frame();
       }
     }
+    for (int i = 0; i < 4; ++i) long_loop();
     overrun();
     bench_.expect(answers_ > 0, [] { return "no answer came"; });
     return bench_.finish();
@@ -75,6 +79,7 @@ class UartBridgeBench {
     read_wait_ = write_wait_ = -1;
     address_ = data_ = false;
     loop_clocks_ = 0;
+    open_ = false;
     word_.reset();
   }
   void idle_pins() {
@@ -142,7 +147,11 @@ class UartBridgeBench {
     listen(dut_->tx_o);
     const bool ran = dut_->running_o;
     dut_.tick();
-    if (ran) ++loop_clocks_;
+    if (ran) {
+      ++loop_clocks_;
+      if (!dut_->running_o && at_pins_.error == 0)
+        bench_.expect_eq("busy at the loop's end", at_pins_.busy(), false, [] { return "the tile"; });
+    }
     if (at_pins_.queue != 0 && rng.chance(0.1)) at_pins_.wait();
     if (answered)
       write_wait_ = -1, address_ = data_ = false;
@@ -260,7 +269,8 @@ class UartBridgeBench {
       case 3:
         return rng.chance(0.1) ? board::fifo_reset : board::tx_data;
       case 4:
-        return rng.chance(0.5) ? 0x1000 + 4 * rng.below(0x40) : static_cast<std::uint32_t>(rng.bits(32)) & ~3U;
+        return rng.chance(0.7) ? 0x1000 + 4 * rng.below(rng.chance(0.8) ? 0x20 : 0x40)
+                               : static_cast<std::uint32_t>(rng.bits(32)) & ~3U;
       case 5:
         return 0x900 + 4 * rng.below(0x80);
       default:
@@ -317,6 +327,31 @@ class UartBridgeBench {
     follow();
   }
 
+  /// Frames that fill the memories of requests and answers, or pass them by a little.
+  void whole() {
+    moving_ = false;
+    const unsigned room = (sizes.request_bytes - 11) / 4, words = std::min(room, 255U);
+    std::vector<std::uint8_t> write{board::write_next, static_cast<std::uint8_t>(words)};
+    board::append_big(write, 0x100 / 4);
+    for (unsigned i = 0; i < words; ++i) board::append_big(write, static_cast<std::uint32_t>(bench_.rng().bits(32)));
+    exchange(write);
+    const unsigned read_words = std::min(sizes.answer_bytes / 4 + bench_.rng().below(2), 255U);
+    std::vector<std::uint8_t> read{board::read_next, static_cast<std::uint8_t>(read_words)};
+    board::append_big(read, 0x100 / 4);
+    exchange(read);
+    // Twice as many words of operands as make it necessary to begin the queue's memory again.
+    moving_ = true;
+    for (unsigned words = 0; at_pins_.open && words < sizes.tx_bytes / 2; words += sizes.tx_bytes / 8) {
+      std::vector<std::uint8_t> fill{board::write_same, static_cast<std::uint8_t>(sizes.tx_bytes / 8)};
+      board::append_big(fill, board::tx_data / 4);
+      for (unsigned i = 0; i < sizes.tx_bytes / 8; ++i)
+        board::append_big(fill, static_cast<std::uint32_t>(bench_.rng().bits(32)));
+      if (fill.size() + 6 > sizes.request_bytes) break;
+      exchange(fill);
+    }
+    follow();
+  }
+
   void exchange(const std::vector<std::uint8_t>& commands) {
     std::vector<std::uint8_t> line, bytes{golden_->expected()};
     bytes.insert(bytes.end(), commands.begin(), commands.end());
@@ -331,10 +366,22 @@ class UartBridgeBench {
     if (rng.chance(0.3)) grant();
     std::vector<std::uint8_t> bytes = some_command(6, true);
     if (rng.chance(0.1)) bytes.insert(bytes.begin(), static_cast<std::uint8_t>(5 + rng.below(100)));
-    const bool cut = rng.chance(0.1);
+    bool cut = rng.chance(0.1);
     if (cut) bytes.resize(1 + rng.below(static_cast<std::uint32_t>(bytes.size())));
-    for (const std::uint8_t byte : bytes) {
-      send(byte);
+    // Silence that is a little too short to cut a command off, or a little longer than that: from byte to byte.
+    const auto last = static_cast<std::uint32_t>(bytes.size() - 1);
+    const std::size_t pause = rng.chance(0.2) && last != 0 ? rng.below(last) : last + 1;
+    const bool cuts = rng.chance(0.5);
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+      send(bytes[at]);
+      if (at == pause && got_.size() == owed_.size()) {
+        while (!line_.empty() || left_ != 0) clock();
+        const unsigned clocks = NG_TIMEOUT_CLOCKS - 10 * clocks_per_bit + (cuts ? 8 : -8);
+        for (unsigned i = 0; i < clocks; ++i) clock();
+        if (cuts) golden_->silence();
+        cut |= cuts;  // what is left is no command
+        continue;
+      }
       // answers are bytes in front of which the host is silent
       for (unsigned i = 0; i < 16 * clocks_per_bit || got_.size() < owed_.size(); ++i) {
         clock();
@@ -365,7 +412,7 @@ class UartBridgeBench {
   }
   void frame() {
     Rng& rng = bench_.rng();
-    moving_ = false;
+    moving_ = open_;  // then its flag has the frame before executed as well
     if (rng.chance(0.3)) grant();
     const auto number =
         static_cast<std::uint8_t>(number_ - (rng.chance(0.15) ? 1 : 0) + (rng.chance(0.05) ? rng.bits(8) : 0));
@@ -378,6 +425,7 @@ class UartBridgeBench {
     for (std::size_t i = 0; i < line.size(); ++i) {
       const std::uint8_t byte = line[i];
       if (faulty && !(first && i == 0) && rng.chance(0.05)) {
+        open_ = true;
         if (rng.chance(0.3)) {
           send(byte, true);
         } else if (rng.chance(0.5)) {
@@ -386,9 +434,18 @@ class UartBridgeBench {
         continue;
       }
       send(byte);
+      open_ = i + 1 != line.size();
     }
     settle();
     follow();
+  }
+  /// Ends a frame whose last flag was lost: the number that is expected next is known then.
+  void close() {
+    moving_ = true;
+    send(frame_flag);
+    settle();
+    follow();
+    open_ = false;
   }
   /// Takes the number that the golden bridge expects.
   void follow() { number_ = golden_->expected(); }
@@ -429,8 +486,10 @@ class UartBridgeBench {
   void loop() {
     Rng& rng = bench_.rng();
     moving_ = false;
-    const unsigned count = 1 + rng.below(12), command = static_cast<unsigned>(rng.bits(32));
-    const unsigned error = rng.chance(0.1) ? 1 + rng.below(15) : 0;
+    const unsigned command = static_cast<unsigned>(rng.bits(32));
+    const unsigned error = rng.chance(0.4) ? 1 + rng.below(15) : 0;
+    // With an error nothing is repeated, and the count stays.
+    const unsigned count = error != 0 ? static_cast<unsigned>(rng.bits(32)) : 1 + rng.below(12);
     for (BridgeTile* tile : {&at_pins_, &at_golden_}) tile->error = error;
     std::vector<std::uint8_t> setup{board::write_next, 1};
     board::append_big(setup, board::loop_command / 4);
@@ -457,6 +516,48 @@ class UartBridgeBench {
     follow();
   }
 
+  /// A loop of very many commands that an error of the tile ends: what is left of its count.
+  void long_loop() {
+    Rng& rng = bench_.rng();
+    reset();
+    bench_.vector();
+    const auto count = static_cast<std::uint32_t>(rng.bits(32)) | 0x400U;
+    const auto give = [&](std::uint8_t number, std::uint8_t command, std::uint32_t address,
+                          std::optional<std::uint32_t> value) {
+      std::vector<std::uint8_t> line, bytes{number, command, 1};
+      board::append_big(bytes, address / 4);
+      if (value) board::append_big(bytes, *value);
+      board::append_frame(line, bytes);
+      for (const std::uint8_t byte : line) line_.push_back({byte, false});
+    };
+    const auto until = [&](auto&& done) {
+      for (unsigned i = 0; !done() && i < 4000 * clocks_per_bit; ++i) clock();
+    };
+    give(0, board::write_next, board::sink, 1);
+    give(1, board::write_next, board::loop_count, count);
+    until([&] { return dut_->running_o != 0; });
+    for (unsigned clocks = rng.below(20000); clocks != 0; --clocks) clock();
+    at_pins_.error = 1 + rng.below(15);
+    until([&] { return dut_->running_o == 0; });
+    const auto commands = static_cast<std::uint32_t>(
+        std::count_if(at_pins_.written.begin(), at_pins_.written.end(),
+                      [](const BridgeTile::Write& write) { return write.offset == BridgeTile::compute; }));
+    for (unsigned i = 0; i < 300 * clocks_per_bit; ++i) clock();  // the answers so far
+    got_.clear();
+    give(2, board::read_next, board::loop_count, std::nullopt);
+    until([&] { return got_.size() > 2 && got_.back() == frame_flag; });
+    board::Deframer deframer(sizes.answer_bytes + 16);
+    std::vector<std::uint8_t> answer;
+    for (const std::uint8_t byte : got_)
+      if (const auto frame = deframer.take(byte)) answer.assign(frame->begin(), frame->end());
+    answer.resize(10);
+    std::uint32_t left = 0;
+    for (std::size_t i = 6; i < 10; ++i) left = left << 8 | answer[i];
+    bench_.expect_eq("commands that are left", left, count - commands,
+                     [&] { return "of " + std::to_string(count) + " in a loop that an error has ended"; });
+    at_pins_.error = 0;
+  }
+
   /// A frame that comes while the one before cannot be executed is dropped, and counted.
   void overrun() {
     reset();
@@ -481,7 +582,7 @@ class UartBridgeBench {
   std::uint8_t number_ = 0;
   unsigned left_ = 0, sent_ = 0, shift_ = 0, receiving_ = 0, heard_ = 0, response_ = 0, loop_clocks_ = 0;
   int read_wait_ = -1, write_wait_ = -1;
-  bool address_ = false, data_ = false, moving_ = false;
+  bool address_ = false, data_ = false, moving_ = false, open_ = false;
   std::uint32_t offset_ = 0, written_ = 0, value_ = 0;
   std::optional<std::vector<std::uint8_t>> word_;
   std::uint64_t answers_ = 0, loops_ = 0, waited_ = 0;

@@ -25,8 +25,8 @@ struct Core : Base {
     Inputs seen = in;
     if (fault == 1) seen.rx = before_;
     if (fault == 2 && (bus().wait_read || bus().wait_write)) seen.bus.bvalid = seen.bus.rvalid = ++waits_ % 16 == 0;
-    for (std::uint8_t& byte : seen.in)
-      if (fault == 3) byte &= 0x7F;
+    for (std::uint32_t& word : seen.in)
+      if (fault == 3) word &= 0x7F7F7F7F;
     if (fault == 5) seen.bus.bresp = seen.bus.rresp = 0;
     before_ = in.rx;
     last_ = Base::tx();
@@ -122,7 +122,7 @@ int run(int argc, char** argv) {
     both.same(pins, OnlyWhile(dut->m_axil_awvalid_o, pins.m_axil_awaddr_o),
               OnlyWhile(dut->m_axil_arvalid_o, pins.m_axil_araddr_o),
               OnlyWhile(dut->m_axil_wvalid_o, pins.m_axil_wdata_o),
-              OnlyWhile(dut->m_axis_tvalid_o, pins.m_axis_tdata_o));
+              OnlyWhile(dut->m_axis_tvalid_o, pins.m_axis_tdata_o, pins.m_axis_tlast_o));
   };
   std::uint64_t resets = 0, waits = 0;
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {

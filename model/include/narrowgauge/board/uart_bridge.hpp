@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "narrowgauge/board/axil_fifos.hpp"
 #include "narrowgauge/board/link_frame.hpp"
 
 namespace narrowgauge::board {
@@ -37,7 +37,10 @@ struct BridgeSizes {
 class UartBridge {
  public:
   explicit UartBridge(BridgeTarget& target, const BridgeSizes& sizes = {})
-      : target_(target), sizes_(sizes), frames_(sizes.request_bytes) {}
+      : target_(target),
+        sizes_(sizes),
+        frames_(sizes.request_bytes),
+        fifos_(sizes.stream_bytes, sizes.tx_bytes, sizes.rx_bytes) {}
 
   /// A byte from the host, and what is sent for it.
   std::vector<std::uint8_t> byte(std::uint8_t byte) {
@@ -70,7 +73,7 @@ class UartBridge {
   /// The number of the frame to be executed next.
   std::uint8_t expected() const { return expected_; }
   /// Words of results that can be read.
-  std::uint32_t arrived() const { return static_cast<std::uint32_t>(rx_.size() / 4); }
+  std::uint32_t arrived() const { return fifos_.arrived(); }
   /// With `yes` the loop goes on in step_loop(), and what the host sends comes in between; else it is over at once.
   void loop_in_steps(bool yes) { steps_ = yes; }
   bool loop_runs() const { return (loop_state_ & 1) != 0; }
@@ -86,18 +89,11 @@ class UartBridge {
   void move_streams() {
     for (bool moved = true; moved;) {
       moved = false;
-      while (word_.size() < sizes_.stream_bytes && !ended_ && !tx_.empty()) {
-        word_.push_back(tx_.front().byte);
-        ended_ = tx_.front().last;
-        tx_.pop_front();
-      }
-      if (ended_) word_.resize(sizes_.stream_bytes);
-      if (word_.size() == sizes_.stream_bytes && target_.take(word_, ended_)) {
-        word_.clear();
-        ended_ = false;
+      if (fifos_.offers() && target_.take(bytes_of(fifos_.word()), fifos_.last())) {
+        fifos_.leave();
         moved = true;
       }
-      if (sink_ || rx_.size() + sizes_.stream_bytes <= sizes_.rx_bytes) {
+      if (sink_ || fifos_.takes()) {
         if (const auto word = target_.give()) {
           result(*word);
           moved = true;
@@ -107,17 +103,21 @@ class UartBridge {
   }
 
  private:
-  struct TxByte {
-    std::uint8_t byte;
-    bool last;
-  };
+  static std::vector<std::uint8_t> bytes_of(std::span<const std::uint32_t> words) {
+    std::vector<std::uint8_t> bytes;
+    for (const std::uint32_t word : words)
+      for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<std::uint8_t>(word >> 8 * i));
+    return bytes;
+  }
 
-  void result(std::span<const std::uint8_t> word) {
+  void result(std::span<const std::uint8_t> bytes) {
+    std::vector<std::uint32_t> words;
+    for (std::size_t i = 0; i < bytes.size(); i += 4) words.push_back(little_word(bytes.subspan(i, 4)));
     if (!sink_) {
-      rx_.insert(rx_.end(), word.begin(), word.end());
+      fifos_.come(words);
       return;
     }
-    for (std::size_t i = 0; i < word.size(); i += 4) hash_ = result_hash_next(hash_, little_word(word.subspan(i, 4)));
+    for (const std::uint32_t word : words) hash_ = result_hash_next(hash_, word);
   }
 
   // ---- commands
@@ -198,19 +198,11 @@ class UartBridge {
   std::uint8_t read(std::uint64_t address, std::uint32_t& value) {
     switch (address) {
       case tx_space:
-        value = space();
-        return 0;
       case tx_count:
-        value = static_cast<std::uint32_t>((tx_.size() + 3) / 4 + !word_.empty());
-        return 0;
       case rx_count:
-        value = arrived();
-        return 0;
+        return fifos_.read(static_cast<std::uint32_t>(address) - tx_data, value) ? 0 : status_address;
       case rx_data:
-        if (rx_.size() < 4) return status_fifo;
-        value = 0;
-        for (int i = 0; i < 4; ++i, rx_.pop_front()) value |= std::uint32_t{rx_.front()} << 8 * i;
-        return 0;
+        return fifos_.read(fifo_rx_data, value) ? 0 : status_fifo;
       case bridge_id:
         value = bridge_magic;
         return 0;
@@ -249,16 +241,11 @@ class UartBridge {
     switch (address) {
       case tx_data:
       case tx_last:
-        if (space() == 0) return status_fifo;
-        for (int i = 0; i < 4; ++i)
-          tx_.push_back({static_cast<std::uint8_t>(value >> 8 * i), address == tx_last && i == 3});
+        if (!fifos_.write(static_cast<std::uint32_t>(address) - tx_data, value)) return status_fifo;
         move_streams();
         return 0;
       case fifo_reset:
-        tx_.clear();
-        rx_.clear();
-        word_.clear();
-        ended_ = false;
+        fifos_.write(fifo_clear, value);
         return 0;
       case board::loop_command:
         loop_command_ = value;
@@ -273,7 +260,6 @@ class UartBridge {
         return status_address;
     }
   }
-  std::uint32_t space() const { return static_cast<std::uint32_t>((sizes_.tx_bytes - tx_.size()) / 4); }
 
   /// Begins or ends it.
   void loop(std::uint32_t count) {
@@ -305,7 +291,7 @@ class UartBridge {
   };
   void send(const Answer& answer) {
     move_streams();
-    const std::uint32_t free = space(), there = arrived();
+    const std::uint32_t free = fifos_.space(), there = arrived();
     std::vector<std::uint8_t> bytes{answer.number,
                                     answer.status,
                                     static_cast<std::uint8_t>(free >> 8),
@@ -319,12 +305,11 @@ class UartBridge {
   BridgeTarget& target_;
   BridgeSizes sizes_;
   Deframer frames_;
-  std::vector<std::uint8_t> out_, bare_, word_;
-  std::deque<TxByte> tx_;
-  std::deque<std::uint8_t> rx_;
+  std::vector<std::uint8_t> out_, bare_;
+  AxilFifos fifos_;
   Answer answer_;
   std::uint8_t expected_ = 0;
-  bool framed_ = false, locked_ = false, executed_ = false, ended_ = false, sink_ = false, steps_ = false;
+  bool framed_ = false, locked_ = false, executed_ = false, sink_ = false, steps_ = false;
   std::uint32_t loop_command_ = 0, loop_count_ = 0, loop_state_ = 0, hash_ = 0, cycles_ = 0;
 };
 
