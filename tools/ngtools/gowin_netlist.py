@@ -8,9 +8,9 @@ nothing drives is 1; where the device has something else there, no bit of the ta
 
 from __future__ import annotations
 
-import random
 import re
 
+from ngtools import routed_netlist
 from ngtools.ngflow import FlowError
 
 # Tables of an ALU, bit 0 last: as a subtractor or adder, with a carry out of 0 and a sum that is the carry in, with a carry out of 1.
@@ -21,12 +21,8 @@ RESETS = {"S": ("SET", 1, False), "R": ("RESET", 0, False), "P": ("PRESET", 1, T
 IGNORED = {"GSR", "DUMMY_CELL"}
 
 
-class Cell:
+class Cell(routed_netlist.Cell):
     """A cell of the netlist: its inputs as expressions, its outputs as names of nets."""
-
-    def __init__(self, name: str, cell: dict) -> None:
-        self.name, self.type, self.connections = name, cell["type"], cell["connections"]
-        self.parameters = {key: value.strip() for key, value in cell["parameters"].items()}
 
     def expect(self, name: str, *known: int) -> int:
         value = int(self.parameters.get(name, "0"), 2)
@@ -163,16 +159,9 @@ def verilog(routed: dict, faults: int, seed: int, among: str = "") -> str:
     """
     (module,) = routed["modules"].values()
     cells = [Cell(name, cell) for name, cell in sorted(module["cells"].items())]
-    pins: dict[int, str] = {}
-    ports = []
-    for name, port in module["ports"].items():
-        width = f"[{len(port['bits']) - 1}:0] " if len(port["bits"]) > 1 else ""
-        ports.append(f"{port['direction']} {width}{name}")
-        pins.update({bit: f"{name}[{i}]" if width else name for i, bit in enumerate(port["bits"])})
-    luts = [c.name for c in cells if c.type.startswith("LUT") and c.output("F") and c.name.startswith(among)]
-    if len(luts) < faults:
-        raise FlowError(f"the netlist has {len(luts)} LUTs whose names begin with {among!r}; expected {faults} or more")
-    drawn = {name: k + 1 for k, name in enumerate(random.Random(seed).sample(luts, faults))}
+    pins = routed_netlist.pins(module)
+    luts = [c.name for c in cells if c.type.startswith("LUT") and c.output("F")]
+    drawn = routed_netlist.drawn(luts, faults, seed, among)
     outputs = {
         (name, port)
         for name, cell in module["cells"].items()
@@ -215,6 +204,4 @@ def verilog(routed: dict, faults: int, seed: int, among: str = "") -> str:
             lines.append(f"assign {cell.output('V')} = 1'b1;")
         elif cell.type not in IGNORED:
             raise FlowError(f"cell {cell.name} is a {cell.type}; expected one that is simulated (docs/boards.md)")
-    bits = {bit for cell in module["cells"].values() for bits in cell["connections"].values() for bit in bits}
-    nets = [f"{'reg' if f'n{bit}' in registers else 'wire'} n{bit};" for bit in sorted(bits - pins.keys())]
-    return "\n".join([f"module chip (input [7:0] fault_i, {', '.join(ports)});", *nets, *lines, "endmodule", ""])
+    return routed_netlist.chip(module, registers, lines)
