@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 1BitSquared's iCEBreaker with an iCE40UP5K: a tile behind the USB serial port, at 21 MHz from the
-// oscillator of 12 MHz, 3 Mbaud at 7 clocks a bit. The reset ends when the PLL is locked.
+// 1BitSquared's iCEBreaker with an iCE40UP5K: a tile behind the USB serial port, at 24 MHz from the
+// oscillator of 12 MHz, 3 Mbaud at 8 clocks a bit. The reset ends when the PLL is locked.
 // Lights, on while low: led_no[0], green, a good frame has come; [1], red, the loop runs.
 module ng_board_icebreaker (
   input  logic clk_12mhz_i,
@@ -8,13 +8,13 @@ module ng_board_icebreaker (
   output logic tx_o,
   output logic [1:0] led_no
 );
-  localparam int ClocksPerBit = 7;
+  localparam int ClocksPerBit = 8;
 
   logic clk, locked, rst_n;
   SB_PLL40_PAD #(
     .FEEDBACK_PATH("SIMPLE"),
     .DIVR         (4'b0000),
-    .DIVF         (7'b0110111),  // 12 MHz times 56
+    .DIVF         (7'b0111111),  // 12 MHz times 64
     .DIVQ         (3'b101),      // over 32
     .FILTER_RANGE (3'b001)
   ) u_pll (
