@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often dialects differ from Transformer Engine's, and why: the manual's table (docs/dialects.md, Differences).
-// Usage: ng_dialect_difference [tensors of 256 x 256 elements, default 200]
+// How often dialects differ from one, and why: the manual's table (docs/dialects.md, Differences).
+// Usage: ng_dialect_difference [tensors of 256 x 256 elements, default 200] [the one, default te]
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -56,17 +56,21 @@ int main(int argc, char** argv) {
           return n() * factor;
         }},
        {"FP32 normal", false, [](Normal& n) { return n(); }}}};
-  const std::array<std::string, 9> others{"narrowgauge",
-                                          "te_2d",
-                                          "te_4over6",
-                                          "te_4over6:search=none,bound=448",
-                                          "fouroversix",
-                                          "te_4over6:search=none,bound=448,zero_scale=zero",
-                                          "torchao",
-                                          "quartet2:point=element",
-                                          "quartet2:point=element,element_max=6,bound=448"};
+  const std::array<std::string, 13> others{"narrowgauge",
+                                           "te",
+                                           "te_2d",
+                                           "te_4over6",
+                                           "te_4over6:search=none,bound=448",
+                                           "fouroversix",
+                                           "te_4over6:search=none,bound=448,zero_scale=zero",
+                                           "torchao",
+                                           "modelopt",
+                                           "ggml",
+                                           "ggml:constant_amax=none",
+                                           "quartet2:point=element",
+                                           "quartet2:point=element,element_max=6,bound=448"};
   std::vector<std::array<Counts, 4>> counts(others.size());
-  const Dialect te = find_dialect("te");
+  const Dialect one = parse_dialect(argc > 2 ? argv[2] : "te");
   for (std::size_t kind = 0; kind < data.size(); ++kind) {
     Normal normal(kind + 1);
     for (int tensor = 0; tensor < tensors; ++tensor) {
@@ -76,7 +80,7 @@ int main(int argc, char** argv) {
         v = static_cast<float>(data[kind].bf16 ? decode(Format::bf16, encode(Format::bf16, drawn_now)) : drawn_now);
       }
       for (std::size_t i = 0; i < others.size(); ++i) {
-        const DialectDifference d = compare(x, side, side, Axis::rows, te, parse_dialect(others[i]), {}, 0);
+        const DialectDifference d = compare(x, side, side, Axis::rows, one, parse_dialect(others[i]), {}, 0);
         Counts& c = counts[i][kind];
         c.blocks += d.blocks;
         c.elements += d.elements;
@@ -89,8 +93,8 @@ int main(int argc, char** argv) {
       }
     }
   }
-  std::printf("%d tensors of %zu x %zu: blocks whose scale differs from `te` / codes that differ, and why\n\n", tensors,
-              side, side);
+  std::printf("%d tensors of %zu x %zu: blocks whose scale differs from `%s` / codes that differ, and why\n\n", tensors,
+              side, side, argc > 2 ? argv[2] : "te");
   std::printf("| dialect |");
   for (const Data& d : data) std::printf(" %s |", d.name);
   std::printf(" why, blocks | why, elements of equal scales |\n|---|---|---|---|---|---|---|\n");

@@ -37,7 +37,8 @@ DifferenceReason block_reason(const Dialect& a, const Dialect& b, const std::arr
   if (most >= 464 || (least < 0x1p-6 && (a.zero_scale == ZeroScale::floor) != (b.zero_scale == ZeroScale::floor))) {
     return DifferenceReason::clamp;
   }
-  if (a.bound != b.bound || a.element_max != b.element_max || a.shape != b.shape || a.point != b.point) {
+  if (a.bound != b.bound || a.element_max != b.element_max || a.shape != b.shape || a.point != b.point ||
+      a.constant_amax != b.constant_amax) {
     return DifferenceReason::rule;
   }
   if (four_over_six(a) || four_over_six(b)) {

@@ -87,8 +87,23 @@ class Randomness {
 
 /// `code` of the value `v` with the sign that a dialect gives it that does not keep it, in the bit above `payload`.
 std::uint8_t with_sign(const Dialect& d, std::uint32_t code, float v, std::uint32_t payload) {
-  const bool negative = d.zero_sign == ZeroSign::drop ? v < 0 : !(v > 0);
+  const bool negative = d.zero_sign == ZeroSign::drop   ? v < 0
+                        : d.zero_sign == ZeroSign::plus ? std::signbit(v) && (code & payload) != 0
+                                                        : !(v > 0);
   return static_cast<std::uint8_t>((code & payload) | (negative ? payload + 1 : 0));
+}
+
+/// ScaleCode::ggml for r of 0 to 448.
+std::uint8_t ggml_scale(float r) {
+  constexpr std::uint32_t largest = 0x7E, above_240 = 0x78, subnormal = 7;
+  if (r < 0x1p-6F) return static_cast<std::uint8_t>(std::min(static_cast<std::uint32_t>(r * 512 + 0.5F), subnormal));
+  const std::uint32_t code = encode(Format::ue4m3, r, {.rounding = Rounding::nearest_away});
+  return static_cast<std::uint8_t>(code >= above_240 ? largest : code);
+}
+
+/// Whether the order has a factor fl(s p).
+bool has_unit(ScaleOrder order) {
+  return order == ScaleOrder::divisions || order == ScaleOrder::products || order == ScaleOrder::least_error;
 }
 
 /// Sum of `n` errors (a multiple of 16) in FP32.
@@ -228,9 +243,12 @@ class Nvfp4Quantizer {
         return four ? r * wider : r;
       }
       case ScaleOrder::quotients:
+      case ScaleOrder::least_error:
         return amax / d_.element_max * (four ? wider : 1.0F) / g_;
       case ScaleOrder::divisions:
         return amax / d_.element_max * (four ? 1.5F : 1.0F) / g_;
+      case ScaleOrder::products:
+        return amax / (d_.element_max * g_) * (four ? wider : 1.0F);
       case ScaleOrder::exact:
         break;
     }
@@ -239,11 +257,19 @@ class Nvfp4Quantizer {
 
   void sequence(const float* x, std::size_t blocks, std::size_t length, bool four, const std::uint32_t* words,
                 const float* uniforms, Scratch& scratch, Candidate& c) const {
-    const float least = d_.zero_scale == ZeroScale::floor ? 0x1p-6F : 0.0F;
+    const float least = d_.zero_scale == ZeroScale::floor   ? 0x1p-6F
+                        : d_.zero_scale == ZeroScale::least ? 0x1p-9F
+                                                            : 0.0F;
+    const bool zeros_one = d_.zero_scale == ZeroScale::least || d_.zero_scale == ZeroScale::zeros_one;
     for (std::size_t b = 0; b < blocks; ++b) {
-      scratch.raw[b] = std::min(std::max(raw_scale(scratch.amax[b], four), least), value_[126]);
+      const float r = raw_scale(scratch.amax[b], four);
+      scratch.raw[b] = zeros_one && r == 0 ? 1.0F : std::min(std::max(r, least), value_[126]);
     }
-    encode_span(Format::ue4m3, std::span(scratch.raw), std::span(c.scales));
+    if (d_.scale == ScaleCode::ggml) {
+      std::transform(scratch.raw.begin(), scratch.raw.end(), c.scales.begin(), ggml_scale);
+    } else {
+      encode_span(Format::ue4m3, std::span(scratch.raw), std::span(c.scales));
+    }
     for (std::size_t b = 0; b < blocks; ++b) {
       if (d_.zero_scale == ZeroScale::one && c.scales[b] == 0) c.scales[b] = 0x38;
       c.factor[b] = factor(value_[c.scales[b]]);
@@ -252,13 +278,18 @@ class Nvfp4Quantizer {
       const float f = c.factor[b];
       const float* const from = x + b * length;
       float* const to = c.y.data() + b * length;
-      if (d_.order == ScaleOrder::divisions) {
+      if (d_.order == ScaleOrder::least_error) {
+        nearest_values(from, length, f, c.codes.data() + b * length);
+        std::copy_n(from, length, to);
+      } else if (has_unit(d_.order)) {
         for (std::size_t i = 0; i < length; ++i) to[i] = from[i] / f;
       } else {
         for (std::size_t i = 0; i < length; ++i) to[i] = from[i] * f;
       }
     }
-    round(blocks * length, words, uniforms, c);
+    if (d_.order != ScaleOrder::least_error) round(blocks * length, words, uniforms, c);
+    for (std::size_t i = 0; d_.zero_sign != ZeroSign::keep && i < blocks * length; ++i)
+      c.codes[i] = with_sign(d_, c.codes[i], c.y[i], 7);
     for (std::size_t b = 0; b < blocks; ++b) {
       if (d_.zero_scale == ZeroScale::zero && c.scales[b] == 0) {
         std::fill_n(c.codes.begin() + static_cast<std::ptrdiff_t>(b * length), length, std::uint8_t{0});
@@ -271,7 +302,10 @@ class Nvfp4Quantizer {
     switch (d_.order) {
       case ScaleOrder::quotients:
         return std::min(1.0F / g_ / s, flt_max);
+      case ScaleOrder::least_error:
+        return s * g_;
       case ScaleOrder::divisions:
+      case ScaleOrder::products:
         return std::max(s * g_, std::numeric_limits<float>::denorm_min());
       default:
         return std::min(1.0F / (s * s_dec_), flt_max);
@@ -291,8 +325,21 @@ class Nvfp4Quantizer {
       const float low = e2m1_value[code];
       c.codes[i] += uniforms[i] < (std::abs(c.y[i]) - low) / (e2m1_value[code + 1] - low);
     }
-    for (std::size_t i = 0; d_.zero_sign != ZeroSign::keep && i < n; ++i)
-      c.codes[i] = with_sign(d_, c.codes[i], c.y[i], 7);
+  }
+
+  /// The codes of ScaleOrder::least_error, with the signs of x.
+  static void nearest_values(const float* x, std::size_t n, float unit, std::uint8_t* codes) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const float magnitude = std::abs(x[i]);
+      float least = magnitude;
+      std::uint32_t best = 0;
+      for (std::uint32_t code = 1; code < 8; ++code) {
+        const float error = std::abs(e2m1_value[code] * unit - magnitude);
+        best = error < least ? code : best;
+        least = std::min(least, error);
+      }
+      codes[i] = static_cast<std::uint8_t>(best | std::bit_cast<std::uint32_t>(x[i]) >> 31 << 3);
+    }
   }
 
   /// The rules of rules.hpp.
@@ -342,7 +389,7 @@ class Nvfp4Quantizer {
     for (std::size_t i = 0; i < length; ++i) {
       const float q = e2m1_value[c.codes[b * length + i]], v = x[b * length + i];
       float difference = 0;
-      if (d_.order == ScaleOrder::divisions) {
+      if (has_unit(d_.order)) {
         difference = v - q * unit;
       } else if (d_.search_error == SearchError::scaled) {
         difference = q * s - v * s_enc_;
@@ -467,11 +514,14 @@ std::vector<float> laid_out(std::span<const float> x, std::size_t rows, std::siz
 template <class Enum, std::size_t N>
 using Names = std::array<std::pair<std::string_view, Enum>, N>;
 
-constexpr Names<ScaleOrder, 5> order_names{{{"exact", ScaleOrder::exact},
+constexpr Names<ScaleOrder, 7> order_names{{{"exact", ScaleOrder::exact},
                                             {"reciprocals", ScaleOrder::reciprocals},
                                             {"quotient", ScaleOrder::quotient},
                                             {"quotients", ScaleOrder::quotients},
-                                            {"divisions", ScaleOrder::divisions}}};
+                                            {"divisions", ScaleOrder::divisions},
+                                            {"products", ScaleOrder::products},
+                                            {"least_error", ScaleOrder::least_error}}};
+constexpr Names<ScaleCode, 2> scale_names{{{"exact", ScaleCode::exact}, {"ggml", ScaleCode::ggml}}};
 constexpr Names<BlockShape, 2> shape_names{{{"row", BlockShape::row}, {"16x16", BlockShape::tile_16x16}}};
 constexpr Names<PowerRule, 5> power_names{{{"floor", PowerRule::floor},
                                            {"ceil", PowerRule::ceil},
@@ -485,10 +535,14 @@ constexpr Names<ScaleSearch, 4> search_names{{{"none", ScaleSearch::none},
 constexpr Names<SearchError, 2> error_names{{{"input", SearchError::input}, {"scaled", SearchError::scaled}}};
 constexpr Names<ErrorSum, 3> sum_names{
     {{"sequential", ErrorSum::sequential}, {"pairwise", ErrorSum::pairwise}, {"lanes", ErrorSum::lanes}}};
-constexpr Names<ZeroScale, 4> zero_scale_names{
-    {{"codes", ZeroScale::codes}, {"zero", ZeroScale::zero}, {"floor", ZeroScale::floor}, {"one", ZeroScale::one}}};
-constexpr Names<ZeroSign, 3> zero_sign_names{
-    {{"keep", ZeroSign::keep}, {"drop", ZeroSign::drop}, {"minus", ZeroSign::minus}}};
+constexpr Names<ZeroScale, 6> zero_scale_names{{{"codes", ZeroScale::codes},
+                                                {"zero", ZeroScale::zero},
+                                                {"floor", ZeroScale::floor},
+                                                {"one", ZeroScale::one},
+                                                {"least", ZeroScale::least},
+                                                {"zeros_one", ZeroScale::zeros_one}}};
+constexpr Names<ZeroSign, 4> zero_sign_names{
+    {{"keep", ZeroSign::keep}, {"drop", ZeroSign::drop}, {"minus", ZeroSign::minus}, {"plus", ZeroSign::plus}}};
 constexpr Names<Rounding, 4> rounding_names{{{"nearest_even", Rounding::nearest_even},
                                              {"nearest_away", Rounding::nearest_away},
                                              {"stochastic", Rounding::stochastic},
@@ -508,6 +562,7 @@ void each_field(D& d, const F& f) {
   f("shape", d.shape, shape_names);
   f("bound", d.bound);
   f("element_max", d.element_max);
+  f("scale", d.scale, scale_names);
   f("power_rule", d.power_rule, power_names);
   f("search", d.search, search_names);
   f("search_error", d.search_error, error_names);
@@ -675,8 +730,17 @@ void check(const Dialect& d) {
   if (d.order == ScaleOrder::exact && !mx && d.element_max != 6 && d.element_max != 4) {
     refuse(d, "is of order exact with element_max " + std::to_string(d.element_max) + "; expected 6 or 4");
   }
-  if (d.order == ScaleOrder::exact && !mx && (d.zero_scale == ZeroScale::codes)) {
-    refuse(d, "is of order exact, which has no codes of its own under scale 0; expected zero_scale zero, floor or one");
+  if (d.order == ScaleOrder::exact && !mx && d.zero_scale != ZeroScale::zero && d.zero_scale != ZeroScale::floor &&
+      d.zero_scale != ZeroScale::one) {
+    refuse(d,
+           "is of order exact, which has no codes of its own under scale 0 and no quotient that is 0; expected "
+           "zero_scale zero, floor or one");
+  }
+  if (d.order == ScaleOrder::exact && d.scale != ScaleCode::exact) {
+    refuse(d, "is of order exact with scale ggml, which rounds an FP32 number; expected scale exact, or another order");
+  }
+  if (d.order == ScaleOrder::least_error && d.rounding != Rounding::nearest_even) {
+    refuse(d, "is of order least_error, which looks at no rounding; expected rounding nearest_even");
   }
   if (d.search != ScaleSearch::none && d.search_error == SearchError::scaled && d.order != ScaleOrder::quotient &&
       d.order != ScaleOrder::reciprocals) {
@@ -686,10 +750,13 @@ void check(const Dialect& d) {
     refuse(d, "searches scales with stochastic elements in order exact; expected elements to nearest");
   }
   if (d.point == RoundingPoint::scale) {
-    if (d.shape != BlockShape::row || d.order == ScaleOrder::exact || d.rounding == Rounding::stochastic) {
-      refuse(d, "rounds scales stochastically; expected shape row, another order than exact, elements to nearest");
+    if (d.shape != BlockShape::row || d.order == ScaleOrder::exact || d.order == ScaleOrder::least_error ||
+        d.rounding == Rounding::stochastic) {
+      refuse(d,
+             "rounds scales stochastically; expected shape row, another order than exact and least_error, elements to "
+             "nearest");
     }
-    if (d.zero_scale == ZeroScale::codes || d.zero_scale == ZeroScale::floor) {  // such blocks would rule their group
+    if (d.zero_scale != ZeroScale::zero && d.zero_scale != ZeroScale::one) {  // such blocks would rule their group
       refuse(d,
              "corrects the scales of a group by what its codes stand for, which those of a block below the smallest "
              "scale do not; expected zero_scale zero or one");
@@ -727,7 +794,9 @@ float tensor_scale(const Dialect& d, float amax) {
       const float p = amax / d.bound / d.element_max;
       return p == 0 ? 1.0F : p;
     }
-    case ScaleOrder::quotients: {
+    case ScaleOrder::quotients:
+    case ScaleOrder::products:
+    case ScaleOrder::least_error: {
       const float p = amax / full_scale(d);
       return p == 0 ? 1.0F : p;
     }
@@ -740,7 +809,10 @@ float block_factor(const Dialect& d, float block_scale, float amax) {
   switch (d.order) {
     case ScaleOrder::quotients:
       return std::min(1.0F / tensor_scale(d, amax) / block_scale, flt_max);
+    case ScaleOrder::least_error:
+      return block_scale * tensor_scale(d, amax);
     case ScaleOrder::divisions:
+    case ScaleOrder::products:
     case ScaleOrder::exact:
       return std::max(block_scale * tensor_scale(d, amax), std::numeric_limits<float>::denorm_min());
     default:

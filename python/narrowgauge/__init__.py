@@ -16,7 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
-from . import luq
+from . import gguf, luq
 from ._codec import (
     ChannelTransform,
     calibrate_transform,
@@ -119,6 +119,7 @@ __all__ = [
     "front_stage",
     "gemm",
     "gemm_formats",
+    "gguf",
     "l2_normalize",
     "luq",
     "matmul",

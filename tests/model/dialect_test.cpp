@@ -46,19 +46,23 @@ Dialect any_dialect(Dice& dice) {
   if (d.scheme == Scheme::mxfp8) d.element = dice.of({Format::e4m3, Format::e5m2});
   if (now()) {
     d.order = dice.of({ScaleOrder::exact, ScaleOrder::reciprocals, ScaleOrder::quotient, ScaleOrder::quotients,
-                       ScaleOrder::divisions});
+                       ScaleOrder::divisions, ScaleOrder::products, ScaleOrder::least_error});
   }
   if (now()) d.shape = dice.of({BlockShape::row, BlockShape::tile_16x16});
   if (now()) d.bound = dice.of({1.0F, 256.0F, 255.99F, 448.0F, 1.0F + 447 * dice.unit()});
   if (now()) d.element_max = dice.of({1.0F, 2.0F, 4.0F, 6.0F, 2.0F + 4 * dice.unit()});
+  if (now()) d.scale = dice.of({ScaleCode::exact, ScaleCode::ggml});
   if (now()) {
     d.power_rule = dice.of({PowerRule::floor, PowerRule::ceil, PowerRule::rceil, PowerRule::even, PowerRule::quotient});
   }
   if (now()) d.search = dice.of({ScaleSearch::none, ScaleSearch::mae, ScaleSearch::mse, ScaleSearch::largest});
   if (now()) d.search_error = dice.of({SearchError::input, SearchError::scaled});
   if (now()) d.error_sum = dice.of({ErrorSum::sequential, ErrorSum::pairwise, ErrorSum::lanes});
-  if (now()) d.zero_scale = dice.of({ZeroScale::codes, ZeroScale::zero, ZeroScale::floor, ZeroScale::one});
-  if (now()) d.zero_sign = dice.of({ZeroSign::keep, ZeroSign::drop, ZeroSign::minus});
+  if (now()) {
+    d.zero_scale = dice.of(
+        {ZeroScale::codes, ZeroScale::zero, ZeroScale::floor, ZeroScale::one, ZeroScale::least, ZeroScale::zeros_one});
+  }
+  if (now()) d.zero_sign = dice.of({ZeroSign::keep, ZeroSign::drop, ZeroSign::minus, ZeroSign::plus});
   if (now()) {
     d.rounding = dice.of({Rounding::nearest_even, Rounding::nearest_away, Rounding::stochastic, Rounding::toward_zero});
   }

@@ -4,6 +4,7 @@ a narrowgauge.Error in a sentence, and nothing else comes out."""
 
 from __future__ import annotations
 
+import importlib.util
 import inspect
 import warnings
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import luq
+from narrowgauge import gguf, luq
 
 LONGEST = 600  # characters of a message
 X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
@@ -26,6 +27,9 @@ TRANSFORM = ng.calibrate_transform(MAP)
 PRUNED = ng.to_sparse(ng.prune(X))
 STATISTICS = luq.log_statistics(X)
 ENGINE = ng.Engine()
+BLOCKS = ng.quantize(X.reshape(-1, 64), dialect="ggml")
+#: Functions of gguf that need the package of that name.
+FILES = {"gguf.read", "gguf.tensors", "gguf.write"}
 
 POOL: dict[str, Any] = {
     "None": None, "True": True, "-1": -1, "0": 0, "2^70": 2**70, "1.5": 1.5, "nan": float("nan"), "-inf": -float("inf"),
@@ -60,7 +64,20 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "tensor_scale": None,
     }
     operand = {"operands": (X, X.T), "max_products": 1 << 12, "threads": 1, "lanes": 16, "technology": "osu018"}
+    file, weight = tmp / "a.gguf", {"a.weight": BLOCKS}
+    files: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+        "gguf.write": (gguf.write, {"path": file, "tensors": weight, "architecture": "test"}),
+        "gguf.tensors": (gguf.tensors, {"path": file}),
+        "gguf.read": (gguf.read, {"path": file, "name": "a.weight", "index": None, "nan_scale": "zero"}),
+    }
+    if importlib.util.find_spec("gguf") is None:
+        files = {}
+    elif tmp.is_absolute():
+        gguf.write(file, weight)
     return {
+        **files,
+        "gguf.pack": (gguf.pack, {"q": BLOCKS, "scale_apart": True}),
+        "gguf.unpack": (gguf.unpack, {"blocks": gguf.pack(BLOCKS), "tensor_scale": 1.0, "nan_scale": "refuse"}),
         "encode": (ng.encode, {"x": X, "format": "e4m3", "rounding": "stochastic", "overflow": "saturate", "random": CODES, "random_bits": 8}),
         "decode": (ng.decode, {"codes": CODES, "format": "e4m3"}),
         "random_fields": (ng.random_fields, {"seed": 1, "count": 4, "bits": 8, "first": 2}),
@@ -186,8 +203,11 @@ NAMES = list(calls(Path()))
 def test_every_public_name_is_called() -> None:
     public = {name for name in ng.__all__ if callable(getattr(ng, name))}
     public |= {f"luq.{name}" for name in luq.__all__ if callable(getattr(luq, name))}
-    called = {name.split()[0] for name in NAMES}
-    assert public == {name for name in called if name.rpartition(".")[0] in ("", "luq")} | NO_ARGUMENTS | RESULTS
+    public |= {f"gguf.{name}" for name in gguf.__all__}
+    called = {name.split()[0] for name in NAMES} | FILES
+    assert (
+        public == {name for name in called if name.rpartition(".")[0] in ("", "luq", "gguf")} | NO_ARGUMENTS | RESULTS
+    )
     for name, (function, arguments) in calls(Path()).items():
         if inspect.isfunction(function) and function.__name__ != "<lambda>":
             known = inspect.signature(function).parameters

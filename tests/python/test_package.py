@@ -24,11 +24,13 @@ def test_every_public_function_has_a_signature() -> None:
     for name in [*functions, *made]:
         parameters = inspect.signature(getattr(ng, name)).parameters
         assert all(p.annotation is not p.empty for p in parameters.values()), name
-    for name in ng.luq.__all__:
-        parameters = inspect.signature(getattr(ng.luq, name)).parameters
-        assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
+    for module in (ng.luq, ng.gguf):
+        for name in module.__all__:
+            parameters = inspect.signature(getattr(module, name)).parameters
+            assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
     others = {name for name in ng.__all__ if not inspect.isclass(getattr(ng, name))} - {
         *functions,
+        "gguf",
         "luq",
         "__version__",
     }

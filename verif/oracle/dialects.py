@@ -34,8 +34,9 @@ class Rules:
     search: str = "none"  # mae, mse, absmax
     error: str = "input"  # or fp16
     error_sum: str = "sequential"  # or pairwise
-    zero_scale: str = "codes"  # zero, floor, one
-    zero_sign: str = "keep"  # drop, minus
+    scale: str = "exact"  # ggml
+    zero_scale: str = "codes"  # zero, floor, one, least, zeros_one
+    zero_sign: str = "keep"  # drop, minus, plus
     ties: str = "nearest_even"  # nearest_away, toward_zero, stochastic
     mx: str = "floor"  # ceil, rceil, even, quotient
     element: str = "e2m1"
@@ -48,6 +49,8 @@ TORCHAO = Rules("torchao", zero_scale="floor")
 QUARTET2 = Rules(
     "quartet2", bound=255.99, element_max=6 / (17 / 16), zero_scale="one", zero_sign="minus", ties="nearest_away"
 )
+MODELOPT = Rules("modelopt", zero_scale="least", zero_sign="drop")
+GGML = Rules("ggml", scale="ggml", zero_sign="plus", constant_amax=2688.0)
 EXACT = Rules("exact", zero_scale="zero")
 OCP = Rules("mx")
 FOUROVERSIX = replace(TE_4OVER6, search="mse", error_sum="lanes", zero_scale="zero", zero_sign="drop")
@@ -59,6 +62,8 @@ DIALECTS = {
     "torchao": TORCHAO,
     "quartet2": QUARTET2,
     "ngpt": replace(TE, constant_amax=1.0),
+    "modelopt": MODELOPT,
+    "ggml": GGML,
     "ocp_floor": OCP,
     "ocp_rceil": replace(OCP, mx="rceil"),
 }
@@ -69,6 +74,15 @@ E2M1 = F([0, 0.5, 1, 1.5, 2, 3, 4, 6])
 def to_e4m3(x: Floats) -> Bytes:
     """To nearest even, saturating at 448."""
     return np.minimum(x, F(448)).astype(ml_dtypes.float8_e4m3fn).view(np.uint8)
+
+
+def to_ggml_e4m3(r: Floats) -> Bytes:
+    """As llama.cpp rounds block scales: half a step is added to the bits of normal numbers, and all of 2^8 and more,
+    which 248 becomes, have the largest code; a subnormal number is at most 7 of its steps."""
+    half_up = (np.minimum(r, F(448)).view(np.uint32) + 0x80000 >> 20).astype(np.int64) - (120 << 3)
+    normal = np.where(half_up >= 15 << 3, 0x7E, half_up)
+    steps = r * F(512) + F(0.5)
+    return np.where(r < F(2.0**-6), np.minimum(np.trunc(steps), 7), normal).astype(np.uint8)
 
 
 def from_e4m3(codes: Bytes) -> Floats:
@@ -93,12 +107,26 @@ def to_e2m1(y: Floats, rules: Rules, uniforms: Floats | None = None) -> Bytes:
             codes += size >= F(threshold)
     else:
         codes = np.minimum(size, F(6)).astype(ml_dtypes.float4_e2m1fn).view(np.uint8)
+    return signed(codes, y, rules)
+
+
+def signed(codes: Bytes, y: Floats, rules: Rules) -> Bytes:
+    """Codes of magnitudes with the signs that the rules give them."""
     negative = np.signbit(y)
     if rules.zero_sign == "drop":  # exact zeros only: what is rounded to zero keeps its sign
         negative = y < 0
     elif rules.zero_sign == "minus":
         negative = ~(y > 0)
+    elif rules.zero_sign == "plus":
+        negative &= codes != 0
     return codes | (negative.astype(np.uint8) << np.uint8(3))
+
+
+def least_error(blocks: Floats, unit: Floats, rules: Rules) -> Bytes:
+    """The first of the codes whose FP32 errors are least."""
+    size = np.abs(blocks)
+    errors = np.stack([np.abs(value * unit[:, None] - size) for value in E2M1])
+    return signed(errors.argmin(axis=0).astype(np.uint8), blocks, rules)
 
 
 def encode_scale(amax: np.float32, rules: Rules) -> np.float32:
@@ -117,7 +145,7 @@ def tensor_scale(amax: np.float32, rules: Rules) -> np.float32:
         p = first / F(rules.element_max)
         return F(1) if p == 0 else p
     p = amax / F(rules.bound * rules.element_max)
-    if rules.order == "torchao" and p == 0:
+    if rules.order in ("torchao", "modelopt", "ggml") and p == 0:
         return F(1)
     if rules.order == "exact" and p < 2.0**-126 and np.float64(p) * (rules.bound * 6) < amax:
         return np.nextafter(p, F(np.inf))
@@ -125,9 +153,12 @@ def tensor_scale(amax: np.float32, rules: Rules) -> np.float32:
 
 
 def scale_codes(raw: Floats, rules: Rules) -> Bytes:
-    if rules.zero_scale == "floor":
-        raw = np.maximum(raw, F(2.0**-6))
-    codes = to_e4m3(raw)
+    zeros = raw == 0
+    if rules.zero_scale in ("floor", "least"):
+        raw = np.maximum(raw, F(2.0 ** (-6 if rules.zero_scale == "floor" else -9)))
+    if rules.zero_scale in ("least", "zeros_one"):
+        raw = np.where(zeros, F(1), raw)
+    codes = to_ggml_e4m3(raw) if rules.scale == "ggml" else to_e4m3(raw)
     return np.where(codes == 0, np.uint8(0x38), codes) if rules.zero_scale == "one" else codes
 
 
@@ -162,6 +193,23 @@ def candidate(blocks: Floats, amax: Floats, tensor: np.float32, given: np.float3
         inverse = F(1) / p
         e = np.minimum(inverse / decoded, FLT_MAX)
         y = blocks * e[:, None]
+    elif rules.order == "modelopt":
+        p = tensor_scale(tensor, rules) if given is None else given
+        largest = F(rules.element_max) * p
+        raw = amax / largest
+        if four:
+            raw = raw * factor
+        codes = scale_codes(raw, rules)
+        unit = np.maximum(from_e4m3(codes) * p, F(2.0**-149))
+        y = blocks / unit[:, None]
+    elif rules.order == "ggml":
+        p = tensor_scale(tensor, rules) if given is None else given
+        part = amax / F(rules.element_max)
+        if four:
+            part = part * factor
+        raw = part / p
+        codes = scale_codes(raw, rules)
+        y = blocks
     else:
         p = tensor_scale(tensor, rules) if given is None else given
         part = amax / F(rules.element_max)
@@ -175,9 +223,11 @@ def candidate(blocks: Floats, amax: Floats, tensor: np.float32, given: np.float3
     return codes, y
 
 
-def elements(y: Floats, scales: Bytes, rules: Rules, uniforms: Floats | None = None) -> tuple[Bytes, Floats]:
+def elements(
+    y: Floats, scales: Bytes, p: np.float32, rules: Rules, uniforms: Floats | None = None
+) -> tuple[Bytes, Floats]:
     """Codes of the elements, and what they were rounded from: zeros where the scale is zero and the rules say so."""
-    codes = to_e2m1(y, rules, uniforms)
+    codes = least_error(y, from_e4m3(scales) * p, rules) if rules.order == "ggml" else to_e2m1(y, rules, uniforms)
     if rules.zero_scale != "zero":
         return codes, y
     none = scales[:, None] == 0
@@ -213,7 +263,7 @@ def row_sum(terms: Floats, rules: Rules) -> Floats:
 def search_error(blocks: Floats, codes: Bytes, scales: Bytes, tensor: np.float32, given, rules: Rules) -> Floats:
     q = np.where(codes & 8, -E2M1[codes & 7], E2M1[codes & 7])
     s = from_e4m3(scales)[:, None]
-    if rules.order == "quartet2":
+    if rules.order in ("quartet2", "modelopt", "ggml"):
         p = tensor_scale(tensor, rules) if given is None else given
         value = q * (s * p)
         difference = blocks - value
@@ -239,7 +289,7 @@ def search_error(blocks: Floats, codes: Bytes, scales: Bytes, tensor: np.float32
 
 
 def nvfp4(blocks: Floats, amax: np.float32, rules: Rules, given=None, uniforms: Floats | None = None):
-    """Codes of elements and of scales. amax: of the tensor. given: a tensor scale in its place, for torchao and quartet2.
+    """Codes of elements and of scales. amax: of the tensor. given: a tensor scale in its place, for the orders that have one.
     uniforms: a number of [0, 1) for each block, which asks for MS-EDEN's rounding of scales; where `ties` is
     stochastic, one for each element of each block."""
     if rules.order == "exact":
@@ -247,11 +297,12 @@ def nvfp4(blocks: Floats, amax: np.float32, rules: Rules, given=None, uniforms: 
     with np.errstate(all="ignore"):
         block_amax = np.abs(blocks).max(axis=1)
         by_element = uniforms if rules.ties == "stochastic" else None
+        p = tensor_scale(amax, rules) if given is None else given
         scales, y = candidate(blocks, block_amax, amax, given, rules, False)
-        codes, y = elements(y, scales, rules, by_element)
+        codes, y = elements(y, scales, p, rules, by_element)
         if rules.search != "none":
             scales4, y4 = candidate(blocks, block_amax, amax, given, rules, True)
-            codes4, y4 = elements(y4, scales4, rules, by_element)
+            codes4, y4 = elements(y4, scales4, p, rules, by_element)
             error6 = search_error(blocks, codes, scales, amax, given, rules)
             error4 = search_error(blocks, codes4, scales4, amax, given, rules)
             take4 = error4 < error6
@@ -448,6 +499,8 @@ ORDERS = {
     "quotient": "te_quotient",
     "quotients": "torchao",
     "divisions": "quartet2",
+    "products": "modelopt",
+    "least_error": "ggml",
 }
 
 
@@ -461,6 +514,7 @@ def rules_of(fields: dict[str, str], mx: bool) -> Rules | None:
         search="absmax" if fields["search"] == "largest" else fields["search"],
         error="fp16" if fields["search_error"] == "scaled" else "input",
         error_sum=fields["error_sum"],
+        scale=fields["scale"],
         zero_scale=fields["zero_scale"],
         zero_sign=fields["zero_sign"],
         ties=fields["rounding"],

@@ -246,6 +246,8 @@ TRANSCRIBED: dict[str, oracle.Rules] = {
     "te_4over6:shape=16x16": replace(oracle.TE_4OVER6, tile=True),
     "te_4over6:search_error=scaled": replace(oracle.TE_4OVER6, error="fp16"),
     "torchao:shape=16x16": replace(oracle.TORCHAO, tile=True),
+    "modelopt:zero_scale=zeros_one": replace(oracle.MODELOPT, zero_scale="zeros_one"),
+    "ggml:scale=exact": replace(oracle.GGML, scale="exact"),
     "narrowgauge:shape=16x16": replace(oracle.EXACT, tile=True),
     "narrowgauge:search=mae,bound=256": replace(oracle.EXACT, search="mae", bound=256.0),
     "ocp_floor:power_rule=even": replace(oracle.OCP, mx="even"),
@@ -275,8 +277,9 @@ FIELDS: dict[str, list[str]] = {
     "search": ["none", "mae", "mse", "largest"],
     "search_error": ["input", "scaled"],
     "error_sum": ["sequential", "pairwise", "lanes"],
-    "zero_scale": ["codes", "zero", "floor", "one"],
-    "zero_sign": ["keep", "drop", "minus"],
+    "scale": ["exact", "ggml"],
+    "zero_scale": ["codes", "zero", "floor", "one", "least", "zeros_one"],
+    "zero_sign": ["keep", "drop", "minus", "plus"],
     "rounding": ["nearest_even", "nearest_away", "toward_zero", "stochastic"],
     "point": ["element", "scale"],
     "constant_amax": ["none", "1", "1e-38", "1e30"],
@@ -430,6 +433,25 @@ CORNERS = [
     ("quartet2:point=element", [1e-45, -1e-45, 0.0], 1e-45, 0x38, [0, 8, 8]),
     ("ngpt", [2.0, -1.0, 0.5], 1.0, 0x7E, [7, 15, 5]),  # beyond the unit ball: saturates
     ("ngpt", [1e30, -1.0, 0.0], 1.0, 0x7E, [7, 15, 0]),
+    ("modelopt", [0.0, -0.0], 1.0, 0x38, [0, 0]),
+    ("modelopt", [1e-7, -1e-7], 1.0, 0x01, [0, 8]),
+    ("modelopt:zero_scale=zeros_one", [0.0, -0.0], 1.0, 0x38, [0, 0]),
+    ("modelopt:zero_scale=zeros_one", [1e-7, -1e-7], 1.0, 0x00, [7, 15]),
+    ("modelopt", [1e-5, -7e-6, 3e-6], 1.0, 0x02, [7, 14, 4]),
+    ("modelopt", [1e-45, -1e-45], 1e-45, 0x38, [0, 8]),  # A / 2688 is 0: taken as 1, and r is 0
+    ("ggml", [0.0, -0.0], 1.0, 0x00, [0, 0]),
+    ("ggml", [1e-7, -1e-7], 1.0, 0x00, [0, 0]),  # least of equal errors
+    ("ggml", [6.0, -0.25, 0.25, -0.75, 5.0], 6.0, 0x38, [7, 0, 0, 9, 6]),  # ties toward zero
+    ("ggml", [6.375], 6.375, 0x39, [7]),  # a tie of the scale goes up
+    ("ggml:scale=exact", [6.375], 6.375, 0x38, [7]),
+    ("ggml", [1487.0], 1.0, 0x77, [7]),
+    ("ggml", [1488.0, -744.0], 1.0, 0x7E, [5, 11]),  # 248: the scale of 448
+    ("ggml:scale=exact", [1488.0, -744.0], 1.0, 0x78, [7, 13]),
+    ("ggml", [0.0930], 1.0, 0x07, [7]),  # 7.94 steps are 7
+    ("ggml:scale=exact", [0.0930], 1.0, 0x08, [7]),
+    ("ggml", [float(np.nextafter(F(1.5 * 2**-8), F(0)))], 1.0, 0x01, [5]),  # just below half a step, but its sum is 1
+    ("ggml:scale=exact", [float(np.nextafter(F(1.5 * 2**-8), F(0)))], 1.0, 0x00, [0]),
+    ("ggml", [1e30, 1e5, -2688.0], 1.0, 0x7E, [0, 7, 15]),  # all errors of 1e30 are equal
     ("ocp_floor", [7.99, 6.5, -5.0, 5.01], 1.0, 0x7F, [7, 7, 14, 7]),  # 25 % clipped
     ("ocp_rceil", [7.99, 6.5, -5.0, 5.01], 1.0, 0x80, [6, 5, 12, 5]),
     ("ocp_floor", [1e-45, 0.0, -0.0], 1.0, 0x00, [0, 0, 8]),
@@ -610,6 +632,12 @@ def test_philox_vectors() -> None:
         ("te", {"rule": "vendor"}, "rule is 'vendor' beside dialect 'te'"),
         ("te", {"format": "mxfp4"}, "leave the format out"),
         ("te:point=scale,shape=16x16", {}, "expected shape row"),
+        ("ggml:point=scale", {}, "another order than exact and least_error"),
+        ("ggml:rounding=stochastic", {}, "order least_error, which looks at no rounding; expected rounding nearest"),
+        ("ggml", {"tensor_scale": 1.0}, "constant maximum"),
+        ("narrowgauge:scale=ggml", {}, "order exact with scale ggml"),
+        ("narrowgauge:zero_scale=least", {}, "zero, floor or one"),
+        ("modelopt:point=scale", {}, "expected zero_scale zero or one"),
         ("te:point=scale", {}, "expected zero_scale zero or one"),
         ("torchao:point=scale", {}, "expected zero_scale zero or one"),
         ("ocp_floor:zero_scale=one", {}, "expected bound 448, zero_scale zero"),

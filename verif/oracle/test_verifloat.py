@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""VeriFloat, a golden model of others: NVFP4 and MXFP4 codes, block scales, tensor scales and NVFP4 products, bit for bit.
+"""VeriFloat, a golden model of others: NVFP4, ModelOpt's NVFP4 and MXFP4 codes, block scales, tensor scales and NVFP4 products,
+bit for bit.
 
 Its digests of 8.4 million codes are compared under any Python; VeriFloat itself, where it is installed, on a few chunks.
 """
@@ -14,7 +15,7 @@ import narrowgauge as ng
 
 
 def ours(x: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray, np.float32]:
-    q = ng.quantize(x, name)
+    q = ng.quantize(x, dialect="modelopt") if name == "modelopt" else ng.quantize(x, name)
     assert q.codes.shape == x.shape
     return q.codes, q.scales, np.float32(q.tensor_scale)
 
@@ -28,6 +29,7 @@ def our_digests(x: np.ndarray) -> dict[str, str]:
     a, b = ours(x[: sweep.HALF], "nvfp4"), ours(x[sweep.HALF :], "nvfp4")
     return {
         "nvfp4": sweep.digest(*a, *b),
+        "modelopt": sweep.digest(*ours(x, "modelopt")),
         "mxfp4": sweep.digest(*ours(x, "mxfp4")[:2]),
         "product": sweep.digest(our_product(x)),
     }
@@ -73,7 +75,7 @@ def test_inputs_reach_the_corners() -> None:
 def test_verifloat(chunk: int) -> None:
     pytest.importorskip("verifloat", reason="VeriFloat 0.2.0 needs Python 3.12")
     x = sweep.matrix(chunk)
-    for name in ("nvfp4", "mxfp4"):
+    for name in ("nvfp4", "modelopt", "mxfp4"):
         for got, want in zip(ours(x, name), sweep.quantize(x, name), strict=True):
             np.testing.assert_array_equal(got, want, err_msg=name)
     halves = [sweep.quantize(part, "nvfp4") for part in (x[: sweep.HALF], x[sweep.HALF :])]

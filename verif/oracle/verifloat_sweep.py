@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 ROWS, K, CHUNKS = 64, 1024, 128
 HALF = ROWS // 2
 RECORD = Path(__file__).resolve().parent / "vectors" / "verifloat.csv"
-KINDS = ("nvfp4", "mxfp4", "product")
+KINDS = ("nvfp4", "modelopt", "mxfp4", "product")
 
 Codes = NDArray[np.uint8]
 
@@ -63,10 +63,10 @@ def digest(*arrays: NDArray) -> str:
 
 
 def quantize(x: NDArray[np.float32], name: str) -> tuple[Codes, Codes, np.float32]:
-    """Codes, block scales and tensor scale of VeriFloat's exact recipe."""
+    """Codes, block scales and tensor scale of one of VeriFloat's recipes."""
     import verifloat as vf
 
-    t = vf.BlockTensor.quantize(x, {"nvfp4": vf.NVFP4, "mxfp4": vf.MXFP4}[name])
+    t = vf.BlockTensor.quantize(x, {"nvfp4": vf.NVFP4, "modelopt": vf.NVFP4_MODELOPT, "mxfp4": vf.MXFP4}[name])
     tensor = np.uint32(t.tensor_scale.raw if t.tensor_scale is not None else 0x3F800000).view(np.float32)
     return np.array(t.elem_raw, np.uint8), np.array(t.scale_raw, np.uint8), tensor
 
@@ -90,6 +90,7 @@ def made(chunk: int) -> dict[str, str]:
     a, b = (quantize(part, "nvfp4") for part in (x[:HALF], x[HALF:]))
     return {
         "nvfp4": digest(*a, *b),
+        "modelopt": digest(*quantize(x, "modelopt")),
         "mxfp4": digest(*quantize(x, "mxfp4")[:2]),
         "product": digest(product(a, b)),
     }

@@ -20,7 +20,7 @@ enum class DifferenceReason : std::uint8_t {
   clamp,   ///< beyond the largest code, or below the smallest scale, of one of the two
   zero,    ///< the scale rounds to 0, or the codes are zeros of two signs
   search,  ///< one maps the block's maximum to 4
-  rule,    ///< two bounds, power rules, shapes, roundings or points: another scale or code by definition
+  rule,    ///< two bounds, maxima, power rules, shapes, roundings or points: another scale or code by definition
 };
 inline constexpr std::array<std::string_view, 6> difference_reasons{"scale", "tie", "clamp", "zero", "search", "rule"};
 

@@ -27,6 +27,15 @@ enum class ScaleOrder : std::uint8_t {
   quotient,     ///< the same with r = fl(fl(a / V) S): Transformer Engine's four over six
   quotients,    ///< p = fl(A / (B V)), r = fl(fl(a / V) / p), e = fl(fl(1/p) / s), y = fl(x e): torchao
   divisions,    ///< p = fl(fl(A / B) / V), r = fl(fl(a / V) / p), y = fl(x / fl(s p)): Quartet II
+  products,     ///< p = fl(A / (B V)), r = fl(a / fl(V p)), y = fl(x / fl(s p)): ModelOpt
+  least_error,  ///< p = fl(A / (B V)), r = fl(fl(a / V) / p); the magnitude's code is the first of the least
+                ///< fl(abs(fl(q fl(s p)) - abs(x))): ggml
+};
+
+/// How r becomes a code of E4M3.
+enum class ScaleCode : std::uint8_t {
+  exact,  ///< to nearest even, saturating
+  ggml,   ///< ties up; from 248 on 448; below 2^-6 the smaller of 7 and the integer part of fl(fl(512 r) + 1/2)
 };
 
 /// The elements that share a block scale.
@@ -49,7 +58,8 @@ enum class ScaleSearch : std::uint8_t { none, mae, mse, largest };
 
 /// What the error of a candidate is the difference of.
 enum class SearchError : std::uint8_t {
-  input,   ///< fl(fl(fl(q s) A) / fl(V B)) and x; `divisions`: fl(q fl(s p)) and x; `exact`: q s g and x, not rounded
+  input,   ///< fl(fl(fl(q s) A) / fl(V B)) and x; the orders that divide by fl(s p), and `least_error`: fl(q fl(s p))
+           ///< and x; `exact`: q s g and x, not rounded
   scaled,  ///< q s, exact in FP16, and fl(x S): Transformer Engine's fast path
 };
 
@@ -62,10 +72,12 @@ enum class ErrorSum : std::uint8_t {
 
 /// What a block does whose scale is rounded to zero.
 enum class ZeroScale : std::uint8_t {
-  codes,  ///< the scale is 0, the codes are those of its sequence (+-6); they decode to 0
-  zero,   ///< the scale is 0, so are the codes, signs included
-  floor,  ///< no scale is below 2^-6
-  one,    ///< the scale becomes 1
+  codes,      ///< the scale is 0, the codes are those of its sequence (+-6); they decode to 0
+  zero,       ///< the scale is 0, so are the codes, signs included
+  floor,      ///< no scale is below 2^-6
+  one,        ///< the scale becomes 1
+  least,      ///< the scale is 1 where r is 0, and at least 2^-9, the smallest of E4M3, elsewhere
+  zeros_one,  ///< the scale is 1 where r is 0, and as with `codes` elsewhere
 };
 
 /// The sign of code zero.
@@ -73,6 +85,7 @@ enum class ZeroSign : std::uint8_t {
   keep,   ///< that of the number
   drop,   ///< exact zeros, -0 included, have code 0; what is rounded to zero keeps its sign
   minus,  ///< all that is not positive has a minus, +0 included
+  plus,   ///< no code zero has a minus, whatever was rounded to it
 };
 
 /// Where the random bits of a stochastic rounding go.
@@ -104,6 +117,7 @@ struct Dialect {
   BlockShape shape = BlockShape::row;
   float bound = 448;      ///< what the largest block scale is mapped to
   float element_max = 6;  ///< what the largest element of a block is mapped to
+  ScaleCode scale = ScaleCode::exact;
   PowerRule power_rule = PowerRule::floor;
   ScaleSearch search = ScaleSearch::none;
   SearchError search_error = SearchError::input;
@@ -118,7 +132,7 @@ struct Dialect {
   Nonfinite nonfinite = Nonfinite::refuse;
 };
 
-inline constexpr std::array<Dialect, 10> dialects{{
+inline constexpr std::array<Dialect, 12> dialects{{
     {.name = "narrowgauge", .origin = "this project: correctly rounded, without a division"},
     {.name = "te",
      .origin = "Transformer Engine's kernels, torchao's training reference",
@@ -162,6 +176,18 @@ inline constexpr std::array<Dialect, 10> dialects{{
      .order = ScaleOrder::reciprocals,
      .zero_scale = ZeroScale::codes,
      .constant_amax = 1.0F},
+    {.name = "modelopt",
+     .origin = "NVIDIA ModelOpt's NVFP4QTensor",
+     .order = ScaleOrder::products,
+     .zero_scale = ZeroScale::least,
+     .zero_sign = ZeroSign::drop},
+    {.name = "ggml",
+     .origin = "llama.cpp: blocks of GGUF, one level of scales",
+     .order = ScaleOrder::least_error,
+     .scale = ScaleCode::ggml,
+     .zero_scale = ZeroScale::codes,
+     .zero_sign = ZeroSign::plus,
+     .constant_amax = 2688.0F},
     {.name = "ocp_floor",
      .origin = "OCP Microscaling; torchao FLOOR",
      .scheme = Scheme::mxfp4,
@@ -213,7 +239,7 @@ float encode_scale(const Dialect& dialect, float amax);
 /// What decoding multiplies by: fl(A / (B V)), `divisions` fl(fl(A / B) / V); 1 if A is 0, and, except for the orders
 /// of Transformer Engine, if the quotient is.
 float tensor_scale(const Dialect& dialect, float amax);
-/// What the elements of a block of this decoded scale are multiplied by (`divisions`: divided by).
+/// What the elements of a block of this decoded scale are multiplied by, or, in the orders with fl(s p), divided by.
 float block_factor(const Dialect& dialect, float block_scale, float amax);
 
 /// Signs d of RHT16: bit i set where element i is negated. Transformer Engine's constant vector.
