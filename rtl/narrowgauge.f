@@ -91,6 +91,8 @@ rtl/quant/ng_quantize_4over6_lane.sv
 rtl/quant/ng_quantize_4over6.sv
 rtl/quant/ng_token_relay.sv
 rtl/quant/ng_quantize_4over6_folded.sv
+rtl/quant/ng_quantize_affine_lane.sv
+rtl/quant/ng_quantize_affine.sv
 rtl/quant/ng_quantize_e2m1_lane.sv
 rtl/quant/ng_quantize_eden.sv
 rtl/quant/ng_quantize_lane.sv

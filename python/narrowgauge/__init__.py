@@ -17,6 +17,7 @@ array([ 42,  56, 126], dtype=uint8)
 from __future__ import annotations
 
 from . import gguf, luq
+from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._codec import (
     ChannelTransform,
     calibrate_transform,
@@ -72,6 +73,7 @@ from ._training import AdamResult, SmoothResult, adam_step, fold_scales, l2_norm
 
 __all__ = [
     "AdamResult",
+    "AffineQuantizer",
     "Anchor",
     "Answer",
     "ChannelTransform",
@@ -95,6 +97,7 @@ __all__ = [
     "__version__",
     "adam_step",
     "adaprune",
+    "affine_rules",
     "calibrate_transform",
     "clip_limit",
     "codec_report",
@@ -128,6 +131,7 @@ __all__ = [
     "prune",
     "pruning_error",
     "quantize",
+    "quantize_affine",
     "random_fields",
     "rsqrt",
     "smooth",

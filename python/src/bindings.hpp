@@ -127,6 +127,7 @@ inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge
   return {std::shared_ptr<const power::Gauge>(), &power::gauge()};
 }
 
+void bind_affine(py::module_& module);
 void bind_codec(py::module_& module);
 void bind_formats(py::module_& module);
 void bind_dlpack(py::module_& module);
