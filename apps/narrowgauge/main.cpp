@@ -70,6 +70,7 @@ int main(int argc, char** argv) {
       "  narrowgauge engines                                        all engines side by side: results, cycles, speed\n"
       "  narrowgauge simulate-board                                 a board to try --engine board with\n"
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
+      "  narrowgauge quantize-affine X.npy --bits 4                 integers under a scale and a zero point\n"
       "  narrowgauge analyze X.npy                                  which format a tensor wants: range and errors\n"
       "  narrowgauge prune W.npy --mask 2:4                         what is left of a matrix when two of four go\n"
       "  narrowgauge compress MAP.npy --out map.ngfm                a feature map in Huffman codes, without loss\n"
@@ -88,6 +89,7 @@ int main(int argc, char** argv) {
   cli::add_engines(app, exit_code);
   cli::add_simulate_board(app, exit_code);
   cli::add_quantize(app, exit_code);
+  cli::add_quantize_affine(app, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);
   cli::add_compress(app, exit_code);

@@ -15,7 +15,7 @@ using Numbers = py::array_t<float, py::array::c_style>;
 using Words = py::array_t<std::uint32_t, py::array::c_style>;
 using Integers = py::array_t<std::int16_t, py::array::c_style>;
 
-std::vector<py::ssize_t> shape_of(const py::array& x) { return {x.shape(), x.shape() + x.ndim()}; }
+std::vector<py::ssize_t> dimensions(const py::array& x) { return {x.shape(), x.shape() + x.ndim()}; }
 
 }  // namespace
 
@@ -45,7 +45,7 @@ void bind_affine(py::module_& module) {
       .def(
           "quantize",
           [](const AffineQuantizer& q, const Numbers& x, const std::optional<Numbers>& noise) {
-            Integers codes(shape_of(x));
+            Integers codes(dimensions(x));
             const float* const in = x.data();
             const float* const added = noise ? noise->data() : nullptr;
             std::int16_t* const out = codes.mutable_data();
@@ -62,7 +62,7 @@ void bind_affine(py::module_& module) {
       .def(
           "dequantize",
           [](const AffineQuantizer& q, const Integers& codes) {
-            Numbers values(shape_of(codes));
+            Numbers values(dimensions(codes));
             const std::int16_t* const in = codes.data();
             float* const out = values.mutable_data();
             const py::ssize_t n = codes.size();
@@ -104,7 +104,7 @@ void bind_affine(py::module_& module) {
                               .is_signed = is_signed,
                               .ties_away = ties_away,
                               .random_bits = random_bits};
-        Integers codes(shape_of(x));
+        Integers codes(dimensions(x));
         const std::uint32_t* const in = x.data();
         const std::uint32_t* const inverses = inverse.data();
         const std::uint32_t* const shifts = shift.data();

@@ -234,8 +234,7 @@ def test_unit_against_division() -> None:
     compared = different = 0
     for key, divided, multiplied in differences():
         distance = np.abs(divided.astype(int) - multiplied.astype(int))
-        assert distance.max() <= 1, key
+        assert distance.max() <= (1 if key.startswith("q/ties.") else 0), key
         compared += distance.size
         different += int(distance.sum())
-    print(f"{different} of {compared} codes differ")
-    assert (different, compared) == (0, 0)
+    assert (different, compared) == (10, 47_232)
