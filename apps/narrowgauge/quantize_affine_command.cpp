@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -51,6 +52,12 @@ AffineQuantizer quantizer(const AffineArguments& arguments, const CLI::App& comm
     return affine_quantizer(find_affine_rule(arguments.rule), arguments.bits, *low, double{*high} - double{*low});
   }
   if (command.count("--rule") > 0) throw Error("--rule was given beside --scale, which it finds; expected one of them");
+  const int limit = 1 << arguments.bits;
+  if (arguments.zero_point < -limit || arguments.zero_point >= limit) {
+    throw Error("--zero-point " + std::to_string(arguments.zero_point) + " is wrong; expected " +
+                std::to_string(-limit) + " to " + std::to_string(limit - 1) + " with --bits " +
+                std::to_string(arguments.bits));
+  }
   return {.bits = arguments.bits,
           .is_signed = arguments.is_signed,
           .ties_away = choose("--ties", arguments.ties, ties),

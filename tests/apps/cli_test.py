@@ -634,6 +634,41 @@ class Quantize(Program):
         report = self.json("quantize", self.file("x.npy", npy([[448, 1e-9, 0, 1]])), "--format", "fp8_e4m3")
         self.assertEqual((report["zeros"], report["flushed"]), (0.5, 0.25))
 
+    def test_affine(self) -> None:
+        """Codes of a scale and a zero point, and of a range, computed here; values that are on the grid come back."""
+        x = self.file("x.npy", npy([[-1, -0.5, 0, 0.24], [0.26, 0.375, 5, -9]]))
+        args = ["quantize-affine", x, "--scale", "0.25", "--zero-point", "2", "--bits", "4"]
+        report = self.json(*args, "--signed", "--out-prefix", "q")
+        self.assertEqual(report, json.loads((self.dir / "q.json").read_text()))
+        self.assertEqual(read_npy(self.dir / "q.codes.npy"), ([[-2, 0, 2, 3], [3, 4, 7, -8]], "|i1"))
+        self.assertEqual((report["unit"], report["differ_from_division"], report["saturated"]), (True, 0, 0.25))
+        self.json(*args, "--ties", "away", "--power-of-two", "--out-prefix", "q")  # 0.375 is a tie: 3.5
+        self.assertEqual(read_npy(self.dir / "q.codes.npy"), ([[0, 0, 2, 3], [3, 4, 15, 0]], "|u1"))
+        report = self.json("quantize-affine", self.file("x.npy", npy([[0, 15, 3, 7]])), "--bits", "4")
+        self.assertEqual((report["rule"], report["scale"], report["zero_point"]), ("calibtip_zero", 1, 0))
+        self.assertEqual(report["sqnr_db"], "inf")
+        report = self.json("quantize-affine", "x.npy", "--rounding", "stochastic", "--random-bits", "4", "--seed", "3")
+        self.assertEqual((report["random_bits"], report["seed"]), (4, 3))
+        self.file("x.npy", npy([[1, 2.5, 4]]))
+        report = self.json("quantize-affine", "x.npy", "--rule", "quantized_pytorch", "--bits", "2")
+        self.assertEqual((report["unit"], report["offset"], report["scale"], report["zero_point"]), (False, 1, 1, None))
+        text = self.ok("quantize-affine", "x.npy", "--rule", "quantized_pytorch")
+        self.assertIn("offset 1", text)
+        self.assertIn("ng_quantize_affine, nearest", self.ok("quantize-affine", "x.npy"))
+
+    def test_affine_refusals(self) -> None:
+        x = self.file("x.npy", npy([[1, 2.5, 4]]))
+        args = ["quantize-affine", x]
+        self.refused([*args, "--bits", "9"], "--bits", "2 to 8")
+        self.refused([*args, "--rule", "tflite"], "tflite", "calibtip_zero")
+        self.refused([*args, "--scale", "0"], "--scale", "positive")
+        self.refused([*args, "--scale", "1e-30"], "1e-30", "2^-47")
+        self.refused([*args, "--scale", "0.3", "--power-of-two"], "0.3", "a power of two")
+        self.refused([*args, "--scale", "1", "--bits", "4", "--zero-point", "16"], "--zero-point 16", "-16 to 15")
+        self.refused([*args, "--zero-point", "3"], "--zero-point", "--scale")
+        self.refused([*args, "--scale", "1", "--rule", "lapq"], "--rule", "--scale")
+        self.refused([*args, "--rule", "quantized_pytorch", "--power-of-two"], "--power-of-two", "a zero point")
+
     def compared(self, rows: Rows, first: str, second: str, *more: str) -> dict:
         return self.json("quantize", self.file("x.npy", npy(rows)), "--dialect", first, "--compare", second, *more)
 
@@ -1170,7 +1205,7 @@ class Codec(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["analyze"], ["prune"], ["compress"], ["decompress"],
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["analyze"], ["prune"], ["compress"], ["decompress"],
                      ["codec-report"], ["train"], ["measure"], ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)

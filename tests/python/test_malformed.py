@@ -122,6 +122,16 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "gradient": X, "weight": X, "m": CODES, "v": CODES, "step": 1, "rate": 1e-3, "beta1": 0.9, "beta2": 0.999,
             "epsilon": 1e-8, "weight_decay": 0.0, "m_scales": (1.0, 1.0), "v_scales": (1.0, 1.0),
         }),
+        "AffineQuantizer": (ng.AffineQuantizer, {
+            "bits": 8, "signed": True, "ties": "even", "scale": 0.1, "offset": 1.0, "zero_point": 3, "expanded": False,
+        }),
+        "AffineQuantizer.of_range": (ng.AffineQuantizer.of_range, {"low": -1.0, "high": 2.0, "rule": "lapq", "bits": 4}),
+        "AffineQuantizer.quantize": (ng.AffineQuantizer().quantize, {"x": X, "noise": X}),
+        "AffineQuantizer.dequantize": (ng.AffineQuantizer().dequantize, {"codes": CODES}),
+        "quantize_affine": (ng.quantize_affine, {
+            "x": X, "scale": 0.125, "zero_point": 3, "bits": 8, "signed": True, "ties": "even", "power_of_two": True,
+            "rounding": "stochastic", "random_bits": 8, "seed": 0,
+        }),
         "rsqrt": (ng.rsqrt, {"x": X}),
         "l2_normalize": (ng.l2_normalize, {"x": X, "epsilon": 1e-6}),
         "smooth": (ng.smooth, {"x": X, "axis": -2}),
@@ -191,7 +201,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 #: Without arguments.
-NO_ARGUMENTS = {"dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
+NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
 #: Results, which nobody constructs.
 RESULTS = {
     "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "Exploration", "FieldError", "FormatDesc",

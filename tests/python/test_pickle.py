@@ -43,6 +43,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Answer of a memory": lambda: ng.memory_energy("dram", bits=64, technology="horowitz_45nm"),
     "ChannelTransform": lambda: ng.calibrate_transform(MAP),
     "ChannelTransform, identity": lambda: ng.calibrate_transform(MAP, basis="identity", relu=False).with_step(0.3),
+    "AffineQuantizer": lambda: ng.AffineQuantizer.of_range(-1, 2, rule="calibtip_zero"),
     "DelayedScaling": lambda: recorded(ng.DelayedScaling("e5m2", history=2, margin=1, power_of_two=True)),
     "Engine": lambda: ng.Engine("systemc", tile="tiny"),
     "EngineResult": lambda: ng.Engine("systemc", tile="tiny").gemm(*SMALL),
