@@ -36,6 +36,7 @@ void add_quantize_affine(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
+void add_calibrate(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);
 void add_energy(CLI::App& app, int& exit_code);
 

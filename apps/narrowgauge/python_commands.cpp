@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// narrowgauge train and narrowgauge measure: the Python package does it; this finds it and hands over.
+// Commands of the Python package: this finds it and hands over.
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,10 +21,9 @@ module = sys.argv[1]
 try:
     main = importlib.import_module(module + ".__main__").main
 except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "narrowgauge":
-        raise
-    print(f"narrowgauge: {sys.executable} has no package narrowgauge; expected a Python that has it, named with --python, "
-          "or the build's python folder on PYTHONPATH", file=sys.stderr)
+    lacking = (error.name or "").partition(".")[0]
+    print(f"narrowgauge: {sys.executable} has no package {lacking}; expected a Python that has it, named with --python"
+          + (", or the build's python folder on PYTHONPATH" if lacking == "narrowgauge" else ""), file=sys.stderr)
     sys.exit(2)
 del sys.argv[1]
 sys.exit(main())
@@ -66,6 +65,16 @@ void add_measure(CLI::App& app, int&) {
       "  narrowgauge measure --port board --clock 24e6 --sensor simulated        on narrowgauge simulate-board\n"
       "  python3 -m narrowgauge.measure --help                                   all options and sensors\n"
       "docs/measuring.md says how.");
+}
+
+void add_calibrate(CLI::App& app, int&) {
+  add(app, "calibrate", "clips, bits and corrections of a trained network's tensors",
+      "Examples:\n"
+      "  narrowgauge calibrate aciq weights.npz --bits 4 --per-channel 0 --correct mean   by the distribution\n"
+      "  narrowgauge calibrate lapq activations.npy --relu --p 2.5                        by the error's L_p norm\n"
+      "  narrowgauge calibrate budget layers.json --energy 0.6                            bits of each layer\n"
+      "  narrowgauge calibrate aciq --help                                                all options of a method\n"
+      "docs/calibration.md says what is computed.");
 }
 
 }  // namespace narrowgauge::cli

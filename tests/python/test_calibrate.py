@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calibration: its functions' limits, and the command."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+from narrowgauge import calibrate
+
+
+def numbers(*shape: int) -> np.ndarray:
+    return np.random.default_rng(1).laplace(size=shape).astype(np.float32)
+
+
+@pytest.mark.parametrize("prior", calibrate.PRIORS)
+@pytest.mark.parametrize("bits", range(9))
+def test_exact_clips_have_the_least_error_that_the_paper_derives(prior: str, bits: int) -> None:
+    found = calibrate.clip_constant(bits, prior=prior)
+
+    def error(clip: float) -> float:  # of clipping both sides, and of rounding
+        if prior == "laplace":
+            clipped = 2 * math.exp(-clip)
+        else:
+            clipped = (clip**2 + 1) * math.erfc(clip / math.sqrt(2)) - math.sqrt(2 / math.pi) * clip * math.exp(
+                -(clip**2) / 2
+            )
+        return clipped + clip**2 / (3 * 4**bits)
+
+    assert error(found) <= min(error(found * 0.999), error(found * 1.001))
+    if bits and prior == "laplace":
+        assert found == pytest.approx(calibrate.clip_constant(bits, prior=prior, constants="paper"), abs=0.01)
+
+
+def test_a_clip_is_worth_its_while() -> None:
+    x = numbers(4096)
+    for bits in (2, 3, 4):
+        found = calibrate.clip_range(x, bits)
+        clipped = ng.AffineQuantizer.of_range(found.low, width=found.width, rule="cnn_quantization", bits=bits)
+        whole = ng.AffineQuantizer.of_range(float(x.min()), width=float(np.ptp(x)), rule="cnn_quantization", bits=bits)
+        assert (
+            np.square(x - clipped.dequantize(clipped.quantize(x))).sum()
+            < np.square(x - whole.dequantize(whole.quantize(x))).sum()
+        )
+
+
+def test_joint_clips_are_no_worse_than_those_of_each_layer() -> None:
+    rng = np.random.default_rng(3)
+    w, x = rng.standard_normal((8, 32)).astype(np.float32), rng.laplace(size=(64, 32)).astype(np.float32)
+    y = x @ w.T
+
+    def loss(clips: dict[str, float]) -> float:
+        rounded = {}
+        for name, values in (("w", w), ("x", x)):
+            quantizer = calibrate.lapq_quantizer(clips[name], 4)
+            rounded[name] = quantizer.dequantize(quantizer.quantize(values))
+        return float(np.square(rounded["x"] @ rounded["w"].T - y).mean())
+
+    found = calibrate.joint_clips(loss, {"w": w, "x": x}, 4)
+    assert found.loss <= found.layer_loss
+    assert found.loss == loss(found.clips)
+    assert found.loss < loss({"w": float(np.abs(w).max()), "x": float(np.abs(x).max())})
+    assert calibrate.joint_clips(loss, {"w": w, "x": x}, 4, iterations=0).loss == found.layer_loss
+
+
+def test_the_program_of_bits_is_the_best_of_all_choices() -> None:
+    rng = np.random.default_rng(5)
+    layers = [
+        calibrate.Layer(
+            f"l{i}", dict(zip((8, 4, 2), sorted(rng.random(3)), strict=True)), {8: 8.0 + i, 4: 4.0 + i, 2: 2.0 + i}
+        )
+        for i in range(5)
+    ]
+    budget = 30.0
+    best = min(
+        sum(layer.losses[bits] for layer, bits in zip(layers, choice, strict=True))
+        for choice in np.array(np.meshgrid(*[[8, 4, 2]] * 5)).reshape(5, -1).T.tolist()
+        if sum(layer.costs[bits] for layer, bits in zip(layers, choice, strict=True)) <= budget
+    )
+    found = calibrate.choose_bits(layers, budget)
+    assert found.loss == pytest.approx(best, rel=1e-12)
+    assert found.cost <= budget
+
+
+def test_energy_is_asked_of_the_gauge() -> None:
+    costs = calibrate.energy_costs(1000, [2, 4, 8])
+    assert costs[2] < costs[4] < costs[8]
+    assert costs[4] == 1000 * ng.energy("int4", lanes=16).each
+
+
+def test_wrong_input_is_named() -> None:
+    x = numbers(4, 4)
+    for wrong, text in (
+        (lambda: calibrate.clip_range(np.array([1.0]), 4), "x has 1 values; expected 2 or more"),
+        (lambda: calibrate.clip_range(np.array([1.0, np.nan]), 4), "not finite"),
+        (lambda: calibrate.clip_constant(9), "bits is 9; expected 0 to 8"),
+        (lambda: calibrate.clip_constant(0, prior="gauss", constants="paper"), "expected 1 to 8 bits"),
+        (lambda: calibrate.clip_range(x, 4, prior="cauchy"), "expected one of laplace, gauss"),
+        (lambda: calibrate.allocate_bits(np.ones((3, 4)), 4), "constant"),
+        (lambda: calibrate.correct(x, x[:2]), "expected that of weights"),
+        (lambda: calibrate.lp_clip(np.zeros(4), 4), "no number but 0"),
+        (lambda: calibrate.kurtosis(np.ones(5)), "all of weights are equal"),
+        (lambda: calibrate.weight_distribution_loss([x], []), "teacher has 1 tensors and student 0"),
+        (lambda: calibrate.choose_bits([], 1), "there is no layer"),
+        (lambda: calibrate.choose_bits([calibrate.Layer("a", {8: 0.0}, {4: 1.0})], 1), "layer 'a' has losses of [8]"),
+        (lambda: calibrate.choose_bits([calibrate.Layer("a", {8: 0.0}, {8: 2.0})], 1), "expected at least 2"),
+    ):
+        with pytest.raises(ng.Error) as caught:
+            wrong()
+        assert text in str(caught.value)
+
+
+def command(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "narrowgauge.calibrate", *map(str, words)], capture_output=True, text=True, check=False
+    )
+
+
+def test_the_command(tmp_path: Path) -> None:
+    np.savez(tmp_path / "w.npz", conv=numbers(8, 4, 3, 3), bias=numbers(8))
+    np.save(tmp_path / "x.npy", np.maximum(numbers(64, 16), 0))
+    saved = tmp_path / "q.npz"
+    done = command(
+        "aciq",
+        tmp_path / "w.npz",
+        "--bits",
+        4,
+        "--per-channel",
+        0,
+        "--correct",
+        "mean",
+        "--allocate",
+        "--save",
+        saved,
+        "--json",
+    )
+    assert done.returncode == 2  # a channel of the bias has one value
+    assert "2 or more" in done.stderr
+    np.savez(tmp_path / "w.npz", conv=numbers(8, 4, 3, 3))
+    done = command(
+        "aciq",
+        tmp_path / "w.npz",
+        "--bits",
+        4,
+        "--per-channel",
+        0,
+        "--correct",
+        "mean",
+        "--allocate",
+        "--save",
+        saved,
+        "--json",
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["tensors"]
+    assert row["name"] == "conv"
+    assert len(row["channels"]) == 8
+    with np.load(saved) as quantized:
+        w = numbers(8, 4, 3, 3)
+        assert np.abs(quantized["conv"].mean((1, 2, 3)) - w.mean((1, 2, 3))).max() < 1e-6
+        assert np.square(quantized["conv"] - w).mean() == pytest.approx(row["mean_square_error"])
+    for words, text in (
+        (("aciq", tmp_path / "x.npy", "--relu"), "unclipped dB"),
+        (("lapq", tmp_path / "x.npy", "--relu", "--p", 3), "SQNR dB"),
+        (("kure", tmp_path / "w.npz"), "mean loss"),
+        (("--help",), "examples:"),
+    ):
+        done = command(*words)
+        assert done.returncode == 0, done.stderr
+        assert text in done.stdout
+    layers = [
+        {"name": f"l{i}", "products": 1000 * (i + 1), "losses": {"8": 0, "4": 0.1 / (i + 1), "2": 1}} for i in range(3)
+    ]
+    (tmp_path / "layers.json").write_text(json.dumps(layers))
+    done = command("budget", tmp_path / "layers.json", "--energy", 0.6, "--json")
+    assert done.returncode == 0, done.stderr
+    chosen = json.loads(done.stdout)
+    assert chosen["cost"] <= 0.6 * chosen["energy_of_8_bits"]
+    for words, text in (
+        (("aciq", tmp_path / "none.npy"), "cannot be read"),
+        (("aciq", tmp_path / "x.npy", "--allocate"), "expected --per-channel"),
+        (("aciq", tmp_path / "x.npy", "--per-channel", 5), "--per-channel is 5"),
+        (("budget", tmp_path / "layers.json", "--energy", 0.01), "the budget is"),
+        (("kure", tmp_path / "x.npy", tmp_path / "layers.json"), "cannot be read"),
+    ):
+        done = command(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert text in done.stderr
