@@ -11,16 +11,25 @@
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/io/text.hpp"
 #include "narrowgauge/quant/dialect.hpp"
+#include "narrowgauge/quant/swizzle_scales.hpp"
 #include "quantize_compare.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
 namespace {
 
+enum class ScaleLayout : std::uint8_t {
+  rows,     ///< vectors x blocks
+  swizzled  ///< swizzle_scales
+};
+constexpr std::array<Choice<ScaleLayout>, 2> scale_layouts{
+    {{"rows", ScaleLayout::rows}, {"128x4", ScaleLayout::swizzled}}};
+
 struct QuantizeArguments {
   std::string x;
   std::string axis = "rows";
   std::string out_prefix;
+  std::string scale_layout = "rows";
   std::string compare;
   std::size_t examples = 10;  ///< of differing elements
   QuantizeFlags quantize;
@@ -75,8 +84,19 @@ std::vector<double> after_front(const std::vector<double>& vectors, std::size_t 
   return {front.x.begin(), front.x.end()};
 }
 
+void write_scales(io::OutputFile& file, const QuantizedMatrix& q, ScaleLayout layout) {
+  if (layout == ScaleLayout::rows) return io::write_npy(file, q.scales, {q.rows, q.blocks()});
+  const std::vector<std::uint8_t> swizzled = swizzle_scales(q.scales, q.rows, q.blocks());
+  io::write_npy(file, swizzled, {swizzled.size()});
+}
+
 int run(const QuantizeArguments& arguments, const CLI::App& command) {
   std::optional<Dialect> dialect;
+  const ScaleLayout layout = choose("--scale-layout", arguments.scale_layout, scale_layouts);
+  if (command.count("--scale-layout") > 0 && arguments.out_prefix.empty()) {
+    throw Error("--scale-layout " + arguments.scale_layout +
+                " is for the block scales that --out-prefix writes; expected --out-prefix");
+  }
   if (!arguments.compare.empty()) {
     if (!arguments.out_prefix.empty()) {
       throw Error("--out-prefix was given with --compare, which writes no codes; expected one of them");
@@ -108,6 +128,10 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
 
   const std::string& prefix = arguments.out_prefix;
   const bool scaled = has_block_scales(format.scheme);
+  if (command.count("--scale-layout") > 0 && !scaled) {
+    throw Error("--scale-layout " + arguments.scale_layout + " is for block scales, which format " +
+                std::string(format.name) + " does not have; expected nvfp4 or a format of MX");
+  }
   const std::string codes_path = prefix + ".codes.npy";
   const std::string scales_path = prefix + ".scales.npy";
   const std::string json_path = prefix + ".json";
@@ -156,10 +180,11 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
                {"bits_per_element", s.bits_per_element},
                {"seconds", seconds},
                {"codes_path", prefix.empty() ? Json() : Json(io::utf8(codes_path))},
-               {"scales_path", prefix.empty() || !scaled ? Json() : Json(io::utf8(scales_path))}});
+               {"scales_path", prefix.empty() || !scaled ? Json() : Json(io::utf8(scales_path))},
+               {"scale_layout", prefix.empty() || !scaled ? Json() : Json(arguments.scale_layout)}});
   if (!prefix.empty()) {
     io::write_npy(*codes_file, q.codes, {q.rows, q.k_padded});
-    if (scaled) io::write_npy(*scales_file, q.scales, {q.rows, q.blocks()});
+    if (scaled) write_scales(*scales_file, q, layout);
     json_file->write(json.dump(2) + "\n");
     for (io::OutputFile* file : {codes_file, scales_file, json_file})
       if (file) file->close();
@@ -208,6 +233,11 @@ void add_quantize(CLI::App& app, int& exit_code) {
       ->type_name("P")
       ->check(named);
   command
+      .add_option("--scale-layout", arguments->scale_layout,
+                  "With --out-prefix: P.scales.npy is vectors x blocks (rows), or tiled as for cuBLAS (128x4)")
+      ->capture_default_str()
+      ->type_name(names_of(scale_layouts, "|"));
+  command
       .add_option("--compare", arguments->compare,
                   "Say which elements this dialect treats differently from --dialect, how often and why")
       ->type_name("D")
@@ -224,6 +254,7 @@ void add_quantize(CLI::App& app, int& exit_code) {
       "vector is\n"
       "                a column of X\n"
       "  P.scales.npy  uint8, a scale code a byte, vectors x blocks (UE4M3 for nvfp4, E8M0 for MX; none for others)\n"
+      "                --scale-layout 128x4: one dimension, tiles of 128 vectors x 4 blocks, padded with zeros\n"
       "  P.json        format, tensor scale and the report\n"
       "value = decode(code) x decode(scale) x tensor scale\n"
       "\n"

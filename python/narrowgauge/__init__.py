@@ -43,7 +43,17 @@ from ._core import (
 from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, flips, memory_energy, technologies
 from ._engine import Engine, LoopState, RequantizedResult, engines, tiles
 from ._explore import Exploration, explore, workloads
-from ._formats import decode, encode, formats, pack, random_fields, to_ml_dtypes, unpack
+from ._formats import (
+    decode,
+    encode,
+    formats,
+    pack,
+    random_fields,
+    swizzle_scales,
+    to_ml_dtypes,
+    unpack,
+    unswizzle_scales,
+)
 from ._quantized import (
     QuantizedMatrix,
     dequantize,
@@ -138,6 +148,7 @@ __all__ = [
     "soft_entropy",
     "sparse_operand",
     "sparsity_mask",
+    "swizzle_scales",
     "technologies",
     "tiles",
     "to_ml_dtypes",
@@ -145,5 +156,6 @@ __all__ = [
     "transform_report",
     "transposable_mask",
     "unpack",
+    "unswizzle_scales",
     "workloads",
 ]

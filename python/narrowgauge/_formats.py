@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._arguments import integer, text
 from ._arguments import seed as checked_seed
+from ._arguments import threads as checked_threads
 from ._arrays import ArrayLike, any_array, code_array, ml_dtypes_module, ml_names, real_array, unpack_nibbles
 from ._core import Error, FormatDesc
 
@@ -101,6 +102,57 @@ def unpack(packed: ArrayLike) -> NDArray[np.uint8]:
     if array.dtype != np.uint8 or array.ndim == 0:
         raise Error(f"packed has dtype {array.dtype} and shape {array.shape}; expected uint8 of one dimension or more")
     return unpack_nibbles(array)
+
+
+TILE_ROWS, TILE_BLOCKS = 128, 4
+
+
+def _scale_bytes(scales: ArrayLike, name: str) -> NDArray[np.uint8]:
+    """Scales of a byte each, as uint8, their ml_dtypes types included."""
+    array = any_array(scales, name)
+    if array.dtype.name in (*ml_names("ue4m3"), *ml_names("e8m0")):
+        array = array.view(np.uint8)
+    if array.dtype != np.uint8:
+        raise Error(
+            f"{name} have dtype {array.dtype}; expected uint8, float8_e4m3fn or float8_e8m0fnu, block scales of a byte each"
+        )
+    return array
+
+
+def swizzle_scales(scales: ArrayLike, *, threads: int = 0) -> NDArray[np.uint8]:
+    """Block scales in the layout that cuBLAS, cuDNN and torch's scaled matrix products read, known as 128x4 or 32_4_4.
+
+    scales: uint8 or the ml_dtypes type, (..., vectors, blocks), as a quantized matrix has them. Both are padded with zeros to
+        whole tiles of 128 vectors x 4 blocks of 512 bytes; those of the same vectors follow each other. Within one,
+        vector r and block b are at (r % 32) * 16 + (r // 32) * 4 + b.
+
+    Returns uint8 of shape (..., 512 tiles): each matrix of a batch has tiles of its own.
+    Raises Error for another type or fewer than two dimensions.
+    """
+    array = _scale_bytes(scales, "scales")
+    if array.ndim < 2 or array.size == 0:
+        raise Error(f"scales have shape {array.shape}; expected vectors x blocks, at least one of each")
+    count = checked_threads(threads, array.size)
+    made = _core.swizzle_scales(np.ascontiguousarray(array).reshape(-1, *array.shape[-2:]), count)
+    return made.reshape(*array.shape[:-2], -1)
+
+
+def unswizzle_scales(swizzled: ArrayLike, rows: int, blocks: int, *, threads: int = 0) -> NDArray[np.uint8]:
+    """The inverse of `swizzle_scales`: (..., 512 tiles) to scales of shape (..., rows, blocks). What padding holds is not read.
+
+    Raises Error for another type, and for a number of bytes that is not that of the layout.
+    """
+    array = _scale_bytes(swizzled, "swizzled")
+    rows, blocks = integer("rows", rows, 1, 2**31), integer("blocks", blocks, 1, 2**31)
+    tiles = -(-rows // TILE_ROWS) * -(-blocks // TILE_BLOCKS)
+    if array.ndim == 0 or array.size == 0 or array.shape[-1] != 512 * tiles:
+        raise Error(
+            f"swizzled has shape {array.shape}; expected {512 * tiles} bytes along the last axis, the {tiles} tiles of {rows} "
+            f"vectors of {blocks} blocks"
+        )
+    count = checked_threads(threads, array.size)
+    made = _core.unswizzle_scales(np.ascontiguousarray(array).reshape(-1, array.shape[-1]), rows, blocks, count)
+    return made.reshape(*array.shape[:-1], rows, blocks)
 
 
 def to_ml_dtypes(codes: ArrayLike, format: str) -> NDArray[Any]:

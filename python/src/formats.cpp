@@ -12,10 +12,12 @@
 #include "narrowgauge/format/format.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/swizzle_scales.hpp"
 
 namespace narrowgauge::python {
 namespace {
 
+using Bytes = py::array_t<std::uint8_t, py::array::c_style>;
 using RandomWords = py::array_t<std::uint32_t, py::array::c_style>;
 
 template <class Code, class Real>
@@ -156,6 +158,35 @@ py::array decode(const py::array& codes, std::string_view format) {
   return out;
 }
 
+/// Scales of matrices (matrices x rows x blocks) in the 128x4 layout, matrices x bytes.
+Bytes swizzle(const Bytes& scales, unsigned threads) {
+  const auto rows = static_cast<std::size_t>(scales.shape(1)), blocks = static_cast<std::size_t>(scales.shape(2));
+  Bytes out({scales.shape(0), static_cast<py::ssize_t>(swizzled_size(rows, blocks))});
+  const std::size_t size = rows * blocks, bytes = swizzled_size(rows, blocks);
+  const auto matrices = static_cast<std::size_t>(scales.shape(0));
+  const std::uint8_t* const from = scales.data();
+  std::uint8_t* const to = out.mutable_data();
+  const Unlocked unlocked;
+  for (std::size_t i = 0; i < matrices; ++i) {
+    std::ranges::copy(swizzle_scales({from + i * size, size}, rows, blocks, threads), to + i * bytes);
+  }
+  return out;
+}
+
+/// The inverse.
+Bytes unswizzle(const Bytes& layouts, std::size_t rows, std::size_t blocks, unsigned threads) {
+  Bytes out({layouts.shape(0), static_cast<py::ssize_t>(rows), static_cast<py::ssize_t>(blocks)});
+  const std::size_t size = rows * blocks;
+  const auto matrices = static_cast<std::size_t>(layouts.shape(0)), bytes = static_cast<std::size_t>(layouts.shape(1));
+  const std::uint8_t* const from = layouts.data();
+  std::uint8_t* const to = out.mutable_data();
+  const Unlocked unlocked;
+  for (std::size_t i = 0; i < matrices; ++i) {
+    std::ranges::copy(unswizzle_scales({from + i * bytes, bytes}, rows, blocks, threads), to + i * size);
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_formats(py::module_& module) {
@@ -195,6 +226,11 @@ void bind_formats(py::module_& module) {
              "narrowgauge.encode of arrays.");
 
   module.def("decode", &decode, py::arg("codes"), py::arg("format"), "narrowgauge.decode of arrays.");
+
+  module.def("swizzle_scales", &swizzle, py::arg("scales"), py::arg("threads"), "narrowgauge.swizzle_scales.");
+
+  module.def("unswizzle_scales", &unswizzle, py::arg("swizzled"), py::arg("rows"), py::arg("blocks"),
+             py::arg("threads"), "narrowgauge.unswizzle_scales.");
 
   module.def(
       "random_fields",

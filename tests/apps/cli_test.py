@@ -621,6 +621,26 @@ class Quantize(Program):
                 bits = 5 * len(codes[0]) * (4 + 8 / block) + (32 if name == "nvfp4" else 0)
                 self.assertAlmostEqual(report["bits_per_element"], bits / 350)
 
+    def test_layout_of_scales(self) -> None:
+        """In tiles of 128 x 4 the same scales lie by NVIDIA's formula, zeros between them."""
+        rng = random.Random(8)
+        x = self.file("x.npy", npy([[rng.gauss(0, 1) for _ in range(150)] for _ in range(130)]))
+        self.assertEqual(self.json("quantize", x, "--out-prefix", "p")["scale_layout"], "rows")
+        report = self.json("quantize", x, "--out-prefix", "q", "--scale-layout", "128x4")
+        self.assertEqual(report["scale_layout"], "128x4")
+        scales, _ = read_npy(self.dir / "p.scales.npy")
+        shape, tiles, kind = read_npy_array(self.dir / "q.scales.npy")
+        self.assertEqual((kind, shape), ("|u1", (2 * 3 * 512,)))
+        expected = [0] * len(tiles)
+        for r, row in enumerate(scales):
+            for c, scale in enumerate(row):
+                expected[(r // 128 * 3 + c // 4) * 512 + r % 32 * 16 + r // 32 % 4 * 4 + c % 4] = scale
+        self.assertEqual(tiles, expected)
+        self.refused(["quantize", x, "--scale-layout", "128x4"], "--scale-layout 128x4", "expected --out-prefix")
+        fp8 = ["quantize", x, "--out-prefix", "r", "--format", "fp8_e4m3", "--scale-layout", "128x4"]
+        self.refused(fp8, "fp8_e4m3 does not have", "nvfp4")
+        self.refused(["quantize", x, "--out-prefix", "r", "--scale-layout", "4x128"], "4x128", "128x4")
+
     def test_fp8_has_no_scales(self) -> None:
         report = self.json(
             "quantize", self.file("x.npy", npy([[448, 1, 0]])), "--format", "fp8_e4m3", "--out-prefix", "q"

@@ -83,6 +83,8 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "random_fields": (ng.random_fields, {"seed": 1, "count": 4, "bits": 8, "first": 2}),
         "pack": (ng.pack, {"codes": CODES}),
         "unpack": (ng.unpack, {"packed": CODES}),
+        "swizzle_scales": (ng.swizzle_scales, {"scales": CODES, "threads": 1}),
+        "unswizzle_scales": (ng.unswizzle_scales, {"swizzled": np.zeros((2, 4096), np.uint8), "rows": 32, "blocks": 32, "threads": 1}),
         "to_ml_dtypes": (ng.to_ml_dtypes, {"codes": CODES, "format": "e4m3"}),
         "quantize": (ng.quantize, {**quantize, "wide_blocks": False}),
         "quantize in a dialect": (ng.quantize, dialect),
