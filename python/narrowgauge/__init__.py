@@ -68,6 +68,18 @@ from ._quantized import (
     quantize,
 )
 from ._scaling import DelayedScaling
+from ._softmax import (
+    ExaqRow,
+    exaq_attention,
+    exaq_clip,
+    exaq_codes,
+    exaq_levels,
+    exaq_row,
+    exaq_sigma,
+    exaq_softmax,
+    exaq_table,
+    exaq_thresholds,
+)
 from ._sparse import (
     SparseMatrix,
     SparseOperand,
@@ -91,6 +103,7 @@ __all__ = [
     "Engine",
     "EngineResult",
     "Error",
+    "ExaqRow",
     "Exploration",
     "FieldError",
     "FormatDesc",
@@ -123,6 +136,15 @@ __all__ = [
     "energy_lines",
     "energy_many",
     "engines",
+    "exaq_attention",
+    "exaq_clip",
+    "exaq_codes",
+    "exaq_levels",
+    "exaq_row",
+    "exaq_sigma",
+    "exaq_softmax",
+    "exaq_table",
+    "exaq_thresholds",
     "explore",
     "export_tables",
     "fake_quantize",

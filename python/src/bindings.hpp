@@ -6,6 +6,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -14,6 +15,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,6 +96,20 @@ auto without_lock(const F& f) {
   return f();
 }
 
+/// The elements of an array without gaps.
+template <class T>
+std::span<const T> span_of(const py::array_t<T, py::array::c_style>& x) {
+  return {x.data(), static_cast<std::size_t>(x.size())};
+}
+
+/// `values` as an array of the shape of `like`.
+template <class T>
+py::array_t<T> shaped(const std::vector<T>& values, const py::array& like) {
+  py::array_t<T> out(std::vector<py::ssize_t>(like.shape(), like.shape() + like.ndim()));
+  std::copy(values.begin(), values.end(), out.mutable_data());
+  return out;
+}
+
 /// Calls a callback of Python now and then.
 class PythonProgress {
  public:
@@ -136,6 +152,7 @@ void bind_engine(py::module_& module);
 void bind_energy(py::module_& module);
 void bind_explore(py::module_& module);
 void bind_luq(py::module_& module);
+void bind_softmax(py::module_& module);
 void bind_sparse(py::module_& module);
 void bind_training(py::module_& module);
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/luq/luq.hpp"
 
-#include <span>
-
 #include "bindings.hpp"
 #include "narrowgauge/luq/lognormal.hpp"
 
@@ -15,15 +13,6 @@ constexpr std::array<std::pair<std::string_view, LuqRounding>, 2> luq_rounding_n
 }};
 
 using Floats = py::array_t<float, py::array::c_style>;
-
-std::span<const float> span_of(const Floats& x) { return {x.data(), static_cast<std::size_t>(x.size())}; }
-
-template <class T>
-py::array_t<T> shaped(const std::vector<T>& values, const py::array& like) {
-  py::array_t<T> out(std::vector<py::ssize_t>(like.shape(), like.shape() + like.ndim()));
-  std::copy(values.begin(), values.end(), out.mutable_data());
-  return out;
-}
 
 }  // namespace
 
