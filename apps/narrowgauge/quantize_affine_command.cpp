@@ -37,10 +37,15 @@ struct AffineArguments {
   bool json = false;
 };
 
-std::string rule_names() {
-  std::string names;
-  for (const AffineRule& rule : affine_rules) names += (names.empty() ? "" : ", ") + std::string(rule.name);
-  return names;
+/// A line each, with whose it is.
+std::string rule_lines() {
+  std::string lines;
+  for (const AffineRule& rule : affine_rules) {
+    std::string line = "  " + std::string(rule.name);
+    line.resize(std::max(line.size() + 2, std::size_t{40}), ' ');
+    lines += line + std::string(rule.origin) + "\n";
+  }
+  return lines;
 }
 
 /// The quantizer that was asked for: of the scale, or of the matrix's range by the rule.
@@ -228,9 +233,8 @@ void add_quantize_affine(CLI::App& app, int& exit_code) {
       "  P.json       the report\n"
       "value = (code - zero point) x scale, or code x scale + offset\n"
       "\n"
-      "Rules: " +
-      rule_names() +
-      "\n"
+      "Rules:\n" +
+      rule_lines() +
       "\n"
       "Examples:\n"
       "  narrowgauge quantize-affine X.npy --bits 4\n"
