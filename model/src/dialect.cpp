@@ -327,18 +327,25 @@ class Nvfp4Quantizer {
     }
   }
 
-  /// The codes of ScaleOrder::least_error, with the signs of x.
+  /// The codes of ScaleOrder::least_error, with the signs of x; `n` is a multiple of 16.
   static void nearest_values(const float* x, std::size_t n, float unit, std::uint8_t* codes) {
-    for (std::size_t i = 0; i < n; ++i) {
-      const float magnitude = std::abs(x[i]);
-      float least = magnitude;
-      std::uint32_t best = 0;
+    constexpr std::size_t lanes = 16;
+    for (std::size_t first = 0; first < n; first += lanes) {
+      std::array<float, lanes> magnitude{}, least{};
+      std::array<std::uint32_t, lanes> best{};
+      for (std::size_t i = 0; i < lanes; ++i) magnitude[i] = least[i] = std::abs(x[first + i]);
       for (std::uint32_t code = 1; code < 8; ++code) {
-        const float error = std::abs(e2m1_value[code] * unit - magnitude);
-        best = error < least ? code : best;
-        least = std::min(least, error);
+        const float value = e2m1_value[code] * unit;
+        for (std::size_t i = 0; i < lanes; ++i) {
+          const float error = std::abs(value - magnitude[i]);
+          const bool less = error < least[i];
+          best[i] = less ? code : best[i];
+          least[i] = less ? error : least[i];
+        }
       }
-      codes[i] = static_cast<std::uint8_t>(best | std::bit_cast<std::uint32_t>(x[i]) >> 31 << 3);
+      for (std::size_t i = 0; i < lanes; ++i) {
+        codes[first + i] = static_cast<std::uint8_t>(best[i] | std::bit_cast<std::uint32_t>(x[first + i]) >> 31 << 3);
+      }
     }
   }
 

@@ -20,7 +20,8 @@ void check(std::size_t rows, std::size_t blocks) {
               std::to_string(blocks) + " blocks; expected at least one of each, and 2^33 scales at most");
 }
 
-/// Calls copy(scale's index, its place, how many) for all runs of up to four scales, tiles of vectors in parallel.
+/// Calls copy(scale's index, its place, how many) for all runs of up to four scales, tiles of vectors in parallel. How
+/// many is a constant for whole runs.
 template <class Copy>
 void each_run(std::size_t rows, std::size_t blocks, unsigned threads, const Copy& copy) {
   detail::parallel_for((rows + scale_tile_rows - 1) / scale_tile_rows, threads, [&](std::size_t tile) {
@@ -29,9 +30,11 @@ void each_run(std::size_t rows, std::size_t blocks, unsigned threads, const Copy
     for (std::size_t row = first; row < last; ++row) {
       pace(blocks);
       const std::size_t start = swizzled_offset(row, 0, blocks);  // the following tiles are a tile's bytes further on
-      for (std::size_t block = 0; block < blocks; block += scale_tile_blocks) {
-        copy(row * blocks + block, start + block * scale_tile_rows, std::min(scale_tile_blocks, blocks - block));
+      std::size_t block = 0;
+      for (; block + scale_tile_blocks <= blocks; block += scale_tile_blocks) {
+        copy(row * blocks + block, start + block * scale_tile_rows, scale_tile_blocks);
       }
+      if (block < blocks) copy(row * blocks + block, start + block * scale_tile_rows, blocks - block);
     }
   });
 }

@@ -55,9 +55,7 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(ng.Error, match=message):
             ng.swizzle_scales(scales)
-    with pytest.raises(
-        ng.Error, match="swizzled has shape .512,.; expected 1024 bytes along the last axis, the 2 tiles"
-    ):
+    with pytest.raises(ng.Error, match=r"swizzled has shape .512,.; expected 1024 bytes along the last axis"):
         ng.unswizzle_scales(np.zeros(512, np.uint8), 129, 4)
     with pytest.raises(ng.Error, match="rows is 0; expected 1 to"):
         ng.unswizzle_scales(np.zeros(512, np.uint8), 0, 4)
