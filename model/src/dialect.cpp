@@ -96,7 +96,10 @@ std::uint8_t with_sign(const Dialect& d, std::uint32_t code, float v, std::uint3
 /// ScaleCode::ggml for r of 0 to 448.
 std::uint8_t ggml_scale(float r) {
   constexpr std::uint32_t largest = 0x7E, above_240 = 0x78, subnormal = 7;
-  if (r < 0x1p-6F) return static_cast<std::uint8_t>(std::min(static_cast<std::uint32_t>(r * 512 + 0.5F), subnormal));
+  if (r < 0x1p-6F) {
+    const float steps = r * 512 + 0.5F;  // rounded, so that the number below 2^-10 is a whole step
+    return static_cast<std::uint8_t>(std::min(static_cast<std::uint32_t>(steps), subnormal));
+  }
   const std::uint32_t code = encode(Format::ue4m3, r, {.rounding = Rounding::nearest_away});
   return static_cast<std::uint8_t>(code >= above_240 ? largest : code);
 }

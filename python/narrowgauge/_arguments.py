@@ -17,7 +17,7 @@ MAX_SEED = 2**64 - 1
 SOON_NS = 2e5
 MAX_THREADS = 1024
 MAX_PATH = 4096
-MAX_NAME = 300  # a dialect with all its fields has some 200
+MAX_NAME = 400  # a dialect with all its fields has some 300
 
 
 def shown(value: object) -> str:
