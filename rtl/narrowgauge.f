@@ -112,6 +112,12 @@ rtl/quant/ng_rht16_folded.sv
 rtl/quant/ng_smooth_channel.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
+rtl/softmax/ng_exaq_compare.sv
+rtl/softmax/ng_exaq_encode.sv
+rtl/softmax/ng_exaq_codes.sv
+rtl/softmax/ng_exaq_row.sv
+rtl/softmax/ng_max_node.sv
+rtl/softmax/ng_row_max.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv
 rtl/sparse/ng_sparse_pkg.sv
