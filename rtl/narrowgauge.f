@@ -74,6 +74,7 @@ rtl/mac/ng_scale_fp32.sv
 rtl/pann/ng_pann_mac.sv
 rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_reset_sync.sv
+rtl/quant/ng_affine_pkg.sv
 rtl/quant/ng_amax.sv
 rtl/quant/ng_delayed_scaling.sv
 rtl/quant/ng_row_product.sv

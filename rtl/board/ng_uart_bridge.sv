@@ -504,6 +504,7 @@ module ng_uart_bridge #(
   // ---- answers
   logic [7:0]             answer_byte, plain;
   logic                   refused_q, none_before_q;  // the frame; none was executed before
+  // ng-no-fault: data end after whole words, so that the top bit of sent_q is not needed to see it
   logic [AnswerCount-1:0] send_length, sent_q;  // of data
   logic [15:0]            credit_q;  // room for operands, then words of results
   logic [2:0]             phase_q;                // a byte in front of the data
@@ -525,6 +526,7 @@ module ng_uart_bridge #(
   assign refuse = starts_frame & ~is_next & ~is_before;
   assign finish = state_q == Finish || again || refuse;
   assign launch = finish;
+  // ng-no-fault: answers are whole words, so that two of the bits are always 0
   assign send_length = refused_q ? '0 : answer_length_q;
   assign data_q_phase = phase_q == PhaseData;
   assign crc_phase = send_state_q == Check;

@@ -70,16 +70,4 @@ package ng_quant_pkg;
   localparam int RhtCutSummed = 2;      // behind the butterflies
   localparam int RhtCutNormalized = 4;  // behind the normalizers
 
-  // ng_quantize_affine
-  localparam int AffineCutProduct = 1;  // behind the product
-  localparam int AffineCutShifted = 2;  // behind the shift
-  localparam int AffineCutCodes = 4;    // at the outputs
-  localparam int AffineInt32 = 0;       // what its elements are
-  localparam int AffineFp32 = 1;
-
-  // Bits of shift_i: INT32 without a multiplier needs 0 to 31.
-  function automatic int affine_shift_width(int format, bit pow2);
-    affine_shift_width = format == AffineInt32 && pow2 ? 5 : 6;
-  endfunction
-
 endpackage

@@ -16,7 +16,7 @@
 module ng_quantize_affine #(
   parameter int Lanes    = 16,
   parameter int Bits     = 8,                          // of a code
-  parameter int Input    = ng_quant_pkg::AffineInt32,  // what the elements of a_i are
+  parameter int Input    = ng_affine_pkg::Int32,  // what the elements of a_i are
   parameter bit Pow2     = 1'b0,                       // 1: scales are powers of two
   parameter bit PerLane  = 1'b0,                       // 1: each element has its scale, zero point
   parameter bit Signed   = 1'b1,                       // 1: codes are two's complement
@@ -24,7 +24,7 @@ module ng_quantize_affine #(
   parameter int RandBits = 0,                          // of an element; 0: to nearest only
   parameter int Cuts     = 0,  // registers: 1 product + 2 shifted + 4 codes
   localparam int Scales     = PerLane ? Lanes : 1,
-  localparam int ShiftWidth = ng_quant_pkg::affine_shift_width(Input, Pow2),
+  localparam int ShiftWidth = ng_affine_pkg::shift_width(Input, Pow2),
   localparam int RandWidth  = RandBits > 0 ? RandBits : 1
 ) (
   input  logic                         clk_i,         // clock of the cuts
@@ -67,7 +67,7 @@ module ng_quantize_affine #(
       .Signed  (Signed),
       .TiesAway(TiesAway),
       .RandBits(RandBits),
-      .Cuts    (Cuts & (ng_quant_pkg::AffineCutProduct | ng_quant_pkg::AffineCutShifted))
+      .Cuts    (Cuts & (ng_affine_pkg::CutProduct | ng_affine_pkg::CutShifted))
     ) u_lane (
       .clk_i,
       .en_i,
@@ -86,7 +86,7 @@ module ng_quantize_affine #(
   logic special_p, special_q;
   ng_cut #(
     .Width (1),
-    .Enable(Cuts & ng_quant_pkg::AffineCutProduct)
+    .Enable(Cuts & ng_affine_pkg::CutProduct)
   ) u_cut_product (
     .clk_i,
     .en_i,
@@ -95,7 +95,7 @@ module ng_quantize_affine #(
   );
   ng_cut #(
     .Width (1),
-    .Enable(Cuts & ng_quant_pkg::AffineCutShifted)
+    .Enable(Cuts & ng_affine_pkg::CutShifted)
   ) u_cut_shifted (
     .clk_i,
     .en_i,
@@ -104,7 +104,7 @@ module ng_quantize_affine #(
   );
   ng_cut #(
     .Width (Lanes * Bits + 1),
-    .Enable(Cuts & ng_quant_pkg::AffineCutCodes)
+    .Enable(Cuts & ng_affine_pkg::CutCodes)
   ) u_cut_codes (
     .clk_i,
     .en_i,

@@ -30,13 +30,13 @@
 // Cuts (docs/cuts.md): bit 0 behind the product, 1 behind the shift.
 module ng_quantize_affine_lane #(
   parameter int Bits     = 8,                            // of a code
-  parameter int Input    = ng_quant_pkg::AffineInt32,    // what x_i is
+  parameter int Input    = ng_affine_pkg::Int32,         // what x_i is
   parameter bit Pow2     = 1'b0,                         // 1: inverse_i counts as 1
   parameter bit Signed   = 1'b1,                         // 1: codes are two's complement
   parameter bit TiesAway = 1'b0,                         // 0: to even
   parameter int RandBits = 0,                            // 0: to nearest only
   parameter int Cuts     = 0,                            // registers: 1 product + 2 shifted
-  localparam int ShiftWidth = ng_quant_pkg::affine_shift_width(Input, Pow2),
+  localparam int ShiftWidth = ng_affine_pkg::shift_width(Input, Pow2),
   localparam int RandWidth  = RandBits > 0 ? RandBits : 1
 ) (
   input  logic                   clk_i,         // clock of the cuts
@@ -62,7 +62,7 @@ module ng_quantize_affine_lane #(
   end
 `endif
 
-  localparam bit Float = Input == ng_quant_pkg::AffineFp32;
+  localparam bit Float = Input == ng_affine_pkg::Fp32;
   localparam int FracBits = RandWidth;
   localparam int ProductWidth = (Float ? 24 : 32) + (Pow2 ? 0 : 24);
   localparam int KeptBits = Bits + 1 + FracBits;     // beside the sign
@@ -117,7 +117,7 @@ module ng_quantize_affine_lane #(
   logic [RandWidth-1:0] rand_p;
   ng_cut #(
     .Width (ProductWidth + CountWidth + 4 + Bits + 1 + RandWidth),
-    .Enable(Cuts & ng_quant_pkg::AffineCutProduct)
+    .Enable(Cuts & ng_affine_pkg::CutProduct)
   ) u_cut_product (
     .clk_i,
     .en_i,
@@ -162,7 +162,7 @@ module ng_quantize_affine_lane #(
   logic [RandWidth-1:0]        rand_q;
   ng_cut #(
     .Width (KeptBits + 5 + Bits + 1 + RandWidth),
-    .Enable(Cuts & ng_quant_pkg::AffineCutShifted)
+    .Enable(Cuts & ng_affine_pkg::CutShifted)
   ) u_cut_shifted (
     .clk_i,
     .en_i,

@@ -335,6 +335,12 @@ class UartBridgeBench {
     board::append_big(write, 0x100 / 4);
     for (unsigned i = 0; i < words; ++i) board::append_big(write, static_cast<std::uint32_t>(bench_.rng().bits(32)));
     exchange(write);
+    // more than there is room for, with a right CRC
+    for (unsigned more = 1; more <= 2 && words + more <= 255; ++more) {
+      write[1] = static_cast<std::uint8_t>(words + more);
+      board::append_big(write, static_cast<std::uint32_t>(bench_.rng().bits(32)));
+      exchange(write);
+    }
     const unsigned read_words = std::min(sizes.answer_bytes / 4 + bench_.rng().below(2), 255U);
     std::vector<std::uint8_t> read{board::read_next, static_cast<std::uint8_t>(read_words)};
     board::append_big(read, 0x100 / 4);

@@ -15,7 +15,7 @@ module quantize_affine_proof #(
   parameter bit Signed   = 1'b1,
   parameter bit TiesAway = 1'b0,
   parameter int RandBits = 0,
-  localparam int ShiftWidth = ng_quant_pkg::affine_shift_width(Input, Pow2),
+  localparam int ShiftWidth = ng_affine_pkg::shift_width(Input, Pow2),
   localparam int RandWidth  = RandBits > 0 ? RandBits : 1
 ) (
   input logic [31:0]           x_i,
@@ -30,7 +30,7 @@ module quantize_affine_proof #(
 `else
   localparam bit False = 1'b0;
 `endif
-  localparam bit Float = Input == ng_quant_pkg::AffineFp32;
+  localparam bit Float = Input == ng_affine_pkg::Fp32;
   localparam int ProductWidth = (Float ? 24 : 32) + (Pow2 ? 0 : 24);
   localparam int Low = Signed ? -(1 << (Bits - 1)) : 0;
   localparam int High = Low + (1 << Bits) - 1;
