@@ -4,8 +4,8 @@
 //   S = n e_0 + sum c_k (e_k - e_(k-1)),  p_k = e_k / S, rounded once to FP32 (nearest even)
 //
 // e_k is the exponential of code k, UQ0.16, from table_i, which stands while a row is inside. S is
-// exact; so is the quotient's remainder. No p_k is above 1: e_k >= S gives 1, and S = 0, a row
-// without any weight, gives zeros and empty_o.
+// exact. No p_k is above 1: e_k >= S gives 1, and S = 0, a row without any weight, gives zeros and
+// empty_o.
 //
 // Sum: S is also sum e_k (c_k - c_(k+1)). For each bit of the counts, highest first, S is doubled,
 // and for each code, highest first, e_k is added where c_k has the bit and c_(k+1) has not, and
@@ -17,7 +17,8 @@
 // twice. A step compares the rest with S, shifts the bit into the quotient and doubles the rest;
 // zeros before the quotient's first 1 are not kept, they lower the exponent. A quotient of z such
 // zeros is offered z + 26 cycles after the one before was taken, or after the counts were; p = 1
-// after 2, p = 0 after 1.
+// after 2, p = 0 after 1. A quotient of a 16-bit e_k that leaves nothing over has 16 bits at most,
+// so none is a tie of 25 bits: the sticky bit need not look at the rest.
 //
 // Width argument: S <= n e_max < 2^(CountBits + 16) = 2^W for counts that do not rise; partial sums
 // wrap around and come right. The rest is below 2 S: W + 1 bits. p >= 1 / S > 2^-W.
@@ -127,9 +128,9 @@ module ng_exaq_row #(
     end else if (~valid_o) begin
       first_q    <= 1'b0;
       begun_q    <= ~leading;
-      // e_k >= S: the quotient is 1, and nothing is left over
+      // e_k >= S: the quotient is 1
       quotient_q <= first_q & one ? {1'b1, 24'b0} : {quotient_q[23:0], one};
-      rest_q     <= {one ? less[SumBits-1:0] & {SumBits{~first_q}} : rest_q[SumBits-1:0], 1'b0};
+      rest_q     <= {one ? less[SumBits-1:0] : rest_q[SumBits-1:0], 1'b0};
       exp_q      <= exp_q - ExpWidth'(leading);
     end
   end
@@ -148,7 +149,7 @@ module ng_exaq_row #(
     .inf_i (1'b0),
     .sign_i(1'b0),
     .exp_i (exp_q),
-    .sig_i ({quotient_q & {25{~zero_q}}, ~zero_q & |rest_q}),
+    .sig_i ({quotient_q, 1'b1} & {26{~zero_q}}),
     .rand_i(1'b0),
     .code_o(probability_o)
   );

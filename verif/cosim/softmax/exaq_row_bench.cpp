@@ -94,13 +94,17 @@ class ExaqRowBench {
     counts_[0] = n;
     std::ranges::sort(counts_, std::greater{});
     if (bench_.rng().chance(0.3)) counts_.back() = std::min(counts_.back(), 1U);
-    const auto kind = bench_.rng().below(4);
+    const auto kind = bench_.rng().below(5);
     if (kind == 0) {  // any entries, in any order
       for (std::uint16_t& entry : table_)
         entry = static_cast<std::uint16_t>(bench_.rng().bits(16) >> bench_.rng().below(17));
     } else if (kind == 1) {  // powers of two: exact quotients, and sums beside ties
       for (unsigned k = 0; k < codes; ++k)
         table_[k] = static_cast<std::uint16_t>(1U << (15 - std::min(15U, codes - 1 - k)));
+    } else if (kind == 2) {  // large sums, whose upper bits change with every code
+      for (std::uint32_t& count : counts_) count = most - (count >> bench_.rng().below(count_bits));
+      std::ranges::sort(counts_, std::greater{});
+      for (std::uint16_t& entry : table_) entry = static_cast<std::uint16_t>(0x8000 + bench_.rng().bits(15));
     } else {
       std::ranges::copy(exaq_table(exaq_levels(bench_.rng().below(3000) / -100.0, bits)), table_.begin());
     }

@@ -40,7 +40,7 @@ int run(int argc, char** argv) {
     const auto& traffic = traffic_at(i, 2000);
     if (!offered) {
       std::array<std::uint32_t, codes> counts;
-      const unsigned scale = bench.rng().below(NG_COUNT_BITS + 1);
+      const unsigned scale = bench.rng().chance(0.2) ? 0 : bench.rng().below(NG_COUNT_BITS + 1);
       for (auto& count : counts) count = static_cast<std::uint32_t>(bench.rng().bits(scale));
       std::ranges::sort(counts, std::greater{});
       both.drive(pins.counts_i, narrowgauge::systemc::port_of_fields<NG_COUNT_BITS>(counts));
@@ -70,7 +70,7 @@ int run(int argc, char** argv) {
     both.same(pins, OnlyWhile(dut->valid_o, pins.probability_o, pins.code_o, pins.last_o, pins.sum_o, pins.empty_o));
   };
   both.run(stimulate, compare, [] {});
-  both.covered("a row ended", rows);
+  both.covered("a row ended", rows, 5);
   both.covered("a probability waited", waited);
   both.covered("a row was empty", empty, 5);
   return bench.finish();
