@@ -33,7 +33,7 @@ module quantize_affine_proof #(
   localparam bit Float = Input == ng_affine_pkg::Fp32;
   localparam int ProductWidth = (Float ? 24 : 32) + (Pow2 ? 0 : 24);
   localparam int Low = Signed ? -(1 << (Bits - 1)) : 0;
-  localparam int High = Low + (1 << Bits) - 1;
+  localparam int High = Low + (1 << Bits) - (False ? 2 : 1);
 
   logic [Bits-1:0] code;
   logic            special;
