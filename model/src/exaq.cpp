@@ -7,6 +7,7 @@
 #include <string>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/parallel.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -63,7 +64,9 @@ void each_difference(std::span<const float> scores, std::span<const std::uint8_t
     return std::to_string(mask.size()) + " elements of the mask for " + std::to_string(scores.size()) +
            " scores; expected one for each";
   });
+  detail::Pace pace;
   for (std::size_t row = 0; row < scores.size(); row += columns) {
+    pace(columns);
     float largest = -std::numeric_limits<float>::infinity();
     for (std::size_t i = row; i < row + columns; ++i) {
       if (!mask[i]) continue;
@@ -162,7 +165,9 @@ std::vector<float> exaq_softmax(std::span<const std::uint8_t> codes, std::size_t
   require_rows(codes.size(), columns);
   std::vector<float> probabilities(codes.size(), 0.0F), of_code(size);
   std::vector<std::uint32_t> counts(size + 1);
+  detail::Pace pace;
   for (std::size_t row = 0; row < codes.size(); row += columns) {
+    pace(columns);
     std::fill(counts.begin(), counts.end(), 0);
     count_row(codes.subspan(row, columns), std::span(counts).first(size));
     double sum = 0;
@@ -236,10 +241,12 @@ std::vector<float> exaq_attention(std::span<const std::uint8_t> codes, std::span
   });
   const ExaqRow row = exaq_row(exaq_counts(codes, bits), table);
   std::vector<std::int64_t> sums(width);
+  detail::Pace pace;
   for (std::size_t k = 0; k < table.size(); ++k) {
     const std::int64_t step = table[k] - (k == 0 ? 0 : std::int64_t{table[k - 1]});
     for (std::size_t j = 0; j < codes.size(); ++j) {
       if (codes[j] == exaq_masked || codes[j] < k) continue;
+      pace(width);
       for (std::size_t i = 0; i < width; ++i) sums[i] += step * v[j * width + i];
     }
   }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ng_quantize_affine and its lane have in common.
 package ng_affine_pkg;
+  // Not every module uses all of them.
+  // verilator lint_off UNUSEDPARAM
   localparam int CutProduct = 1;  // behind the product
   localparam int CutShifted = 2;  // behind the shift
   localparam int CutCodes = 4;    // at the outputs

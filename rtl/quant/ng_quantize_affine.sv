@@ -9,7 +9,8 @@
 //
 // The product with the inverse is exact and the zero point is added to it before it is rounded, so
 // nothing is rounded twice. Dividing in float32, as papers do, gives another code only where the
-// rounded quotient or the rounded inverse crosses a midpoint of codes: docs/units/quantize_affine.md.
+// rounded quotient or the rounded inverse crosses a midpoint of codes
+// (docs/units/quantize_affine.md).
 // BF16 is FP32 whose low 16 bits are zeros. Each element is an ng_quantize_affine_lane.
 //
 // Cuts (docs/cuts.md): bit 0 behind the product, 1 behind the shift, 2 at the outputs.

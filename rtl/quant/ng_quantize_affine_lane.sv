@@ -20,7 +20,8 @@
 //
 // Width argument. With B = Bits the zero point is at least -2^B and less than 2^B. A number of
 // 2^(B+1) or more, or less than -2^(B+1), is beyond all codes with any zero point: B + 1 bits and
-// the sign are kept. Their sum with the zero point and a carry is within -3 2^B and 3 2^B: B + 3 bits.
+// the sign are kept. Their sum with the zero point and a carry is within -3 2^B and 3 2^B: B + 3
+// bits.
 // INT32 times 24 bits takes 56 bits, two significands 48. Of FP32 the number is the product times
 // 2^-count, count = 126 + shift_i - e (Pow2: 103) from -128 to 188: 9 bits + sign. A negative count
 // puts a normal number beyond all codes, as the product is 2^23 or more; subnormal ones have none.

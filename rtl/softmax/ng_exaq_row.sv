@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXAQ's sum and probabilities of a row from the counts of its codes. Twin of narrowgauge::exaq_row.
+// EXAQ's sum and probabilities of a row from the counts of its codes. Twin of
+// narrowgauge::exaq_row.
 //
 //   S = n e_0 + sum c_k (e_k - e_(k-1)),  p_k = e_k / S, rounded once to FP32 (nearest even)
 //
@@ -83,12 +84,12 @@ module ng_exaq_row #(
   logic                zero_q;   // no division: e_k or S is 0
   logic                begun_q;  // the quotient has its first 1
   logic [SumBits:0]    rest_q;
-  logic [SumBits+1:0]  less;     // the rest less S, from -S to S
+  logic [SumBits:0]    less;     // the rest less S, from -S to S - 1: the top bit is its sign
   logic                one, leading;  // the step's bit; a zero before the first 1
   logic [24:0]         quotient_q;
   logic signed [ExpWidth-1:0] exp_q;
-  assign less = {1'b0, rest_q} - {2'b0, sum_q};
-  assign one = ~less[SumBits+1];
+  assign less = rest_q - {1'b0, sum_q};
+  assign one = ~less[SumBits];
   assign leading = ~(begun_q | one);
   assign valid_o = (state_q == Divide) & (zero_q | quotient_q[24]);
 

@@ -422,10 +422,10 @@ TEST(BoardEngine, GivesTheGoldenProductOverABadLine) {
 /// Bytes of operands that the driver's plan sends, by the timing model.
 std::int64_t planned_bytes(const std::string& name, const power::GemmShape& product) {
   const TileConfig tile = find_tile(name);
-  const auto shape = power::TileShape::of(
-      static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes), tile.format_set,
-      static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth), static_cast<int>(tile.b_depth),
-      static_cast<std::int64_t>(tile.max_beats));
+  const auto shape =
+      power::TileShape::of(static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes),
+                           tile.format_set, static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
+                           static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats));
   return power::estimate_gemm(shape, product).words_in * static_cast<std::int64_t>(tile.stream_width / 8);
 }
 

@@ -22,6 +22,7 @@ X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
 Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
 S, SB = ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X, axis=-2, wide_blocks=True)
 CODES = np.zeros(X.shape, np.uint8)
+MASK = np.ones(X.shape, bool)
 MAP = X.reshape(2, 16, 32)
 TRANSFORM = ng.calibrate_transform(MAP)
 PRUNED = ng.to_sparse(ng.prune(X))
@@ -134,6 +135,15 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "x": X, "scale": 0.125, "zero_point": 3, "bits": 8, "signed": True, "ties": "even", "power_of_two": True,
             "rounding": "stochastic", "random_bits": 8, "seed": 0,
         }),
+        "exaq_sigma": (ng.exaq_sigma, {"scores": X, "mask": MASK}),
+        "exaq_clip": (ng.exaq_clip, {"sigma": 1.0, "bits": 2}),
+        "exaq_thresholds": (ng.exaq_thresholds, {"clip": -3.0, "bits": 2}),
+        "exaq_levels": (ng.exaq_levels, {"clip": -3.0, "bits": 2}),
+        "exaq_codes": (ng.exaq_codes, {"scores": X, "clip": -3.0, "mask": MASK, "bits": 2}),
+        "exaq_softmax": (ng.exaq_softmax, {"scores": X, "clip": -3.0, "mask": MASK, "bits": 2}),
+        "exaq_table": (ng.exaq_table, {"clip": -3.0, "bits": 2}),
+        "exaq_row": (ng.exaq_row, {"codes": CODES[0] & 3, "clip": -3.0, "bits": 2}),
+        "exaq_attention": (ng.exaq_attention, {"codes": CODES & 3, "v": CODES.astype(np.int8).T, "clip": -3.0, "bits": 2}),
         "rsqrt": (ng.rsqrt, {"x": X}),
         "l2_normalize": (ng.l2_normalize, {"x": X, "epsilon": 1e-6}),
         "smooth": (ng.smooth, {"x": X, "axis": -2}),
@@ -206,7 +216,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
 #: Results, which nobody constructs.
 RESULTS = {
-    "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "Exploration", "FieldError", "FormatDesc",
+    "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc",
     "LoopState", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile",
 }  # fmt: skip
 NAMES = list(calls(Path()))

@@ -49,6 +49,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "EngineResult": lambda: ng.Engine("systemc", tile="tiny").gemm(*SMALL),
     "EngineResult of the model": lambda: ng.Engine().gemm(*SMALL),
     "Error": lambda: error(lambda: ng.quantize(X, "fp5")),
+    "ExaqRow": lambda: ng.exaq_row(np.array([0, 1, 3, 255], np.uint8), -3.0, bits=2),
     "Exploration": lambda: ng.explore("digits", SPACE),
     "FieldError": lambda: error(lambda: ng.energy("int8", technology="nothing")),
     "FormatDesc": lambda: ng.formats()["e4m3"],

@@ -34,6 +34,7 @@ TRANSFORM = ng.calibrate_transform(MAP[:, :, :64])
 SMALL = [ng.quantize(X[:96, :512]), ng.quantize(X[:96, :512].T, axis=-2)]
 LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
 LUQ_SMALL = luq.quantize(X.T)
+SCORES, KEYS = ng.exaq_codes(X, -3.0, bits=2), BYTES[:2048, :256].copy()
 MOMENTS = np.zeros(X.shape, np.uint8)
 SPARSE = ng.to_sparse(ng.prune(MANY))
 QUESTIONS = [{"format": "int8", "lanes": lanes} for lanes in (1, 2, 4, 8)] * 20000
@@ -67,6 +68,13 @@ LONG: dict[str, Callable[[], Any]] = {
     "adam_step": lambda: ng.adam_step(X, X, MOMENTS, MOMENTS, step=1),
     "rsqrt": lambda: ng.rsqrt(np.abs(X)),
     "l2_normalize": lambda: ng.l2_normalize(X),
+    "quantize_affine": lambda: ng.quantize_affine(X, 0.01),
+    "exaq_sigma": lambda: ng.exaq_sigma(X),
+    "exaq_codes": lambda: ng.exaq_codes(X, -3.0, bits=4),
+    "exaq_softmax": lambda: ng.exaq_softmax(X, -3.0, bits=4),
+    "exaq_attention": lambda: ng.exaq_attention(SCORES, KEYS, -3.0, bits=2),
+    "swizzle_scales": lambda: ng.swizzle_scales(BYTES.view(np.uint8)),
+    "unswizzle_scales": lambda: ng.unswizzle_scales(BYTES.view(np.uint8).ravel(), *BYTES.shape),
     "smooth": lambda: ng.smooth(X),
     "fold_scales": lambda: ng.fold_scales(X, np.full(len(X), 127, np.uint8)),
     "prune": lambda: ng.prune(X),
@@ -105,6 +113,7 @@ LONG: dict[str, Callable[[], Any]] = {
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
+    "affine_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:

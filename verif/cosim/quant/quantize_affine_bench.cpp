@@ -146,6 +146,62 @@ struct Tester {
     }
   }
 
+  /// Products of one bit, at all places behind the shift: what is lost above and below hangs on that bit alone.
+  void single_bits() {
+    auto& rng = bench.rng();
+    constexpr unsigned bits_of_x = is_float ? 1 : 32, base = unit.power_of_two ? 103 : 126;
+    for (unsigned up = 0; up < (unit.power_of_two ? 1U : 24U); up += is_float ? 1 : 23) {
+      for (unsigned right = 0; right < 64; ++right) {
+        for (unsigned first = 0; first < bits_of_x; first += lanes) {
+          Scales scales;
+          Elements elements;
+          const unsigned shift = is_float ? static_cast<unsigned>(rng.bits(shift_bits)) : right % (1U << shift_bits);
+          for (unsigned i = 0; i < lanes; ++i) {
+            scales[i] = {{.inverse = 1U << up, .shift = shift}, any_zero_point()};
+            const auto exponent = static_cast<std::uint32_t>(
+                std::clamp(static_cast<int>(base + shift) - static_cast<int>(right + i), 1, 254));
+            const std::uint32_t x = is_float ? exponent << 23 : 1U << (first + i) % 32;
+            const bool minus = rng.bits(1) != 0;
+            elements[i] = {!minus ? x : is_float ? x | 1U << 31 : -x, any_random()};
+          }
+          check(scales, elements, rng.bits(3) == 0);
+        }
+      }
+    }
+  }
+
+  /// A half and one bit below it, at all places: whether that is a tie hangs on the bit alone. Infinities over nothing.
+  void halves_and_a_bit() {
+    auto& rng = bench.rng();
+    constexpr unsigned base = unit.power_of_two ? 103 : 126;
+    for (unsigned up = 0; up < (unit.power_of_two ? 1U : 24U); up += is_float ? 1 : 23) {
+      for (unsigned top = is_float ? 23 : 1; top < (is_float ? 24U : 31U); ++top) {
+        for (unsigned low = 0; low < top; ++low) {
+          Scales scales;
+          Elements elements;
+          const unsigned count = top + up + 1;  // how far to the right a half is
+          const unsigned shift = is_float ? static_cast<unsigned>(rng.bits(shift_bits)) : count;
+          if (shift >= 1U << shift_bits) continue;
+          for (unsigned i = 0; i < lanes; ++i) {
+            scales[i] = {{.inverse = 1U << up, .shift = shift}, any_zero_point()};
+            const std::uint32_t below = 1U << (low + i) % top;
+            const std::uint32_t x = is_float ? (base + shift - count) << 23 | below : 1U << top | below;
+            const bool minus = rng.bits(1) != 0;
+            elements[i] = {!minus ? x : is_float ? x | 1U << 31 : -x, any_random()};
+          }
+          check(scales, elements, false);
+        }
+      }
+    }
+    for (const std::uint32_t sign : {0U, 1U << 31}) {
+      Scales scales;
+      Elements elements;
+      for (Scale& scale : scales) scale = {{.inverse = 0, .shift = 0}, any_zero_point()};
+      for (Element& element : elements) element = {sign | (is_float ? 0x7F800000U : 1U), 0};
+      check(scales, elements, false);
+    }
+  }
+
   /// Products with an odd number of halves, exactly: x is odd 2^i, the inverse a few bits.
   void ties() {
     auto& rng = bench.rng();
@@ -221,6 +277,10 @@ int main(int argc, char** argv) {
   Tester test{bench, dut};
 
   test.midpoints();
+  for (int i = 0; i < 3; ++i) {
+    test.single_bits();
+    test.halves_and_a_bit();
+  }
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     if (i % 4 == 0)
       test.ties();

@@ -79,6 +79,13 @@ class ExaqRowBench {
         row(1, 1);
       }
     }
+    for (unsigned bit = 0; bit < count_bits; ++bit) {  // S is 2^(16 + bit)
+      counts_.fill(1U << bit);
+      counts_[0] = (1U << bit) + 1;
+      table_.fill(0xFFFF);
+      table_[0] = static_cast<std::uint16_t>(1U << bit);
+      row(1, 1);
+    }
     for (const std::uint32_t count : {0U, 1U, most}) {
       counts_.fill(count);
       for (const unsigned entry : {0U, 1U, 0xFFFFU}) {
