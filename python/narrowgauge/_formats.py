@@ -138,7 +138,7 @@ def swizzle_scales(scales: ArrayLike, *, threads: int = 0) -> NDArray[np.uint8]:
 
 
 def unswizzle_scales(swizzled: ArrayLike, rows: int, blocks: int, *, threads: int = 0) -> NDArray[np.uint8]:
-    """The inverse of `swizzle_scales`: (..., 512 tiles) to scales of shape (..., rows, blocks). What padding holds is not read.
+    """The inverse of `swizzle_scales`: (..., 512 tiles) to scales of shape (..., rows, blocks). Padding is not read.
 
     Raises Error for another type, and for a number of bytes that is not that of the layout.
     """

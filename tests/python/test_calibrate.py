@@ -111,6 +111,12 @@ def test_wrong_input_is_named() -> None:
         (lambda: calibrate.choose_bits([], 1), "there is no layer"),
         (lambda: calibrate.choose_bits([calibrate.Layer("a", {8: 0.0}, {4: 1.0})], 1), "layer 'a' has losses of [8]"),
         (lambda: calibrate.choose_bits([calibrate.Layer("a", {8: 0.0}, {8: 2.0})], 1), "expected at least 2"),
+        (
+            lambda: calibrate.choose_bits([calibrate.Layer("a", {8: np.nan}, {8: 2.0})], 1),
+            "loss of layer 'a' at 8 bits is nan",
+        ),
+        (lambda: calibrate.allocate_bits(x, 4, axis=2), "axis is 2; expected -2 to 1"),
+        (lambda: calibrate.correct(x, x, axis=5), "axis is 5; expected -2 to 1"),
     ):
         with pytest.raises(ng.Error) as caught:
             wrong()
@@ -127,11 +133,9 @@ def test_the_command(tmp_path: Path) -> None:
     np.savez(tmp_path / "w.npz", conv=numbers(8, 4, 3, 3), bias=numbers(8))
     np.save(tmp_path / "x.npy", np.maximum(numbers(64, 16), 0))
     saved = tmp_path / "q.npz"
-    done = command(
+    words = (
         "aciq",
         tmp_path / "w.npz",
-        "--bits",
-        4,
         "--per-channel",
         0,
         "--correct",
@@ -141,23 +145,11 @@ def test_the_command(tmp_path: Path) -> None:
         saved,
         "--json",
     )
+    done = command(*words)
     assert done.returncode == 2  # a channel of the bias has one value
     assert "2 or more" in done.stderr
     np.savez(tmp_path / "w.npz", conv=numbers(8, 4, 3, 3))
-    done = command(
-        "aciq",
-        tmp_path / "w.npz",
-        "--bits",
-        4,
-        "--per-channel",
-        0,
-        "--correct",
-        "mean",
-        "--allocate",
-        "--save",
-        saved,
-        "--json",
-    )
+    done = command(*words)
     assert done.returncode == 0, done.stderr
     (row,) = json.loads(done.stdout)["tensors"]
     assert row["name"] == "conv"
@@ -187,6 +179,7 @@ def test_the_command(tmp_path: Path) -> None:
         (("aciq", tmp_path / "none.npy"), "cannot be read"),
         (("aciq", tmp_path / "x.npy", "--allocate"), "expected --per-channel"),
         (("aciq", tmp_path / "x.npy", "--per-channel", 5), "--per-channel is 5"),
+        (("aciq", tmp_path / "x.npy", "--per-channel", 5, "--allocate"), "--per-channel is 5"),
         (("budget", tmp_path / "layers.json", "--energy", 0.01), "the budget is"),
         (("kure", tmp_path / "x.npy", tmp_path / "layers.json"), "cannot be read"),
     ):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._affine import AffineQuantizer
 from .._core import Error
 from .._files import written_whole
+from .._program import exit_code
 from . import (
     CONSTANTS,
     CORRECTIONS,
@@ -48,6 +49,8 @@ layers.json is a list such as
 where losses are what a layer adds to the network's loss with so many bits.
 """
 Row = dict[str, Any]
+#: Values by channel, and the quantizer of each.
+Quantized = tuple[NDArray[np.float32], list[AffineQuantizer | float]]
 MOST_JSON = 2**26  # bytes
 
 
@@ -117,31 +120,25 @@ def _db(x: NDArray[np.float32], y: NDArray[np.float32]) -> float:
     )
 
 
-def _channels(x: NDArray[np.float32], axis: int | None) -> NDArray[np.float32]:
-    """(channels, values of one)."""
+def _by_channel(x: NDArray[np.float32], axis: int | None) -> NDArray[np.float32]:
+    """The tensor with its channels in front: along `axis`, or one for all numbers."""
     if axis is None:
-        return x.reshape(1, -1)
+        return x[np.newaxis]
     if not -x.ndim <= axis < x.ndim:
         raise Error(f"--per-channel is {axis}; expected an axis of a tensor with {x.ndim} axes")
-    return np.moveaxis(x, axis, 0).reshape(x.shape[axis], -1)
+    return np.moveaxis(x, axis, 0)
 
 
 def _quantized(
-    x: NDArray[np.float32], axis: int | None, quantizer: Callable[[NDArray[np.float32], int], AffineQuantizer | float]
-) -> tuple[NDArray[np.float32], list[AffineQuantizer | float]]:
+    channels: NDArray[np.float32], quantizer: Callable[[NDArray[np.float32], int], AffineQuantizer | float]
+) -> Quantized:
     """The values of all channels, each by its own quantizer; a number in its place is what the whole channel becomes."""
-    channels = _channels(x, axis)
     used = [quantizer(channel, i) for i, channel in enumerate(channels)]
-    values = np.stack(
-        [
-            np.full_like(channel, one) if isinstance(one, float) else one.dequantize(one.quantize(channel))
-            for channel, one in zip(channels, used, strict=True)
-        ]
-    )
-    if axis is not None:
-        moved = np.moveaxis(x, axis, 0)
-        values = np.moveaxis(values.reshape(moved.shape), 0, axis)
-    return values.reshape(x.shape), used
+    values = [
+        np.full_like(channel, one) if isinstance(one, float) else one.dequantize(one.quantize(channel))
+        for channel, one in zip(channels, used, strict=True)
+    ]
+    return np.stack(values), used
 
 
 def _row(name: str, x: NDArray[np.float32], y: NDArray[np.float32], used: list[AffineQuantizer | float]) -> Row:
@@ -161,7 +158,7 @@ def _row(name: str, x: NDArray[np.float32], y: NDArray[np.float32], used: list[A
     }
 
 
-def _unclipped(x: NDArray[np.float32], bits: int, axis: int | None) -> float:
+def _unclipped(channels: NDArray[np.float32], bits: int) -> float:
     """What the whole range would give: dB."""
 
     def whole(channel: NDArray[np.float32], _: int) -> AffineQuantizer | float:
@@ -170,14 +167,13 @@ def _unclipped(x: NDArray[np.float32], bits: int, axis: int | None) -> float:
             low if low == high else AffineQuantizer.of_range(low, width=high - low, rule="cnn_quantization", bits=bits)
         )
 
-    return _db(x, _quantized(x, axis, whole)[0])
+    return _db(channels, _quantized(channels, whole)[0])
 
 
-def _aciq(arguments: argparse.Namespace, name: str, x: NDArray[np.float32]) -> tuple[Row, NDArray[np.float32]]:
-    axis = arguments.per_channel
-    if arguments.allocate and axis is None:
+def _aciq(arguments: argparse.Namespace, channels: NDArray[np.float32]) -> Quantized:
+    if arguments.allocate and arguments.per_channel is None:
         raise Error("--allocate gives bits to channels; expected --per-channel AXIS beside it")
-    bits = allocate_bits(x, arguments.bits, axis=axis) if arguments.allocate else None
+    bits = allocate_bits(channels, arguments.bits) if arguments.allocate else None
 
     def quantizer(channel: NDArray[np.float32], i: int) -> AffineQuantizer | float:
         mine = arguments.bits if bits is None else int(bits[i])
@@ -188,19 +184,16 @@ def _aciq(arguments: argparse.Namespace, name: str, x: NDArray[np.float32]) -> t
             return float(channel[0])
         return AffineQuantizer.of_range(found.low, width=found.width, rule="cnn_quantization", bits=mine)
 
-    y, used = _quantized(x, axis, quantizer)
-    if arguments.correct != "none":
-        y = correct(y.reshape(1, *y.shape), x.reshape(1, *x.shape))[0] if axis is None else correct(y, x, axis=axis)
-    return _row(name, x, y, used), y
+    y, used = _quantized(channels, quantizer)
+    return correct(y, channels, correction=arguments.correct), used
 
 
-def _lapq(arguments: argparse.Namespace, name: str, x: NDArray[np.float32]) -> tuple[Row, NDArray[np.float32]]:
-    def quantizer(channel: NDArray[np.float32], _: int) -> AffineQuantizer:
+def _lapq(arguments: argparse.Namespace, channels: NDArray[np.float32]) -> Quantized:
+    def quantizer(channel: NDArray[np.float32], _: int) -> AffineQuantizer | float:
         clip = lp_clip(channel, arguments.bits, p=arguments.p, relu=arguments.relu)
         return lapq_quantizer(clip, arguments.bits, relu=arguments.relu)
 
-    y, used = _quantized(x, arguments.per_channel, quantizer)
-    return _row(name, x, y, list(used)), y
+    return _quantized(channels, quantizer)
 
 
 def _table(rows: list[list[str]]) -> str:
@@ -220,9 +213,10 @@ def _tensors_calibrated(arguments: argparse.Namespace) -> None:
     for name, x in _tensors(arguments.files):
         if x.size < 2:
             raise Error(f"'{name}' has {x.size} values; expected 2 or more")
-        row, y = work(arguments, name, x)
-        row["unclipped_sqnr_db"] = _unclipped(x, arguments.bits, arguments.per_channel)
-        rows.append(row)
+        channels = _by_channel(x, arguments.per_channel)
+        values, used = work(arguments, channels)
+        y = values[0] if arguments.per_channel is None else np.moveaxis(values, 0, arguments.per_channel)
+        rows.append(_row(name, x, y, used) | {"unclipped_sqnr_db": _unclipped(channels, arguments.bits)})
         if arguments.save:
             saved[name] = y
     if arguments.save:
@@ -268,16 +262,18 @@ def _budget(arguments: argparse.Namespace) -> None:
         raise Error(f"{file} cannot be read as JSON: {error}") from error
     if not isinstance(given, list) or not given:
         raise Error(f"{file} is no list of layers; expected [{{name, products, losses}}, ...]")
-    layers, all_wide = [], 0.0
+    read: list[tuple[str, float, dict[int, float]]] = []
     for i, item in enumerate(given):
         try:
             name, products = str(item["name"]), float(item["products"])
             losses = {int(bits): float(loss) for bits, loss in item["losses"].items()}
         except (TypeError, KeyError, ValueError, AttributeError) as error:
             raise Error(f"{file}: layer {i} is {item!r}; expected name, products and losses by bits") from error
-        costs = energy_costs(products, sorted({*losses, 8}), technology=arguments.technology, lanes=arguments.lanes)
-        all_wide += costs[8]
-        layers.append(Layer(name, losses, {bits: costs[bits] for bits in losses}))
+        read.append((name, products, losses))
+    widths = sorted({8}.union(*(losses for _, _, losses in read)))
+    each = energy_costs(1, widths, technology=arguments.technology, lanes=arguments.lanes)
+    all_wide = each[8] * sum(products for _, products, _ in read)
+    layers = [Layer(name, losses, {bits: products * each[bits] for bits in losses}) for name, products, losses in read]
     choice = choose_bits(layers, arguments.energy * all_wide)
     if arguments.json:
         print(
@@ -295,18 +291,13 @@ def _budget(arguments: argparse.Namespace) -> None:
     )
 
 
+def _run(arguments: argparse.Namespace) -> None:
+    {"kure": _kure, "budget": _budget}.get(arguments.method, _tensors_calibrated)(arguments)
+
+
 def main() -> int:
     """Exit code."""
-    arguments = _parser().parse_args()
-    try:
-        {"kure": _kure, "budget": _budget}.get(arguments.method, _tensors_calibrated)(arguments)
-    except Error as error:
-        print(f"narrowgauge: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("narrowgauge: stopped; nothing was saved", file=sys.stderr)
-        return 130
-    return 0
+    return exit_code(lambda: _run(_parser().parse_args()))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -39,13 +40,20 @@ class Choice:
     bound: float
 
 
+def _finite(name: str, value: float) -> float:
+    found = number(name, value)
+    if not math.isfinite(found):
+        raise Error(f"{name} is {found}; expected a finite number")
+    return found
+
+
 def choose_bits(layers: Sequence[Layer], budget: float) -> Choice:
     """The bits of each layer with the least sum of losses, whose sum of costs is within `budget`.
 
     Raises Error for a layer without choices, for losses and costs of other bits or that are not finite, and for a budget below the
     cheapest choice.
     """
-    budget = number("budget", budget)
+    budget = _finite("budget", budget)
     if not layers:
         raise Error("there is no layer; expected one or more")
     losses: list[float] = []
@@ -58,8 +66,8 @@ def choose_bits(layers: Sequence[Layer], budget: float) -> Choice:
                 "expected both of the same bits, one or more"
             )
         for bits in sorted(layer.losses):
-            losses.append(number(f"loss of layer '{layer.name}' at {bits} bits", layer.losses[bits]))
-            costs.append(number(f"cost of layer '{layer.name}' at {bits} bits", layer.costs[bits]))
+            losses.append(_finite(f"loss of layer '{layer.name}' at {bits} bits", layer.losses[bits]))
+            costs.append(_finite(f"cost of layer '{layer.name}' at {bits} bits", layer.costs[bits]))
             places.append((i, bits))
     cheapest = sum(min(layer.costs.values()) for layer in layers)
     if cheapest > budget:

@@ -79,6 +79,13 @@ def _samples(x: ArrayLike, name: str) -> NDArray[np.float64]:
     return values
 
 
+def _deviation(rows: NDArray[np.float64], prior: str) -> NDArray[np.float64]:
+    """The scale of the distribution of each row."""
+    if one_of("prior", prior, PRIORS) == "gauss":
+        return np.asarray(rows.std(axis=1, ddof=1))
+    return np.asarray(np.abs(rows - rows.mean(axis=1, keepdims=True)).mean(axis=1))
+
+
 def clip_range(
     x: ArrayLike, bits: int, *, prior: str = "laplace", relu: bool = False, constants: str = "exact"
 ) -> Range:
@@ -89,8 +96,8 @@ def clip_range(
     """
     values = _samples(x, "x")
     mean = float(values.mean())
-    deviation = np.abs(values - mean).mean() if one_of("prior", prior, PRIORS) == "laplace" else values.std(ddof=1)
-    alpha = clip_constant(bits, prior=prior, relu=relu, constants=constants) * float(deviation)
+    deviation = float(_deviation(values.reshape(1, -1), prior)[0])
+    alpha = clip_constant(bits, prior=prior, relu=relu, constants=constants) * deviation
     if relu:
         return Range(0.0, max(mean, 0.0) + alpha)
     return Range(max(float(values.min()), mean - alpha), 2 * alpha)
@@ -106,15 +113,12 @@ def allocate_bits(x: ArrayLike, bits: float, *, axis: int = 0, prior: str = "gau
     goal = number("bits", bits)
     if not 0 <= goal <= MOST_BITS:
         raise Error(f"bits is {goal:g}; expected 0 to {MOST_BITS}, the mean over the channels")
-    values = np.moveaxis(_samples(x, "x"), axis, 0)
+    samples = _samples(x, "x")
+    values = np.moveaxis(samples, integer("axis", axis, -samples.ndim, samples.ndim - 1), 0)
     flat = values.reshape(len(values), -1)
     if flat.shape[1] < 2:
         raise Error(f"a channel of x has {flat.shape[1]} value; expected 2 or more")
-    if one_of("prior", prior, PRIORS) == "gauss":
-        deviation = flat.std(axis=1, ddof=1)
-    else:
-        deviation = np.abs(flat - flat.mean(axis=1, keepdims=True)).mean(axis=1)
-    share = deviation ** (2 / 3)
+    share = _deviation(flat, prior) ** (2 / 3)
     if not share.sum() > 0:
         raise Error("all channels of x are constant; expected one that is not, of which bits can be worth something")
     share /= share.sum()
@@ -143,7 +147,8 @@ def correct(
     if got.shape != want.shape:
         raise Error(f"quantized has shape {got.shape}; expected that of weights, {want.shape}")
     correction = one_of("correction", correction, CORRECTIONS)
-    others = tuple(i for i in range(want.ndim) if i != axis % want.ndim)
+    own = integer("axis", axis, -want.ndim, want.ndim - 1) % want.ndim
+    others = tuple(i for i in range(want.ndim) if i != own)
     if correction == "both":
         mean = got.mean(axis=others, keepdims=True)
         ratio = want.std(axis=others, ddof=1, keepdims=True) / (got.std(axis=others, ddof=1, keepdims=True) + 1e-8)

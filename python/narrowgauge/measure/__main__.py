@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._core import Error
 from .._engine import Engine
+from .._program import exit_code
 from .._quantized import gemm_formats, quantize
 from . import REGULATORS, BoardLoop, Rail, Schedule, how, measure, open_sensor, product, save
 from .board import saved_products
@@ -157,15 +158,7 @@ def _run(arguments: argparse.Namespace) -> None:
 
 def main() -> int:
     """Exit code."""
-    try:
-        _run(_parser().parse_args())
-    except Error as error:
-        print(f"narrowgauge: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("narrowgauge: stopped; nothing was saved", file=sys.stderr)
-        return 130
-    return 0
+    return exit_code(lambda: _run(_parser().parse_args()))
 
 
 if __name__ == "__main__":
