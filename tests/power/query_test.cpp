@@ -533,6 +533,11 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
     EXPECT_DOUBLE_EQ(cited(named + ", " + like_for_like), 0.3e-12 * ratio);
     EXPECT_DOUBLE_EQ(cited(named), 0.3e-12 * ratio);
   }
+  // A structure that is asked for is not replaced, be it the one that is taken elsewhere.
+  for (const char* named : {R"("structure": "array")", R"("lanes": 1)", R"("pipelined": false)"}) {
+    const std::string array = R"("format": "int8", )" + std::string(named);
+    EXPECT_DOUBLE_EQ(cited(array), 0.3e-12 * (osu018(array) / int8)) << named;
+  }
   // The ratios that docs/energy_ladder.md has.
   EXPECT_NEAR(osu018(R"("format": "nvfp4")") / int8, 0.5, 0.02);
   EXPECT_NEAR(osu018(R"("format": "nvfp4")") / osu018(R"("format": "int8")"), 0.3, 0.01);
@@ -546,14 +551,42 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
             ask(R"({"format": "mxfp4"})")["value"].get<double>());
 }
 
-TEST(CitedTechnology, FloatingPointNumbersAreHeldAgainstAFloatingPointConstant) {
+TEST(CitedTechnology, ExactSumsAreHeldAgainstINT8WideNumbersAgainstFP16) {
   for (const char* technology : {"horowitz_45nm", "tpuv4i_7nm"}) {
-    for (const char* format : {"fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "tf32"}) {
-      const Json answer = ask(Json{{"format", format}, {"technology", technology}}.dump());
-      EXPECT_EQ(answer["anchor"]["to"], "fp16 multiply-accumulate") << format;
+    const auto asked = [&](const std::string& format, const char* there, const char* rung) {
+      Json question{{"format", format}, {"technology", there}, {"rung", rung}, {"a", "gauss"}, {"b", "gauss"}};
+      question["lanes"] = format == "mxfp4" ? 32 : format == "tf32" ? 1 : 16;
+      if (format.starts_with("int")) question.update({{"structure", "wallace"}, {"pipelined", true}});
+      return ask(question.dump());
+    };
+    EXPECT_EQ(asked("tf32", technology, "L3")["anchor"]["to"], "fp16 multiply-accumulate");
+    // A ratio is the same at each node, at each rung.
+    for (const char* format : {"fp8_e4m3", "fp8_e5m2", "nvfp4", "mxfp4", "luq", "int4"}) {
+      EXPECT_EQ(asked(format, technology, "L3")["anchor"]["to"], "int8 multiply-accumulate") << format;
+      for (const char* rung : {"L0", "L2", "L3"}) {
+        const auto ratio = [&](const char* there) {
+          return asked(format, there, rung)["each"].get<double>() / asked("int8", there, rung)["each"].get<double>();
+        };
+        EXPECT_NEAR(ratio(technology) / ratio("osu018"), 1, 1e-9) << format << " at " << rung;
+      }
     }
-    EXPECT_EQ(ask(Json{{"format", "int4"}, {"technology", technology}}.dump())["anchor"]["to"],
-              "int8 multiply-accumulate");
+  }
+}
+
+TEST(CitedTechnology, EnergyOfIntegersGrowsWithTheirWidth) {
+  for (const char* technology : {"osu018", "horowitz_45nm", "tpuv4i_7nm"}) {
+    double before = 0;
+    for (int width = 2; width <= 14; ++width) {  // 15 want a wider sum
+      const Json answer = ask(Json{
+          {"format", "int" + std::to_string(width)},
+          {"technology", technology},
+          {"structure", "wallace"},
+          {"lanes", 16},
+          {"pipelined", true},
+          {"rung", "L0"}}.dump());
+      EXPECT_GT(answer["each"].get<double>(), before) << technology << ", " << width << " bits";
+      before = answer["each"];
+    }
   }
 }
 
@@ -745,6 +778,7 @@ TEST(Answers, FromManyThreadsAreTheSame) {
 TEST(Answers, TextSaysNumberAndSource) {
   Question question;
   question.technology = "tpuv4i_7nm";
+  question.unit_by_default = true;
   question.count = 1000;
   question.explain = true;
   const std::string text = to_text(gauge().energy(question));
@@ -804,8 +838,8 @@ TEST(Questions, AnswersSayWhatWasNotGiven) {
   // A default of lanes, and what a multiply-accumulate costs with the 16 that nvfp4 has.
   for (const std::string format : {"int8", "int4", "uint6"}) {
     const std::string named = R"({"rung": "L0", "format": ")" + format + "\"";
-    const double wide = ask(named + R"(, "lanes": 16})")["each"];
-    EXPECT_TRUE(noted(named + "}", "a multiply-accumulate is " + quantity_text(wide, "J"))) << format;
+    const double wide = ask(named + R"(, "structure": "wallace", "lanes": 16, "pipelined": true})")["each"];
+    EXPECT_TRUE(noted(named + "}", "structure wallace and pipelined: " + quantity_text(wide, "J"))) << format;
     EXPECT_FALSE(noted(named + R"(, "lanes": 1})", "Lanes were not given"));
   }
   EXPECT_TRUE(noted(R"({"rung": "L0", "format": "nvfp4"})", "Lanes were not given: 16, a block"));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "features/paper.hpp"
 #include "features/text.hpp"
@@ -476,6 +477,12 @@ std::string Gauge::Data::note_on_lanes(const Question& question) const {
   if (!sums || is_wide_float(mac.a_format) || is_wide_float(mac.b_format)) return "";
   Question wide = question;
   wide.unit.mac.lanes = 16;
+  std::string unit = "16 lanes that share one";
+  if (mac.is(MacFormat::integer) && question.unit_by_default) {  // the best structure, as ratios in the manual have it
+    const MacSpec best = reference_mac();
+    std::tie(wide.unit.mac.structure, wide.unit.mac.pipelined) = std::pair(best.structure, best.pipelined);
+    unit += ", structure " + std::string(name(best.structure)) + " and pipelined";
+  }
   std::string value;
   try {
     const Answer answer = answer_refined(wide);
@@ -483,10 +490,8 @@ std::string Gauge::Data::note_on_lanes(const Question& question) const {
   } catch (const Error&) {  // no record or form of 16 lanes
     return "Lanes were not given: 1, with an accumulator of its own, where nvfp4 has 16 by default that share one.";
   }
-  return "Lanes were not given: 1, with an accumulator of its own. With 16 lanes that share one, as nvfp4 has by "
-         "default, a "
-         "multiply-accumulate is " +
-         value + ".";
+  return "Lanes were not given: 1, with an accumulator of its own. Beside nvfp4, which has 16 by default, compare " +
+         unit + ": " + value + ".";
 }
 
 namespace {

@@ -24,21 +24,18 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
       if (operation.op == op && operation.format == format) return &operation;
     return nullptr;
   };
-  // The listed multiply-accumulate to start from: the format's own, or one of its class. Integers, and LUQ's product,
-  // whose sum is one, are held against INT8, floating-point numbers, narrow ones too, against FP16 (or what is listed
-  // of them).
+  // The listed multiply-accumulate to start from: the format's own, or one of its class. Integers and narrow formats
+  // are held against INT8, wide floating-point numbers against FP16 (or what is listed of them), whose unit has one
+  // lane and no register, and glitches.
   MacSpec asked = canonicalize(question.unit.mac), reference;
   OperandStatistics baseline;
   std::string_view reference_name = "int8", sum_name = "int32";
   bool taken = false;  // for the like-for-like unit
-  if (asked.is(MacFormat::integer) || asked.luq()) {
-    MacSpec plain;  // a format alone is asked about, no structure: that of the reference
-    std::tie(plain.a_width, plain.b_width, plain.a_signed, plain.b_signed, plain.accumulator) =
-        std::tie(asked.a_width, asked.b_width, asked.a_signed, asked.b_signed, asked.accumulator);
+  if (!is_wide_float(asked.a_format) && !is_wide_float(asked.b_format)) {
     if (question.reference == Reference::like_for_like) {
       reference = reference_mac();
       if (!asked.accumulator) std::tie(reference.lanes, reference.pipelined) = std::pair(1, false);
-      taken = asked == plain;
+      taken = asked.is(MacFormat::integer) && question.unit_by_default;
       if (taken)
         std::tie(asked.structure, asked.lanes, asked.pipelined) =
             std::tie(reference.structure, reference.lanes, reference.pipelined);

@@ -70,6 +70,10 @@ Question read_question(const ng_power_question& from) {
   mac.acc_width = from.acc_width;
   mac.schedule = choice<Schedule>("schedule", from.schedule, 4);
   mac.additions = from.additions;
+  // As they are in ng_power_question_default(): a format alone is asked about.
+  const MacSpec usual;
+  question.unit_by_default = mac.structure == usual.structure && mac.lanes == usual.lanes &&
+                             mac.schedule == usual.schedule && mac.additions == usual.additions;
   question.unit.a = operand("a", from.a);
   question.unit.b = operand("b", from.b);
   if (from.technology != nullptr) question.technology = from.technology;

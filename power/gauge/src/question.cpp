@@ -157,6 +157,9 @@ Question read_unit_question(const Json& json) {
     }
   }
   question.lanes_by_default = !json.contains("lanes");
+  question.unit_by_default = true;
+  for (const char* key : {"structure", "lanes", "schedule", "pipelined", "additions"})
+    question.unit_by_default &= !json.contains(key);
   note_overridden(json, named, question);
   // Uniform codes of wide floating-point numbers sum up to NaN: no baseline.
   for (const bool b : {false, true})

@@ -328,7 +328,7 @@ and small integers flip few bits.
 {energy_table(ladder.formats(), None)}
 
 **Anchoring** reaches other nodes ([energy](energy.md#technologies); `--int8`).
-It multiplies a cited constant of the same class, integer or floating-point, with the unit's ratio in this flow to the constant's unit.
+It multiplies a cited constant, INT8's or of wide numbers FP16's, with the unit's ratio in this flow to the constant's unit.
 Absolute values of this library say nothing of other nodes.
 
 ## Glitches

@@ -48,6 +48,7 @@ struct Question {
   std::string record;    ///< a recorded unit by its name, in place of `unit`; `count` is of its operations
   std::optional<double> energy_per_flip;  ///< joules; mode pann_paper only
   bool lanes_by_default = false;          ///< lanes were left out: the answer says which, and what 16 would give
+  bool unit_by_default = false;           ///< a format alone: a cited technology answers for the unit of its constant
   std::vector<std::string> notes;         ///< sentences about the question, for its answer
 };
 
