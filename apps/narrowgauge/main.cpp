@@ -71,12 +71,14 @@ int main(int argc, char** argv) {
       "  narrowgauge simulate-board                                 a board to try --engine board with\n"
       "  narrowgauge quantize X.npy --format mxfp4                  see what a format does to a matrix\n"
       "  narrowgauge quantize-affine X.npy --bits 4                 integers under a scale and a zero point\n"
+      "  narrowgauge softmax SCORES.npy --bits 2                    softmax of quantized scores, and its error\n"
       "  narrowgauge analyze X.npy                                  which format a tensor wants: range and errors\n"
       "  narrowgauge prune W.npy --mask 2:4                         what is left of a matrix when two of four go\n"
       "  narrowgauge compress MAP.npy --out map.ngfm                a feature map in Huffman codes, without loss\n"
       "  narrowgauge decompress map.ngfm --out MAP.npy              and back\n"
       "  narrowgauge codec-report MAP.npy                           bits per value of a map, here and in other codes\n"
       "  narrowgauge train fp4-all-the-way --data examples/digits   a network trained in 4 bits\n"
+      "  narrowgauge calibrate aciq weights.npz                     clips and bits of a trained network's tensors\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
       "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
@@ -90,6 +92,7 @@ int main(int argc, char** argv) {
   cli::add_simulate_board(app, exit_code);
   cli::add_quantize(app, exit_code);
   cli::add_quantize_affine(app, exit_code);
+  cli::add_softmax(app, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);
   cli::add_compress(app, exit_code);

@@ -689,6 +689,44 @@ class Quantize(Program):
         self.refused([*args, "--scale", "1", "--rule", "lapq"], "--rule", "--scale")
         self.refused([*args, "--rule", "quantized_pytorch", "--power-of-two"], "--power-of-two", "a zero point")
 
+    def test_softmax(self) -> None:
+        """Scores on levels of C = -3 at 2 bits: exponentials of 0, -1, -2 and -3, and what no query attends."""
+        x = self.file("x.npy", npy([[0, -1, -2, -3], [5, 4.1, 77, 2]]))
+        mask = self.file("m.npy", npy([[1, 1, 1, 1], [1, 1, 0, 1]]))
+        v = self.file("v.npy", npy([[1, -2], [3, 4], [100, 5], [-128, 127]]))
+        args = ["softmax", x, "--mask", mask, "--clip", "-3"]
+        report = self.json(*args, "--v", v, "--out-prefix", "s")
+        self.assertEqual(report, json.loads((self.dir / "s.json").read_text()))
+        self.assertEqual(read_npy(self.dir / "s.codes.npy"), ([[3, 2, 1, 0], [3, 2, 255, 0]], "|u1"))
+        sums = [sum(math.exp(-t) for t in (0, 1, 2, 3)), sum(math.exp(-t) for t in (0, 1, 3))]
+        expected = [[math.exp(-t) / sums[0] for t in range(4)], [math.exp(-t) / sums[1] for t in (0, 1)]]
+        got = read_npy(self.dir / "s.p.npy")[0]
+        for p, e in zip(got[0] + got[1][:2], expected[0] + expected[1], strict=True):
+            self.assertAlmostEqual(p, e, places=6)
+        self.assertEqual(got[1][2], 0)
+        self.assertAlmostEqual(
+            read_npy(self.dir / "s.out.npy")[0][1][0], (1 + 3 * math.exp(-1) - 128 * math.exp(-3)) / sums[1], 2
+        )
+        self.assertEqual(
+            (report["attended"], report["shares"], report["rows_without_scores"]), (7, [2 / 7, 1 / 7, 2 / 7, 2 / 7], 0)
+        )
+        causal = self.json("softmax", x, "--causal", "--bits", "4")
+        self.assertEqual((causal["attended"], len(causal["levels"])), (7, 16))  # 3 of the first row, 4 of the last
+        self.assertIn("by the linear rule", self.ok("softmax", x))
+
+    def test_softmax_refusals(self) -> None:
+        x = self.file("x.npy", npy([[0, -1, -2, -3]]))
+        self.refused(["softmax", x, "--bits", "5"], "--bits", "2 to 4")
+        self.refused(["softmax", x, "--clip", "1"], "--clip", "-1e30")
+        self.refused(["softmax", x, "--mask", self.file("m.npy", npy([[1, 1]]))], "1 x 2", "1 x 4")
+        self.refused(["softmax", self.file("t.npy", npy([[0], [1]])), "--causal"], "--causal", "2 x 1")
+        self.refused(["softmax", self.file("i.npy", npy([[0, math.inf]]))], "finite")
+        self.refused(["softmax", x, "--v", self.file("v.npy", npy([[0]])), "--out-prefix", "s"], "1 x 1", "4 columns")
+        self.refused(
+            ["softmax", x, "--v", self.file("v.npy", npy([[0], [1], [2], [0.5]])), "--out-prefix", "s"], "0.5", "INT8"
+        )
+        self.refused(["softmax", x, "--v", "v.npy"], "--out-prefix")
+
     def compared(self, rows: Rows, first: str, second: str, *more: str) -> dict:
         return self.json("quantize", self.file("x.npy", npy(rows)), "--dialect", first, "--compare", second, *more)
 
@@ -1225,7 +1263,7 @@ class Codec(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["analyze"], ["prune"], ["compress"], ["decompress"],
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["softmax"], ["analyze"], ["prune"], ["compress"], ["decompress"],
                      ["codec-report"], ["train"], ["measure"], ["calibrate"], ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)

@@ -199,6 +199,13 @@ TEST(DrawnStimulus, IsDistributedAsTheEntrySays) {
   ASSERT_EQ(nibbles.size(), 6U);
   for (const auto& [nibble, count] : nibbles) EXPECT_NEAR(count, 4096 * 8 / 6.0, 400) << nibble;  // sqrt(n p q) = 67
   EXPECT_EQ(drawn({{"random", 24}, {"times", 2}}, "uniform").size(), 4096U);
+  const json gaussian{{"format", "bf16"}, {"deviation", 2}};
+  json ordered = gaussian;
+  ordered["ordered"] = true;
+  const auto codes = drawn(gaussian, "gauss"), keys = drawn(ordered, "gauss");
+  for (std::size_t i = 0; i < codes.size(); ++i)
+    EXPECT_EQ(keys[i], codes[i] < 0x8000 ? codes[i] + 0x8000 : 0xFFFF - codes[i]) << i;
+  EXPECT_EQ(drawn({{"constant", {5U, 1U}}, {"width", 4U}}, "uniform").at(7), 0x15U);
 }
 
 TEST(DrawnStimulus, RefusesWhatIsNotSaid) {
@@ -217,6 +224,9 @@ TEST(DrawnStimulus, RefusesWhatIsNotSaid) {
   refused({{"random", 8}, {"times", 0}}, "uniform", "has 'times' 0; expected 1 or more");
   refused({{"format", "e9m9"}}, "uniform", "e9m9");
   refused({{"operand", "a"}}, "uniform", "of units with 'mac'");
+  refused({{"format", "bf16"}, {"ordered", 1}}, "uniform", "has ordered 1; expected true or false");
+  refused({{"constant", {3U, 4U}}, {"width", 2U}}, "uniform",
+          "'constant' has 4; expected numbers from 0 up of 'width' 2");
 }
 
 }  // namespace

@@ -302,12 +302,16 @@ class Maker {
       if ((is_a ? a_ : b_).block == 0) throw Error("input " + name + ": the unit's format has no block scales");
       made.value = [this, is_a](std::size_t cycle) { return scales(is_a, cycle); };
     } else if (how.contains("constant")) {
-      const std::size_t value = number("constant", 0);
-      made.value = [width, value](std::size_t) {
-        Bits bits;
-        append(bits, value, static_cast<int>(width));
-        return bits;
-      };
+      Bits bits;
+      const nlohmann::json& given = how.at("constant");
+      for (const auto& one : given.is_array() ? given : nlohmann::json::array({given})) {
+        if (!one.is_number_unsigned() || (width < 64 && one.get<std::uint64_t>() >> width != 0)) {
+          throw Error("input " + name + ": 'constant' has " + one.dump() + "; expected numbers from 0 up of 'width' " +
+                      std::to_string(width));
+        }
+        append(bits, one.get<std::uint64_t>(), static_cast<int>(width));
+      }
+      made.value = [bits = std::move(bits)](std::size_t) { return bits; };
     } else if (how.contains("every")) {
       const std::size_t every = number("every", 1);
       if (every == 0) throw Error("input " + name + ": 'every' is 0, expected 1 or more");
@@ -369,6 +373,14 @@ class Maker {
         draw = [&random, format, by = real("deviation", 1)] { return encode(format, random.normal() * by); };
       } else {
         draw = [&random, format, width] { return uniform_code({{}, format, width}, random); };
+      }
+      if (how.contains("ordered") && !how.at("ordered").is_boolean())
+        throw fail("has ordered " + how.at("ordered").dump() + "; expected true or false");
+      if (how.value("ordered", false)) {
+        draw = [code = std::move(draw), sign = std::uint64_t{1} << (width - 1)] {
+          const std::uint64_t drawn = code();
+          return (drawn & sign) != 0 ? ~drawn & (2 * sign - 1) : drawn | sign;
+        };
       }
     } else if (how.contains("one_of")) {
       const auto choice = how.at("one_of").get<std::vector<std::uint64_t>>();

@@ -195,11 +195,18 @@ class Characters:
             scale = nodes[at + "query_scale"]
             query, key = (self._scaled(_unit(part), scale, np.sqrt(width)) for part in (query, key))
             factor = np.sqrt(depth)
-        shares = tape.causal_softmax(tape.scale(tape.matmul(query, tape.transpose(key, (0, 1, 3, 2))), factor))
-        mixed = tape.reshape(tape.transpose(tape.matmul(shares, value), (0, 2, 1, 3)), (rows, length, width))
+        scores = tape.scale(tape.matmul(query, tape.transpose(key, (0, 1, 3, 2))), factor)
+        mixed = tape.reshape(tape.transpose(self.mix(at, scores, value), (0, 2, 1, 3)), (rows, length, width))
         if self._normalized:
             mixed = _unit(mixed)
         return linear(layers[at + "attention_out"], mixed, nodes[at + "attention_out.weight"])
+
+    def mix(self, at: str, scores: Node, value: Node) -> Node:
+        """Values mixed by the causal softmax of the scores: what a network with another softmax overrides.
+
+        at: of which block, 'block0.' for example. scores: batch x heads x length x length. value: batch x heads x length x depth.
+        """
+        return tape.matmul(tape.causal_softmax(scores), value)
 
     def _wide(self, flow: Node, at: str, nodes: Nodes, layers: dict[str, Layer]) -> Node:
         wide = linear(layers[at + "wide"], flow, nodes[at + "wide.weight"])
