@@ -59,6 +59,7 @@ class UartBridgeBench {
     }
     for (int i = 0; i < 4; ++i) long_loop();
     overrun();
+    if (clocks_per_bit == 4 && bench_.budget() >= 1000) bad_frames();
     bench_.expect(answers_ > 0, [] { return "no answer came"; });
     return bench_.finish();
   }
@@ -577,6 +578,30 @@ class UartBridgeBench {
     bench_.vector();
     for (unsigned i = 0; i < 200 * clocks_per_bit + 4 * NG_BUS_CLOCKS; ++i) clock();
     bench_.expect(!got_.empty(), [] { return "no answer behind a silent access"; });
+  }
+
+  /// So many bad frames that each bit of their counter is seen as 0 and as 1, and that it wraps. Nothing but the line
+  /// moves between two reads, so these clocks are short ones.
+  void bad_frames() {
+    reset();
+    open_ = moving_ = false;
+    bench_.vector();
+    std::vector<std::uint8_t> read{board::read_next, 1};
+    board::append_big(read, board::bad_frames / 4);
+    exchange(read);
+    idle_pins();
+    for (unsigned frames = 0, reads = 0xAAAA; frames < 0x15555; ++frames) {
+      for (const std::uint8_t byte : {std::uint8_t{0}, frame_flag}) {
+        golden_->byte(byte);
+        for (unsigned bit = 0, shift = 0x200U | byte << 1; bit < 10; ++bit) {
+          dut_->rx_i = shift >> bit & 1;
+          for (unsigned i = 0; i < clocks_per_bit; ++i) dut_.tick();
+        }
+      }
+      if (frames + 1 != reads && frames + 1 != 0x15555) continue;
+      exchange(read);
+      idle_pins();
+    }
   }
 
   Bench bench_;
