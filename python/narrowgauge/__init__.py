@@ -16,7 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
-from . import gguf, luq
+from . import gguf, luq, zap
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._codec import (
     ChannelTransform,
@@ -180,4 +180,5 @@ __all__ = [
     "unpack",
     "unswizzle_scales",
     "workloads",
+    "zap",
 ]

@@ -109,6 +109,36 @@ def swizzle_scales(scales: NDArray[np.uint8], threads: int) -> NDArray[np.uint8]
 def unswizzle_scales(swizzled: NDArray[np.uint8], rows: int, blocks: int, threads: int) -> NDArray[np.uint8]: ...
 def random_fields(seed: int, first: int, count: int, bits: int) -> NDArray[np.uint32]: ...
 def rsqrt(x: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+def zap_pattern(kind: int, rows: int, columns: int) -> NDArray[np.uint8]: ...
+def zap_fold(
+    weights: NDArray[np.float64], bias: NDArray[np.float64], norm: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def zap_values(
+    x: NDArray[np.float32],
+    first: NDArray[np.float64],
+    first_bias: NDArray[np.float64],
+    second: NDArray[np.float64],
+    second_bias: NDArray[np.float64],
+    kind: int,
+) -> NDArray[np.float32]: ...
+def zap_keep(values: NDArray[np.float32], threshold: float, kind: int) -> NDArray[np.uint8]: ...
+def zap_quantize(
+    first: NDArray[np.float64],
+    first_bias: NDArray[np.float64],
+    second: NDArray[np.float64],
+    second_bias: NDArray[np.float64],
+    scale: float,
+    threshold: float,
+) -> tuple[NDArray[np.int8], NDArray[np.int32], NDArray[np.uint8], NDArray[np.int8], NDArray[np.int32]]: ...
+def zap_predict(
+    x: NDArray[np.int8],
+    first: NDArray[np.int8],
+    bias: NDArray[np.int32],
+    shift: NDArray[np.uint8],
+    second: NDArray[np.int8],
+    threshold: NDArray[np.int32],
+    kind: int,
+) -> NDArray[np.uint8]: ...
 def affine_rules() -> dict[str, str]: ...
 
 class AffineParameters:

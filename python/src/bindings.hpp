@@ -155,5 +155,6 @@ void bind_luq(py::module_& module);
 void bind_softmax(py::module_& module);
 void bind_sparse(py::module_& module);
 void bind_training(py::module_& module);
+void bind_zap(py::module_& module);
 
 }  // namespace narrowgauge::python

@@ -32,4 +32,5 @@ PYBIND11_MODULE(_core, module) {
   narrowgauge::python::bind_softmax(module);
   narrowgauge::python::bind_sparse(module);
   narrowgauge::python::bind_training(module);
+  narrowgauge::python::bind_zap(module);
 }

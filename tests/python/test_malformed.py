@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import gguf, luq
+from narrowgauge import gguf, luq, zap
 
 LONGEST = 600  # characters of a message
 X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
@@ -27,6 +27,9 @@ MAP = X.reshape(2, 16, 32)
 TRANSFORM = ng.calibrate_transform(MAP)
 PRUNED = ng.to_sparse(ng.prune(X))
 STATISTICS = luq.log_statistics(X)
+ZAP = zap.Predictor(X[:6, :3].reshape(2, 3, 3), [0.1, 0.2], X[6:12, :3].reshape(2, 3, 3), [0.1, 0.2])
+ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
+NORM = np.ones((4, 2), np.float32)
 ENGINE = ng.Engine()
 BLOCKS = ng.quantize(X.reshape(-1, 64), dialect="ggml")
 #: Functions of gguf that need the package of that name.
@@ -204,6 +207,23 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             lambda **s: luq.pruning_threshold(0.9, luq.LogStatistics(**s)),
             {"count": 4, "zeros": 1, "mean": 0.0, "sigma": 1.0, "amax": 2.0},
         ),
+        "zap.pattern": (zap.pattern, {"kind": 5, "rows": 4, "columns": 6}),
+        "zap.Predictor": (zap.Predictor, {
+            "first": ZAP.first, "first_bias": ZAP.first_bias, "second": ZAP.second, "second_bias": ZAP.second_bias,
+        }),
+        "zap.Predictor.fold": (zap.Predictor.fold, {
+            "w1": ZAP.first, "b1": ZAP.first_bias, "norm1": NORM, "w2": ZAP.second, "b2": ZAP.second_bias, "norm2": NORM,
+        }),
+        "zap.Predictor.values": (ZAP.values, {"x": MAP, "kind": 5}),
+        "zap.Predictor.keep": (ZAP.keep, {"x": MAP, "kind": 5, "threshold": 0.0}),
+        "zap.Predictor.to_integers": (ZAP.to_integers, {"scale": 0.1, "threshold": 0.0}),
+        "zap.IntegerPredictor": (zap.IntegerPredictor, {
+            name: getattr(ZAP_INTEGERS, name) for name in ("first", "bias", "shift", "second", "threshold")
+        }),
+        "zap.IntegerPredictor.keep": (ZAP_INTEGERS.keep, {"x": MAP.astype(np.int8), "kind": 5}),
+        "zap.loss": (zap.loss, {"values": MAP, "x": MAP, "kind": 5}),
+        "zap.statistics": (zap.statistics, {"x": MAP, "keep": MAP > 0, "kind": 5}),
+        "zap.passes": (zap.passes, {"keep": MAP > 0, "kind": 5, "rows": 1, "columns": 8, "depth": 4}),
         "SparseMatrix": (lambda **parts: ng.SparseMatrix(**parts).to_dense(), {
             "values": PRUNED.values, "metadata": PRUNED.metadata, "pattern": "2:4", "shape": (32, 32),
         }),
@@ -212,24 +232,24 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     }  # fmt: skip
 
 
+#: Modules of the package whose functions are called, too.
+MODULES = {"luq": luq, "gguf": gguf, "zap": zap}
 #: Without arguments.
 NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
 #: Results, which nobody constructs.
 RESULTS = {
     "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc",
-    "LoopState", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile",
+    "LoopState", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes", "zap.Statistics",
 }  # fmt: skip
 NAMES = list(calls(Path()))
 
 
 def test_every_public_name_is_called() -> None:
     public = {name for name in ng.__all__ if callable(getattr(ng, name))}
-    public |= {f"luq.{name}" for name in luq.__all__ if callable(getattr(luq, name))}
-    public |= {f"gguf.{name}" for name in gguf.__all__}
+    for module, contents in MODULES.items():
+        public |= {f"{module}.{name}" for name in contents.__all__ if callable(getattr(contents, name))}
     called = {name.split()[0] for name in NAMES} | FILES
-    assert (
-        public == {name for name in called if name.rpartition(".")[0] in ("", "luq", "gguf")} | NO_ARGUMENTS | RESULTS
-    )
+    assert public == {name for name in called if name.rpartition(".")[0] in ("", *MODULES)} | NO_ARGUMENTS | RESULTS
     for name, (function, arguments) in calls(Path()).items():
         if inspect.isfunction(function) and function.__name__ != "<lambda>":
             known = inspect.signature(function).parameters

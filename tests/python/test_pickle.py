@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import luq
+from narrowgauge import luq, zap
 
 X = np.linspace(-2, 3, 16 * 32, dtype=np.float32).reshape(16, 32)
 MAP = X.reshape(2, 8, 32)
+ZAP = zap.Predictor(X[:6, :3].reshape(2, 3, 3), X[0, :2], X[6:12, :3].reshape(2, 3, 3), X[1, :2])
 SMALL = ng.quantize(X[:4]), ng.quantize(X[:4].T, axis=-2)
 SPACE = {"format": ["int8"], "technology": "horowitz_45nm", "rows": [4, 8]}
 
@@ -67,6 +68,10 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "luq.Int4Array": lambda: luq.int4(X),
     "luq.LogStatistics": lambda: luq.log_statistics(X),
     "luq.LuqArray": lambda: luq.quantize(X, samples=2, levels=8),
+    "zap.Predictor": lambda: ZAP,
+    "zap.IntegerPredictor": lambda: ZAP.to_integers(0.1, 0.5),
+    "zap.Statistics": lambda: zap.statistics(MAP, MAP > 1, 5),
+    "zap.Passes": lambda: zap.passes(MAP > 1, 5),
 }
 
 
@@ -99,7 +104,8 @@ def test_round_trip(name: str) -> None:
 
 def test_every_public_class_is_there() -> None:
     classes = {name for name in ng.__all__ if inspect.isclass(getattr(ng, name))}
-    classes |= {f"luq.{name}" for name in luq.__all__ if inspect.isclass(getattr(luq, name))}
+    for name, module in (("luq", luq), ("zap", zap)):
+        classes |= {f"{name}.{member}" for member in module.__all__ if inspect.isclass(getattr(module, member))}
     assert {name.split()[0].rstrip(",") for name in OBJECTS} == classes
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import _core, luq
+from narrowgauge import _core, luq, zap
 
 PACKAGE = str(Path(ng.__file__).parent)
 RNG = np.random.default_rng(5)
@@ -36,6 +36,8 @@ LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
 LUQ_SMALL = luq.quantize(X.T)
 SCORES, KEYS = ng.exaq_codes(X, -3.0, bits=2), BYTES[:2048, :256].copy()
 MOMENTS = np.zeros(X.shape, np.uint8)
+ZAP = zap.Predictor(X[:96, :3].reshape(32, 3, 3), X[0, :32], X[96:192, :3].reshape(32, 3, 3), X[1, :32])
+ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
 SPARSE = ng.to_sparse(ng.prune(MANY))
 QUESTIONS = [{"format": "int8", "lanes": lanes} for lanes in (1, 2, 4, 8)] * 20000
 SPACE = {
@@ -108,8 +110,13 @@ LONG: dict[str, Callable[[], Any]] = {
     "luq.expected_sparsity": lambda: luq.expected_sparsity(X, 0.5),
     "luq.prune": lambda: luq.prune(X, 0.5),
     "luq.LuqArray.dequantize": lambda: LUQ.dequantize(),
+    "zap.pattern": lambda: zap.pattern(6, 8192, 8192),
+    "zap.Predictor.values": lambda: ZAP.values(MAP.reshape(32, 8, 8192), 5),
+    "zap.IntegerPredictor.keep": lambda: ZAP_INTEGERS.keep(BYTES.reshape(-1, 32, 8, 8192), 5),
 }  # fmt: skip
 
+#: Modules of the package whose functions are sorted, too.
+MODULES = {"luq": luq, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
@@ -118,13 +125,15 @@ SHORT = {
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
+    "zap.loss", "zap.passes", "zap.statistics",
 }  # fmt: skip
 
 
 def test_every_public_function_is_sorted() -> None:
     public = {name for name in ng.__all__ if inspect.isroutine(getattr(ng, name))}
-    public |= {f"luq.{name}" for name in luq.__all__ if inspect.isroutine(getattr(luq, name))}
-    long = {name.split()[0] for name in LONG if name.rpartition(".")[0] in ("", "luq")}
+    for module, contents in MODULES.items():
+        public |= {f"{module}.{name}" for name in contents.__all__ if inspect.isroutine(getattr(contents, name))}
+    long = {name.split()[0] for name in LONG if name.rpartition(".")[0] in ("", *MODULES)}
     assert not long & SHORT
     assert public == long | SHORT
 
