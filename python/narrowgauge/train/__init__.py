@@ -12,6 +12,7 @@
 
 from .data import DigitImages, Text, digits, text
 from .networks import Characters, Digits
+from .packets import Packet, Reduced, lossy_reduce, reciprocals, sent
 from .products import Costs, Layer, seed_of
 from .recipe import Network, Operand, Optimizer, Product, Recipe, load, recipes, with_sparsity
 from .stragglers import Ended, Speedup, Threshold, delays, drop_threshold, ended, speedup
@@ -31,8 +32,10 @@ __all__ = [
     "Noise",
     "Operand",
     "Optimizer",
+    "Packet",
     "Product",
     "Recipe",
+    "Reduced",
     "Speedup",
     "Step",
     "Text",
@@ -45,9 +48,12 @@ __all__ = [
     "ended",
     "exact_sum",
     "load",
+    "lossy_reduce",
     "mean_of_arrived",
     "recipes",
+    "reciprocals",
     "seed_of",
+    "sent",
     "speedup",
     "text",
     "with_sparsity",
