@@ -16,7 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
-from . import gguf, luq, zap
+from . import gguf, luq, noise, zap
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._codec import (
     ChannelTransform,
@@ -159,6 +159,7 @@ __all__ = [
     "luq",
     "matmul",
     "memory_energy",
+    "noise",
     "pack",
     "prune",
     "pruning_error",

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import gguf, luq, zap
+from narrowgauge import gguf, luq, noise, zap
 
 LONGEST = 600  # characters of a message
 X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
@@ -207,6 +207,12 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             lambda **s: luq.pruning_threshold(0.9, luq.LogStatistics(**s)),
             {"count": 4, "zeros": 1, "mean": 0.0, "sigma": 1.0, "amax": 2.0},
         ),
+        "noise.normals": (noise.normals, {"seed": 1, "count": 4, "first": 2}),
+        "noise.pni": (noise.pni, {"x": X, "alpha": X[0], "seed": 1, "normals": X}),
+        "noise.cpni": (noise.cpni, {"x": X, "diagonal": X[0], "factors": X[:, :3], "seed": 1, "normals": (X[0], X[0, :3])}),
+        "noise.histograms": (noise.histograms, {"scores": MAP, "ranks": 5}),
+        "noise.elected": (noise.elected, {"histograms": CODES}),
+        "noise.smoothed": (noise.smoothed, {"scores": MAP, "ranks": 5, "method": "votes"}),
         "zap.pattern": (zap.pattern, {"kind": 5, "rows": 4, "columns": 6}),
         "zap.Predictor": (zap.Predictor, {
             "first": ZAP.first, "first_bias": ZAP.first_bias, "second": ZAP.second, "second_bias": ZAP.second_bias,
@@ -233,7 +239,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 #: Modules of the package whose functions are called, too.
-MODULES = {"luq": luq, "gguf": gguf, "zap": zap}
+MODULES = {"luq": luq, "gguf": gguf, "noise": noise, "zap": zap}
 #: Without arguments.
 NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
 #: Results, which nobody constructs.

@@ -24,7 +24,7 @@ def test_every_public_function_has_a_signature() -> None:
     for name in [*functions, *made]:
         parameters = inspect.signature(getattr(ng, name)).parameters
         assert all(p.annotation is not p.empty for p in parameters.values()), name
-    for module in (ng.luq, ng.gguf, ng.zap):
+    for module in (ng.luq, ng.gguf, ng.noise, ng.zap):
         for name in module.__all__:
             parameters = inspect.signature(getattr(module, name)).parameters
             assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
@@ -32,6 +32,7 @@ def test_every_public_function_has_a_signature() -> None:
         *functions,
         "gguf",
         "luq",
+        "noise",
         "zap",
         "__version__",
     }

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import _core, luq, zap
+from narrowgauge import _core, luq, noise, zap
 
 PACKAGE = str(Path(ng.__file__).parent)
 RNG = np.random.default_rng(5)
@@ -110,13 +110,15 @@ LONG: dict[str, Callable[[], Any]] = {
     "luq.expected_sparsity": lambda: luq.expected_sparsity(X, 0.5),
     "luq.prune": lambda: luq.prune(X, 0.5),
     "luq.LuqArray.dequantize": lambda: LUQ.dequantize(),
+    "noise.normals": lambda: noise.normals(1, 2**18),
+    "noise.pni": lambda: noise.pni(X),
     "zap.pattern": lambda: zap.pattern(6, 8192, 8192),
     "zap.Predictor.values": lambda: ZAP.values(MAP.reshape(32, 8, 8192), 5),
     "zap.IntegerPredictor.keep": lambda: ZAP_INTEGERS.keep(BYTES.reshape(-1, 32, 8, 8192), 5),
 }  # fmt: skip
 
 #: Modules of the package whose functions are sorted, too.
-MODULES = {"luq": luq, "zap": zap}
+MODULES = {"luq": luq, "noise": noise, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
@@ -125,7 +127,7 @@ SHORT = {
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
-    "zap.loss", "zap.passes", "zap.statistics",
+    "noise.cpni", "noise.elected", "noise.histograms", "noise.smoothed", "zap.loss", "zap.passes", "zap.statistics",
 }  # fmt: skip
 
 
