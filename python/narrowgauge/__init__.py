@@ -16,7 +16,7 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
-from . import gguf, luq, noise, zap
+from . import gguf, luq, noise, retrieval, zap
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._codec import (
     ChannelTransform,
@@ -166,6 +166,7 @@ __all__ = [
     "quantize",
     "quantize_affine",
     "random_fields",
+    "retrieval",
     "rsqrt",
     "smooth",
     "soft_entropy",

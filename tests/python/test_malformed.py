@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import gguf, luq, noise, zap
+from narrowgauge import gguf, luq, noise, retrieval, zap
 
 LONGEST = 600  # characters of a message
 X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
@@ -213,6 +213,11 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "noise.histograms": (noise.histograms, {"scores": MAP, "ranks": 5}),
         "noise.elected": (noise.elected, {"histograms": CODES}),
         "noise.smoothed": (noise.smoothed, {"scores": MAP, "ranks": 5, "method": "votes"}),
+        "retrieval.rms_normalize": (retrieval.rms_normalize, {"x": X, "epsilon": 0.1}),
+        "retrieval.fold_query": (retrieval.fold_query, {"q": X[:4], "w_key": X[:3], "gamma": X[0, :3]}),
+        "retrieval.max_sim": (retrieval.max_sim, {"dots": X, "lengths": [12, 20]}),
+        "retrieval.order_keys": (retrieval.order_keys, {"scores": X}),
+        "retrieval.top_k": (retrieval.top_k, {"keys": X, "k": 4}),
         "zap.pattern": (zap.pattern, {"kind": 5, "rows": 4, "columns": 6}),
         "zap.Predictor": (zap.Predictor, {
             "first": ZAP.first, "first_bias": ZAP.first_bias, "second": ZAP.second, "second_bias": ZAP.second_bias,
@@ -239,7 +244,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 #: Modules of the package whose functions are called, too.
-MODULES = {"luq": luq, "gguf": gguf, "noise": noise, "zap": zap}
+MODULES = {"luq": luq, "gguf": gguf, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: Without arguments.
 NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
 #: Results, which nobody constructs.

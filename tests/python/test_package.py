@@ -24,7 +24,7 @@ def test_every_public_function_has_a_signature() -> None:
     for name in [*functions, *made]:
         parameters = inspect.signature(getattr(ng, name)).parameters
         assert all(p.annotation is not p.empty for p in parameters.values()), name
-    for module in (ng.luq, ng.gguf, ng.noise, ng.zap):
+    for module in (ng.luq, ng.gguf, ng.noise, ng.retrieval, ng.zap):
         for name in module.__all__:
             parameters = inspect.signature(getattr(module, name)).parameters
             assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
@@ -33,6 +33,7 @@ def test_every_public_function_has_a_signature() -> None:
         "gguf",
         "luq",
         "noise",
+        "retrieval",
         "zap",
         "__version__",
     }

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import _core, luq, noise, zap
+from narrowgauge import _core, luq, noise, retrieval, zap
 
 PACKAGE = str(Path(ng.__file__).parent)
 RNG = np.random.default_rng(5)
@@ -118,7 +118,7 @@ LONG: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 #: Modules of the package whose functions are sorted, too.
-MODULES = {"luq": luq, "noise": noise, "zap": zap}
+MODULES = {"luq": luq, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
@@ -127,6 +127,7 @@ SHORT = {
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
+    "retrieval.fold_query", "retrieval.max_sim", "retrieval.order_keys", "retrieval.rms_normalize", "retrieval.top_k",
     "noise.cpni", "noise.elected", "noise.histograms", "noise.smoothed", "zap.loss", "zap.passes", "zap.statistics",
 }  # fmt: skip
 

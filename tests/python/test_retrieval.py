@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Retrieval of chunks: scores in fractions, ties, keys in the order of numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import narrowgauge as ng
+from narrowgauge import retrieval
+
+
+def test_best_k_and_ties() -> None:
+    keys = [3, 9, 9, 1, 9, 3]
+    assert retrieval.top_k(keys, 6).tolist() == [1, 2, 4, 0, 5, 3]
+    assert retrieval.top_k(np.array(keys, np.uint32), 2).tolist() == [1, 2]
+    assert retrieval.top_k([[-1.0, -0.0, 0.0], [2.0, -np.inf, np.inf]], 2).tolist() == [[1, 2], [2, 0]]
+    random = np.random.default_rng(1)
+    for _ in range(50):
+        keys = random.integers(0, 8, 40).tolist()
+        wanted = sorted(range(40), key=lambda place: (-keys[place], place))
+        assert retrieval.top_k(keys, 11).tolist() == wanted[:11]
+
+
+def insert(best: list[tuple[int, int]], key: int, place: int, k: int) -> list[tuple[int, int]]:
+    """A candidate goes before the first that it exceeds, as in a unit that takes one candidate at a time."""
+    at = sum(key <= other for other, _ in best)
+    return [*best[:at], (key, place), *best[at:]][:k]
+
+
+def test_candidates_one_at_a_time_end_in_the_same() -> None:
+    scores = np.random.default_rng(2).normal(0, 1, 300).astype(np.float32).round(1)
+    keys = retrieval.order_keys(scores)
+    best: list[tuple[int, int]] = []
+    for place, key in enumerate(keys.tolist()):
+        best = insert(best, key, place, 8)
+    assert retrieval.top_k(keys, 8).tolist() == [place for _, place in best]
+
+
+def test_keys_are_in_the_order_of_numbers() -> None:
+    random = np.random.default_rng(3)
+    scores = np.concatenate([random.normal(0, 1, 2000) * 2.0 ** random.integers(-100, 120, 2000), [0, np.inf, -np.inf]])
+    scores = np.sort(scores.astype(np.float32))
+    keys = retrieval.order_keys(scores).astype(np.int64)
+    assert keys.max() < 2**24
+    assert (np.diff(keys) >= 0).all()
+    apart = np.diff(scores) > np.abs(scores[1:]) * 2.0**-14
+    assert (np.diff(keys)[apart] > 0).all()
+    assert retrieval.order_keys(-0.0) < retrieval.order_keys(0.0)
+    assert retrieval.order_keys(np.float32([1, 1 + 2**-16])).tolist() == 2 * [0xBF8000]
+
+
+def test_scores_are_exact_before_their_rounding() -> None:
+    random = np.random.default_rng(4)
+    lengths = random.integers(1, 6, 40)
+    dots = (random.normal(0, 1, (7, lengths.sum())) * 2.0 ** random.integers(-40, 41, (7, 1))).astype(np.float32)
+    dots[4:] = -dots[:3]  # cancels where a chunk has one token
+    scores = retrieval.max_sim(dots, lengths)
+    end = 0
+    for chunk, length in enumerate(lengths):
+        part = dots[:, end : end + length]
+        end += length
+        exact = sum((max(map(Fraction, row)) for row in part.tolist()), Fraction(0))
+        nearest = scores[chunk]
+        others = [np.nextafter(nearest, np.float32(side)) for side in (np.inf, -np.inf)]
+        error = abs(Fraction(float(nearest)) - exact)
+        assert all(error <= abs(Fraction(float(other)) - exact) for other in others)
+    tie = np.float32([[1], [2**-24], [2**-100]])  # float64 drops the last, which decides
+    assert retrieval.max_sim(tie, [1]) == 1 + np.float32(2**-23)
+    assert retrieval.max_sim(-tie, [1]) == -1 - np.float32(2**-23)
+    assert retrieval.max_sim(tie[:2], [1]) == 1
+
+
+def test_queries_take_the_projection_of_keys() -> None:
+    random = np.random.default_rng(5)
+    states, w_key, gamma = random.normal(0, 3, (50, 32)), random.normal(0, 1, (32, 16)), random.normal(1, 0.2, 32)
+    q = random.normal(0, 1, (4, 16))
+    normalized = states / np.sqrt(np.square(states).mean(axis=1, keepdims=True) + 1e-6)
+    wanted = q @ (normalized * gamma @ w_key).T
+    got = retrieval.fold_query(q, w_key, gamma) @ retrieval.rms_normalize(states).T
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-4)
+    assert not retrieval.rms_normalize(np.zeros((2, 4)), 0.0).any()
+
+
+def test_refused() -> None:
+    dots = np.ones((2, 5), np.float32)
+    for call, words in (
+        (lambda: retrieval.max_sim(dots, [2, 2]), "lengths add up to 4; expected the 5 tokens"),
+        (lambda: retrieval.max_sim(dots, [5, 0]), "1 or more"),
+        (lambda: retrieval.max_sim(dots[0], [5]), "dots has shape"),
+        (lambda: retrieval.top_k([1, 2], 3), "k is 3; expected 1 to 2"),
+        (lambda: retrieval.top_k([1, np.nan], 1), "no NaN"),
+        (lambda: retrieval.order_keys([np.nan]), "no NaN"),
+        (
+            lambda: retrieval.fold_query(dots, np.ones((5, 4)), np.ones(5)),
+            r"w_key has shape \(5, 4\); expected \(5, 5\)",
+        ),
+        (lambda: retrieval.rms_normalize(dots, -1), "epsilon is -1"),
+    ):
+        with pytest.raises(ng.Error, match=words):
+            call()
