@@ -42,7 +42,8 @@ def rms_normalize(x: ArrayLike, epsilon: float = 1e-6) -> NDArray[np.float32]:
     if not 0 <= added < math.inf:
         raise Error(f"epsilon is {added}; expected a finite number of 0 or more")
     root = np.sqrt(np.square(rows).mean(axis=1, keepdims=True) + added)
-    return np.divide(rows, root, out=np.zeros_like(rows), where=root > 0).astype(np.float32)
+    normalized: NDArray[np.float32] = np.divide(rows, root, out=np.zeros_like(rows), where=root > 0).astype(np.float32)
+    return normalized
 
 
 def fold_query(q: ArrayLike, w_key: ArrayLike, gamma: ArrayLike) -> NDArray[np.float32]:
