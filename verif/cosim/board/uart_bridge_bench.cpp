@@ -59,6 +59,7 @@ class UartBridgeBench {
     }
     for (int i = 0; i < 4; ++i) long_loop();
     overrun();
+    overtaken();
     if (clocks_per_bit == 4 && bench_.budget() >= 1000) bad_frames();
     bench_.expect(answers_ > 0, [] { return "no answer came"; });
     return bench_.finish();
@@ -96,17 +97,21 @@ class UartBridgeBench {
       shift_ = 0x200U | line_.front().byte << 1;
       if (line_.front().broken) shift_ &= ~0x200U;
       line_.pop_front();
-      left_ = 10 * clocks_per_bit + (shift_ & 0x200U ? 0 : 2 * clocks_per_bit);
+      low_ = shift_ & 0x200U || rng.chance(0.5) ? 10 : 10 + rng.below(9);  // a break of the line is longer than a byte
+      left_ = (shift_ & 0x200U ? 10 : low_ + 2) * clocks_per_bit;
       sent_ = 0;
     }
     if (left_ != 0) {
       const unsigned bit = sent_++ / clocks_per_bit;
-      dut_->rx_i = bit < 10 ? shift_ >> bit & 1 : 1;
+      dut_->rx_i = bit < 10 ? shift_ >> bit & 1 : bit >= low_;
       --left_;
     } else {
       dut_->rx_i = 1;
     }
-    // AXI4-Lite: an access is answered after a while, or not at all
+    // AXI4-Lite: an access is answered after a while, at the last moment, or not at all
+    const bool pending = dut_->m_axil_awvalid_o || dut_->m_axil_wvalid_o || dut_->m_axil_arvalid_o || address_ ||
+                         data_ || read_wait_ >= 0 || write_wait_ >= 0;
+    since_ = pending ? since_ + 1 : 0;
     dut_->m_axil_awready_i = dut_->m_axil_awvalid_o && !address_ && rng.chance(0.5);
     dut_->m_axil_wready_i = dut_->m_axil_wvalid_o && !data_ && rng.chance(0.5);
     dut_->m_axil_arready_i = dut_->m_axil_arvalid_o && read_wait_ < 0 && rng.chance(0.5);
@@ -130,12 +135,12 @@ class UartBridgeBench {
       const std::uint32_t offset = dut_->m_axil_araddr_o;
       const std::uint8_t fault = at_pins_.read(offset, value_);
       response_ = fault == board::status_refused ? 2 + rng.below(2) : rng.below(2);
-      read_wait_ = fault == board::status_timeout ? silence(rng) : static_cast<int>(rng.below(6)) + 1;
+      read_wait_ = fault == board::status_timeout ? silence(rng) : soon(rng);
     }
     if (address_ && data_ && write_wait_ < 0) {
       const std::uint8_t fault = at_pins_.write(offset_, written_);
       response_ = fault == board::status_refused ? 2 + rng.below(2) : rng.below(2);
-      write_wait_ = fault == board::status_timeout ? silence(rng) : static_cast<int>(rng.below(6)) + 1;
+      write_wait_ = fault == board::status_timeout ? silence(rng) : soon(rng);
     }
     if (dut_->m_axis_tvalid_o && dut_->m_axis_tready_i) {
       std::vector<std::uint8_t> word;
@@ -162,6 +167,12 @@ class UartBridgeBench {
       read_wait_ = -1;
     else if (read_wait_ > 0)
       --read_wait_;
+  }
+  /// What the bridge waits for, now and then just so.
+  int soon(Rng& rng) const {
+    const int limit = NG_BUS_CLOCKS + 1 - static_cast<int>(since_);
+    const bool late = pace_ == Pace::late || (pace_ == Pace::any && rng.chance(1.0 / NG_BUS_CLOCKS));
+    return late && limit > 6 ? limit - static_cast<int>(rng.below(3)) : static_cast<int>(rng.below(6)) + 1;
   }
   /// Longer than the bridge waits.
   static int silence(Rng& rng) { return NG_BUS_CLOCKS + 2 + static_cast<int>(rng.below(8)); }
@@ -199,7 +210,8 @@ class UartBridgeBench {
     for (unsigned quiet = 0; quiet < clocks; ++quiet) {
       const std::size_t before = got_.size();
       clock();
-      if (!line_.empty() || left_ != 0 || receiving_ != 0 || got_.size() != before || dut_->running_o) quiet = 0;
+      if (!line_.empty() || left_ != 0 || receiving_ != 0 || got_.size() != before || dut_->running_o || since_ != 0)
+        quiet = 0;
       if (++waited_ > 2'000'000) {
         bench_.error("the board does not come to rest");
         break;
@@ -460,6 +472,7 @@ class UartBridgeBench {
   /// Frames of writes one behind the other, without a pause.
   void several() {
     moving_ = true;
+    pace_ = Pace::quick;  // a frame that ends before the one in front is executed is dropped
     for (unsigned frames = 2 + bench_.rng().below(4); frames != 0; --frames) {
       std::vector<std::uint8_t> line, bytes{golden_->expected()};
       auto command = some_command(3, false);
@@ -469,6 +482,7 @@ class UartBridgeBench {
       for (const std::uint8_t byte : line) send(byte);
     }
     settle();
+    pace_ = Pace::any;
     follow();
   }
 
@@ -580,6 +594,32 @@ class UartBridgeBench {
     bench_.expect(!got_.empty(), [] { return "no answer behind a silent access"; });
   }
 
+  /// The same, of other content than what is left of the frame in front: that is executed as it was sent.
+  void overtaken() {
+    reset();
+    bench_.vector();
+    at_pins_.written.clear();
+    const auto value = static_cast<std::uint32_t>(bench_.rng().bits(32));
+    const auto give = [&](std::vector<std::uint8_t> bytes, std::initializer_list<std::uint32_t> words) {
+      std::vector<std::uint8_t> line;
+      for (const std::uint32_t word : words) board::append_big(bytes, word);
+      board::append_frame(line, bytes);
+      for (const std::uint8_t byte : line) line_.push_back({byte, false});
+    };
+    std::vector<std::uint8_t> slow{0, board::read_same,
+                                   static_cast<std::uint8_t>(std::min(sizes.answer_bytes / 4, 16U))};
+    board::append_big(slow, 0x104 / 4);
+    slow.insert(slow.end(), {board::write_next, 1});
+    give(slow, {0x100 / 4, value});
+    give({1, board::write_next, 2}, {0x104 / 4, ~value, ~value});
+    pace_ = Pace::late;
+    for (unsigned i = 0; i < 1000 * clocks_per_bit + 20 * NG_BUS_CLOCKS; ++i) clock();
+    pace_ = Pace::any;
+    const bool once = at_pins_.written == std::vector<BridgeTile::Write>{{0x100, value}};
+    bench_.expect_eq("the write of a frame in front", once, true,
+                     [&] { return std::to_string(at_pins_.written.size()) + " writes"; });
+  }
+
   /// So many bad frames that each bit of their counter is seen as 0 and as 1, and that it wraps. Nothing but the line
   /// moves between two reads, so these clocks are short ones.
   void bad_frames() {
@@ -611,6 +651,8 @@ class UartBridgeBench {
   std::deque<Sent> line_;
   std::vector<std::uint8_t> got_, owed_;
   std::uint8_t number_ = 0;
+  enum class Pace { any, quick, late } pace_ = Pace::any;  ///< at which the tile answers
+  unsigned low_ = 0, since_ = 0;  ///< bits of the line's byte, clocks of the access
   unsigned left_ = 0, sent_ = 0, shift_ = 0, receiving_ = 0, heard_ = 0, response_ = 0, loop_clocks_ = 0;
   int read_wait_ = -1, write_wait_ = -1;
   bool address_ = false, data_ = false, moving_ = false, open_ = false;
