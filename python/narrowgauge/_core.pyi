@@ -652,3 +652,57 @@ def exaq_row(
     codes: NDArray[np.uint8], table: NDArray[np.uint16], bits: int
 ) -> tuple[NDArray[np.uint32], int, NDArray[np.float32], bool]: ...
 def exaq_attention(codes: NDArray[np.uint8], table: NDArray[np.uint16], v: NDArray[np.int8]) -> NDArray[np.float32]: ...
+def batch_norm_rules() -> dict[str, str]: ...
+def range_constant(chunk: int) -> float: ...
+def range_stats(codes: NDArray[np.int8], chunks: int) -> NDArray[np.int32]: ...
+def bounded_weight_norm(v: NDArray[np.float32], g: NDArray[np.float32], rho: float) -> NDArray[np.float32]: ...
+def bounded_weight_norm_backward(
+    v: NDArray[np.float32], g: NDArray[np.float32], rho: float, weight_gradients: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]: ...
+
+class BatchNormParameters:
+    def __init__(
+        self,
+        mean: NDArray[np.float32],
+        spread: NDArray[np.float32],
+        scale: NDArray[np.float32],
+        scale_used: NDArray[np.float32],
+        gamma_used: NDArray[np.float32],
+        beta_used: NDArray[np.float32],
+    ) -> None: ...
+    def arrays(
+        self,
+    ) -> tuple[
+        NDArray[np.float32],
+        NDArray[np.float32],
+        NDArray[np.float32],
+        NDArray[np.float32],
+        NDArray[np.float32],
+        NDArray[np.float32],
+    ]: ...
+
+class BatchNormCall:
+    def __init__(self, rule: str, grid: str, chunks: int, top: int, epsilon: float) -> None: ...
+    @property
+    def divides(self) -> bool: ...
+    def parameters(
+        self,
+        x: NDArray[np.float32],
+        gamma: NDArray[np.float32],
+        beta: NDArray[np.float32],
+        previous: NDArray[np.float32],
+    ) -> BatchNormParameters: ...
+    def integer_parameters(
+        self, codes: NDArray[np.int8], step: float, low: float, gamma: NDArray[np.float32], beta: NDArray[np.float32]
+    ) -> BatchNormParameters: ...
+    def running(
+        self,
+        mean: NDArray[np.float32],
+        running: NDArray[np.float32],
+        gamma: NDArray[np.float32],
+        beta: NDArray[np.float32],
+    ) -> BatchNormParameters: ...
+    def apply(self, x: NDArray[np.float32], parameters: BatchNormParameters) -> NDArray[np.float32]: ...
+    def backward(
+        self, x: NDArray[np.float32], parameters: BatchNormParameters, g: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]: ...

@@ -153,6 +153,7 @@ void bind_energy(py::module_& module);
 void bind_explore(py::module_& module);
 void bind_luq(py::module_& module);
 void bind_noise(py::module_& module);
+void bind_norm(py::module_& module);
 void bind_softmax(py::module_& module);
 void bind_sparse(py::module_& module);
 void bind_training(py::module_& module);

@@ -30,6 +30,7 @@ PYBIND11_MODULE(_core, module) {
   narrowgauge::python::bind_explore(module);
   narrowgauge::python::bind_luq(module);
   narrowgauge::python::bind_noise(module);
+  narrowgauge::python::bind_norm(module);
   narrowgauge::python::bind_softmax(module);
   narrowgauge::python::bind_sparse(module);
   narrowgauge::python::bind_training(module);

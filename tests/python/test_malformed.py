@@ -23,6 +23,10 @@ Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
 S, SB = ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X, axis=-2, wide_blocks=True)
 CODES = np.zeros(X.shape, np.uint8)
 MASK = np.ones(X.shape, bool)
+CHANNELS = np.ones(32)
+NORM = ng.BatchNorm()
+INT8 = CODES.astype(np.int8)
+NORMALIZED = NORM.forward(INT8, CHANNELS, CHANNELS, step=0.1, low=-1.0)
 MAP = X.reshape(2, 16, 32)
 TRANSFORM = ng.calibrate_transform(MAP)
 PRUNED = ng.to_sparse(ng.prune(X))
@@ -147,6 +151,23 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "exaq_table": (ng.exaq_table, {"clip": -3.0, "bits": 2}),
         "exaq_row": (ng.exaq_row, {"codes": CODES[0] & 3, "clip": -3.0, "bits": 2}),
         "exaq_attention": (ng.exaq_attention, {"codes": CODES & 3, "v": CODES.astype(np.int8).T, "clip": -3.0, "bits": 2}),
+        "BatchNorm": (ng.BatchNorm, {
+            "rule": "l1", "grid": "fp32", "chunks": 8, "top": 5, "epsilon": 1e-4, "axis": 0,
+        }),
+        "BatchNorm.forward": (NORM.forward, {"x": INT8, "gamma": CHANNELS, "beta": CHANNELS, "step": 0.1, "low": -1.0}),
+        "BatchNorm.forward of ghost": (ng.BatchNorm(rule="ghost_top_k").forward, {
+            "x": X, "gamma": CHANNELS, "beta": CHANNELS, "previous": CHANNELS,
+        }),
+        "BatchNorm.backward": (NORM.backward, {"x": INT8, "result": NORMALIZED, "g": X, "step": 0.1, "low": -1.0}),
+        "BatchNorm.average": (NORM.average, {"result": NORMALIZED, "mean": CHANNELS, "running": CHANNELS}),
+        "BatchNorm.evaluate": (NORM.evaluate, {
+            "x": INT8, "mean": CHANNELS, "running": CHANNELS, "gamma": CHANNELS, "beta": CHANNELS, "step": 0.1, "low": -1.0,
+        }),
+        "range_stats": (ng.range_stats, {"codes": INT8, "chunks": 8, "axis": 1}),
+        "bounded_weight_norm": (ng.bounded_weight_norm, {"v": X, "g": CHANNELS, "rho": 2.0}),
+        "bounded_weight_norm_backward": (ng.bounded_weight_norm_backward, {
+            "v": X, "weight_gradients": X, "g": CHANNELS, "rho": 2.0,
+        }),
         "rsqrt": (ng.rsqrt, {"x": X}),
         "l2_normalize": (ng.l2_normalize, {"x": X, "epsilon": 1e-6}),
         "smooth": (ng.smooth, {"x": X, "axis": -2}),
@@ -246,11 +267,21 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 #: Modules of the package whose functions are called, too.
 MODULES = {"luq": luq, "gguf": gguf, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: Without arguments.
-NO_ARGUMENTS = {"affine_rules", "dialects", "engines", "formats", "gemm_formats", "tiles", "workloads"}
+NO_ARGUMENTS = {
+    "affine_rules",
+    "batch_norm_rules",
+    "dialects",
+    "engines",
+    "formats",
+    "gemm_formats",
+    "tiles",
+    "workloads",
+}
 #: Results, which nobody constructs.
 RESULTS = {
-    "AdamResult", "Anchor", "Answer", "ChannelTransform", "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc",
-    "LoopState", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes", "zap.Statistics",
+    "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "ChannelTransform", "EngineResult", "Error",
+    "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "RangeStats", "RequantizedResult", "RungError",
+    "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes", "zap.Statistics",
 }  # fmt: skip
 NAMES = list(calls(Path()))
 

@@ -28,6 +28,10 @@ def recorded(scaling: ng.DelayedScaling) -> ng.DelayedScaling:
     return scaling
 
 
+def normalized() -> ng.BatchNormResult:
+    return ng.BatchNorm(chunks=4).forward(X, np.ones(32), np.zeros(32))
+
+
 def error(call: Callable[[], Any]) -> Exception:
     try:
         call()
@@ -45,6 +49,9 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "ChannelTransform": lambda: ng.calibrate_transform(MAP),
     "ChannelTransform, identity": lambda: ng.calibrate_transform(MAP, basis="identity", relu=False).with_step(0.3),
     "AffineQuantizer": lambda: ng.AffineQuantizer.of_range(-1, 2, rule="calibtip_zero"),
+    "BatchNorm": lambda: ng.BatchNorm(rule="top_k", top=3, grid="paper", axis=0),
+    "BatchNormGradients": lambda: ng.BatchNorm(chunks=4).backward(X, normalized(), X),
+    "BatchNormResult": lambda: normalized(),
     "DelayedScaling": lambda: recorded(ng.DelayedScaling("e5m2", history=2, margin=1, power_of_two=True)),
     "Engine": lambda: ng.Engine("systemc", tile="tiny"),
     "EngineResult": lambda: ng.Engine("systemc", tile="tiny").gemm(*SMALL),
@@ -57,6 +64,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Gauge": lambda: ng.Gauge(),
     "QuantizedMatrix": lambda: ng.quantize(X, "fp8_e4m3", scaling="1x128"),
     "LoopState": lambda: ng.LoopState(True, 5, 100, 0xDEADBEEF),
+    "RangeStats": lambda: ng.range_stats(np.ones((16, 32), np.int8), chunks=4),
     "RequantizedResult": lambda: ng.Engine().gemm_requantized(*SMALL, 0.01),
     "RungError": lambda: ng.energy("nvfp4", lanes=16, technology="osu018", rung="L0").error,
     "SmoothResult": lambda: ng.smooth(X),

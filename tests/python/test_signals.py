@@ -35,6 +35,8 @@ SMALL = [ng.quantize(X[:96, :512]), ng.quantize(X[:96, :512].T, axis=-2)]
 LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
 LUQ_SMALL = luq.quantize(X.T)
 SCORES, KEYS = ng.exaq_codes(X, -3.0, bits=2), BYTES[:2048, :256].copy()
+NORM, WEIGHTS = ng.BatchNorm(axis=0), (np.ones(1024), np.ones(1024))
+NORMALIZED = NORM.forward(X, *WEIGHTS)
 MOMENTS = np.zeros(X.shape, np.uint8)
 ZAP = zap.Predictor(X[:96, :3].reshape(32, 3, 3), X[0, :32], X[96:192, :3].reshape(32, 3, 3), X[1, :32])
 ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
@@ -75,6 +77,14 @@ LONG: dict[str, Callable[[], Any]] = {
     "exaq_codes": lambda: ng.exaq_codes(X, -3.0, bits=4),
     "exaq_softmax": lambda: ng.exaq_softmax(X, -3.0, bits=4),
     "exaq_attention": lambda: ng.exaq_attention(SCORES, KEYS, -3.0, bits=2),
+    "BatchNorm.forward": lambda: NORM.forward(X, *WEIGHTS),
+    "BatchNorm.forward of top_k": lambda: ng.BatchNorm(rule="top_k", axis=0).forward(X, *WEIGHTS),
+    "BatchNorm.forward of codes": lambda: NORM.forward(BYTES[:1024], *WEIGHTS, step=0.1, low=0.0),
+    "BatchNorm.backward": lambda: NORM.backward(X, NORMALIZED, X),
+    "BatchNorm.evaluate": lambda: NORM.evaluate(X, *WEIGHTS, *WEIGHTS),
+    "range_stats": lambda: ng.range_stats(BYTES, axis=0),
+    "bounded_weight_norm": lambda: ng.bounded_weight_norm(X, rho=1.0),
+    "bounded_weight_norm_backward": lambda: ng.bounded_weight_norm_backward(X, X, rho=1.0),
     "swizzle_scales": lambda: ng.swizzle_scales(BYTES.view(np.uint8)),
     "unswizzle_scales": lambda: ng.unswizzle_scales(BYTES.view(np.uint8).ravel(), *BYTES.shape),
     "smooth": lambda: ng.smooth(X),
@@ -122,7 +132,7 @@ MODULES = {"luq": luq, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
-    "affine_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
+    "affine_rules", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/norm/batch_norm.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "narrowgauge/error.hpp"
+#include "narrowgauge/norm/range_stats.hpp"
+#include "narrowgauge/norm/weight_norm.hpp"
+
+namespace narrowgauge {
+namespace {
+
+TEST(BatchNorm, StatisticsWrapAround) {
+  RangeStats stats;
+  const std::vector<std::int8_t> most(65536, 127), least(4096, -128);
+  for (int i = 0; i < 17; ++i) add_chunk(stats, std::span(most).first(4096));
+  EXPECT_EQ(stats.maxima, 17 * 127 - 4096);
+  EXPECT_EQ(stats.minima, 17 * 127 - 4096);
+  EXPECT_EQ(stats.sum, 17 * 4096 * 127 - (1 << 24));
+  EXPECT_EQ(range_stats(most), (RangeStats{16 * 127, 16 * 127, 65536 * 127}));
+  EXPECT_EQ(range_stats(least), (RangeStats{-2048, -2048, -4096 * 128}));
+  EXPECT_EQ(range_stats(std::vector<std::int8_t>{-3, 5, 7, 6}, 2), (RangeStats{12, 3, 15}));
+}
+
+TEST(BatchNorm, AChannelWithoutARange) {
+  const std::vector<std::int8_t> codes(32, 5);
+  const std::vector<float> one(1, 1.0F);
+  const BatchNormRule& rule = find_batch_norm_rule("range");
+  const BatchNormOptions options{.grid = NormGrid::fp32};
+  const auto p = range_norm_parameters(rule, options, codes, 0.5F, 1.0F, one, one);
+  EXPECT_EQ(p.mean[0], 67.5F);
+  EXPECT_EQ(p.spread[0], 0);
+  EXPECT_EQ(p.scale[0], 1e5F);
+  const std::vector<float> x(32, 67.5F);
+  EXPECT_EQ(batch_norm_apply(rule, options, x, p), std::vector<float>(32, 1.0F));
+}
+
+TEST(BatchNorm, ExtremesAreTheFirstOfEqualOnes) {
+  const std::vector<float> x{0, 1, 1, 0}, g{1, 0, 0, 0}, one(1, 1.0F), zero(1, 0.0F);
+  const BatchNormRule& rule = find_batch_norm_rule("range");
+  const BatchNormOptions options{.grid = NormGrid::fp32, .chunks = 1};
+  const auto p = batch_norm_parameters(rule, options, x, one, zero);
+  const auto back = batch_norm_backward(rule, options, x, p, g);
+  EXPECT_NE(back.x[1], back.x[2]);  // the first maximum takes all
+  EXPECT_EQ(back.x[2], back.x[3]);  // neither is an extreme
+  EXPECT_EQ(back.beta[0], 1);
+  EXPECT_EQ(back.gamma[0], -0.5F * p.scale[0]);
+}
+
+TEST(BatchNorm, ThePapersGridOfOneChannelIsItsNumber) {
+  EXPECT_EQ(on_norm_grid(NormGrid::paper, std::vector<float>{3.7F}), (std::vector<float>{3.7F}));
+  EXPECT_EQ(on_norm_grid(NormGrid::paper, std::vector<float>{0, 255, 1.4F, 100.6F}),
+            (std::vector<float>{0, 255, 1, 101}));
+  EXPECT_EQ(on_norm_grid(NormGrid::bf16, std::vector<float>{1.00390625F, 1.01171875F}),
+            (std::vector<float>{1.0F, 1.015625F}));
+}
+
+TEST(BatchNorm, Refused) {
+  const auto says = [](auto&& call, const char* text) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing refused: " << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  };
+  const BatchNormRule &range = find_batch_norm_rule("range"), &top = find_batch_norm_rule("top_k");
+  const std::vector<float> x(32, 1.0F), one(1, 1.0F), two(2, 1.0F);
+  const std::vector<std::int8_t> codes(32);
+  says([] { find_batch_norm_rule("l3"); }, "expected one of range, range_calibtip, l1, ");
+  says([] { range_constant(1); }, "expected 2 or more");
+  says([&] { batch_norm_parameters(range, {}, x, {}, {}); }, "32 numbers are no 0 channels");
+  says([&] { batch_norm_parameters(range, {}, x, one, two); }, "2 elements of beta for 1 channels");
+  says([&] { batch_norm_parameters(range, {}, x, one, one, two); }, "2 elements of the spread before");
+  says([&] { batch_norm_parameters(range, {.epsilon = -1}, x, one, one); }, "epsilon is -1");
+  says([&] { batch_norm_parameters(top, {.top = 0}, x, one, one); }, "top is 0");
+  says([&] { range_norm_parameters(top, {}, codes, 1, 0, one, one); }, "rule \"top_k\" has no integer statistics");
+  says([&] { range_norm_parameters(range, {}, codes, 0, 0, one, one); }, "step is 0");
+  says([&] { range_norm_parameters(range, {}, codes, 1, INFINITY, one, one); }, "low is inf");
+  says([&] { batch_norm_running(range, {}, one, two, one, one); }, "2 elements of the running buffer");
+  says([&] { batch_norm_backward(range, {}, x, batch_norm_parameters(range, {}, x, one, one), one); },
+       "1 gradients for 32 numbers");
+  says([&] { bounded_weight_norm(x, 3, {}, 1); }, "32 numbers are no 3 rows");
+  says([&] { bounded_weight_norm(x, 1, std::vector<float>{0}, 1); }, "the norm of the magnitudes is 0");
+  says([&] { bounded_weight_norm_backward(x, 1, {}, 1, one); }, "1 gradients for 32 weights");
+}
+
+}  // namespace
+}  // namespace narrowgauge
