@@ -71,6 +71,12 @@ rtl/mac/ng_nvfp4_mac.sv
 rtl/mac/ng_rsqrt_fp32.sv
 rtl/prim/ng_normalize_limited.sv
 rtl/mac/ng_scale_fp32.sv
+rtl/norm/ng_extreme_pair.sv
+rtl/norm/ng_norm_pkg.sv
+rtl/norm/ng_norm_apply_lane.sv
+rtl/norm/ng_norm_apply.sv
+rtl/softmax/ng_max_node.sv
+rtl/norm/ng_range_stats.sv
 rtl/pann/ng_pann_mac.sv
 rtl/pann/ng_unsigned_mac.sv
 rtl/prim/ng_reset_sync.sv
@@ -117,7 +123,6 @@ rtl/softmax/ng_exaq_compare.sv
 rtl/softmax/ng_exaq_encode.sv
 rtl/softmax/ng_exaq_codes.sv
 rtl/softmax/ng_exaq_row.sv
-rtl/softmax/ng_max_node.sv
 rtl/softmax/ng_row_max.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/norm/norm_apply.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/norm/weight_norm.hpp"
 
@@ -59,6 +60,23 @@ TEST(BatchNorm, ThePapersGridOfOneChannelIsItsNumber) {
             (std::vector<float>{1.0F, 1.015625F}));
 }
 
+TEST(BatchNorm, AppliedInIntegersItIsRoundedOnce) {
+  const double mean = -3.71, m = 0.8125, b = 12.3;  // m is whole in units of 2^-10
+  const NormFold eight = fold_norm(mean, m, b, -10), wide = fold_norm(mean, m, b, -12);
+  EXPECT_EQ(eight.multiplier, 832);
+  for (int code = -128; code < 128; ++code) {
+    const auto number = static_cast<std::int8_t>(code);
+    const double y = (code - mean) * m + b;
+    EXPECT_EQ(norm_to_int8(eight, 10, number), std::clamp(std::nearbyint(y), -128.0, 127.0)) << code;
+    EXPECT_NEAR(decode(Format::bf16, norm_to_bf16(wide, -12, number)), y, std::abs(y) * 0x1p-8 + 0x1p-12) << code;
+  }
+  EXPECT_EQ(norm_to_int8({.multiplier = 1, .offset = 0}, 1, 1), 0);  // ties
+  EXPECT_EQ(norm_to_int8({.multiplier = 1, .offset = 0}, 1, 3), 2);
+  EXPECT_EQ(norm_to_int8({.multiplier = 1, .offset = 0}, 1, -1), 0);
+  EXPECT_EQ(norm_to_int8({.multiplier = -32768, .offset = -8388608}, 10, 127), -128);
+  EXPECT_EQ(norm_to_bf16({.multiplier = 5, .offset = -35}, -64, 7), 0);
+}
+
 TEST(BatchNorm, Refused) {
   const auto says = [](auto&& call, const char* text) {
     try {
@@ -84,6 +102,9 @@ TEST(BatchNorm, Refused) {
   says([&] { batch_norm_running(range, {}, one, two, one, one); }, "2 elements of the running buffer");
   says([&] { batch_norm_backward(range, {}, x, batch_norm_parameters(range, {}, x, one, one), one); },
        "1 gradients for 32 numbers");
+  says([] { fold_norm(0, 33, 0, -10); }, "the multiplier is 33792.000000 units; expected a number of 16 bits");
+  says([] { fold_norm(1e9, 1, 0, -10); }, "the offset is");
+  says([] { fold_norm(0, 1, NAN, -10); }, "the offset is nan");
   says([&] { bounded_weight_norm(x, 3, {}, 1); }, "32 numbers are no 3 rows");
   says([&] { bounded_weight_norm(x, 1, std::vector<float>{0}, 1); }, "the norm of the magnitudes is 0");
   says([&] { bounded_weight_norm_backward(x, 1, {}, 1, one); }, "1 gradients for 32 weights");

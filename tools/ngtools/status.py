@@ -34,6 +34,7 @@ FAMILIES = {
         "docs/units/uart_bridge.md",
     ),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
+    "norm": ("batch normalization by the range: statistics, and what applies it", "docs/normalization.md"),
     "softmax": ("softmax of scores in 2, 3 and 4 bits (EXAQ), from a histogram", "docs/softmax.md"),
     "format": ("rounding and random bits", "docs/numerics.md"),
     "prim": ("queues, memories, reset", "docs/handshake.md"),
