@@ -62,6 +62,7 @@ from ._norm import (
     batch_norm_rules,
     bounded_weight_norm,
     bounded_weight_norm_backward,
+    norm_apply,
     range_stats,
 )
 from ._quantized import (
@@ -177,6 +178,7 @@ __all__ = [
     "matmul",
     "memory_energy",
     "noise",
+    "norm_apply",
     "pack",
     "prune",
     "pruning_error",

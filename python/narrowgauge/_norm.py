@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import float32, instance, integer, number, one_of, text
+from ._arguments import flag, float32, instance, integer, number, one_of, text
 from ._arrays import ArrayLike, any_array, float32_array
 from ._core import Error
 
@@ -102,6 +102,37 @@ def range_stats(codes: ArrayLike, *, chunks: int = 16, axis: int = 1) -> RangeSt
     rows = _channels(_int8(codes), "codes", axis)
     stats = _core.range_stats(rows, integer("chunks", chunks, 1, 16))
     return RangeStats(*(np.ascontiguousarray(column) for column in stats.T))
+
+
+def norm_apply(
+    codes: ArrayLike,
+    mean: ArrayLike,
+    m: ArrayLike,
+    b: ArrayLike,
+    *,
+    exponent: int = -10,
+    bf16: bool = False,
+    axis: int = 1,
+) -> NDArray[Any]:
+    """(code - mean) * m + b as `ng_norm_apply` gives it, with integers of a unit of 2^exponent, rounded once.
+
+    codes: int8. mean, m, b: one number for each channel, mean in codes, b in units of the result. m is rounded to 16 bits and
+    b - mean * m to 24, in that unit. exponent: -15 to -2, or -64 to 63 with bf16. axis: of the channels.
+    Returns the shape of codes: int8, saturated, or BF16 codes in uint16 (see `decode`).
+
+    Raises Error for other types and shapes, numbers that are not finite, and such as the unit is too small for.
+    """
+    array = _int8(codes)
+    rows = _channels(array, "codes", axis)
+    wide = flag("bf16", bf16)
+    low, high = (-64, 63) if wide else (-15, -2)
+    vectors = [_vector(values, name) for name, values in (("mean", mean), ("m", m), ("b", b))]
+    for name, vector in zip(("mean", "m", "b"), vectors, strict=True):
+        if len(vector) != len(rows):
+            raise Error(f"{name} has {len(vector)} numbers for {len(rows)} channels; expected one for each")
+    means, factors, terms = ([float(value) for value in vector] for vector in vectors)
+    unit = integer("exponent", exponent, low, high)
+    return _back(_core.norm_apply(rows, means, factors, terms, unit, wide), array, axis)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
 #include "narrowgauge/norm/batch_norm.hpp"
+#include "narrowgauge/norm/norm_apply.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/norm/weight_norm.hpp"
 
@@ -39,6 +40,22 @@ py::array_t<std::int32_t> stats_of_rows(const Int8Codes& codes, std::size_t chun
     }
   }
   return own(std::move(out), rows, 3);
+}
+
+/// What ng_norm_apply gives of rows of codes, each under a fold of its own: apply(fold, code).
+template <class Result, class Apply>
+py::array_t<Result> applied(const Int8Codes& codes, const std::vector<NormFold>& folds, const Apply& apply) {
+  const std::size_t rows = rows_of(codes), length = static_cast<std::size_t>(codes.shape(1));
+  std::vector<Result> out(rows * length);
+  {
+    const Unlocked unlocked;
+    detail::Pace pace;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      pace();
+      out[i] = apply(folds[i / length], codes.data()[i]);
+    }
+  }
+  return own(std::move(out), rows, length);
 }
 
 }  // namespace
@@ -119,6 +136,22 @@ void bind_norm(py::module_& module) {
             return py::make_tuple(shaped(out.x, x), array_of(out.gamma), array_of(out.beta));
           },
           py::arg("x"), py::arg("parameters"), py::arg("g"), "batch_norm_backward.");
+
+  module.def(
+      "norm_apply",
+      [](const Int8Codes& codes, const std::vector<double>& mean, const std::vector<double>& m,
+         const std::vector<double>& b, int exponent, bool bf16) -> py::array {
+        std::vector<NormFold> folds;
+        for (std::size_t i = 0; i < mean.size(); ++i) folds.push_back(fold_norm(mean[i], m[i], b[i], exponent));
+        if (bf16) {
+          return applied<std::uint16_t>(
+              codes, folds, [&](const NormFold& fold, std::int8_t code) { return norm_to_bf16(fold, exponent, code); });
+        }
+        return applied<std::int8_t>(
+            codes, folds, [&](const NormFold& fold, std::int8_t code) { return norm_to_int8(fold, -exponent, code); });
+      },
+      py::arg("codes"), py::arg("mean"), py::arg("m"), py::arg("b"), py::arg("exponent"), py::arg("bf16"),
+      "What ng_norm_apply gives of rows.");
 
   module.def(
       "bounded_weight_norm",

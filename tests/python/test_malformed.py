@@ -163,6 +163,9 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "BatchNorm.evaluate": (NORM.evaluate, {
             "x": INT8, "mean": CHANNELS, "running": CHANNELS, "gamma": CHANNELS, "beta": CHANNELS, "step": 0.1, "low": -1.0,
         }),
+        "norm_apply": (ng.norm_apply, {
+            "codes": INT8, "mean": CHANNELS, "m": CHANNELS, "b": CHANNELS, "exponent": -8, "bf16": False, "axis": 1,
+        }),
         "range_stats": (ng.range_stats, {"codes": INT8, "chunks": 8, "axis": 1}),
         "bounded_weight_norm": (ng.bounded_weight_norm, {"v": X, "g": CHANNELS, "rho": 2.0}),
         "bounded_weight_norm_backward": (ng.bounded_weight_norm_backward, {

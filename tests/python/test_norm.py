@@ -96,6 +96,16 @@ def test_codes_have_exact_statistics() -> None:
     np.testing.assert_array_equal(back.x, norm.backward(codes * step, values, codes.astype(np.float32)).x)
 
 
+def test_applied_as_in_hardware() -> None:
+    random = np.random.default_rng(6)
+    codes = random.integers(-128, 128, (4, 3, 50), dtype=np.int8)
+    mean, m, b = np.array([-3.5, 0.25, 17.0]), np.array([0.75, -1.5, 31.0]), np.array([0.5, 10.25, -3.0])
+    y = (codes - mean[:, None]) * m[:, None] + b[:, None]  # exact, also in units of 2^-10
+    np.testing.assert_array_equal(ng.norm_apply(codes, mean, m, b), np.clip(np.rint(y), -128, 127))
+    wide = ng.norm_apply(codes, mean, m, b, exponent=-8, bf16=True)
+    np.testing.assert_array_equal(wide, ng.encode(y, "bf16"))
+
+
 def test_grids() -> None:
     """The paper's grid loses the scale of a wide channel beside a narrow one; BF16 keeps it."""
     random = np.random.default_rng(3)
@@ -187,6 +197,12 @@ THREE = np.ones(3)
         (lambda: ng.BatchNorm(rule="l1").forward(CODES, THREE, THREE, step=1.0, low=0.0), "no integer statistics"),
         (lambda: ng.BatchNorm().backward(X, ng.BatchNorm().forward(X, THREE, THREE), X[0]), "g has shape"),
         (lambda: ng.BatchNorm().evaluate(X, np.ones(2), THREE, THREE, THREE), "mean has 2 numbers for 3 channels"),
+        (
+            lambda: ng.norm_apply(CODES, THREE, 64 * THREE, THREE),
+            "the multiplier is 65536.000000 units; expected a number of 16",
+        ),
+        (lambda: ng.norm_apply(CODES, THREE, THREE, THREE, exponent=0), "exponent is 0; expected -15 to -2"),
+        (lambda: ng.norm_apply(CODES, THREE, THREE, np.ones(2)), "b has 2 numbers for 3 channels"),
         (lambda: ng.range_stats(X), "codes have dtype float32; expected int8"),
         (lambda: ng.range_stats(CODES, chunks=3), "32 codes in 3 chunks; expected 1 to 65536 codes"),
         (lambda: ng.bounded_weight_norm(np.zeros((2, 2)), rho=1), "the norm of row 0 is 0"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_norm_apply against its golden functions: every code under multipliers and offsets of single bits and at both ends;
-// sums at midpoints of results and one beside, beyond both ends of INT8, of every magnitude; random numbers. Build
+// sums at midpoints of results and one beside, beyond both ends of INT8, of every magnitude; a half with one bit
+// below it; random numbers. Build
 // parameters: NG_LANES, NG_BF16, NG_FRAC_BITS, NG_CUTS.
 #include <array>
 #include <string>
@@ -77,15 +78,15 @@ struct Tester {
     }
   }
 
-  /// The sum is given, and lane and code are: the offset follows.
-  void sum(int wanted) {
-    const int multiplier = any_size(15);
+  /// The sum is given, and code and multiplier are drawn: the offset follows.
+  void sum(int wanted, unsigned lane) {
+    const int multiplier = any_size(wanted < most_offset && wanted > -most_offset ? 8 : 15);
     Codes codes = any_codes();
-    const std::int8_t code = codes[bench.rng().below(lanes)];
-    const int offset = wanted - code * multiplier;
+    const int offset = wanted - codes[lane] * multiplier;
     if (offset < -most_offset - 1 || offset > most_offset) return;
     check({static_cast<std::int16_t>(multiplier), offset}, any_exponent(), codes);
   }
+  void sum(int wanted) { sum(wanted, bench.rng().below(lanes)); }
 
   /// Sums at every midpoint between INT8 codes, and beyond both ends, and beside them.
   void midpoints() {
@@ -109,6 +110,19 @@ struct Tester {
     for (int i = 0; i < 20; ++i) sum(0), sum(most_offset), sum((1 << 23) + (1 << 22) - 1), sum(-(1 << 23) - (1 << 22));
   }
 
+  /// Eight bits whose last is 0, a half, and one bit below it, which alone decides; and without the bit.
+  void halves_and_a_bit() {
+    for (unsigned lane = 0; lane < lanes; ++lane) {
+      for (int bits = 8; bits < 23; ++bits) {
+        for (int below = -1; below < bits - 8; ++below) {
+          const int kept = (128 | static_cast<int>(bench.rng().bits(7))) & ~1;
+          const int size = (2 * kept + 1) << (bits - 8) | (below < 0 ? 0 : 1 << below);
+          sum(bench.rng().bits(1) ? size : -size, lane);
+        }
+      }
+    }
+  }
+
   void random() { check({static_cast<std::int16_t>(any_size(15)), any_size(23)}, any_exponent(), any_codes()); }
 };
 
@@ -121,6 +135,7 @@ int main(int argc, char** argv) {
   test.single_bits();
   test.midpoints();
   test.halves();
+  for (int i = 0; i < 3; ++i) test.halves_and_a_bit();
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     if (i % 2 == 0)
       test.random();
