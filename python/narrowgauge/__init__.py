@@ -18,6 +18,16 @@ from __future__ import annotations
 
 from . import gguf, luq, noise, retrieval, zap
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
+from ._binary import (
+    BinaryWeights,
+    PopcountThreshold,
+    binarize,
+    binarize_weights,
+    fuse_batch_norm,
+    plane_sums,
+    popcount_dot,
+    xnor_dot,
+)
 from ._codec import (
     ChannelTransform,
     calibrate_transform,
@@ -112,6 +122,7 @@ __all__ = [
     "BatchNorm",
     "BatchNormGradients",
     "BatchNormResult",
+    "BinaryWeights",
     "ChannelTransform",
     "DelayedScaling",
     "Engine",
@@ -123,6 +134,7 @@ __all__ = [
     "FormatDesc",
     "Gauge",
     "LoopState",
+    "PopcountThreshold",
     "QuantizedMatrix",
     "RangeStats",
     "RequantizedResult",
@@ -139,6 +151,8 @@ __all__ = [
     "batch_norm_rules",
     "bounded_weight_norm",
     "bounded_weight_norm_backward",
+    "binarize",
+    "binarize_weights",
     "calibrate_transform",
     "clip_limit",
     "codec_report",
@@ -170,6 +184,7 @@ __all__ = [
     "fold_scales",
     "formats",
     "front_stage",
+    "fuse_batch_norm",
     "gemm",
     "gemm_formats",
     "gguf",
@@ -180,6 +195,8 @@ __all__ = [
     "noise",
     "norm_apply",
     "pack",
+    "plane_sums",
+    "popcount_dot",
     "prune",
     "pruning_error",
     "quantize",
@@ -203,4 +220,5 @@ __all__ = [
     "unswizzle_scales",
     "workloads",
     "zap",
+    "xnor_dot",
 ]

@@ -144,6 +144,7 @@ inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge
 }
 
 void bind_affine(py::module_& module);
+void bind_binary(py::module_& module);
 void bind_codec(py::module_& module);
 void bind_formats(py::module_& module);
 void bind_dlpack(py::module_& module);

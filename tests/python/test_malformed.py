@@ -171,6 +171,15 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "bounded_weight_norm_backward": (ng.bounded_weight_norm_backward, {
             "v": X, "weight_gradients": X, "g": CHANNELS, "rho": 2.0,
         }),
+        "binarize": (ng.binarize, {"x": X, "shift": 0.5}),
+        "binarize_weights": (ng.binarize_weights, {"w": X}),
+        "popcount_dot": (ng.popcount_dot, {"x": CODES, "w": CODES[:3], "valid": MASK, "product": "and"}),
+        "xnor_dot": (ng.xnor_dot, {"x": CODES, "w": CODES[:3], "valid": MASK}),
+        "fuse_batch_norm": (ng.fuse_batch_norm, {
+            "gamma": X[0], "beta": X[1], "mean": X[2], "variance": X[0] ** 2, "n": 64, "scale": 0.5, "epsilon": 1e-5,
+        }),
+        "PopcountThreshold.bits": (ng.fuse_batch_norm(1, 0, 0, 1, n=64).bits, {"popcounts": [[1], [2]]}),
+        "plane_sums": (ng.plane_sums, {"planes": CODES[:3], "v": CODES.astype(np.int8)}),
         "rsqrt": (ng.rsqrt, {"x": X}),
         "l2_normalize": (ng.l2_normalize, {"x": X, "epsilon": 1e-6}),
         "smooth": (ng.smooth, {"x": X, "axis": -2}),
@@ -282,9 +291,10 @@ NO_ARGUMENTS = {
 }
 #: Results, which nobody constructs.
 RESULTS = {
-    "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "ChannelTransform", "EngineResult", "Error",
-    "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "RangeStats", "RequantizedResult", "RungError",
-    "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes", "zap.Statistics",
+    "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
+    "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "PopcountThreshold",
+    "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes",
+    "zap.Statistics",
 }  # fmt: skip
 NAMES = list(calls(Path()))
 

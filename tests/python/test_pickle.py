@@ -57,6 +57,8 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "EngineResult": lambda: ng.Engine("systemc", tile="tiny").gemm(*SMALL),
     "EngineResult of the model": lambda: ng.Engine().gemm(*SMALL),
     "Error": lambda: error(lambda: ng.quantize(X, "fp5")),
+    "BinaryWeights": lambda: ng.binarize_weights(X),
+    "PopcountThreshold": lambda: ng.fuse_batch_norm([1, -1], [0, 0], [0, 1], [1, 1], n=64),
     "ExaqRow": lambda: ng.exaq_row(np.array([0, 1, 3, 255], np.uint8), -3.0, bits=2),
     "Exploration": lambda: ng.explore("digits", SPACE),
     "FieldError": lambda: error(lambda: ng.energy("int8", technology="nothing")),

@@ -37,6 +37,7 @@ LUQ_SMALL = luq.quantize(X.T)
 SCORES, KEYS = ng.exaq_codes(X, -3.0, bits=2), BYTES[:2048, :256].copy()
 NORM, WEIGHTS = ng.BatchNorm(axis=0), (np.ones(1024), np.ones(1024))
 NORMALIZED = NORM.forward(X, *WEIGHTS)
+BITS = BYTES > 0
 MOMENTS = np.zeros(X.shape, np.uint8)
 ZAP = zap.Predictor(X[:96, :3].reshape(32, 3, 3), X[0, :32], X[96:192, :3].reshape(32, 3, 3), X[1, :32])
 ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
@@ -73,6 +74,11 @@ LONG: dict[str, Callable[[], Any]] = {
     "rsqrt": lambda: ng.rsqrt(np.abs(X)),
     "l2_normalize": lambda: ng.l2_normalize(X),
     "quantize_affine": lambda: ng.quantize_affine(X, 0.01),
+    "binarize": lambda: ng.binarize(MANY),
+    "binarize_weights": lambda: ng.binarize_weights(MANY),
+    "popcount_dot": lambda: ng.popcount_dot(BITS, BITS[:512]),
+    "xnor_dot": lambda: ng.xnor_dot(BITS, BITS[:512]),
+    "plane_sums": lambda: ng.plane_sums(BITS[:64, :2048], BYTES[:, :256]),
     "exaq_sigma": lambda: ng.exaq_sigma(X),
     "exaq_codes": lambda: ng.exaq_codes(X, -3.0, bits=4),
     "exaq_softmax": lambda: ng.exaq_softmax(X, -3.0, bits=4),
@@ -134,6 +140,7 @@ MODULES = {"luq": luq, "noise": noise, "retrieval": retrieval, "zap": zap}
 SHORT = {
     "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
     "affine_rules", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
+    "affine_rules", "fuse_batch_norm", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
