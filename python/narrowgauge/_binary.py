@@ -121,7 +121,8 @@ def xnor_dot(x: ArrayLike, w: ArrayLike, valid: ArrayLike | None = None) -> NDAr
     counts = popcount_dot(x, w, valid).astype(np.int64)
     places = any_array(x, "x").shape[1]
     n_valid = places if valid is None else np.count_nonzero(any_array(valid, "valid"), axis=1)[:, None]
-    return 2 * counts - n_valid
+    dot: NDArray[np.int64] = 2 * counts - n_valid
+    return dot
 
 
 def fuse_batch_norm(
@@ -151,8 +152,8 @@ def fuse_batch_norm(
                 f"{name} is {shown(array)} beside gamma of shape {arrays['gamma'].shape}; expected one number for each output "
                 "channel"
             )
-    columns = [np.broadcast_to(array, (size,)).tolist() for array in arrays.values()]
-    fused = [_core.fuse_batch_norm(*numbers[:4], count, numbers[4], small) for numbers in zip(*columns, strict=True)]
+    columns = [np.broadcast_to(arrays[name], (size,)).tolist() for name in given]
+    fused = [_core.fuse_batch_norm(g, b, m, v, count, s, small) for g, b, m, v, s in zip(*columns, strict=True)]
     return PopcountThreshold(
         np.array([value for value, _ in fused], np.int64), np.array([most for _, most in fused], bool)
     )

@@ -35,6 +35,7 @@ FAMILIES = {
     ),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
     "norm": ("batch normalization by the range: statistics, and what applies it", "docs/normalization.md"),
+    "binary": ("dot products of bits by popcount, thresholds that hold a batch norm", "docs/binary.md"),
     "softmax": ("softmax of scores in 2, 3 and 4 bits (EXAQ), from a histogram", "docs/softmax.md"),
     "format": ("rounding and random bits", "docs/numerics.md"),
     "prim": ("queues, memories, reset", "docs/handshake.md"),
