@@ -58,8 +58,9 @@ void predict(std::span<const In> x, std::size_t rows, std::size_t columns, std::
   const std::size_t size = rows * columns;
   std::vector<Sum> map(size), sums(size);
   detail::Pace pace;
+  std::size_t number = 0;  // of the map
   for (std::size_t start = 0; start < x.size(); start += size) {
-    const Channel& channel = channels[start / size % channels.size()];
+    const Channel& channel = channels[number++ % channels.size()];
     pace(18 * size);
     for (std::size_t i = 0; i < size; ++i) map[i] = pattern[i] ? static_cast<Sum>(x[start + i]) : Sum{0};
     const auto [first, second] = filters(channel);
@@ -160,7 +161,7 @@ ZapChannel zap_quantize(const ZapPredictor& predictor, double scale, double thre
   channel.first = in_units(predictor.first, unit / scale);
   channel.bias = in_units<std::int32_t>(predictor.first.bias, unit, largest_bias);
   std::int32_t largest = channel.bias;
-  for (const std::int32_t weight : channel.first) largest += largest_input * std::max(weight, 0);
+  for (const std::int8_t weight : channel.first) largest += largest_input * std::max<int>(weight, 0);
   std::int32_t half = 0;
   while ((largest + half) >> channel.shift > largest_hidden) half = 1 << channel.shift++;
   channel.bias += half;
