@@ -33,7 +33,7 @@ PRUNED = ng.to_sparse(ng.prune(X))
 STATISTICS = luq.log_statistics(X)
 ZAP = zap.Predictor(X[:6, :3].reshape(2, 3, 3), [0.1, 0.2], X[6:12, :3].reshape(2, 3, 3), [0.1, 0.2])
 ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
-NORM = np.ones((4, 2), np.float32)
+ZAP_NORM = np.ones((4, 2), np.float32)
 ENGINE = ng.Engine()
 BLOCKS = ng.quantize(X.reshape(-1, 64), dialect="ggml")
 #: Functions of gguf that need the package of that name.
@@ -256,7 +256,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "first": ZAP.first, "first_bias": ZAP.first_bias, "second": ZAP.second, "second_bias": ZAP.second_bias,
         }),
         "zap.Predictor.fold": (zap.Predictor.fold, {
-            "w1": ZAP.first, "b1": ZAP.first_bias, "norm1": NORM, "w2": ZAP.second, "b2": ZAP.second_bias, "norm2": NORM,
+            "w1": ZAP.first, "b1": ZAP.first_bias, "norm1": ZAP_NORM, "w2": ZAP.second, "b2": ZAP.second_bias, "norm2": ZAP_NORM,
         }),
         "zap.Predictor.values": (ZAP.values, {"x": MAP, "kind": 5}),
         "zap.Predictor.keep": (ZAP.keep, {"x": MAP, "kind": 5, "threshold": 0.0}),
