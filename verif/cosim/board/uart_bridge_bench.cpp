@@ -60,6 +60,7 @@ class UartBridgeBench {
     for (int i = 0; i < 4; ++i) long_loop();
     overrun();
     overtaken();
+    waiting();
     if (clocks_per_bit == 4 && bench_.budget() >= 1000) bad_frames();
     bench_.expect(answers_ > 0, [] { return "no answer came"; });
     return bench_.finish();
@@ -618,6 +619,24 @@ class UartBridgeBench {
     const bool once = at_pins_.written == std::vector<BridgeTile::Write>{{0x100, value}};
     bench_.expect_eq("the write of a frame in front", once, true,
                      [&] { return std::to_string(at_pins_.written.size()) + " writes"; });
+  }
+
+  /// Operands that a closed tile does not take, word by word: their count, parts of a stream word included.
+  void waiting() {
+    reset();
+    bench_.vector();
+    for (BridgeTile* tile : {&at_pins_, &at_golden_}) tile->open = false;
+    for (unsigned words = 0; words < 2 * stream_bytes / 4; ++words) {
+      std::vector<std::uint8_t> fill{board::write_same, 1};
+      board::append_big(fill, board::tx_data / 4);
+      board::append_big(fill, static_cast<std::uint32_t>(bench_.rng().bits(32)));
+      moving_ = true;
+      exchange(fill);
+      std::vector<std::uint8_t> read{board::read_next, 1};
+      board::append_big(read, board::tx_count / 4);
+      moving_ = false;
+      exchange(read);
+    }
   }
 
   /// So many bad frames that each bit of their counter is seen as 0 and as 1, and that it wraps. Nothing but the line
