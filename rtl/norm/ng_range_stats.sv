@@ -102,8 +102,8 @@ module ng_range_stats #(
       .valid_o  (unused_min),
       .max_o    (least_n)
     );
-    assign sum = (10'(signed'(codes[7:0])) + 10'(signed'(codes[15:8])))
-               + (10'(signed'(codes[23:16])) + 10'(signed'(codes[31:24])));
+    assign sum = (10'($signed(codes[7:0])) + 10'($signed(codes[15:8])))
+               + (10'($signed(codes[23:16])) + 10'($signed(codes[31:24])));
     ng_cut #(
       .Width (26),
       .Enable(CutQuads)
@@ -176,8 +176,8 @@ module ng_range_stats #(
     .valid_o  (unused_min),
     .max_o    (min_beat)
   );
-  assign sum_beat = (12'(signed'(gen_quad[0].sum_quad)) + 12'(signed'(gen_quad[1].sum_quad)))
-                  + (12'(signed'(gen_quad[2].sum_quad)) + 12'(signed'(gen_quad[3].sum_quad)));
+  assign sum_beat = (12'($signed(gen_quad[0].sum_quad)) + 12'($signed(gen_quad[1].sum_quad)))
+                  + (12'($signed(gen_quad[2].sum_quad)) + 12'($signed(gen_quad[3].sum_quad)));
   ng_cut #(
     .Width (30),
     .Enable(CutBeat)
@@ -215,9 +215,9 @@ module ng_range_stats #(
     .valid_o  (unused_chunk_min),
     .max_o    (chunk_min_n)
   );
-  assign maxima = (maxima_q & {12{chunks_q}}) + 12'(signed'(chunk_max ^ 8'h80));
-  assign minima = (minima_q & {12{chunks_q}}) + 12'(signed'(chunk_min_n ^ 8'h7F));
-  assign total = (sum_q & {24{begun_q}}) + 24'(signed'(sum));
+  assign maxima = (maxima_q & {12{chunks_q}}) + 12'($signed(chunk_max ^ 8'h80));
+  assign minima = (minima_q & {12{chunks_q}}) + 12'($signed(chunk_min_n ^ 8'h7F));
+  assign total = (sum_q & {24{begun_q}}) + 24'($signed(sum));
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
