@@ -671,7 +671,7 @@ class UartBridgeBench {
   std::vector<std::uint8_t> got_, owed_;
   std::uint8_t number_ = 0;
   enum class Pace { any, quick, late } pace_ = Pace::any;  ///< at which the tile answers
-  unsigned low_ = 0, since_ = 0;  ///< bits of the line's byte, clocks of the access
+  unsigned low_ = 0, since_ = 0;                           ///< bits of the line's byte, clocks of the access
   unsigned left_ = 0, sent_ = 0, shift_ = 0, receiving_ = 0, heard_ = 0, response_ = 0, loop_clocks_ = 0;
   int read_wait_ = -1, write_wait_ = -1;
   bool address_ = false, data_ = false, moving_ = false, open_ = false;
