@@ -52,7 +52,7 @@ class PopcountThreshold:
         return np.where(self.at_most, counts <= self.value, counts >= self.value).astype(np.uint8)
 
 
-def _bits(bits: ArrayLike, name: str) -> NDArray[np.uint8]:
+def _bits(bits: ArrayLike, name: str) -> NDArray[np.bool_]:
     array = any_array(bits, name)
     if array.dtype.kind not in "biu" or array.ndim != 2 or array.shape[1] == 0:
         raise Error(
@@ -60,7 +60,11 @@ def _bits(bits: ArrayLike, name: str) -> NDArray[np.uint8]:
         )
     if array.dtype.kind != "b" and array.size and not (array.min() >= 0 and array.max() <= 1):
         raise Error(f"{name} holds {array.min()} to {array.max()}; expected 0 and 1")
-    return np.packbits(array.astype(bool), axis=1, bitorder="little")
+    return array.astype(bool)
+
+
+def _packed(bits: ArrayLike, name: str) -> NDArray[np.uint8]:
+    return np.packbits(_bits(bits, name), axis=1, bitorder="little")
 
 
 def binarize(x: ArrayLike, shift: ArrayLike = 0.0) -> NDArray[np.uint8]:
@@ -102,13 +106,13 @@ def popcount_dot(
     """
     one_of("product", product, ("xnor", "and"))
     rows, columns = any_array(x, "x"), any_array(w, "w")
-    packed_rows, packed_columns = _bits(rows, "x"), _bits(columns, "w")
+    packed_rows, packed_columns = _packed(rows, "x"), _packed(columns, "w")
     if rows.shape[1] != columns.shape[1]:
         raise Error(f"x has rows of {rows.shape[1]} bits and w of {columns.shape[1]}; expected equal lengths")
     packed_valid = None
     if valid is not None:
         mask = any_array(valid, "valid")
-        packed_valid = _bits(mask, "valid")
+        packed_valid = _packed(mask, "valid")
         if mask.shape != rows.shape:
             raise Error(f"valid has shape {mask.shape}; expected x's shape, {rows.shape}")
         if not mask.shape[0]:
@@ -165,8 +169,7 @@ def plane_sums(planes: ArrayLike, v: ArrayLike) -> NDArray[np.int64]:
     planes: planes x rows, booleans or integers 0 and 1. v: int8, rows x columns. Returns planes x columns. Raises Error for
     other shapes, types and values.
     """
-    selected, values = any_array(planes, "planes"), any_array(v, "v")
-    _bits(selected, "planes")
+    selected, values = _bits(planes, "planes"), any_array(v, "v")
     if values.dtype != np.int8 or values.ndim != 2 or values.shape[0] != selected.shape[1] or values.size == 0:
         raise Error(
             f"v has dtype {values.dtype} and shape {values.shape}; expected int8 of {selected.shape[1]} rows, one or more "
