@@ -538,25 +538,25 @@ class UartBridgeBench {
     follow();
   }
 
+  /// A frame of which the golden bridge is not told: bytes, and words behind them.
+  void give(std::vector<std::uint8_t> bytes, std::initializer_list<std::uint32_t> words) {
+    for (const std::uint32_t word : words) board::append_big(bytes, word);
+    std::vector<std::uint8_t> line;
+    board::append_frame(line, bytes);
+    for (const std::uint8_t byte : line) line_.push_back({byte, false});
+  }
+
   /// A loop of very many commands that an error of the tile ends: what is left of its count.
   void long_loop() {
     Rng& rng = bench_.rng();
     reset();
     bench_.vector();
     const auto count = static_cast<std::uint32_t>(rng.bits(32)) | 0x400U;
-    const auto give = [&](std::uint8_t number, std::uint8_t command, std::uint32_t address,
-                          std::optional<std::uint32_t> value) {
-      std::vector<std::uint8_t> line, bytes{number, command, 1};
-      board::append_big(bytes, address / 4);
-      if (value) board::append_big(bytes, *value);
-      board::append_frame(line, bytes);
-      for (const std::uint8_t byte : line) line_.push_back({byte, false});
-    };
     const auto until = [&](auto&& done) {
       for (unsigned i = 0; !done() && i < 4000 * clocks_per_bit; ++i) clock();
     };
-    give(0, board::write_next, board::sink, 1);
-    give(1, board::write_next, board::loop_count, count);
+    give({0, board::write_next, 1}, {board::sink / 4, 1});
+    give({1, board::write_next, 1}, {board::loop_count / 4, count});
     until([&] { return dut_->running_o != 0; });
     for (unsigned clocks = rng.below(20000); clocks != 0; --clocks) clock();
     at_pins_.error = 1 + rng.below(15);
@@ -566,7 +566,7 @@ class UartBridgeBench {
                       [](const BridgeTile::Write& write) { return write.offset == BridgeTile::compute; }));
     for (unsigned i = 0; i < 300 * clocks_per_bit; ++i) clock();  // the answers so far
     got_.clear();
-    give(2, board::read_next, board::loop_count, std::nullopt);
+    give({2, board::read_next, 1}, {board::loop_count / 4});
     until([&] { return got_.size() > 2 && got_.back() == frame_flag; });
     board::Deframer deframer(sizes.answer_bytes + 16);
     std::vector<std::uint8_t> answer;
@@ -583,13 +583,8 @@ class UartBridgeBench {
   /// A frame that comes while the one before cannot be executed is dropped, and counted.
   void overrun() {
     reset();
-    std::vector<std::uint8_t> line;
-    std::vector<std::uint8_t> slow{0, board::read_same, 1};
-    board::append_big(slow, 0xA00 / 4);
-    board::append_frame(line, slow);
     // The bus is silent for ever: frames behind it end before the access is given up.
-    for (int i = 0; i < 2; ++i)
-      for (const std::uint8_t byte : line) line_.push_back({byte, false});
+    for (int i = 0; i < 2; ++i) give({0, board::read_same, 1}, {0xA00 / 4});
     bench_.vector();
     for (unsigned i = 0; i < 200 * clocks_per_bit + 4 * NG_BUS_CLOCKS; ++i) clock();
     bench_.expect(!got_.empty(), [] { return "no answer behind a silent access"; });
@@ -601,12 +596,6 @@ class UartBridgeBench {
     bench_.vector();
     at_pins_.written.clear();
     const auto value = static_cast<std::uint32_t>(bench_.rng().bits(32));
-    const auto give = [&](std::vector<std::uint8_t> bytes, std::initializer_list<std::uint32_t> words) {
-      std::vector<std::uint8_t> line;
-      for (const std::uint32_t word : words) board::append_big(bytes, word);
-      board::append_frame(line, bytes);
-      for (const std::uint8_t byte : line) line_.push_back({byte, false});
-    };
     std::vector<std::uint8_t> slow{0, board::read_same,
                                    static_cast<std::uint8_t>(std::min(sizes.answer_bytes / 4, 16U))};
     board::append_big(slow, 0x104 / 4);
