@@ -13,6 +13,7 @@
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/affine.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -20,10 +21,7 @@ namespace {
 /// The share of the new statistic in ghost's state, and the weight of the state before.
 constexpr double ghost_new = 0.25, ghost_old = 0.75;
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using detail::require;
 
 void require_finite(std::span<const float> values, const char* what) {
   detail::Pace pace;

@@ -4,16 +4,13 @@
 #include <cmath>
 #include <string>
 
-#include "narrowgauge/error.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
 namespace {
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using detail::require;
 
 void require_finite(double value, const char* name) {
   require(std::isfinite(value),

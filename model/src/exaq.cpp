@@ -8,14 +8,12 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
 namespace {
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using detail::require;
 
 void require_bits(int bits) {
   require(bits >= 2 && bits <= 4, [&] { return "bits is " + std::to_string(bits) + "; expected 2 to 4"; });

@@ -6,15 +6,12 @@
 #include <cmath>
 #include <string>
 
-#include "narrowgauge/error.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge::pann {
 namespace {
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using detail::require;
 
 void require_widths(const char* what, int x_width, int w_width, std::uint64_t terms) {
   require(x_width >= 1 && x_width <= 16 && w_width >= 1 && w_width <= 16, [&] {

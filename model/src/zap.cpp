@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "narrowgauge/error.hpp"
 #include "narrowgauge/parallel.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -15,10 +15,7 @@ namespace {
 constexpr double largest_bias = 1 << 22, largest_threshold = (1 << 19) - 1;
 constexpr std::int32_t largest_input = 127, largest_weight = 127, largest_hidden = 255;
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using detail::require;
 
 void require_kind(int kind) {
   require(kind >= 0 && kind < zap_kinds, [&] { return "kind is " + std::to_string(kind) + "; expected 0 to 10"; });

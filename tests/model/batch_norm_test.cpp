@@ -7,10 +7,10 @@
 #include <limits>
 #include <string>
 
-#include "narrowgauge/error.hpp"
 #include "narrowgauge/norm/norm_apply.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/norm/weight_norm.hpp"
+#include "refused.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -78,36 +78,29 @@ TEST(BatchNorm, AppliedInIntegersItIsRoundedOnce) {
 }
 
 TEST(BatchNorm, Refused) {
-  const auto says = [](auto&& call, const char* text) {
-    try {
-      call();
-      ADD_FAILURE() << "nothing refused: " << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-    }
-  };
   const BatchNormRule &range = find_batch_norm_rule("range"), &top = find_batch_norm_rule("top_k");
   const std::vector<float> x(32, 1.0F), one(1, 1.0F), two(2, 1.0F);
   const std::vector<std::int8_t> codes(32);
-  says([] { find_batch_norm_rule("l3"); }, "expected one of range, range_calibtip, l1, ");
-  says([] { range_constant(1); }, "expected 2 or more");
-  says([&] { batch_norm_parameters(range, {}, x, {}, {}); }, "32 numbers are no 0 channels");
-  says([&] { batch_norm_parameters(range, {}, x, one, two); }, "2 elements of beta for 1 channels");
-  says([&] { batch_norm_parameters(range, {}, x, one, one, two); }, "2 elements of the spread before");
-  says([&] { batch_norm_parameters(range, {.epsilon = -1}, x, one, one); }, "epsilon is -1");
-  says([&] { batch_norm_parameters(top, {.top = 0}, x, one, one); }, "top is 0");
-  says([&] { range_norm_parameters(top, {}, codes, 1, 0, one, one); }, "rule \"top_k\" has no integer statistics");
-  says([&] { range_norm_parameters(range, {}, codes, 0, 0, one, one); }, "step is 0");
-  says([&] { range_norm_parameters(range, {}, codes, 1, INFINITY, one, one); }, "low is inf");
-  says([&] { batch_norm_running(range, {}, one, two, one, one); }, "2 elements of the running buffer");
-  says([&] { batch_norm_backward(range, {}, x, batch_norm_parameters(range, {}, x, one, one), one); },
-       "1 gradients for 32 numbers");
-  says([] { fold_norm(0, 33, 0, -10); }, "the multiplier is 33792.000000 units; expected a number of 16 bits");
-  says([] { fold_norm(1e9, 1, 0, -10); }, "the offset is");
-  says([] { fold_norm(0, 1, NAN, -10); }, "the offset is nan");
-  says([&] { bounded_weight_norm(x, 3, {}, 1); }, "32 numbers are no 3 rows");
-  says([&] { bounded_weight_norm(x, 1, std::vector<float>{0}, 1); }, "the norm of the magnitudes is 0");
-  says([&] { bounded_weight_norm_backward(x, 1, {}, 1, one); }, "1 gradients for 32 weights");
+  test::says([] { find_batch_norm_rule("l3"); }, "expected one of range, range_calibtip, l1, ");
+  test::says([] { range_constant(1); }, "expected 2 or more");
+  test::says([&] { batch_norm_parameters(range, {}, x, {}, {}); }, "32 numbers are no 0 channels");
+  test::says([&] { batch_norm_parameters(range, {}, x, one, two); }, "2 elements of beta for 1 channels");
+  test::says([&] { batch_norm_parameters(range, {}, x, one, one, two); }, "2 elements of the spread before");
+  test::says([&] { batch_norm_parameters(range, {.epsilon = -1}, x, one, one); }, "epsilon is -1");
+  test::says([&] { batch_norm_parameters(top, {.top = 0}, x, one, one); }, "top is 0");
+  test::says([&] { range_norm_parameters(top, {}, codes, 1, 0, one, one); },
+             "rule \"top_k\" has no integer statistics");
+  test::says([&] { range_norm_parameters(range, {}, codes, 0, 0, one, one); }, "step is 0");
+  test::says([&] { range_norm_parameters(range, {}, codes, 1, INFINITY, one, one); }, "low is inf");
+  test::says([&] { batch_norm_running(range, {}, one, two, one, one); }, "2 elements of the running buffer");
+  test::says([&] { batch_norm_backward(range, {}, x, batch_norm_parameters(range, {}, x, one, one), one); },
+             "1 gradients for 32 numbers");
+  test::says([] { fold_norm(0, 33, 0, -10); }, "the multiplier is 33792.000000 units; expected a number of 16 bits");
+  test::says([] { fold_norm(1e9, 1, 0, -10); }, "the offset is");
+  test::says([] { fold_norm(0, 1, NAN, -10); }, "the offset is nan");
+  test::says([&] { bounded_weight_norm(x, 3, {}, 1); }, "32 numbers are no 3 rows");
+  test::says([&] { bounded_weight_norm(x, 1, std::vector<float>{0}, 1); }, "the norm of the magnitudes is 0");
+  test::says([&] { bounded_weight_norm_backward(x, 1, {}, 1, one); }, "1 gradients for 32 weights");
 }
 
 }  // namespace

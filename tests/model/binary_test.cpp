@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "narrowgauge/error.hpp"
+#include "refused.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -89,32 +89,24 @@ TEST(Binary, PlanesSelectRows) {
 }
 
 TEST(Binary, Refused) {
-  const auto says = [](auto&& call, const char* text) {
-    try {
-      call();
-      ADD_FAILURE() << "nothing refused: " << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-    }
-  };
   const std::vector<float> nan{NAN}, two{1, 2};
   const std::vector<std::uint8_t> one{1}, three{1, 1, 1};
-  says([] { fuse_batch_norm(INFINITY, 0, 0, 1, 8); }, "gamma is inf; expected a finite number");
-  says([] { fuse_batch_norm(1, 0, 0, -1, 8); }, "variance is -1");
-  says([] { fuse_batch_norm(1, 0, 0, 1, 8, -1); }, "scale is -1");
-  says([] { fuse_batch_norm(1, 0, 0, 1, 8, 1, 0); }, "epsilon is 0");
-  says([] { fuse_batch_norm(1, 0, 0, 1, 0x80000000); }, "n is 2147483648");
-  says([&] { binarize(two, {}); }, "0 shifts for 2 activations");
-  says([&] { binarize(nan, two); }, "2 shifts for 1 activations");
-  says([&] { binarize(two, nan); }, "a shift is NaN");
-  says([&] { binarize(nan, std::vector<float>{0}); }, "activation 0 is NaN");
-  says([&] { binarize_weights(two, 3); }, "2 weights are no rows of 3");
-  says([&] { binarize_weights(nan, 1); }, "weight 0 of row 0 is nan");
-  says([&] { popcount_gemm(one, one, {}, 0, BitProduct::and_of_planes); }, "rows have 0 bits");
-  says([&] { popcount_gemm(three, one, {}, 9, BitProduct::and_of_planes); }, "x has 3 bytes; expected rows of 2");
-  says([&] { popcount_gemm(one, one, three, 8, BitProduct::and_of_planes); }, "valid has 3 bytes");
-  says([&] { plane_sums(one, std::vector<std::int8_t>{1, 2}, 1); }, "expected one for each of 2 rows");
-  says([&] { plane_sums(one, std::vector<std::int8_t>{1, 2}, 3); }, "v has 2 elements; expected rows of 3");
+  test::says([] { fuse_batch_norm(INFINITY, 0, 0, 1, 8); }, "gamma is inf; expected a finite number");
+  test::says([] { fuse_batch_norm(1, 0, 0, -1, 8); }, "variance is -1");
+  test::says([] { fuse_batch_norm(1, 0, 0, 1, 8, -1); }, "scale is -1");
+  test::says([] { fuse_batch_norm(1, 0, 0, 1, 8, 1, 0); }, "epsilon is 0");
+  test::says([] { fuse_batch_norm(1, 0, 0, 1, 0x80000000); }, "n is 2147483648");
+  test::says([&] { binarize(two, {}); }, "0 shifts for 2 activations");
+  test::says([&] { binarize(nan, two); }, "2 shifts for 1 activations");
+  test::says([&] { binarize(two, nan); }, "a shift is NaN");
+  test::says([&] { binarize(nan, std::vector<float>{0}); }, "activation 0 is NaN");
+  test::says([&] { binarize_weights(two, 3); }, "2 weights are no rows of 3");
+  test::says([&] { binarize_weights(nan, 1); }, "weight 0 of row 0 is nan");
+  test::says([&] { popcount_gemm(one, one, {}, 0, BitProduct::and_of_planes); }, "rows have 0 bits");
+  test::says([&] { popcount_gemm(three, one, {}, 9, BitProduct::and_of_planes); }, "x has 3 bytes; expected rows of 2");
+  test::says([&] { popcount_gemm(one, one, three, 8, BitProduct::and_of_planes); }, "valid has 3 bytes");
+  test::says([&] { plane_sums(one, std::vector<std::int8_t>{1, 2}, 1); }, "expected one for each of 2 rows");
+  test::says([&] { plane_sums(one, std::vector<std::int8_t>{1, 2}, 3); }, "v has 2 elements; expected rows of 3");
 }
 
 }  // namespace

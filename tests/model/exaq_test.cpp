@@ -8,7 +8,7 @@
 #include <cmath>
 #include <random>
 
-#include "narrowgauge/error.hpp"
+#include "refused.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -146,28 +146,24 @@ TEST(Exaq, ARowFromItsCounts) {
 }
 
 TEST(Exaq, Refused) {
-  const auto says = [](auto&& call, const char* text) {
-    try {
-      call();
-      ADD_FAILURE() << "nothing refused: " << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-    }
-  };
   const std::vector<std::uint8_t> one(1, 1);
   const std::vector<float> three(3, -1.0F);
-  says([] { exaq_clip(1, 5); }, "bits is 5; expected 2 to 4");
-  says([] { exaq_clip(-1, 2); }, "sigma is -1");
-  says([] { exaq_levels(1, 2); }, "clip is 1.0");
-  says([&] { exaq_codes(std::vector<float>{INFINITY}, one, 1, three); }, "score 0 of row 0 is inf");
-  says([&] { exaq_codes(std::vector<float>(3), one, 2, three); }, "3 scores are no rows of 2");
-  says([&] { exaq_codes(std::vector<float>(3), one, 3, three); }, "1 elements of the mask for 3 scores");
-  says([&] { exaq_codes(std::vector<float>(1), one, 1, std::vector<float>(4)); }, "expected 3, 7 or 15");
-  says([&] { exaq_softmax(std::vector<std::uint8_t>{4}, 1, std::vector<float>(4)); }, "expected 0 to 3");
-  says([] { exaq_row(std::vector<std::uint32_t>{1, 2, 0, 0}, std::vector<std::uint16_t>(4)); }, "the counts rise");
-  says([] { exaq_row(std::vector<std::uint32_t>(8), std::vector<std::uint16_t>(4)); }, "8 counts for 4 entries");
-  says([] { exaq_key_thresholds(bf16_key(0x7F80), std::vector<float>(3)); }, "the row's maximum is inf");
-  says(
+  test::says([] { exaq_clip(1, 5); }, "bits is 5; expected 2 to 4");
+  test::says([] { exaq_clip(-1, 2); }, "sigma is -1");
+  test::says([] { exaq_levels(1, 2); }, "clip is 1.0");
+  test::says([&] { exaq_codes(std::vector<float>{INFINITY}, one, 1, three); }, "score 0 of row 0 is inf");
+  test::says([&] { exaq_codes(std::vector<float>(3), one, 2, three); }, "3 scores are no rows of 2");
+  test::says([&] { exaq_codes(std::vector<float>(3), one, 3, three); }, "1 elements of the mask for 3 scores");
+  test::says([&] { exaq_codes(std::vector<float>(1), one, 1, std::vector<float>(4)); }, "expected 3, 7 or 15");
+  test::says([&] { exaq_softmax(std::vector<std::uint8_t>{4}, 1, std::vector<float>(4)); }, "expected 0 to 3");
+  test::says(
+      [] {
+        exaq_row(std::vector<std::uint32_t>{1, 2, 0, 0}, std::vector<std::uint16_t>(4));
+      },
+      "the counts rise");
+  test::says([] { exaq_row(std::vector<std::uint32_t>(8), std::vector<std::uint16_t>(4)); }, "8 counts for 4 entries");
+  test::says([] { exaq_key_thresholds(bf16_key(0x7F80), std::vector<float>(3)); }, "the row's maximum is inf");
+  test::says(
       [] {
         exaq_attention(std::vector<std::uint8_t>(2), std::vector<std::uint16_t>(4), std::vector<std::int8_t>(3), 2);
       },

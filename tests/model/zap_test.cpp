@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "narrowgauge/error.hpp"
+#include "refused.hpp"
 
 namespace narrowgauge {
 namespace {
@@ -91,22 +91,14 @@ TEST(Zap, SumsFitTheirBits) {
 }
 
 TEST(Zap, Refused) {
-  const auto says = [](auto&& call, const char* text) {
-    try {
-      call();
-      ADD_FAILURE() << "nothing refused: " << text;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
-    }
-  };
   const std::vector<ZapPredictor> one(1);
-  says([] { zap_pattern(11, 2, 2); }, "kind is 11; expected 0 to 10");
-  says([&] { zap_values(std::vector<float>(5), 2, 2, one, 5); }, "5 elements are no maps of 2 x 2 in 1 channels");
-  says([&] { zap_values(std::vector<float>(4), 2, 2, {}, 5); }, "in 0 channels");
-  says([] { zap_fold({}, {.variance = -1}); }, "variance is -1");
-  says([] { zap_quantize({}, 0, 0); }, "scale is 0");
-  says([] { zap_quantize({}, 1, INFINITY); }, "threshold is inf");
-  says([] { zap_quantize({.first = {.weights = {NAN}}, .second = {}}, 1, 0); }, "not finite");
+  test::says([] { zap_pattern(11, 2, 2); }, "kind is 11; expected 0 to 10");
+  test::says([&] { zap_values(std::vector<float>(5), 2, 2, one, 5); }, "5 elements are no maps of 2 x 2 in 1 channels");
+  test::says([&] { zap_values(std::vector<float>(4), 2, 2, {}, 5); }, "in 0 channels");
+  test::says([] { zap_fold({}, {.variance = -1}); }, "variance is -1");
+  test::says([] { zap_quantize({}, 0, 0); }, "scale is 0");
+  test::says([] { zap_quantize({}, 1, INFINITY); }, "threshold is inf");
+  test::says([] { zap_quantize({.first = {.weights = {NAN}}, .second = {}}, 1, 0); }, "not finite");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "narrowgauge/error.hpp"
+#include "narrowgauge/require.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -230,10 +230,7 @@ class Multiplier {
   std::array<Word, max_columns> product_{};
 };
 
-void require(bool holds, auto&& text) {
-  if (!holds) [[unlikely]]
-    throw Error(text());
-}
+using narrowgauge::detail::require;
 
 void require_fits(const char* name, std::span<const std::int32_t> values, int width, bool is_signed) {
   const std::int32_t low = is_signed ? -(1 << (width - 1)) : 0, high = (1 << (is_signed ? width - 1 : width)) - 1;
