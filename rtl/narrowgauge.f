@@ -124,6 +124,8 @@ rtl/quant/ng_rht16_folded.sv
 rtl/quant/ng_smooth_channel.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
+rtl/retrieval/ng_maxsim.sv
+rtl/retrieval/ng_topk.sv
 rtl/softmax/ng_exaq_compare.sv
 rtl/softmax/ng_exaq_encode.sv
 rtl/softmax/ng_exaq_codes.sv

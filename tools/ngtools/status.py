@@ -37,6 +37,7 @@ FAMILIES = {
     "norm": ("batch normalization by the range: statistics, and what applies it", "docs/normalization.md"),
     "binary": ("dot products of bits by popcount, thresholds that hold a batch norm", "docs/binary.md"),
     "softmax": ("softmax of scores in 2, 3 and 4 bits (EXAQ), from a histogram", "docs/softmax.md"),
+    "retrieval": ("chunks that a query attends to: scores by MaxSim, the best k", "docs/retrieval.md"),
     "format": ("rounding and random bits", "docs/numerics.md"),
     "prim": ("queues, memories, reset", "docs/handshake.md"),
 }
