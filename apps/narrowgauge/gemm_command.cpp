@@ -14,6 +14,7 @@
 #include "narrowgauge/io/npy.hpp"
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/io/text.hpp"
+#include "narrowgauge/mac/accumulate.hpp"
 #include "narrowgauge/sparse/prune.hpp"
 #include "report.hpp"
 
@@ -33,6 +34,7 @@ struct GemmArguments {
   std::string sparse;                     ///< pattern of A; empty: dense
   bool relu = false;                      ///< before C is requantized
   Compressed compressed;
+  std::string accumulate = "exact";
   QuantizeFlags quantize;
   bool no_sqnr = false;
   bool json = false;
@@ -75,6 +77,8 @@ struct Work {
   float amax = 0;                           ///< the largest magnitude of C before, in BF16
   std::optional<Difference> difference;     ///< from the golden model, of other engines
   std::optional<double> sqnr_db;
+  Accumulation accumulate = Accumulation::exact;
+  std::optional<Difference> from_exact = {};  ///< of another accumulation
   double quantize_seconds = 0, engine_seconds = 0;
 
   std::size_t results() const { return a.rows * b.cols; }
@@ -153,6 +157,18 @@ void check_options(const GemmArguments& arguments) {
   }
 }
 
+/// Another accumulation is the golden model's, of dense products in float32.
+Accumulation accumulation_of(const GemmArguments& arguments) {
+  const Accumulation mode = find_accumulation(arguments.accumulate).mode;
+  if (mode != Accumulation::exact && (arguments.engine.engine != "model" || !arguments.sparse.empty() ||
+                                      arguments.requantize || arguments.compressed.any())) {
+    throw Error("--accumulate " + arguments.accumulate +
+                " is for the model's dense products in float32; expected --engine model, and no --sparse, --requantize "
+                "or --compress-*");
+  }
+  return mode;
+}
+
 /// The dialect that was asked for, if one was and a product can be had of it.
 std::optional<Dialect> dialect_of(const QuantizeFlags& flags, const CLI::App& command) {
   if (flags.dialect.empty()) return std::nullopt;
@@ -174,6 +190,19 @@ double sqnr_of(const Work& work, bool relu, unsigned threads) {
     for (double& x : reference) x = std::max(x, 0.0);
   return sqnr_db(reference, work.narrow ? dequantize(*work.narrow)
                                         : std::vector<double>(work.result.c.begin(), work.result.c.end()));
+}
+
+/// The golden model in another accumulation, and how many results differ from exact sums.
+void run_mode(Work& work, const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
+  const Stopwatch time;
+  {
+    ProgressBar bar("gemm, another accumulation");
+    work.result.c =
+        gemm(a, b, work.accumulate, threads, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+  }
+  work.engine_seconds = time.seconds();
+  work.result.products = std::uint64_t{a.rows} * b.rows * a.k;
+  work.from_exact = compare(work.result.c, gemm(a, b, Accumulation::exact, threads));
 }
 
 /// C in float32, or requantized; compared with the golden model's.
@@ -222,6 +251,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
             .sqnr_db = {}};
   const GemmFormat& format = work.format;
   work.requantized = results_of(arguments, format);
+  work.accumulate = accumulation_of(arguments);
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
@@ -237,8 +267,12 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
   work.quantize_seconds = quantize_time.seconds();
 
   const ResultFormat results = work.requantized ? work.requantized->format : ResultFormat::nvfp4;
-  run_engine(work, engine, qa, qb, {.format = results, .relu = arguments.relu, .compressed = arguments.compressed},
-             threads);
+  if (work.accumulate == Accumulation::exact) {
+    run_engine(work, engine, qa, qb, {.format = results, .relu = arguments.relu, .compressed = arguments.compressed},
+               threads);
+  } else {
+    run_mode(work, qa, qb, threads);
+  }
   if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, arguments.relu, threads);
   return work;
 }
@@ -315,6 +349,8 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"sparse", work.sparse ? Json(work.sparse->name()) : Json()},
             {"pruning_error", work.sparse ? Json(work.pruning_error) : Json()},
             {"engine", arguments.engine.engine},
+            {"accumulate", arguments.accumulate},
+            {"different_from_exact", work.from_exact ? Json(work.from_exact->count) : Json()},
             {"tile", if_tile(result.tile)},
             {"agreement", agreement_json(work)},
             {"cycles", if_clocked(result.cycles)},
@@ -384,6 +420,10 @@ void print_report(const GemmArguments& arguments, const Work& work) {
       {"format", std::string(work.format.name) + ": " + arguments.quantize.text(work.dialect)},
       {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
       {"agreement", agreement_text(work)}};
+  if (work.from_exact) {
+    facts.emplace_back("accumulation", arguments.accumulate + ": " + std::to_string(work.from_exact->count) + " of " +
+                                           counted(work.results(), "result") + " differ from exact sums");
+  }
   if (work.sparse) {
     facts.emplace_back("sparse", "A " + work.sparse->name() + ", pruned of " + number(100 * work.pruning_error) +
                                      " % of its energy, which the SQNR counts");
@@ -468,6 +508,15 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
   return work.agrees() ? 0 : 1;
 }
 
+/// The modes of --accumulate, a line each.
+std::string accumulations() {
+  std::string text;
+  for (const AccumulationMode& mode : accumulation_modes) {
+    text += "  " + std::string(mode.name) + std::string(12 - mode.name.size(), ' ') + std::string(mode.use) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 void add_gemm(CLI::App& app, int& exit_code) {
@@ -498,6 +547,12 @@ void add_gemm(CLI::App& app, int& exit_code) {
       .add_option("--sparse", arguments->sparse,
                   "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
       ->type_name("P")
+      ->check(named);
+  command
+      .add_option("--accumulate", arguments->accumulate,
+                  "How products are added (engine model): exact, or as hardware of others does, see below")
+      ->capture_default_str()
+      ->type_name("MODE")
       ->check(named);
   command.add_flag("--relu", arguments->relu, "With --requantize: negative results become +0 first");
   command.add_flag("--compress-a", arguments->compressed.a,
@@ -556,6 +611,11 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "array's\n"
       "products are counted twice.\n"
       "\n"
+      "With --accumulate, products are added as a matrix instruction of others adds them, and the report says how "
+      "many\n"
+      "results differ from exact sums:\n" +
+      accumulations() +
+      "\n"
       "Formats: " +
       gemm_format_names() +
       "\n"
@@ -571,6 +631,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
+      "  narrowgauge gemm A.npy B.npy --format nvfp4 --accumulate blackwell --json\n"
       "  narrowgauge gemm A.npy B.npy --engine board --port /dev/ttyUSB1\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c\n"

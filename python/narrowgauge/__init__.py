@@ -17,6 +17,7 @@ array([ 42,  56, 126], dtype=uint8)
 from __future__ import annotations
 
 from . import gguf, luq, noise, retrieval, zap
+from ._accumulate import accumulation_modes, mma
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._binary import (
     BinaryWeights,
@@ -145,6 +146,7 @@ __all__ = [
     "Technology",
     "Tile",
     "__version__",
+    "accumulation_modes",
     "adam_step",
     "adaprune",
     "affine_rules",
@@ -192,6 +194,7 @@ __all__ = [
     "luq",
     "matmul",
     "memory_energy",
+    "mma",
     "noise",
     "norm_apply",
     "pack",

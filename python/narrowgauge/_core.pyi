@@ -278,6 +278,22 @@ class RightOperand:
     def __init__(self, vectors: Vectors) -> None: ...
 
 def gemm(a: Vectors, b: Vectors, *, threads: int = 0) -> NDArray[np.float32]: ...
+def gemm_in_mode(a: Vectors, b: Vectors, mode: str, *, threads: int = 0) -> NDArray[np.float32]: ...
+def accumulation_modes() -> dict[str, str]: ...
+def mma(
+    a: NDArray[Any],
+    b: NDArray[Any],
+    c: NDArray[np.float32] | None,
+    *,
+    a_element: str,
+    b_element: str,
+    rule: str,
+    bits: int | None,
+    a_scales: NDArray[Any] | None,
+    b_scales: NDArray[Any] | None,
+    scale: str,
+    threads: int,
+) -> NDArray[np.float32]: ...
 def gemm_kept(a: Vectors, b: RightOperand, *, threads: int = 0) -> NDArray[np.float32]: ...
 
 class Tile:

@@ -685,7 +685,14 @@ def operands(a: object, b: object) -> tuple[QuantizedMatrix, QuantizedMatrix]:
     return a, b
 
 
-def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", threads: int = 0) -> NDArray[Any]:
+def gemm(
+    a: QuantizedMatrix,
+    b: QuantizedMatrix,
+    *,
+    output: str = "float32",
+    threads: int = 0,
+    accumulate: str = "exact",
+) -> NDArray[Any]:
     """C = A x B by the golden model.
 
     a: (..., M, K) along axis -1; b: (..., K, N) along axis -2; both of one scheme (fp8 and mxfp8 may mix e4m3 and e5m2),
@@ -693,17 +700,21 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
         Batches broadcast, and operands of one dimension are vectors, as in numpy.matmul.
     output: 'float32', or 'bfloat16': float32 rounded to nearest even, as ml_dtypes.bfloat16.
     threads: 0 is one a core; the result does not depend on it.
+    accumulate: how products are added, a name of accumulation_modes(); 'exact' is the library's own (docs/accumulation.md).
 
     A right operand of two dimensions that meets a left one of 64 rows or fewer keeps its unpacked form for later products:
     1 byte an element of 4 bits, 4 to 8 bytes one of 8 bits.
     Returns (..., M, N): sums exact and rounded once, then multiplied by the product of the tensor (or vector) scales;
     mxfp4, mxfp8 and fp8 with scales per 128: accumulated in float32 block by block, in order (docs/gemm.md).
-    Raises Error if k, the axes or the schemes do not fit.
+    Raises Error if k, the axes, the schemes or the accumulation do not fit.
     """
     one_of("output", output, OUTPUTS)
+    one_of("accumulate", accumulate, tuple(_core.accumulation_modes()))
     left, right = operands(a, b)
     threads = check_threads(threads, left.rows * left.k * right.shape[-1] / MACS_PER_NS)
-    if right.ndim == 2:
+    if accumulate != "exact":
+        c = _batched(left, right, threads, accumulate)
+    elif right.ndim == 2:
         if right._right is None and left.rows <= THIN_ROWS:
             right._right = _core.RightOperand(right._vectors)
         if right._right is None:
@@ -720,7 +731,7 @@ def gemm(a: QuantizedMatrix, b: QuantizedMatrix, *, output: str = "float32", thr
     return _core.encode(c, "bf16").view(ml_dtypes_module("output='bfloat16'").bfloat16)
 
 
-def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np.float32]:
+def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int, mode: str = "exact") -> NDArray[np.float32]:
     try:
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
@@ -733,7 +744,12 @@ def _batched(a: QuantizedMatrix, b: QuantizedMatrix, threads: int) -> NDArray[np
     for at in np.ndindex(batch):
         left = a._vectors.part(int(places[0][at]) * m, m)
         right = b._vectors.part(int(places[1][at]) * n, n)
-        c[at] = _core.gemm(left, right, threads=threads)
+        exact = mode == "exact"
+        c[at] = (
+            _core.gemm(left, right, threads=threads)
+            if exact
+            else _core.gemm_in_mode(left, right, mode, threads=threads)
+        )
     return c
 
 

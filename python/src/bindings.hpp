@@ -143,6 +143,7 @@ inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge
   return {std::shared_ptr<const power::Gauge>(), &power::gauge()};
 }
 
+void bind_accumulate(py::module_& module);
 void bind_affine(py::module_& module);
 void bind_binary(py::module_& module);
 void bind_codec(py::module_& module);

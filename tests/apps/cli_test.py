@@ -762,6 +762,26 @@ class Quantize(Program):
         self.refused(["gemm", a, b, "--dialect", "te:front=mean"], "te:front=mean", "front=none")
         self.refused(["gemm", a, b, "--dialect", "te", "--rule", "vendor"], "--rule", "expected one of them")
 
+    def test_gemm_in_an_accumulation(self) -> None:
+        """4096 and 0.25 a step: 13 bits below 2^12 lose it, 35 or an exact sum do not."""
+        a = self.file("a.npy", npy([[64.0] + 31 * [0.0] + [0.25] + 31 * [0.0]]))
+        b = self.file("b.npy", npy([[64.0]] + 31 * [[0.0]] + [[1.0]] + 31 * [[0.0]]))
+        options = ("--format", "fp8_e4m3", "--no-sqnr", "--out", "c.npy")
+        values = {}
+        for mode in ("exact", "hopper", "blackwell", "fp32_chain", "rvbna"):
+            report = self.json("gemm", a, b, *options, "--accumulate", mode)
+            self.assertEqual(report["accumulate"], mode)
+            self.assertEqual(report["different_from_exact"], {"exact": None, "hopper": 1}.get(mode, 0))
+            values[mode] = read_npy(self.dir / "c.npy")[0][0][0]
+        self.assertNotEqual(values.pop("hopper"), values["exact"])
+        self.assertEqual(len(set(values.values())), 1)
+        self.assertIn(
+            "hopper: 1 of 1 result differ from exact", self.ok("gemm", a, b, *options, "--accumulate", "hopper")
+        )
+        self.refused(["gemm", a, b, "--accumulate", "ampere"], "ampere", "blackwell", "fp32_chain")
+        self.refused(["gemm", a, b, "--accumulate", "hopper"], "hopper", "fp8")
+        self.refused(["gemm", a, b, "--accumulate", "blackwell", "--engine", "systemc"], "--engine model")
+
     def test_compare_reasons(self) -> None:
         tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
         report = self.compared(tie, "te", "narrowgauge")

@@ -22,6 +22,7 @@ X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
 Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
 S, SB = ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X, axis=-2, wide_blocks=True)
 CODES = np.zeros(X.shape, np.uint8)
+FP4 = np.zeros((8, 64), np.uint8)
 MASK = np.ones(X.shape, bool)
 CHANNELS = np.ones(32)
 NORM = ng.BatchNorm()
@@ -101,7 +102,11 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "front_stage": (ng.front_stage, {"x": X, "stage": "rht16", "axis": -1, "threads": 1}),
         "dialect_fields": (ng.dialect_fields, {"dialect": "te"}),
         "dialect_scales": (ng.dialect_scales, {"dialect": "te", "amax": 1.0, "scale_code": 56}),
-        "gemm": (ng.gemm, {"a": Q, "b": QB, "output": "float32", "threads": 1}),
+        "gemm": (ng.gemm, {"a": Q, "b": QB, "output": "float32", "threads": 1, "accumulate": "exact"}),
+        "mma": (ng.mma, {
+            "a": FP4, "b": FP4, "c": None, "rule": "blackwell_64", "elements": ("e2m1", "e2m1"), "a_scales": FP4[:, :4],
+            "b_scales": FP4[:, :4], "scale": "ue4m3", "bits": None, "threads": 1,
+        }),
         "matmul": (ng.matmul, {
             "a": X, "b": X.T, "format": "nvfp4", "rule": "exact", "rounding": "nearest_even", "random_bits": 8, "seed": 0,
             "power_of_two_scale": False, "scaling": "tensor", "output": "float32", "threads": 1,
@@ -285,6 +290,7 @@ NO_ARGUMENTS = {
     "dialects",
     "engines",
     "formats",
+    "accumulation_modes",
     "gemm_formats",
     "tiles",
     "workloads",

@@ -30,6 +30,7 @@ Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
 BYTES = (128 * MANY).astype(np.int8)
 WIDE = [ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X.T, axis=-2, wide_blocks=True)]
 FILE = ng.compress(BYTES)
+FP4_CODES = BYTES.view(np.uint8) & 15
 TRANSFORM = ng.calibrate_transform(MAP[:, :, :64])
 SMALL = [ng.quantize(X[:96, :512]), ng.quantize(X[:96, :512].T, axis=-2)]
 LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
@@ -63,6 +64,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "front_stage of one vector": lambda: ng.front_stage(X.reshape(1, -1), "rht128", threads=1),
     "front_stage of the mean": lambda: ng.front_stage(X, "mean", threads=1),
     "gemm": lambda: ng.gemm(Q, QB, threads=1),
+    "mma": lambda: ng.mma(FP4_CODES, FP4_CODES, rule="blackwell_64", a_scales=FP4_CODES[:, :512], b_scales=FP4_CODES[:, :512], threads=1),
     "matmul": lambda: ng.matmul(X, X.T, "mxfp4", threads=1),
     "Engine.gemm": lambda: ng.Engine("systemc").gemm(*SMALL),
     "Engine.gemm of the model": lambda: ng.Engine(threads=1).gemm(Q, QB),
@@ -138,7 +140,7 @@ LONG: dict[str, Callable[[], Any]] = {
 MODULES = {"luq": luq, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
-    "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
+    "accumulation_modes", "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
     "affine_rules", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "fuse_batch_norm", "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
