@@ -72,14 +72,13 @@ def mma(
     first, second = text("elements", elements[0]), text("elements", elements[1])
     one_of("scale", scale, ("ue4m3", "e8m0"))
     left, right = _codes(a, "a", np.uint16), _codes(b, "b", np.uint16)
-    start = None
+    start: NDArray[np.float32] | None = None
     if c is not None:
-        start = c if isinstance(c, np.ndarray) else np.zeros(0)
-        if start.dtype != np.float32 or start.shape != (left.shape[0], right.shape[0]):
+        if not isinstance(c, np.ndarray) or c.dtype != np.float32 or c.shape != (left.shape[0], right.shape[0]):
             raise Error(
                 f"c is {shown(c)}; expected a float32 array of shape {(left.shape[0], right.shape[0])}, or None"
             )
-        start = np.ascontiguousarray(start)
+        start = np.ascontiguousarray(c, np.float32)
     scales = [
         None if s is None else _codes(s, n, np.uint8) for s, n in ((a_scales, "a_scales"), (b_scales, "b_scales"))
     ]

@@ -20,13 +20,13 @@ PYBIND11_MODULE(_core, module) {
       "look_every",
       [](double seconds) { narrowgauge::python::look_every_ns = static_cast<std::int64_t>(1e9 * seconds); },
       py::arg("seconds"), "How often long calls look for signals; for tests.");
-  narrowgauge::python::bind_accumulate(module);
   narrowgauge::python::bind_affine(module);
   narrowgauge::python::bind_binary(module);
   narrowgauge::python::bind_codec(module);
   narrowgauge::python::bind_formats(module);
   narrowgauge::python::bind_dlpack(module);
   narrowgauge::python::bind_gemm(module);
+  narrowgauge::python::bind_accumulate(module);
   narrowgauge::python::bind_engine(module);
   narrowgauge::python::bind_energy(module);
   narrowgauge::python::bind_explore(module);

@@ -47,3 +47,18 @@ def test_masks_are_measured(tmp_path: Path) -> None:
     for row in rows:
         share = row["approximate_over_best"]
         assert 0.5 <= share["least"] <= share["mean"] <= 1
+
+
+def test_accumulations_are_measured() -> None:
+    """Small K of the study, whose recorded figures are the same, and a time for each mode."""
+    script = BENCH.with_name("accumulation.py")
+    command = [sys.executable, script, "--json", "--lengths", "64"]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    recorded = json.loads(script.with_suffix(".json").read_text())
+    for name, row in rows.items():
+        assert row == pytest.approx(recorded[name], rel=1e-6, abs=1e-12), name
+    assert rows["wide nvfp4 blackwell 64"]["different"] > 0
+    command = [sys.executable, script, "--json", "--speed", "--seconds", "0.001"]
+    times = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert {row["mode"] for row in times} == set(ng.accumulation_modes())
+    assert all(row["macs_per_second"] > 0 for row in times)

@@ -91,6 +91,26 @@ def test_wrong_readings_are_told_apart(reading: str) -> None:
     assert found == TOLD_APART[reading]
 
 
+#: Outputs of these vectors that MMA-Sim 2.1.1 itself changes, as it was run once on them; elsewhere it changes none.
+RELEASE = {
+    "hopper_e4m3/subnormal": 63, "hopper_e5m2/subnormal": 67, "mxfp4/zeros": 141, "mxfp8_e4m3/zeros": 47,
+    "mxfp8_e5m2/zeros": 31, "nvfp4/subnormal": 103, "nvfp4/zerodot_bigscale": 76, "nvfp4/zeros": 155,
+}  # fmt: skip
+
+
+def test_release_of_mmasim_differs_next_to_zeros() -> None:
+    """Its later label of a term that is zero, -139 with groups and -133 without, changes what its release changes."""
+    found = {}
+    for case in CASES:
+        rule, _, elements, scale = KINDS[case.split("/")[0]]
+        if case.split("/")[0] in {name.split("/")[0] for name in RELEASE}:
+            p = parts(case)
+            other = transcribed(replace(rule, zero=-139 if rule.group > 1 else -133), elements, scale, p)
+            if different := int((other != p["D"]).sum()):
+                found[case] = different
+    assert found == RELEASE
+
+
 @pytest.mark.parametrize(
     ("kind", "bits"), [("nvfp4", 34), ("mxfp4", 34), ("mxfp8_e4m3", 24), ("hopper_e4m3", 12), ("hopper_e4m3", 14)]
 )
@@ -134,14 +154,14 @@ def test_held_out_blocks_with_specials(kind: str) -> None:
         sa, sb = (rng.integers(0, 256 if scale == "ue4m3" else 255, (rows, steps * k // block)) for rows in (m, n))
         sa[rng.random(sa.shape) < 0.9] %= 60
         sb[rng.random(sb.shape) < 0.9] %= 60
-    expected = c
+    state = c
     for s in range(steps):
         at = slice(s * k, (s + 1) * k)
         cut = slice(s * k // block, (s + 1) * k // block)
-        p = {"A": a[None, :, at], "Bt": b[None, :, at], "C": expected[None], "SA": None, "SBt": None}
+        p = {"A": a[None, :, at], "Bt": b[None, :, at], "C": state[None], "SA": None, "SBt": None}
         if scale:
             p |= {"SA": sa[None, :, cut], "SBt": sb[None, :, cut]}
-        expected = transcribed(rule, elements, scale, p)[0].astype(c.dtype)
+        state = transcribed(rule, elements, scale, p)[0].astype(c.dtype)
     if elements[0] == "bf16":  # an instruction of BF16 adds 16 products, the rule of 32 would add two of them
         a, b = (np.pad(x.reshape(-1, steps, k), ((0, 0), (0, 0), (0, 16))).reshape(len(x), -1) for x in (a, b))
     p = {
@@ -152,7 +172,7 @@ def test_held_out_blocks_with_specials(kind: str) -> None:
         "SBt": None if sb is None else sb[None],
     }
     got = golden(name, elements, scale, p)[0]
-    np.testing.assert_array_equal(got, expected)
+    np.testing.assert_array_equal(got, state)
     assert not half or (got >> 10 & 31 == 31).any()
 
 
