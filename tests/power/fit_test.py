@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ngtools.power import fit, ladder, solve, technology
+from ngtools.power import fit, ladder, library, solve
 
 TRUE = np.zeros(len(fit.NAMES))
 TRUE[:4] = [200e-15, 50e-15, 150e-15, 120e-15]
@@ -88,10 +88,10 @@ class Fit(unittest.TestCase):
 
     def test_a_library_that_is_not_installed_is_named(self):
         """By this sentence ctest skips what needs it: tests/power/CMakeLists.txt."""
-        with unittest.mock.patch.dict(technology.TECHNOLOGIES, {"osu018": Path("/nowhere/osu018.lib")}):
+        with unittest.mock.patch.dict(library.TECHNOLOGIES, {"osu018": Path("/nowhere/osu018.lib")}):
             sentence = r"the Liberty library of osu018 is not installed \(/nowhere/osu018.lib is missing\)"
             with pytest.raises(fit.FlowError, match=sentence):
-                technology.liberty_file("osu018")
+                library.liberty_file("osu018")
         assert "the Liberty library of osu[0-9]+ is not installed" in (
             Path(__file__).with_name("CMakeLists.txt").read_text()
         )

@@ -10,7 +10,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from ngtools.power import characterize, technology
+from ngtools.power import characterize, library
 
 PROGRAMS, WORK = Path(sys.argv[1]), Path(sys.argv[2])
 
@@ -36,8 +36,8 @@ def stimulus_of(path: Path) -> list[dict[str, int]]:
 def need_liberty() -> None:
     """For setUpModule: without the library the tests are skipped, by name."""
     try:
-        technology.liberty_file("osu018")
-    except technology.LibertyError as error:
+        library.liberty_file("osu018")
+    except library.LibertyError as error:
         raise unittest.SkipTest(str(error)) from None
 
 

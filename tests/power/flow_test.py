@@ -238,7 +238,7 @@ class Faults(Base):
         return target
 
 
-# Units of its own; conditions on an output; a cell without tables.
+# Units of its own; conditions on a flip-flop's output; a cell without tables.
 LIBRARY = """library (my) { time_unit : "1ps"; voltage_unit : "1V"; leakage_power_unit : "1pW"; capacitive_load_unit (1, ff); nom_voltage : 0.8;
  power_lut_template (p) { variable_1 : input_transition_time; variable_2 : total_output_net_capacitance; index_1 ("10, 20"); index_2 ("1, 2, 3"); }
  cell (INV) { area : 2; leakage_power () { value : 3; when : "A"; } leakage_power () { value : 5; when : "!A"; }
@@ -275,9 +275,10 @@ class Errors(Base):
         ):
             assert [round(value * 1000000000000000.0, 6) for value in values] == list(expected)
         data = register["inputs"][0]["power"]
-        assert len(data) == 1
-        self.assertAlmostEqual(data[0]["rise"]["values"][0] * 1e15, 2)
-        self.assertAlmostEqual(data[0]["fall"]["values"][0] * 1e15, 3)
+        # "CK & Q" and "!CK & Q" over D, CK, RN and, highest, the state.
+        assert [row["when"] for row in data] == ["0" * 8 + "00110011", "0" * 8 + "11001100"]
+        self.assertAlmostEqual(data[0]["rise"]["values"][0] * 1e15, 1)
+        self.assertAlmostEqual(data[1]["fall"]["values"][0] * 1e15, 4)
         assert [output["inverted"] for output in register["outputs"]] == [False, True]
         assert register["ff"]["clear"] == "11110000"
 

@@ -195,7 +195,7 @@ void run(const Arguments& arguments) {
   Options options;
   options.warm_up = arguments.warm_up;
   options.threads = arguments.threads;
-  constexpr double tick_s = 1e-12;
+  const double tick_s = technology.tick;
   options.period = std::llround(arguments.period_s / tick_s);
   const Simulator simulator(netlist, options);
 

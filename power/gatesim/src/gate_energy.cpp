@@ -40,11 +40,21 @@ double pin_energy(const InputPin& pin, const Slew& slew, bool rise) {
   return sum / static_cast<double>(pin.power.size());
 }
 
-bool conditional(const InputPin& pin) {
-  return std::any_of(pin.power.begin(), pin.power.end(), [](const PowerRow& row) { return !row.when.empty(); });
+bool conditional(const std::vector<PowerRow>& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const PowerRow& row) { return !row.when.empty(); });
 }
 
 double real(std::uint64_t count) { return static_cast<double>(count); }
+
+/// Of an input whose changes are counted by row.
+double counted_energy(const InputPin& pin, const Slew& slew, const Counts& counts, std::size_t first) {
+  double sum = 0;
+  for (std::size_t r = 0; r < pin.power.size(); ++r) {
+    sum += real(counts.passive[first + 2 * r]) * pin.power[r].rise.at(0, slew.rise);
+    sum += real(counts.passive[first + 2 * r + 1]) * pin.power[r].fall.at(0, slew.fall);
+  }
+  return sum;
+}
 
 }  // namespace
 
@@ -93,7 +103,7 @@ std::vector<Energy> energies(const Netlist& netlist, const Technology& technolog
     for (std::size_t o = 0; o < type.outputs.size(); ++o) {
       const OutputPin& pin = type.outputs[o];
       const std::size_t causes = cause;
-      if (!type.flip_flop) cause += 2 * pin.power.size();
+      cause += 2 * pin.power.size();
       if (instance.outputs[o] < 0) continue;
       const auto net = static_cast<std::size_t>(instance.outputs[o]);
       energy.switching += half_v2 * netlist.load[net] * real(counts.toggles(net));
@@ -101,6 +111,15 @@ std::vector<Energy> energies(const Netlist& netlist, const Technology& technolog
         // Every transition comes from the clock.
         double rise = 0, fall = 0, rows = 0;
         const Slew& slew = slews[n][static_cast<std::size_t>(type.flip_flop->clock)];
+        if (conditional(pin.power)) {
+          for (std::size_t r = 0; r < pin.power.size(); ++r) {
+            const PowerRow& row = pin.power[r];
+            energy.internal += (real(counts.causes[causes + 2 * r]) * row.rise.at(netlist.load[net], slew.rise) +
+                                real(counts.causes[causes + 2 * r + 1]) * row.fall.at(netlist.load[net], slew.rise)) /
+                               static_cast<double>(Counts::share);
+          }
+          continue;
+        }
         for (const PowerRow& row : pin.power) {
           if (row.pin != type.flip_flop->clock) continue;
           rise += row.rise.at(netlist.load[net], slew.rise);
@@ -127,16 +146,17 @@ std::vector<Energy> energies(const Netlist& netlist, const Technology& technolog
       const auto net = static_cast<std::size_t>(instance.inputs[i]);
       const Slew& slew = slews[n][i];
       if (instance.inputs[i] == simulator.clock_net()) {
-        energy.clock += cycles * (pin_energy(pin, slew, true) + pin_energy(pin, slew, false));
+        if (conditional(pin.power)) {
+          energy.clock += counted_energy(pin, slew, counts, passive);
+        } else {
+          energy.clock += cycles * (pin_energy(pin, slew, true) + pin_energy(pin, slew, false));
+        }
         energy.clock += cycles * 2 * half_v2 * pin.capacitance;
-      } else if (!conditional(pin)) {
+      } else if (!conditional(pin.power)) {
         energy.internal += real(counts.rises[net]) * pin_energy(pin, slew, true);
         energy.internal += real(counts.falls[net]) * pin_energy(pin, slew, false);
       } else {
-        for (std::size_t r = 0; r < pin.power.size(); ++r) {
-          energy.internal += real(counts.passive[passive + 2 * r]) * pin.power[r].rise.at(0, slew.rise);
-          energy.internal += real(counts.passive[passive + 2 * r + 1]) * pin.power[r].fall.at(0, slew.fall);
-        }
+        energy.internal += counted_energy(pin, slew, counts, passive);
       }
       passive += 2 * pin.power.size();
     }
@@ -165,15 +185,17 @@ Counts global_activity(const Netlist& netlist, double activity, std::size_t cycl
   counts.high.assign(nets, static_cast<std::int64_t>(cycles));
   for (std::size_t n = 0; n < netlist.instances.size(); ++n) {
     const CellType& type = *netlist.instances[n].type;
-    for (std::size_t o = 0; o < type.outputs.size() && !type.flip_flop; ++o) {
+    for (std::size_t o = 0; o < type.outputs.size(); ++o) {
       for (std::size_t r = 0; r < type.outputs[o].power.size(); ++r) {
         const std::uint64_t part = edges * Counts::share / type.outputs[o].power.size();
         counts.causes.insert(counts.causes.end(), {part, part});
       }
     }
-    for (const InputPin& pin : type.inputs) {
-      const std::size_t rows = pin.power.size();
-      for (std::size_t r = 0; r < rows; ++r) counts.passive.insert(counts.passive.end(), {edges / rows, edges / rows});
+    for (std::size_t i = 0; i < type.inputs.size(); ++i) {
+      const std::size_t rows = type.inputs[i].power.size();
+      const bool clock = type.flip_flop && type.flip_flop->clock == static_cast<int>(i);
+      const std::uint64_t all = clock ? cycles : edges;
+      for (std::size_t r = 0; r < rows; ++r) counts.passive.insert(counts.passive.end(), {all / rows, all / rows});
     }
   }
   return counts;

@@ -223,8 +223,14 @@ Technology read_technology(const std::filesystem::path& path) {
   const json from = read_json(path);
   try {
     if (from.at("schema") != 1) throw Error("its schema is " + from.at("schema").dump() + ", expected 1");
-    Technology technology{
-        from.at("name"), from.at("liberty_sha256"), from.at("voltage_v"), from.at("input_slew_s"), {}, {}};
+    Technology technology{from.at("name"),
+                          from.at("liberty_sha256"),
+                          from.at("voltage_v"),
+                          from.at("input_slew_s"),
+                          from.value("tick_s", 1e-12),
+                          {},
+                          {}};
+    if (!(technology.tick > 0)) throw Error("its tick_s is not above 0");
     for (const auto& [name, cell] : from.at("cells").items()) technology.cells.emplace(name, cell_type(name, cell));
     for (const auto& [name, why] : from.at("skipped").items()) technology.skipped.emplace(name, why);
     return technology;

@@ -33,6 +33,16 @@ std::vector<std::int16_t> row_table(const std::vector<PowerRow>& rows, std::size
   return table;
 }
 
+/// The row that holds in a state of the inputs, and of a flip-flop of what it holds: the highest bit. -1 for none.
+int holding_row(const std::vector<PowerRow>& rows, int pin, std::size_t state) {
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].pin != pin) continue;
+    const std::string& when = rows[row].when;
+    if (when.empty() || when[state % when.size()] == '1') return static_cast<int>(row);
+  }
+  return -1;
+}
+
 /// An output of a combinational instance.
 struct Gate {
   const char* truth = nullptr;
@@ -53,6 +63,10 @@ struct Register {
   Index inputs = 0;
   Index instance = 0;
   std::array<int, 2> nets{-1, -1};  ///< Q and its inverse
+  std::array<int, 2> outputs{-1, -1};
+  std::uint8_t start = 0;
+  bool clock_has_conditions = false;   ///< rows of its clock pin have one
+  bool output_has_conditions = false;  ///< rows of its outputs have one
 };
 
 struct Pin {
@@ -98,6 +112,7 @@ struct Simulator::Impl {
   std::size_t cause_count = 0, passive_count = 0;
   int clock_net = -1;
   int reset_net = -1;
+  std::vector<int> register_of;  ///< of each instance, -1 for logic
 
   Impl(const Netlist& from, Options with) : netlist(from), options(std::move(with)) {
     if (const Port* const port = netlist.find_port(options.clock)) clock_net = port->nets.at(0);
@@ -122,8 +137,10 @@ struct Simulator::Impl {
       const Index first_input = static_cast<Index>(inputs.size());
       const Index width = static_cast<Index>(instance.inputs.size());
       for (const int net : instance.inputs) inputs.push_back(static_cast<Index>(net));
+      register_of.push_back(type.flip_flop ? static_cast<int>(registers.size()) : -1);
       if (type.flip_flop) {
         add_register(n, first_input);
+        for (const OutputPin& output : type.outputs) cause_count += 2 * output.power.size();
       } else {
         for (Index o = 0; o < type.outputs.size(); ++o) {
           const auto [at, added] = row_tables.try_emplace({&type, o});
@@ -157,11 +174,21 @@ struct Simulator::Impl {
                   first_input,
                   static_cast<Index>(instance.inputs.size()),
                   n,
-                  {-1, -1}};
+                  {-1, -1},
+                  {-1, -1},
+                  ff.start()};
+    const auto has_conditions = [&](const std::vector<PowerRow>& rows) {
+      return std::any_of(rows.begin(), rows.end(), [](const PowerRow& row) { return !row.when.empty(); });
+    };
+    made.clock_has_conditions = has_conditions(type.inputs[static_cast<std::size_t>(ff.clock)].power);
     for (std::size_t o = 0; o < type.outputs.size(); ++o) {
-      int& net = made.nets[type.outputs[o].inverted ? 1 : 0];
+      const std::size_t which = type.outputs[o].inverted ? 1 : 0;
+      int& net = made.nets[which];
       if (instance.outputs[o] >= 0 && net >= 0) throw Error("flip-flop " + instance.name + " has two equal outputs");
-      if (instance.outputs[o] >= 0) net = instance.outputs[o];
+      if (instance.outputs[o] < 0) continue;
+      net = instance.outputs[o];
+      made.outputs[which] = static_cast<int>(o);
+      made.output_has_conditions = made.output_has_conditions || has_conditions(type.outputs[o].power);
     }
     registers.push_back(made);
   }
@@ -220,6 +247,7 @@ struct Simulator::Impl {
             std::any_of(rows.begin(), rows.end(), [](const PowerRow& row) { return !row.when.empty(); });
         if (!conditional || instance.inputs[pin] == clock_net) continue;
         pairs.push_back({static_cast<Index>(instance.inputs[pin]), {n, pin}});
+        if (register_of[n] >= 0) continue;
         const auto [at, added] = passive_tables.try_emplace({instance.type, pin});
         if (!added) continue;
         auto related = rows;
@@ -271,7 +299,7 @@ class Run {
     const std::size_t nets = impl.netlist.net_names.size();
     value.assign(nets, 0);
     value[1] = 1;
-    state.assign(impl.registers.size(), 0);
+    for (const Register& reg : impl.registers) state.push_back(reg.start);
     counts.rises.assign(nets, 0);
     counts.falls.assign(nets, 0);
     counts.high.assign(nets, 0);
@@ -349,6 +377,35 @@ class Run {
     return force >= 0 ? static_cast<std::uint8_t>(force) : static_cast<std::uint8_t>(reg.next[index] - '0');
   }
 
+  /// The clock rises: what the registers' clock pins, and the outputs that will change to these states, cost.
+  void rise_clock(const std::vector<std::uint8_t>& next) {
+    for (std::size_t r = 0; r < impl.registers.size(); ++r) {
+      const Register& reg = impl.registers[r];
+      if (reg.clock_has_conditions) count_clock(r, true);
+      if (!reg.output_has_conditions || next[r] == state[r]) continue;
+      const CellType& type = *impl.netlist.instances[reg.instance].type;
+      const std::size_t index = register_index(r);
+      for (std::size_t inverse = 0; inverse < 2; ++inverse) {
+        if (reg.outputs[inverse] < 0) continue;
+        const auto output = static_cast<std::size_t>(reg.outputs[inverse]);
+        const int row = holding_row(type.outputs[output].power, type.flip_flop->clock, index);
+        if (row < 0) continue;
+        std::size_t at = impl.first_cause[reg.instance];
+        for (std::size_t o = 0; o < output; ++o) at += 2 * type.outputs[o].power.size();
+        const bool rises = (next[r] ^ inverse) != 0;
+        counts.causes[at + 2 * static_cast<std::size_t>(row) + (rises ? 0 : 1)] += Counts::share;
+      }
+    }
+    if (impl.clock_net >= 0) value[static_cast<std::size_t>(impl.clock_net)] = 1;
+  }
+
+  void fall_clock() {
+    for (std::size_t r = 0; r < impl.registers.size(); ++r) {
+      if (impl.registers[r].clock_has_conditions) count_clock(r, false);
+    }
+    if (impl.clock_net >= 0) value[static_cast<std::size_t>(impl.clock_net)] = 0;
+  }
+
   /// The memories' clock edge: words are written, and these outputs will change.
   const std::vector<Index>& clock_rams() {
     ram_changes_.clear();
@@ -390,18 +447,41 @@ class Run {
     return result;
   }
 
+  /// Inputs of a register, and above them what it holds.
+  std::size_t register_index(std::size_t r) const {
+    const Register& reg = impl.registers[r];
+    return state_of(reg.first_input, reg.inputs) | std::size_t{state[r]} << reg.inputs;
+  }
+
+  void count_clock(std::size_t r, bool rise) {
+    const Register& reg = impl.registers[r];
+    const CellType& type = *impl.netlist.instances[reg.instance].type;
+    const auto pin = static_cast<std::size_t>(type.flip_flop->clock);
+    count_row(reg.instance, pin, holding_row(type.inputs[pin].power, -1, register_index(r)), rise);
+  }
+
+  void count_row(std::size_t instance, std::size_t pin, int row, bool rise) {
+    if (row < 0) return;
+    std::size_t at = impl.first_passive[instance];
+    for (std::size_t k = 0; k < pin; ++k) at += 2 * impl.netlist.instances[instance].type->inputs[k].power.size();
+    counts.passive[at + 2 * static_cast<std::size_t>(row) + (rise ? 0 : 1)] += 1;
+  }
+
   void count_passive(Pin watcher, Index net) {
     const Instance& instance = impl.netlist.instances[watcher.owner];
+    if (const int r = impl.register_of[watcher.owner]; r >= 0) {
+      const int row =
+          holding_row(instance.type->inputs[watcher.pin].power, -1, register_index(static_cast<std::size_t>(r)));
+      count_row(watcher.owner, watcher.pin, row, value[net] != 0);
+      return;
+    }
     const auto& table = impl.passive_tables.at({instance.type, watcher.pin});
     std::size_t index = 0;
     for (std::size_t k = 0; k < instance.inputs.size(); ++k) {
       index |= std::size_t{value[static_cast<std::size_t>(instance.inputs[k])]} << k;
     }
     const std::int16_t row = table[(std::size_t{watcher.pin} << instance.inputs.size()) + index];
-    if (row < 0) return;
-    std::size_t at = impl.first_passive[watcher.owner];
-    for (std::size_t k = 0; k < watcher.pin; ++k) at += 2 * instance.type->inputs[k].power.size();
-    counts.passive[at + 2 * static_cast<std::size_t>(row) + (value[net] != 0 ? 0 : 1)] += 1;
+    count_row(watcher.owner, watcher.pin, row, value[net] != 0);
   }
 
   const Vectors& vectors_;
@@ -437,6 +517,7 @@ class SettledRun : public Run {
       clock();
       settle();
       if (outputs != nullptr) take_outputs(*outputs);
+      fall_clock();
       ++now_;
       ++phase_;
       if (cycle + 1 < cycles) set_inputs(cycle + 1);
@@ -472,6 +553,11 @@ class SettledRun : public Run {
 
   void set_register(std::size_t r, std::uint8_t to) {
     state[r] = to;
+    show_register(r);
+  }
+
+  void show_register(std::size_t r) {
+    const std::uint8_t to = state[r];
     const auto& nets = impl.registers[r].nets;
     if (nets[0] >= 0) set(static_cast<Index>(nets[0]), to);
     if (nets[1] >= 0) set(static_cast<Index>(nets[1]), to ^ 1);
@@ -480,8 +566,10 @@ class SettledRun : public Run {
   void clock() {
     next_.resize(state.size());
     for (std::size_t r = 0; r < state.size(); ++r) next_[r] = next_state(impl.registers[r]);
+    rise_clock(next_);
     for (const Index net : clock_rams()) change(net);
-    for (std::size_t r = 0; r < state.size(); ++r) set_register(r, next_[r]);
+    state = next_;  // all at once: what their inputs cost depends on it
+    for (std::size_t r = 0; r < state.size(); ++r) show_register(r);
   }
 
   /// Asynchronous inputs, until nothing changes.
@@ -492,7 +580,9 @@ class SettledRun : public Run {
         const Register& reg = impl.registers[r];
         const int to = forced(reg, state_of(reg.first_input, reg.inputs));
         const bool inverse_wrong = reg.nets[1] >= 0 && value[static_cast<std::size_t>(reg.nets[1])] == state[r];
-        if ((to < 0 || to == state[r]) && !inverse_wrong) continue;
+        const bool wrong =
+            inverse_wrong || (reg.nets[0] >= 0 && value[static_cast<std::size_t>(reg.nets[0])] != state[r]);
+        if ((to < 0 || to == state[r]) && !wrong) continue;
         set_register(r, to < 0 ? state[r] : static_cast<std::uint8_t>(to));
         again = true;
       }
@@ -583,6 +673,7 @@ class DelayRun : public Run {
       const std::int64_t edge = now_;
       clock();
       advance(edge + period_ / 2);
+      fall_clock();
       if (cycle + 1 < cycles) {
         for (const auto& [net, position] : positions()) {
           if (value[net] != input(cycle + 1, position)) change(net);
@@ -650,9 +741,12 @@ class DelayRun : public Run {
   }
 
   void clock() {
+    next_.resize(state.size());
+    for (std::size_t r = 0; r < state.size(); ++r) next_[r] = next_state(impl.registers[r]);
+    rise_clock(next_);
     for (std::size_t r = 0; r < state.size(); ++r) {
       const Register& reg = impl.registers[r];
-      const std::uint8_t to = next_state(reg);
+      const std::uint8_t to = next_[r];
       if (to == state[r]) continue;
       state[r] = to;
       const auto pin = static_cast<Index>(impl.netlist.instances[reg.instance].type->flip_flop->clock);
@@ -705,6 +799,7 @@ class DelayRun : public Run {
   }
 
   std::int64_t period_;
+  std::vector<std::uint8_t> next_;
   std::int64_t now_ = 0;
   std::vector<Index> first_delay_;  ///< of each source, by input
   std::vector<PathDelay> delay_;

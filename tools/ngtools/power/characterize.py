@@ -10,6 +10,7 @@ examples
   tools/ngtools/power/characterize.py --units 'fp8*' --stimuli gauss --json
   tools/ngtools/power/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
   tools/ngtools/power/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
+  NG_LIBERTY=~/liberty tools/ngtools/power/characterize.py --technology asap7 --units int8_mac_array
   tools/ngtools/power/characterize.py --record                        redo all records of osu018 (make power)
   tools/ngtools/power/characterize.py --record --technology osu035 --units 'int8_*'
   tools/ngtools/power/characterize.py --check --units int8_mac_array  recompute a slice: netlist, stimulus, transitions equal the record
@@ -35,7 +36,9 @@ from pathlib import Path
 
 from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power.technology import LibertyError, liberty_file, read_technology
+from ngtools.power import golden
+from ngtools.power.library import FOLDER, LibertyError, find_library, for_tools, own_library
+from ngtools.power.technology import COARSEST_TICK_S, kept_library
 
 UNITS = ROOT / "power" / "units.json"
 RECORDS = ROOT / "power" / "records"
@@ -47,7 +50,6 @@ MACS = {"digits": 16384}
 SEED = 1
 EARLIER = ROOT / "power" / "records" / "earlier_designs.toml"  # records whose unit has changed since
 SLICE = 256  # cycles that --check simulates: the first batch of ng_gatesim
-CLOCK_GRID_S = 0.5e-9
 CLOCK_MARGIN = 1.1
 
 # {liberty}, {constraints}: files. The unit's modules are mapped to gates one by one, so that a multiplier and the
@@ -240,16 +242,18 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     }
 
 
-def time_unit(liberty: Path, technology: dict, work: Path) -> float:
-    """OpenSTA: netlist.sdf and slews.txt in `work`; returns the clock period in seconds."""
+def time_unit(liberty: Path, technology: dict, work: Path) -> dict:
+    """OpenSTA: netlist.sdf and slews.txt in `work`; returns the longest path and the clock period in seconds."""
+    digits = 2 if technology["tick_s"] >= COARSEST_TICK_S else 4
     slow = 1000.0  # ns: only for the path's length; not longer, OpenSTA computes in single precision
     (work / "sta.tcl").write_text(
         f"""read_liberty {liberty}
+set_cmd_units -time ns
 read_verilog {work / "netlist.v"}
 link_design {TOP}
 create_clock -name clk -period {slow} [get_ports clk_i]
 set_input_transition {technology["input_slew_s"] * 1e9:.6g} [all_inputs]
-report_worst_slack
+report_worst_slack -digits {digits}
 write_sdf -no_timestamp -digits 6 {work / "netlist.sdf"}
 set out [open {work / "slews.txt"} w]
 foreach pin [get_pins *] {{
@@ -269,7 +273,11 @@ exit
         problem = next((line for line in log.splitlines() if "Error" in line), "no slack reported")
         raise FlowError(f"OpenSTA: {problem}; script {work / 'sta.tcl'}")
     path_s = (slow - float(slack[1])) * 1e-9
-    return round(max(1, math.ceil(path_s * CLOCK_MARGIN / CLOCK_GRID_S)) * CLOCK_GRID_S, 15)
+    grid_s = technology["clock_grid_s"]
+    return {
+        "path_s": round(path_s, 15),
+        "period_s": round(max(1, math.ceil(path_s * CLOCK_MARGIN / grid_s)) * grid_s, 15),
+    }
 
 
 # ---------------------------------------------------------------- stimuli, simulation, record
@@ -294,12 +302,14 @@ class Flow:
         self.options = options
         self.speed: dict[str, float] = {}  # cycles a second of the last simulation, by rung
         self.units = load_units(options.units_file)
-        self.name = options.liberty.stem if options.liberty else options.technology
-        self.liberty = (options.liberty or liberty_file(options.technology)).resolve()
-        self.technology = read_technology(self.liberty, self.name)
+        own = options.liberty
+        self.library = own_library(own, options.exclude) if own else find_library(options.technology)
+        self.name = self.library.name
         self.base = options.work.resolve()
         self.work = self.base / self.name
         self.work.mkdir(parents=True, exist_ok=True)
+        self.technology = kept_library(self.library, self.work)
+        self.liberty = for_tools(self.library, self.technology, self.work)
         self.technology_file = self.work / "technology.json"
         self.technology_file.write_text(json.dumps(self.technology))
         self.tools = [ngflow.yosys_version(), f"OpenSTA {self.sta_version()}"]
@@ -324,7 +334,7 @@ class Flow:
         work = self.work / unit["name"]
         work.mkdir(exist_ok=True)
         mapped = map_unit(unit, self.liberty, self.technology, work)
-        return work, {**mapped, "period_s": time_unit(self.liberty, self.technology, work)}
+        return work, {**mapped, **time_unit(self.liberty, self.technology, work)}
 
     def stimulus(self, unit: dict, stimulus: str, cycles: int, seed: int, work: Path) -> Path:
         path = work / f"{stimulus}.stim"
@@ -347,18 +357,22 @@ class Flow:
         record: dict = {"unit": unit["name"], "technology": self.name, "set": unit["set"], "top": unit["top"]}
         record |= {key: unit[key] for key in ("params", "operation", per_cycle(unit), "warm_up") if key in unit}
         record |= {**mapped, "samples": []}
-        record |= {"liberty_sha256": self.technology["liberty_sha256"], "tools": self.tools}
+        record |= {key: self.technology[key] for key in ("library", "corner", "liberty_sha256", "cells_sha256")}
+        record |= {"tools": self.tools}
         wanted = [name for name in unit["stimuli"] if not self.options.stimuli or name in self.options.stimuli]
         for stimulus in wanted:
             cycles = self.options.cycles or counted_cycles(unit, stimulus)
             path = self.stimulus(unit, stimulus, cycles + warm_up(unit), SEED, work)
             extra = ["--explain", "--explain-instances", "10"] if self.options.explain else []
-            result = self.simulate(unit, work, mapped["period_s"], path, extra)
+            outputs = work / f"{stimulus}.outputs"
+            result = self.simulate(unit, work, mapped["period_s"], path, ["--outputs", str(outputs), *extra])
+            compared = golden.compare(unit["name"], work, sources(unit), path, outputs)
             if self.options.saif:
                 self.simulate(unit, work, mapped["period_s"], path, ["--saif", str(work / f"{stimulus}.saif")])
             record |= {key: result[key] for key in ("cells", "flip_flops", "area_m2")}
             sample = {"stimulus": stimulus, "seed": SEED, "cycles": result["cycles"]}
             sample["stimulus_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+            sample["compared_bits"] = compared
             for rung in ("L2", "L3"):
                 speed = result[rung].pop("run_s")
                 result[rung].pop("evaluations")
@@ -445,8 +459,17 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--units", default="*", help="names of units, with * and ?, separated by commas")
     parser.add_argument("--units-file", type=Path, default=UNITS, help="another file like power/units.json")
     library = parser.add_mutually_exclusive_group()
-    library.add_argument("--technology", default="osu018", help="osu018 (default), osu035 or osu050")
-    library.add_argument("--liberty", type=Path, help="a Liberty file of your own")
+    library.add_argument(
+        "--technology",
+        default="osu018",
+        help=f"osu018 (default), osu035, osu050; asap7, sky130hd, sg13g2 in the folder that {FOLDER} names",
+    )
+    library.add_argument(
+        "--liberty", type=Path, action="append", help="a Liberty file of your own, packed by gzip or not; repeatable"
+    )
+    parser.add_argument(
+        "--exclude", action="append", default=[], help="cells of --liberty to leave out, with * and ?; repeatable"
+    )
     parser.add_argument("--stimuli", help="only these of the unit's stimuli, separated by commas")
     parser.add_argument(
         "--cycles",
@@ -472,6 +495,8 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     options = parser.parse_args(command_line)
     if options.cycles is not None and options.cycles < SLICE:
         parser.error(f"--cycles is {options.cycles}; expected {SLICE} or more")
+    if options.exclude and not options.liberty:
+        parser.error("--exclude is of --liberty; the named technologies have their lists in power/technologies/")
     if options.record and (options.explain or options.stimuli):
         parser.error("--record records every stimulus, without --explain")
     options.stimuli = options.stimuli.split(",") if options.stimuli else []

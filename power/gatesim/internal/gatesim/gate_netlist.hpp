@@ -22,7 +22,8 @@ struct PowerTable {
   double at(double load_f, double slew_s) const;
 };
 
-/// One internal_power group. `when` is a truth table over the cell's inputs, empty if the row always holds.
+/// One internal_power group. `when` is a truth table over the cell's inputs, of a flip-flop also over its state, which
+/// is the highest variable; it is empty if the row always holds.
 struct PowerRow {
   int pin = -1;  ///< related input, of an output's row
   std::string when;
@@ -48,6 +49,10 @@ struct FlipFlop {
   bool falling = false;
   std::string next_state, clear, preset;  ///< truth tables; empty where there is none
   bool clear_wins = true;
+
+  /// What it holds before it is clocked: what it takes while all inputs are 0, so that the value behind an inverted
+  /// input and an inverted output starts as 0 in every library.
+  std::uint8_t start() const { return static_cast<std::uint8_t>(next_state[0] - '0'); }
 };
 
 struct CellType {
@@ -63,6 +68,7 @@ struct Technology {
   std::string name, liberty_sha256;
   double voltage = 0;     ///< volt
   double input_slew = 0;  ///< second: transition time of the unit's inputs and its clock
+  double tick = 1e-12;    ///< second: the simulation's step of time
   std::map<std::string, CellType, std::less<>> cells;
   std::map<std::string, std::string, std::less<>> skipped;  ///< cell -> why it cannot be simulated
 };

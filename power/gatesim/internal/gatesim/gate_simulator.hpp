@@ -67,7 +67,7 @@ struct Counts {
   std::vector<std::int64_t> high;           ///< ticks (cycles without delays) at 1, of each net
   /// causes[first_cause[instance] + ...]: for each output, each row of its power tables, rise and fall.
   std::vector<std::uint64_t> causes;
-  /// Changes by row, as in `causes`, of inputs that have a condition.
+  /// Changes by row, as in `causes`, of inputs that have a condition; of clock pins that have one, the clock's edges.
   std::vector<std::uint64_t> passive;
   std::vector<std::uint64_t> ram_reads, ram_writes;  ///< words, of each memory
   std::uint64_t events = 0;                          ///< evaluations of cells
