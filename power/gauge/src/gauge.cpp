@@ -192,7 +192,10 @@ Answer Gauge::Data::answer_from_features(const Technology& technology, const Que
   if (!technology.calibration) {
     throw FieldError("technology", technology.name,
                      "one with a calibration: " +
-                         list_technologies([](const Technology& one) { return one.calibration.has_value(); }));
+                         list_technologies([](const Technology& one) { return one.calibration.has_value(); }) +
+                         "; in " + technology.name +
+                         " only recorded units answer, by name or by all of their fields: `narrowgauge energy --units` "
+                         "lists them");
   }
   const Calibration& calibration = *technology.calibration;
   const double cycle_j = dot(features, calibration.coefficients);

@@ -37,7 +37,7 @@ from pathlib import Path
 from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
 from ngtools.power import golden
-from ngtools.power.library import FOLDER, LibertyError, find_library, for_tools, own_library
+from ngtools.power.library import FOLDER, TECHNOLOGIES, LibertyError, find_library, for_tools, own_library
 from ngtools.power.technology import COARSEST_TICK_S, kept_library
 
 UNITS = ROOT / "power" / "units.json"
@@ -400,7 +400,7 @@ class Flow:
         if record["tools"] != self.tools:
             return [*problems, f"SKIPPED: recorded with {', '.join(record['tools'])}, here are {', '.join(self.tools)}"]
         work, mapped = self.prepare(unit)
-        if reason := earlier_design(unit["top"]):
+        if (reason := earlier_design(unit["top"])) and self.name in TECHNOLOGIES:
             if mapped["netlist_sha256"] == record["netlist_sha256"]:
                 return [
                     *problems,
