@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
       "  narrowgauge codec-report MAP.npy                           bits per value of a map, here and in other codes\n"
       "  narrowgauge train fp4-all-the-way --data examples/digits   a network trained in 4 bits\n"
       "  narrowgauge calibrate aciq weights.npz                     clips and bits of a trained network's tensors\n"
+      "  narrowgauge checkpoint model.safetensors                   what of a checkpoint is quantized, and how\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
       "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
@@ -102,6 +103,7 @@ int main(int argc, char** argv) {
   cli::add_train(app, exit_code);
   cli::add_measure(app, exit_code);
   cli::add_calibrate(app, exit_code);
+  cli::add_checkpoint(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   cli::add_energy(app, exit_code);

@@ -77,4 +77,17 @@ void add_calibrate(CLI::App& app, int&) {
       "docs/calibration.md says what is computed.");
 }
 
+void add_checkpoint(CLI::App& app, int&) {
+  add(app, "checkpoint", "what of a checkpoint is quantized, and how; one layer on any engine; other layouts",
+      "Examples:\n"
+      "  narrowgauge checkpoint model.safetensors                                   what is quantized, and how\n"
+      "  narrowgauge checkpoint model.safetensors --check                           every scale looked at\n"
+      "  narrowgauge checkpoint model.safetensors --layer NAME --input X.npy --engine rtl   a layer on the hardware\n"
+      "  narrowgauge checkpoint model.safetensors --to modelopt --out o.safetensors  the same bits in another layout\n"
+      "  narrowgauge checkpoint model.safetensors --dialect te_4over6               what another quantizer would "
+      "change\n"
+      "  narrowgauge checkpoint FILE --help                                         all options\n"
+      "docs/checkpoints.md has the layouts.");
+}
+
 }  // namespace narrowgauge::cli

@@ -19,6 +19,8 @@ class InputFile {
 
   /// Bytes of a regular file; nothing of a pipe or a device.
   std::optional<std::size_t> size() const { return size_; }
+  /// The file's number, for what maps it to memory.
+  int descriptor() const { return file_; }
   /// As many of `size` bytes as there are. Throws Error if they cannot be read.
   std::size_t read(char* to, std::size_t size);
 

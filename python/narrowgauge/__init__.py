@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from . import gguf, luq, noise, retrieval, zap
 from ._accumulate import accumulation_modes, mma
+from . import checkpoint, gguf, luq, noise, retrieval, zap
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._binary import (
     BinaryWeights,
@@ -114,6 +115,7 @@ from ._sparse import (
     transposable_mask,
 )
 from ._training import AdamResult, SmoothResult, adam_step, fold_scales, l2_normalize, rsqrt, smooth
+from .checkpoint import open_checkpoint
 
 __all__ = [
     "AdamResult",
@@ -156,6 +158,7 @@ __all__ = [
     "bounded_weight_norm",
     "bounded_weight_norm_backward",
     "calibrate_transform",
+    "checkpoint",
     "clip_limit",
     "codec_report",
     "compress",
@@ -197,6 +200,7 @@ __all__ = [
     "mma",
     "noise",
     "norm_apply",
+    "open_checkpoint",
     "pack",
     "plane_sums",
     "popcount_dot",

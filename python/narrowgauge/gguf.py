@@ -228,6 +228,14 @@ def _reader(path: str | os.PathLike[str]) -> Any:
         raise Error(f"cannot read {shown(file)}: {reason}; expected a whole GGUF file; copy it again") from error
 
 
+def numbers(path: str | os.PathLike[str], name: str) -> NDArray[np.float32]:
+    """A tensor of numbers, as float32. For the reader of checkpoints, which knows that the file has it."""
+    found = next((tensor for tensor in _reader(path).tensors if tensor.name == name), None)
+    if found is None or found.tensor_type.name not in ("F32", "F16"):
+        raise Error(f"tensor '{name}' is no tensor of float32 or float16; expected scales")
+    return np.array(found.data, np.float32).reshape(-1)
+
+
 def _shape_of(tensor: Any) -> tuple[int, ...]:
     """GGUF has the contraction first."""
     shape = tuple(int(n) for n in reversed(tensor.shape))

@@ -146,6 +146,7 @@ inline std::shared_ptr<const power::Gauge> or_default(const GaugeArgument& gauge
 void bind_accumulate(py::module_& module);
 void bind_affine(py::module_& module);
 void bind_binary(py::module_& module);
+void bind_checkpoint(py::module_& module);
 void bind_codec(py::module_& module);
 void bind_formats(py::module_& module);
 void bind_dlpack(py::module_& module);

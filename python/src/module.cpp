@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, module) {
       py::arg("seconds"), "How often long calls look for signals; for tests.");
   narrowgauge::python::bind_affine(module);
   narrowgauge::python::bind_binary(module);
+  narrowgauge::python::bind_checkpoint(module);
   narrowgauge::python::bind_codec(module);
   narrowgauge::python::bind_formats(module);
   narrowgauge::python::bind_dlpack(module);

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import gguf, luq, noise, retrieval, zap
+from narrowgauge import checkpoint, gguf, luq, noise, retrieval, zap
 
 LONGEST = 600  # characters of a message
 X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
@@ -37,6 +38,9 @@ ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
 ZAP_NORM = np.ones((4, 2), np.float32)
 ENGINE = ng.Engine()
 BLOCKS = ng.quantize(X.reshape(-1, 64), dialect="ggml")
+FOLDER = tempfile.TemporaryDirectory()
+checkpoint.write(f"{FOLDER.name}/a.safetensors", {"a": Q, "b": X[0]})
+CHECKPOINT = checkpoint.open_checkpoint(f"{FOLDER.name}/a.safetensors")
 #: Functions of gguf that need the package of that name.
 FILES = {"gguf.read", "gguf.tensors", "gguf.write"}
 
@@ -83,8 +87,24 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         files = {}
     elif tmp.is_absolute():
         gguf.write(file, weight)
+    layer, path = CHECKPOINT["a"], CHECKPOINT.path
+    way = {"global_scale": "names", "nibbles": "low_first", "scale_layout": "auto", "zero_scales": "refuse"}
     return {
         **files,
+        "open_checkpoint": (ng.open_checkpoint, {"path": path, **way}),
+        "checkpoint.open_checkpoint": (checkpoint.open_checkpoint, {"path": path, **way}),
+        "checkpoint.Checkpoint": (checkpoint.Checkpoint, {"path": path, **way}),
+        "checkpoint.Checkpoint.__getitem__": (CHECKPOINT.__getitem__, {"name": "a"}),
+        "checkpoint.Layer.read": (layer.read, {"index": None}),
+        "checkpoint.Layer.multiply": (layer.multiply, {"x": X, "engine": ENGINE, "index": None, "activations": "file"}),
+        "checkpoint.change": (checkpoint.change, {"name": "a", "before": Q, "after": Q}),
+        "checkpoint.write": (checkpoint.write, {
+            "path": tmp / "a.safetensors", "layers": {"a": Q, "b": X}, "layout": "modelopt", "metadata": {"a": "b"},
+        }),
+        "checkpoint.convert": (checkpoint.convert, {
+            "checkpoint": CHECKPOINT, "path": tmp / "b.safetensors", "layout": "modelopt", "dialect": None, "format": "mxfp4",
+            "scaling": "tensor", "progress": None,
+        }),
         "gguf.pack": (gguf.pack, {"q": BLOCKS, "scale_apart": True}),
         "gguf.unpack": (gguf.unpack, {"blocks": gguf.pack(BLOCKS), "tensor_scale": 1.0, "nan_scale": "refuse"}),
         "encode": (ng.encode, {"x": X, "format": "e4m3", "rounding": "stochastic", "overflow": "saturate", "random": CODES, "random_bits": 8}),
@@ -282,11 +302,12 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
 
 
 #: Modules of the package whose functions are called, too.
-MODULES = {"luq": luq, "gguf": gguf, "noise": noise, "retrieval": retrieval, "zap": zap}
+MODULES = {"luq": luq, "checkpoint": checkpoint, "gguf": gguf, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: Without arguments.
 NO_ARGUMENTS = {
     "affine_rules",
     "batch_norm_rules",
+    "checkpoint.layouts",
     "dialects",
     "engines",
     "formats",
@@ -300,6 +321,7 @@ RESULTS = {
     "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
     "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "PopcountThreshold",
     "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes",
+    "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",
     "zap.Statistics",
 }  # fmt: skip
 NAMES = list(calls(Path()))

@@ -24,12 +24,13 @@ def test_every_public_function_has_a_signature() -> None:
     for name in [*functions, *made]:
         parameters = inspect.signature(getattr(ng, name)).parameters
         assert all(p.annotation is not p.empty for p in parameters.values()), name
-    for module in (ng.luq, ng.gguf, ng.noise, ng.retrieval, ng.zap):
+    for module in (ng.luq, ng.checkpoint, ng.gguf, ng.noise, ng.retrieval, ng.zap):
         for name in module.__all__:
             parameters = inspect.signature(getattr(module, name)).parameters
             assert all(p.annotation is not p.empty for p in parameters.values() if p.name != "self"), name
     others = {name for name in ng.__all__ if not inspect.isclass(getattr(ng, name))} - {
         *functions,
+        "checkpoint",
         "gguf",
         "luq",
         "noise",

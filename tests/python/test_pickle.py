@@ -6,14 +6,16 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import luq, zap
+from narrowgauge import checkpoint, luq, zap
 
 X = np.linspace(-2, 3, 16 * 32, dtype=np.float32).reshape(16, 32)
 MAP = X.reshape(2, 8, 32)
@@ -30,6 +32,16 @@ def recorded(scaling: ng.DelayedScaling) -> ng.DelayedScaling:
 
 def normalized() -> ng.BatchNormResult:
     return ng.BatchNorm(chunks=4).forward(X, np.ones(32), np.zeros(32))
+
+
+FOLDER = tempfile.TemporaryDirectory()
+
+
+def opened() -> checkpoint.Checkpoint:
+    file = Path(FOLDER.name) / "a.safetensors"
+    if not file.exists():
+        checkpoint.write(file, {"a": SMALL[0], "b": X[0]})
+    return checkpoint.open_checkpoint(file)
 
 
 def error(call: Callable[[], Any]) -> Exception:
@@ -74,6 +86,10 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "SparseOperand": lambda: ng.sparse_operand("update"),
     "Technology": lambda: ng.technologies()["osu018"],
     "Tile": lambda: ng.tiles()["tiny"],
+    "checkpoint.Change": lambda: checkpoint.change("a", SMALL[0], SMALL[0]),
+    "checkpoint.Checkpoint": lambda: opened(),
+    "checkpoint.Layer": lambda: opened()["a"],
+    "checkpoint.LayerProduct": lambda: opened()["a"].multiply(X[:2]),
     "luq.HindsightMax": lambda: luq.HindsightMax(0.25),
     "luq.Int4Array": lambda: luq.int4(X),
     "luq.LogStatistics": lambda: luq.log_statistics(X),
@@ -114,7 +130,7 @@ def test_round_trip(name: str) -> None:
 
 def test_every_public_class_is_there() -> None:
     classes = {name for name in ng.__all__ if inspect.isclass(getattr(ng, name))}
-    for name, module in (("luq", luq), ("zap", zap)):
+    for name, module in (("luq", luq), ("checkpoint", checkpoint), ("zap", zap)):
         classes |= {f"{name}.{member}" for member in module.__all__ if inspect.isclass(getattr(module, member))}
     assert {name.split()[0].rstrip(",") for name in OBJECTS} == classes
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import inspect
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections import Counter
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import _core, luq, noise, retrieval, zap
+from narrowgauge import _core, checkpoint, luq, noise, retrieval, zap
 
 PACKAGE = str(Path(ng.__file__).parent)
 RNG = np.random.default_rng(5)
@@ -43,6 +44,9 @@ MOMENTS = np.zeros(X.shape, np.uint8)
 ZAP = zap.Predictor(X[:96, :3].reshape(32, 3, 3), X[0, :32], X[96:192, :3].reshape(32, 3, 3), X[1, :32])
 ZAP_INTEGERS = ZAP.to_integers(0.1, 0.0)
 SPARSE = ng.to_sparse(ng.prune(MANY))
+FOLDER = tempfile.TemporaryDirectory()
+checkpoint.write(f"{FOLDER.name}/a.safetensors", {"a": ng.quantize(MANY)})
+CHECKPOINT = checkpoint.open_checkpoint(f"{FOLDER.name}/a.safetensors")
 QUESTIONS = [{"format": "int8", "lanes": lanes} for lanes in (1, 2, 4, 8)] * 20000
 SPACE = {
     "format": ["nvfp4", "int8", "fp8_e4m3"], "technology": "osu018", "rows": list(range(1, 33)), "cols": list(range(1, 33)),
@@ -121,6 +125,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "energy_lines": lambda: ng.energy_lines('{"format": "int8"}\n' * 40000),
     "flips": lambda: ng.flips("int8", (X[:256], X[:256].T), threads=1),
     "explore": lambda: ng.explore("resnet18", SPACE, threads=1),
+    "checkpoint.convert": lambda: checkpoint.convert(CHECKPOINT, None, dialect="te"),
     "luq.quantize": lambda: luq.quantize(X),
     "luq.fake_quantize": lambda: luq.fake_quantize(X),
     "luq.int4": lambda: luq.int4(X),
@@ -137,12 +142,13 @@ LONG: dict[str, Callable[[], Any]] = {
 }  # fmt: skip
 
 #: Modules of the package whose functions are sorted, too.
-MODULES = {"luq": luq, "noise": noise, "retrieval": retrieval, "zap": zap}
+MODULES = {"luq": luq, "checkpoint": checkpoint, "noise": noise, "retrieval": retrieval, "zap": zap}
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "accumulation_modes", "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
     "affine_rules", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "fuse_batch_norm", "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
+    "checkpoint.change", "checkpoint.layouts", "checkpoint.open_checkpoint", "checkpoint.write", "open_checkpoint",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
