@@ -11,7 +11,7 @@
 #include <cerrno>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "file.hpp"
@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr std::string_view kind = "a .safetensors file";
 constexpr std::size_t length_bytes = 8;
-constexpr int header_levels = 4;
+constexpr std::size_t header_levels = 4;
 constexpr std::size_t most_extents = 64;
 
 constexpr std::array<std::pair<std::string_view, std::size_t>, 22> types{
@@ -38,26 +38,48 @@ constexpr std::array<std::pair<std::string_view, std::size_t>, 22> types{
   throw Error(shown(path) + " is no whole .safetensors file: " + what + "; copy it again, or write it anew");
 }
 
-/// JSON whose objects name nothing twice: a second value of a key would be taken in silence otherwise.
-json unique_json(std::string_view text, const std::string& path) {
-  std::vector<std::set<std::string>> names;
-  const auto look = [&](int depth, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start || event == json::parse_event_t::array_start) {
-      if (depth >= header_levels) malformed(path, "its header has lists or objects too deep in each other");
-      names.resize(static_cast<std::size_t>(depth) + 2);
-      names.back().clear();
-    } else if (event == json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!names.at(static_cast<std::size_t>(depth)).insert(key).second)
-        malformed(path, "its header names \"" + shown(key.substr(0, 200)) + "\" twice");
-    }
+/// Refuses objects that name something twice, where the second value would be taken in silence, and what is too deep.
+/// The callback of the library's own parser looks through the whole header at the end of each object.
+class UniqueNames : public nlohmann::json_sax<json> {
+ public:
+  explicit UniqueNames(const std::string& path) : path_(path) {}
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override { return open(); }
+  bool start_array(std::size_t) override { return open(); }
+  bool end_object() override { return shut(); }
+  bool end_array() override { return shut(); }
+  bool key(string_t& name) override {
+    if (!names_.back().insert(name).second)
+      malformed(path_, "its header names \"" + shown(name.substr(0, 200)) + "\" twice");
     return true;
-  };
-  try {
-    return json::parse(text, look);
-  } catch (const json::exception&) {
-    malformed(path, "its header is not JSON");
   }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override { return false; }
+
+ private:
+  bool open() {
+    if (names_.size() >= header_levels) malformed(path_, "its header has lists or objects too deep in each other");
+    names_.emplace_back();
+    return true;
+  }
+  bool shut() {
+    names_.pop_back();
+    return true;
+  }
+
+  const std::string& path_;
+  std::vector<std::unordered_set<std::string>> names_;
+};
+
+json unique_json(std::string_view text, const std::string& path) {
+  UniqueNames unique(path);
+  if (!json::sax_parse(text, &unique)) malformed(path, "its header is not JSON");
+  return json::parse(text);
 }
 
 /// Whole numbers of a list; false for anything else.
@@ -177,8 +199,9 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
     const std::size_t wide = safetensors_bits(x.dtype), narrow = safetensors_bits(y.dtype);
     return wide != narrow ? wide > narrow : x.name < y.name;
   });
-  nlohmann::ordered_json header = nlohmann::ordered_json::object();
-  if (!metadata.empty()) header["__metadata__"] = metadata;
+  // As text: an object that keeps its order looks through all names for each.
+  const auto dumped = [](const json& part) { return part.dump(-1, ' ', false, json::error_handler_t::replace); };
+  std::string text = metadata.empty() ? "{" : "{\"__metadata__\":" + dumped(metadata);
   std::size_t next = 0;
   for (TensorEntry& tensor : tensors) {
     const std::string named = "tensor \"" + shown(tensor.name.substr(0, 200)) + "\"";
@@ -189,12 +212,12 @@ SafetensorsWriter::SafetensorsWriter(const std::string& path, std::vector<Tensor
     if (!bytes_of(tensor, bytes)) throw Error(named + " has a size that is no whole bytes; expected another shape");
     tensor.begin = std::exchange(next, next + bytes);
     tensor.end = next;
-    header[utf8(tensor.name)] = {
-        {"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}};
+    text += (text.size() > 1 ? "," : "") + dumped(utf8(tensor.name)) + ":" +
+            dumped({{"dtype", tensor.dtype}, {"shape", tensor.shape}, {"data_offsets", {tensor.begin, tensor.end}}});
     if (tensor.name == "__metadata__" || !waiting_.emplace(tensor.name, tensor).second)
       throw Error(named + " is there twice, or has the name of the metadata; name it differently");
   }
-  std::string text = header.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  text += "}";
   text.resize((text.size() + length_bytes - 1) / length_bytes * length_bytes, ' ');
   if (text.size() > longest_safetensors_header)
     throw Error(shown(path) + " would have a header of " + std::to_string(text.size()) + " bytes; use several files");

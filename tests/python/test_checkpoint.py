@@ -194,6 +194,20 @@ def test_divisors_are_the_nearest() -> None:
         writer.divisor_of(1e-45)
 
 
+def test_a_lost_bit_is_reported(tmp_path: Path) -> None:
+    scales = np.linspace(1.5, 1.99, 100).astype(F)
+    lost = next(float(s) for s in scales if F(1) / writer.divisor_of(float(s)) != s)
+    q = ng.QuantizedMatrix("nvfp4", "e2m1", Q.codes, Q.scales, lost)
+    found = ng.open_checkpoint(file_of(tmp_path / "a.safetensors", modelopt(q)))
+    (change,) = ng.checkpoint.convert(found, tmp_path / "b.safetensors", layout="compressed-tensors")
+    read = ng.open_checkpoint(tmp_path / "b.safetensors")["l"].read()
+    assert change.tensor_scale == (lost, read.tensor_scale)
+    assert change.codes == change.scales == 0
+    x, y = np.asarray(q, float), np.asarray(read, float)
+    assert change.sqnr_db == pytest.approx(10 * np.log10(np.square(x).sum() / np.square(x - y).sum()), abs=0.1)
+    assert change.largest == pytest.approx(np.abs(x - y).max(), rel=0.2)
+
+
 def test_files_of_the_package(package: ModuleType, tmp_path: Path) -> None:
     """Read here as the package wrote them, and by the package as they were written here; all types."""
     file = tmp_path / "a.safetensors"

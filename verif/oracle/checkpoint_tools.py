@@ -2,7 +2,7 @@
 """Checkpoints against the tools whose layouts they are: files that each tool wrote are read here, and files that were written here by
 the tool, and the values are compared.
 
-    checkpoint_tools.py      with torch and any of nvidia-modelopt, compressed-tensors, torchao, and safetensors installed
+    checkpoint_tools.py      with torch and any of nvidia-modelopt, compressed-tensors, torchao, transformers, and safetensors installed
 
 What is not installed is left out by name. Prints a line a case: how many values differ from the tool's when scales are multiplied in its
 order, in float32, and by how many units in the last place those of the matrix do, which are exact products; exit code 1 for more than 0
@@ -159,10 +159,31 @@ def torchao(folder: Path) -> Iterator[Case]:
         yield f"{name} read by the tool", q, None, made["l.weight"].dequantize(torch.float32).numpy()
 
 
-TOOLS: dict[str, tuple[str, Callable[[Path], Iterator[Case]]]] = {
-    "nvidia-modelopt": ("modelopt", modelopt),
-    "compressed-tensors": ("compressed_tensors", compressed_tensors),
-    "torchao": ("torchao", torchao),
+def transformers(folder: Path) -> Iterator[Case]:
+    """Its readers of gpt-oss and DeepSeek files; what it multiplies with is transposed."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers.integrations.finegrained_fp8 import Fp8Dequantize
+    from transformers.integrations.mxfp4 import convert_moe_packed_tensors
+
+    file = folder / "hf.safetensors"
+    stack = WEIGHT.reshape(2, 80, 512)
+    ng.checkpoint.write(file, {"l": ng.quantize(stack, "mxfp4")}, layout="gpt-oss")
+    t = load_file(file)
+    values = convert_moe_packed_tensors(t["l_blocks"], t["l_scales"], dtype=torch.float32)
+    yield "gpt-oss MXFP4 read by the tool", ng.open_checkpoint(file)["l"].read(), None, values.transpose(1, 2).numpy()
+    tiles = ng.quantize(np.resize(WEIGHT, (256, 512)), "fp8_e4m3", scaling="128x128")
+    ng.checkpoint.write(file, {"l": tiles}, layout="deepseek")
+    t = load_file(file)
+    values = Fp8Dequantize(None)._dequantize_one(t["l.weight"], t["l.weight_scale_inv"], torch.float32)
+    yield "DeepSeek FP8 read by the tool", *read(file), values.numpy()
+
+
+TOOLS: dict[str, Callable[[Path], Iterator[Case]]] = {
+    "nvidia-modelopt": modelopt,
+    "compressed-tensors": compressed_tensors,
+    "torchao": torchao,
+    "transformers": transformers,
 }
 
 
@@ -176,7 +197,7 @@ def main() -> int:
     warnings.simplefilter("ignore")
     worst = different = 0
     with tempfile.TemporaryDirectory() as folder:
-        for tool, (_, cases) in TOOLS.items():
+        for tool, cases in TOOLS.items():
             try:
                 version = importlib.metadata.version(tool)
                 made = list(cases(Path(folder)))

@@ -261,8 +261,11 @@ class _File:
         self.entries: list[tuple[str, str, tuple[int, ...]]] = []
         self.metadata: dict[str, str] = {}
         self._torchao: list[str] = []
+        self._plain: list[str] = []
 
-    def plain(self, name: str, dtype: str, shape: tuple[int, ...]) -> None:
+    def plain(self, name: str, dtype: str, shape: tuple[int, ...], *, of_layer: bool = False) -> None:
+        if not of_layer:
+            self._plain.append(name)
         self.entries.append((name, dtype, shape))
 
     def layer(self, layout: str, name: str, form: Form, *, activations: bool = False) -> list[Part]:
@@ -276,11 +279,8 @@ class _File:
 
     def writer(self, path: str | os.PathLike[str]) -> _core.SafetensorsWriter:
         if self._torchao:
-            whole = {name for name in self.metadata if name in self._torchao}
-            owned = {f"{name.removesuffix('weight')}_weight_" for name in whole}
-            plain = [name for name, _, _ in self.entries if not any(name.startswith(prefix) for prefix in owned)]
-            self.metadata |= {name: json.dumps({"_type": "Tensor"}) for name in plain}
-            self.metadata["tensor_names"] = json.dumps([*self._torchao, *plain])
+            self.metadata |= {name: json.dumps({"_type": "Tensor"}) for name in self._plain}
+            self.metadata["tensor_names"] = json.dumps([*self._torchao, *self._plain])
         return _core.SafetensorsWriter(os.fspath(path), self.entries, self.metadata)
 
 
@@ -351,25 +351,42 @@ def change(name: str, before: QuantizedMatrix, after: QuantizedMatrix) -> Change
     instance("after", after, QuantizedMatrix, "quantize() makes one")
     if before.shape != after.shape or before.axis != after.axis:
         raise Error(f"before is {before!r} and after {after!r}; expected one shape along one axis")
-    x, y = dequantize(before), dequantize(after)
-    with np.errstate(invalid="ignore"):
-        difference = np.abs(np.where(x == y, 0.0, y - x))
-    noise, power = float(np.square(difference).sum()), float(np.square(x).sum())
     same = before.element == after.element
+    codes = _differing(before.codes, after.codes) if same else None
+    blocks = before.block == after.block and before.scheme == after.scheme
+    scales = _differing(before.scales, after.scales) if blocks else None
+    sqnr, largest = math.inf, 0.0
+    if (codes, scales) == (0, 0):  # all values are multiplied by one number
+        ratio = after.tensor_scale / before.tensor_scale
+        if ratio != 1:
+            sqnr, largest = -20 * math.log10(abs(ratio - 1)), abs(ratio - 1) * float(np.abs(np.asarray(before)).max())
+    else:
+        x, y = dequantize(before), dequantize(after)
+        with np.errstate(invalid="ignore"):
+            difference = np.abs(np.where(x == y, 0.0, y - x))
+        noise, power = float(np.square(difference).sum()), float(np.square(x).sum())
+        sqnr = math.inf if noise == 0 else 10 * math.log10(max(power, 1e-300) / noise)
+        largest = float(difference.max())
     return Change(
         text("name", name),
         _format_text(before),
         _format_text(after),
-        _differing(before.codes, after.codes) if same else None,
-        _differing(before.scales, after.scales)
-        if before.block == after.block and before.scheme == after.scheme
-        else None,
+        codes,
+        scales,
         before.size,
         (before.tensor_scale, after.tensor_scale),
-        math.inf if noise == 0 else 10 * math.log10(max(power, 1e-300) / noise),
-        float(difference.max()),
+        sqnr,
+        largest,
         (before.nbytes, after.nbytes),
     )
+
+
+def _stored(q: QuantizedMatrix, layout: str) -> QuantizedMatrix:
+    """What a reader of the layout will have: a divisor may not hold the last bit of a tensor scale."""
+    if layout != "compressed-tensors" or q.scheme != "nvfp4":
+        return q
+    scale = float(np.float32(1) / divisor_of(q.tensor_scale))
+    return q if scale == q.tensor_scale else QuantizedMatrix("nvfp4", "e2m1", q.codes, q.scales, scale)
 
 
 class _Again(NamedTuple):
@@ -484,7 +501,7 @@ class _Conversion:
     def _matrix(self, layer: Layer) -> QuantizedMatrix:
         """The layer's new matrix; what changed is noted."""
         before = layer.read()
-        after = self.again(before)
+        after = _stored(self.again(before), self.layout or layer.layout)
         self.changes.append(change(layer.name, before, after))
         if self.progress is not None:
             self.progress(len(self.changes), len(self.checkpoint))
@@ -553,7 +570,7 @@ class _Conversion:
                 sides = _sides(layer, self.checkpoint, layout)
                 mine = file.layer(layout, layer.name, self.again.form(layer), activations="input" in layer.tensors)
                 for name, dtype, shape, _ in sides:
-                    file.plain(name, dtype, shape)
+                    file.plain(name, dtype, shape, of_layer=name.startswith(f"{layer.name}._weight_"))
                 parts[layer] = (mine, sides)
         return file, parts
 
