@@ -35,6 +35,10 @@ FAMILIES = {
     ),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
     "norm": ("batch normalization by the range: statistics, and what applies it", "docs/normalization.md"),
+    "reduce": (
+        "means of packets that arrive in any order, or do not; without a campaign of mutants yet",
+        "docs/training.md#the-mean-of-packets",
+    ),
     "binary": ("dot products of bits by popcount, thresholds that hold a batch norm", "docs/binary.md"),
     "softmax": ("softmax of scores in 2, 3 and 4 bits (EXAQ), from a histogram", "docs/softmax.md"),
     "retrieval": ("chunks that a query attends to: scores by MaxSim, the best k", "docs/retrieval.md"),
