@@ -23,7 +23,7 @@
 // below Workers * 2^8, does not reach that bound either. A sum is below 2^(14 + 254), its product
 // with 24 bits below 2^292: 37 bytes, and byte 37 is a copy of the sign.
 module ng_lossy_reduce #(
-  parameter int Workers = 64,  // whose packets an index takes
+  parameter int Workers = 64,  // that send packets, at most
   parameter int Values  = 64,  // numbers of a packet
   parameter int Indices = 4,   // packets of a worker
   localparam int WorkerBits = $clog2(Workers),
