@@ -16,9 +16,8 @@ array([ 42,  56, 126], dtype=uint8)
 
 from __future__ import annotations
 
-from . import gguf, luq, noise, retrieval, zap
-from ._accumulate import accumulation_modes, mma
 from . import checkpoint, gguf, luq, noise, retrieval, zap
+from ._accumulate import accumulation_modes, mma
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._binary import (
     BinaryWeights,

@@ -185,6 +185,7 @@ def quantize_affine(
     power_of_two: bool,
     random_bits: int,
 ) -> NDArray[np.int16]: ...
+def bf16_means(parts: NDArray[np.uint16], counts: NDArray[np.uint8]) -> NDArray[np.uint16]: ...
 def adam_step(
     gradient: NDArray[np.uint32],
     weight: NDArray[np.uint32],

@@ -9,6 +9,7 @@
 #include "narrowgauge/quant/fp8_adam_all.hpp"
 #include "narrowgauge/quant/l2_normalize.hpp"
 #include "narrowgauge/quant/smooth_channel.hpp"
+#include "narrowgauge/reduce/lossy_reduce.hpp"
 
 namespace narrowgauge::python {
 namespace {
@@ -101,6 +102,27 @@ void bind_training(py::module_& module) {
         return y;
       },
       py::arg("w"), py::arg("scales"), "BF16 codes, a row for each channel, times the E8M0 scales of the channels.");
+
+  module.def(
+      "bf16_means",
+      [](const Codes16& parts, const Codes8& counts) {
+        const py::ssize_t workers = parts.shape(0), size = parts.shape(1);
+        Codes16 means(size);
+        const std::uint16_t* const in = parts.data();
+        const std::uint8_t* const count = counts.data();
+        std::uint16_t* const out = means.mutable_data();
+        const Unlocked unlocked;
+        detail::Pace pace;
+        for (py::ssize_t i = 0; i < size; ++i) {
+          pace(static_cast<std::size_t>(workers));
+          Bf16Sum sum;
+          for (py::ssize_t worker = 0; worker < workers; ++worker) sum.add(in[worker * size + i]);
+          out[i] = sum.mean(count[i]);
+        }
+        return means;
+      },
+      py::arg("parts"), py::arg("counts"),
+      "Of BF16 codes, a row a worker, 64 at most: exact sums times 1/count, as BF16 codes.");
 
   module.def(
       "adam_step",

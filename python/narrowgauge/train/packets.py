@@ -5,17 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._arguments import instance, integer
 from .._arrays import float32_array
-from .._core import Error
-from .._exact import odd
-from .._formats import decode, encode
-from .workers import Link, two_sums
+from .._core import Error, bf16_means
+from .._formats import decode
+from .workers import Link
 
 #: Workers whose packets a reduction takes: its table of 1/k has as many entries.
 MOST_WORKERS = 64
@@ -81,7 +79,7 @@ def lossy_reduce(packets: Iterable[Packet], *, workers: int, size: int, packet: 
     """
     integer("workers", workers, 1, MOST_WORKERS), integer("packet", packet, 1, 2**20)
     integer("size", size, 1, MOST_NUMBERS // workers)
-    parts = np.zeros((workers, size), np.float32)
+    parts = np.zeros((workers, size), np.uint16)  # codes of BF16
     came = np.zeros((workers, -(-size // packet)), bool)
     for one in packets:
         instance("a packet", one, Packet, "as narrowgauge.train.sent() gives them")
@@ -97,25 +95,6 @@ def lossy_reduce(packets: Iterable[Packet], *, workers: int, size: int, packet: 
             raise Error(f"{here} has values of shape {values.shape}; expected {place.shape}")
         if not np.isfinite(values).all() or (values.view(np.uint32) & 0xFFFF).any():
             raise Error(f"{here} has values that BF16 does not hold; expected finite numbers of BF16")
-        place[:] = values
-    counts = came.sum(axis=0)
-    codes = _scaled(parts, reciprocals()[np.repeat(counts, packet)[:size]])
-    return Reduced(codes, counts.astype(np.uint8))
-
-
-def _scaled(parts: NDArray[np.float32], factors: NDArray[np.float32]) -> NDArray[np.uint16]:
-    """Exact sums along the first axis times factors, as codes of BF16."""
-    total, inexact = two_sums(parts)
-    wide = factors.astype(np.float64)
-    high = (total.view(np.uint64) & np.uint64(0xFFFFFFFFF8000000)).view(
-        np.float64
-    )  # 26 bits, so that products are exact
-    product, rest = high * wide, (total - high) * wide
-    near = product + rest
-    lost = rest - (near - product)  # exact, since rest is the smaller
-    for place in np.flatnonzero(inexact):
-        exact = sum(map(Fraction, parts[:, place].tolist())) * Fraction(float(factors[place]))
-        near[place] = float(exact)
-        lost[place] = float(exact - Fraction(float(near[place])))
-    codes: NDArray[np.uint16] = encode(odd(near, lost), "bf16").astype(np.uint16)
-    return codes
+        place[:] = values.view(np.uint32) >> 16
+    counts = came.sum(axis=0).astype(np.uint8)
+    return Reduced(bf16_means(parts, np.repeat(counts, packet)[:size]), counts)
