@@ -124,14 +124,14 @@ rtl/quant/ng_rht16_folded.sv
 rtl/quant/ng_smooth_channel.sv
 rtl/quant/ng_smooth_token.sv
 rtl/quant/ng_transpose.sv
-rtl/retrieval/ng_maxsim.sv
-rtl/retrieval/ng_topk.sv
 rtl/reduce/ng_count_reciprocal.sv
 rtl/reduce/ng_leading_bytes.sv
 rtl/reduce/ng_lossy_addend.sv
 rtl/reduce/ng_lossy_product.sv
 rtl/reduce/ng_lossy_round.sv
 rtl/reduce/ng_lossy_reduce.sv
+rtl/retrieval/ng_maxsim.sv
+rtl/retrieval/ng_topk.sv
 rtl/softmax/ng_exaq_compare.sv
 rtl/softmax/ng_exaq_encode.sv
 rtl/softmax/ng_exaq_codes.sv
