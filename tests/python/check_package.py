@@ -41,7 +41,9 @@ def check_instructions(module: Path) -> None:
             function = line
         elif re.search(r"%[yz]mm|\tv[a-z]+[a-z0-9]* .*%xmm", line):
             seen += 1
-            dispatched = re.search(r"detail::avx(2|512|512vnni)::|flips_avx512|\[clone \.avx(2|512f)", function)
+            dispatched = re.search(
+                r"detail::(?:accumulate_)?avx(2|512|512vnni)::|flips_avx512|\[clone \.avx(2|512f)", function
+            )
             assert dispatched, f"{function} {line}: not dispatched"
     assert seen > 100, f"{seen} AVX instructions were seen in {module}; expected the kernels"
 

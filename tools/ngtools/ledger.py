@@ -459,9 +459,8 @@ def renew(ledger: Ledger, names: list[str], jobs: int) -> int:
     if names:
         set_seed(ledger, commit_seed(ledger.root))
         share = build_and_run(ledger, names, jobs)
-    bad = record(ledger, names, share)
     rekey(Ledger(ledger.build, ledger.root, workers=jobs))
-    return bad
+    return record(ledger, names, share)
 
 
 def drawn(ledger: Ledger, seconds: float, of: str) -> list[str]:

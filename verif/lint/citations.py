@@ -46,7 +46,8 @@ ELSEWHERE = {
     "written for a user": "netlist.json netlist.v narrowgauge.table.yaml ERT.yaml hwcomponents_narrowgauge.py provenance.json mapping.yaml said.json",
     "a user's own, or stands for any": "?.json my.json model.json layers.json f.sv f.vlt x.sv bench.cpp result.c",
     "made by a tutorial": "ng_ones.* ones.hpp ones_bench.cpp ones.md mutants.ones.json ones.json",
-    "of another project": "cutlass/float8.h core_nvfp4.cuh ice40/ff_map.v cells_sim.v llama.cpp lm_eval/experimental/utils.py weights.py config.json hf_quant_config.json model.safetensors.index.json",
+    "of another project": "cutlass/float8.h core_nvfp4.cuh ice40/ff_map.v cells_sim.v llama.cpp lm_eval/experimental/utils.py",
+    "of a checkpoint, or a tool that reads one": "weights.py config.json hf_quant_config.json model.safetensors.index.json",
 }
 # Tests whose text is a tree of made-up files.
 MADE_UP = (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_gatesim: energy of a mapped netlist on a stimulus, rungs L2 and L3. tools/ngtools/power/characterize.py drives it.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <fstream>
