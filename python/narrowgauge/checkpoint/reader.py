@@ -55,7 +55,7 @@ def _place(at: NDArray[Any]) -> str:
 def _check_block_scales(
     scales: NDArray[np.uint8], codes: NDArray[np.uint8], scheme: str, name: str, zero_scales: str
 ) -> None:
-    """Of a byte each. What decodes to no number, to a negative one, or makes zeros of codes that are none, is refused."""
+    """Of a byte each. Scales that are NaN or negative are refused, and zeros above codes that are not."""
     if scheme != "nvfp4":
         bad = scales == 0xFF
         if bad.any():
@@ -493,7 +493,7 @@ def open_checkpoint(
     scale_layout: of block scales: 'auto' by shape and metadata, 'rows' (vectors x blocks), '128x4' (as cuBLAS reads them).
     zero_scales: a block scale of 0 above codes that are not: 'refuse', or 'keep', zeros.
 
-    Raises Error for files that cannot be read. What is wrong with one layer is its `problem`, and an Error when it is read.
+    Raises Error for files that cannot be read. The fault of one layer is its `problem`, and an Error when it is read.
     """
     return Checkpoint(
         path, global_scale=global_scale, nibbles=nibbles, scale_layout=scale_layout, zero_scales=zero_scales

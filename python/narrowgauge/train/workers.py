@@ -48,8 +48,8 @@ class Link:
         return np.repeat(fields >= round(self.loss * 2**32), self.packet)[:size]
 
 
-def two_sums(parts: Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Sums of float32 numbers along the first axis in float64, and where additions lost something: the others are exact."""
+def exact_sum(parts: Array) -> NDArray[np.float64]:
+    """Sums of float32 numbers along the first axis, exact and then rounded once to float64, so that their order does not matter."""
     total = np.zeros(parts.shape[1:])
     inexact = np.zeros(parts.shape[1:], dtype=bool)
     for part in parts.astype(np.float64):
@@ -57,12 +57,6 @@ def two_sums(parts: Array) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         back = moved - total
         inexact |= (total - (moved - back)) + (part - back) != 0  # Knuth's two-sum: what the addition lost
         total = moved
-    return total, inexact
-
-
-def exact_sum(parts: Array) -> NDArray[np.float64]:
-    """Sums of float32 numbers along the first axis, exact and then rounded once to float64, so that their order does not matter."""
-    total, inexact = two_sums(parts)
     for place in map(tuple, np.argwhere(inexact)):
         total[place] = math.fsum(parts[(slice(None), *place)].tolist())
     return total

@@ -39,7 +39,7 @@ class LossyReducer {
   /// for more workers.
   LossyReducer(std::size_t workers, std::size_t values, std::size_t indices);
 
-  /// A packet arrives: counts it, unless it came before. Whether it is to be added.
+  /// Counts a packet, unless it came before; false for one that did, which is not to be added.
   bool arrives(std::size_t worker, std::size_t index);
   /// Adds a number of a packet that arrived for the first time.
   void add(std::size_t index, std::size_t number, std::uint16_t code) { sum(index, number).add(code); }
