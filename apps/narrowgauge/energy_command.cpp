@@ -175,7 +175,7 @@ int run(const EnergyArguments& arguments) {
     const auto* unit = std::get_if<power::Question>(&any);
     if (arguments.a.empty() || arguments.b.empty() || !unit || !unit->record.empty() || unit->rung != power::Rung::L1)
       throw Error("--a and --b are the two factors for --rung L1; expected all three with --format");
-    answer = answer_counted(gauge, *unit, arguments);
+    answer = answer_counted(gauge, gauge.usual_unit(*unit), arguments);
   } else {
     answer = std::visit([&](const auto& asked) { return gauge.energy(asked); }, any);
   }
@@ -267,8 +267,9 @@ void add_energy(CLI::App& app, int& exit_code) {
       "made on units it was not fitted to. docs/energy.md is the manual.\n"
       "\n"
       "Examples:\n"
-      "  narrowgauge energy --format int8                               an 8-bit multiply-accumulate in osu018\n"
+      "  narrowgauge energy --format int8                               16 lanes of 8 bits like for like with nvfp4\n"
       "  narrowgauge energy --format nvfp4 --a-values gauss --b-values gauss --explain\n"
+      "  narrowgauge energy --format int8 --structure array             one lane of an array multiplier\n"
       "  narrowgauge energy --format int --a-width 8 --b-width 4 --structure booth --acc-width 24\n"
       "  narrowgauge energy --format int8 --technology horowitz_45nm    a published constant, or a ratio times one\n"
       "  narrowgauge energy --unit fifo_32x4 --rung L2 --explain        a unit by its name; multiplies or not\n"

@@ -336,8 +336,9 @@ str() of it is a text for people; explain() derives it.)")
         const AnyQuestion asked = power::question_from_json(question);
         const Operands operands(a, b);
         const Unlocked unlocked;
-        const power::MacSpec& mac = unit_question(asked).unit.mac;
-        return ask(or_default(gauge), question, operands.count(mac, max_products, threads));
+        std::shared_ptr<const Gauge> of = or_default(gauge);
+        const power::MacSpec mac = of->usual_unit(unit_question(asked)).unit.mac;
+        return ask(std::move(of), question, operands.count(mac, max_products, threads));
       },
       py::arg("question"), py::arg("a"), py::arg("b"), py::kw_only(), py::arg("max_products") = 1 << 22,
       py::arg("threads") = 0, py::arg("gauge") = py::none(),

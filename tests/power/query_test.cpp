@@ -79,7 +79,7 @@ TEST(Questions, BadFieldsNameFieldValueAndRange) {
   expect_refused(R"({"format": "int8", "colour": "red"})", "colour", "red", "a_width");
   expect_refused(R"({"format": "int8", "rung": "L9"})", "rung", "L9", "L3");
   expect_refused(R"({"format": "nvfp4", "lanes": 7})", "lanes", "7", "a multiple of 16");
-  expect_refused(R"({"format": "int8", "acc_width": 4})", "acc_width", "4", "16 to 128");
+  expect_refused(R"({"format": "int8", "structure": "array", "acc_width": 4})", "acc_width", "4", "16 to 128");
   expect_refused(R"({"format": "int8", "mode": "magic"})", "mode", "magic", "pann_paper");
   expect_refused(R"({"format": "int8", "strict": 1})", "strict", "1", "true or false");
   expect_refused(R"({"format": "int8", "technology": "tsmc1"})", "technology", "tsmc1", "horowitz_45nm");
@@ -318,8 +318,9 @@ class ClosedForms : public testing::Test {
 };
 
 TEST_F(ClosedForms, AreFeaturesTimesCoefficients) {
-  for (const std::string unit : {R"("format": "int8")", R"("format": "int4", "lanes": 16, "a": "gauss")",
-                                 R"("format": "nvfp4")", R"("format": "int2", "a": {"histogram": [1, 2, 3, 4]})"}) {
+  for (const std::string unit :
+       {R"("format": "int8", "structure": "array")", R"("format": "int4", "lanes": 16, "a": "gauss")",
+        R"("format": "nvfp4")", R"("format": "int2", "lanes": 1, "a": {"histogram": [1, 2, 3, 4]})"}) {
     std::string question = "{";
     question += unit + R"(, "technology": "ones", "rung": "L0", "count": 10)";
     const auto unit_question = std::get<Question>(question_from_json(question + "}"));
@@ -345,7 +346,7 @@ TEST_F(ClosedForms, AreFeaturesTimesCoefficients) {
 }
 
 TEST_F(ClosedForms, CarryTheErrorOfTheirFormat) {
-  const Json of_integers = ask_it(R"({"format": "int8", "technology": "ones"})")["error"];
+  const Json of_integers = ask_it(R"({"format": "int8", "structure": "array", "technology": "ones"})")["error"];
   EXPECT_NEAR(of_integers["mean_abs"].get<double>(), 0.2, 1e-12);
   EXPECT_NEAR(of_integers["max_abs"].get<double>(), 0.3, 1e-12);
   EXPECT_EQ(of_integers["samples"], 2);
@@ -370,10 +371,10 @@ TEST_F(ClosedForms, CountedOnOperands) {
 
 TEST_F(ClosedForms, StrictRefusesWhatWasNotCharacterized) {
   // The test's calibration knows int8_mac_array alone.
-  EXPECT_TRUE(ask_it(R"({"format": "int8", "technology": "ones", "strict": true})")["in_range"]);
+  EXPECT_TRUE(ask_it(R"({"format": "int8", "structure": "array", "technology": "ones", "strict": true})")["in_range"]);
   for (const std::string field : {R"("a_width": 7)", R"("acc_width": 33)", R"("structure": "booth")", R"("lanes": 2)",
                                   R"("accumulator": false)", R"("a_signed": false)"}) {
-    std::string question = R"({"format": "int8", "technology": "ones", )";
+    std::string question = R"({"format": "int8", "structure": "array", "technology": "ones", )";
     question += field;
     const Json answer = ask_it(question + "}");
     EXPECT_FALSE(answer["in_range"]) << field;
@@ -384,18 +385,18 @@ TEST_F(ClosedForms, StrictRefusesWhatWasNotCharacterized) {
 }
 
 TEST(ClosedFormsOfOsu018, AnswerWithinTheirPublishedError) {
-  const Json answer = ask(R"({"format": "int8", "rung": "L0", "strict": true, "explain": true})");
+  const Json answer = ask(R"({"format": "int8", "structure": "array", "rung": "L0", "strict": true, "explain": true})");
   EXPECT_EQ(answer["technology"], "osu018");
   EXPECT_TRUE(answer["in_range"]);
   EXPECT_FALSE(answer["calibration"].get<std::string>().empty());
   EXPECT_GT(answer["error"]["samples"], 1);
   EXPECT_LT(answer["error"]["mean_abs"], 0.2);
   // INT8 is one of the fitted units, so the worst held-out error is a generous bound.
-  const double simulated = ask(R"({"format": "int8", "rung": "L3"})")["value"];
+  const double simulated = ask(R"({"format": "int8", "structure": "array", "rung": "L3"})")["value"];
   EXPECT_NEAR(answer["value"].get<double>() / simulated, 1, 0.2);
-  expect_refused(R"({"format": "integer", "a_width": 1, "rung": "L0", "strict": true})", "a_width", "1",
-                 "characterized in osu018");
-  const Json l2 = ask(R"({"format": "int8", "rung": "L2"})");
+  expect_refused(R"({"format": "integer", "structure": "array", "a_width": 1, "rung": "L0", "strict": true})",
+                 "a_width", "1", "characterized in osu018");
+  const Json l2 = ask(R"({"format": "int8", "structure": "array", "rung": "L2"})");
   EXPECT_GT(l2["error"]["mean_abs"], answer["error"]["mean_abs"]);  // no glitches
   // Anchored: a cited technology takes the ratio.
   const Json cited = ask(R"({"format": "int8", "b_width": 6, "technology": "horowitz_45nm"})");
@@ -418,13 +419,14 @@ TEST(ClosedFormsOfEachLibrary, AreNearItsOwnRecords) {
       }
       return answer["value"].get<double>();
     };
-    for (const std::string unit : {R"("format": "int8")", R"("format": "int4")", R"("format": "nvfp4", "lanes": 16)",
-                                   R"("format": "fp8_e4m3", "lanes": 4)"}) {
+    for (const std::string unit :
+         {R"("format": "int8", "structure": "array")", R"("format": "int4", "structure": "array")",
+          R"("format": "nvfp4", "lanes": 16)", R"("format": "fp8_e4m3", "lanes": 4)"}) {
       const double simulated = priced(unit, "L3");
       EXPECT_NEAR(priced(unit, "L0") / simulated, 1, 0.25) << technology.name << " " << unit;
       EXPECT_LT(priced(unit, "L2"), simulated) << technology.name << " " << unit;
     }
-    const double int8 = priced(R"("format": "int8")", "L0");
+    const double int8 = priced(R"("format": "int8", "structure": "array")", "L0");
     EXPECT_GT(int8, 2 * before) << technology.name << " against the finer node";
     before = int8;
   }
@@ -433,7 +435,7 @@ TEST(ClosedFormsOfEachLibrary, AreNearItsOwnRecords) {
 
 TEST(ClosedFormsOfOsu018, PriceTheUnsignedSplit) {
   const std::string unit = R"({"format": "int8", "a_signed": false, "acc_width": 32, "schedule": )";
-  const double plain = ask(R"({"format": "int8", "rung": "L0"})")["value"];
+  const double plain = ask(R"({"format": "int8", "structure": "array", "rung": "L0"})")["value"];
   for (const std::string schedule : {R"("sorted")", R"("dual")", R"("muxed")"}) {
     const Json answer = ask(unit + schedule + R"(, "rung": "L0", "strict": true})");
     EXPECT_EQ(answer["error"]["of"], "integer, unsigned split");
@@ -445,7 +447,7 @@ TEST(ClosedFormsOfOsu018, PriceTheUnsignedSplit) {
   const std::string histogram = R"(, "b_width": 1, "b": {"histogram": )";
   EXPECT_GT(ask(unit + R"("dual")" + histogram + R"([1, 1, 0, 1]}})")["value"], 0);
   expect_refused(unit + R"("dual")" + histogram + "[1, 1]}}", "b", "2 entries", "4 entries");
-  EXPECT_EQ(ask(R"({"format": "int8", "rung": "L0"})")["error"]["of"], "integer");
+  EXPECT_EQ(ask(R"({"format": "int8", "structure": "array", "rung": "L0"})")["error"]["of"], "integer");
 }
 
 TEST(Refined, UnitsOfSeveralCyclesArePricedByTheProduct) {
@@ -474,7 +476,7 @@ TEST(Refined, UnitsOfSeveralCyclesArePricedByTheProduct) {
 TEST(Records, AnswerForTheUnitTheyAreOf) {
   const RecordInfo record = some_record();
   EXPECT_EQ(record.mac, MacSpec());
-  Json answer = ask(R"({"format": "int8", "rung": "L3", "explain": true})");
+  Json answer = ask(R"({"format": "int8", "structure": "array", "rung": "L3", "explain": true})");
   EXPECT_EQ(answer["value"], record.l3_j);
   EXPECT_EQ(answer["record"], "int8_mac_array");
   EXPECT_EQ(answer["netlist_sha256"].get<std::string>().size(), 64U);
@@ -486,7 +488,7 @@ TEST(Records, AnswerForTheUnitTheyAreOf) {
     if (part["unit"] == "J") sum += part["value"].get<double>();
   EXPECT_NEAR(sum, cycle["value"].get<double>(), 1e-6 * sum);  // internal + switching + clock
   EXPECT_EQ(cycle["parts"].back()["name"], "toggles");
-  EXPECT_EQ(ask(R"({"format": "int8", "rung": "L2"})")["value"], record.l2_j);
+  EXPECT_EQ(ask(R"({"format": "int8", "structure": "array", "rung": "L2"})")["value"], record.l2_j);
   EXPECT_EQ(ask(R"({"format": "int8"})")["rung"], "L3");  // the best that there is
   const Json digits = ask(R"({"format": "int8", "stimulus": "digits"})");
   EXPECT_EQ(digits["stimulus"], "digits");
@@ -494,7 +496,8 @@ TEST(Records, AnswerForTheUnitTheyAreOf) {
 }
 
 TEST(Records, OtherUnitsAndStimuliAreRefusedWithWhatThereIs) {
-  expect_refused(R"({"format": "int7", "rung": "L3"})", "rung", "L3", "no record of int7 x int7 array");
+  expect_refused(R"({"format": "int7", "structure": "array", "rung": "L3"})", "rung", "L3",
+                 "no record of int7 x int7 array");
   expect_refused(R"({"format": "int8", "rung": "L2", "a": "half_normal"})", "rung", "L2", "uniform, gauss, digits");
   expect_refused(R"({"format": "int8", "stimulus": "noise"})", "stimulus", "noise", "uniform, gauss, digits");
   expect_refused(R"({"format": "int8", "stimulus": "digits", "rung": "L0"})", "stimulus", "digits", "L2, L3 or best");
@@ -505,8 +508,8 @@ TEST(Records, OtherUnitsAndStimuliAreRefusedWithWhatThereIs) {
 TEST(CitedTechnology, OtherUnitsAreARatioTimesAConstant) {
   const Json answer = ask(R"({"format": "uint8", "technology": "horowitz_45nm", "rung": "L3", "explain": true,
                               "reference": "single_lane"})");
-  const double of_int8 = ask(R"({"format": "int8", "rung": "L3"})")["value"];
-  const double of_uint8 = ask(R"({"format": "uint8", "rung": "L3"})")["value"];
+  const double of_int8 = ask(R"({"format": "int8", "structure": "array", "rung": "L3"})")["value"];
+  const double of_uint8 = ask(R"({"format": "uint8", "structure": "array", "rung": "L3"})")["value"];
   EXPECT_DOUBLE_EQ(answer["anchor"]["ratio"].get<double>(), of_uint8 / of_int8);
   EXPECT_DOUBLE_EQ(answer["value"].get<double>(), answer["anchor"]["constant_j"].get<double>() * of_uint8 / of_int8);
   EXPECT_NEAR(answer["anchor"]["constant_j"].get<double>(), 0.3e-12, 1e-20);
@@ -524,7 +527,7 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
   };
   const std::string like_for_like = R"("structure": "wallace", "lanes": 16, "pipelined": true)";
   const double int8 = osu018(R"("format": "int8", )" + like_for_like);
-  EXPECT_LT(int8, osu018(R"("format": "int8")"));
+  EXPECT_LT(int8, osu018(R"("format": "int8", "structure": "array")"));
   EXPECT_LT(int8, osu018(R"("format": "int8", "structure": "wallace", "lanes": 16)"));
   // A format alone is asked about the like-for-like unit.
   for (const char* format : {"int8", "int4"}) {
@@ -540,7 +543,10 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
   }
   // The ratios that docs/energy_ladder.md has.
   EXPECT_NEAR(osu018(R"("format": "nvfp4")") / int8, 0.5, 0.02);
-  EXPECT_NEAR(osu018(R"("format": "nvfp4")") / osu018(R"("format": "int8")"), 0.3, 0.01);
+  EXPECT_NEAR(osu018(R"("format": "nvfp4")") / osu018(R"("format": "int8", "structure": "array")"), 0.3, 0.01);
+  EXPECT_DOUBLE_EQ(osu018(R"("format": "int8")"), int8);
+  EXPECT_DOUBLE_EQ(osu018(R"("format": "int8", "reference": "single_lane")"),
+                   osu018(R"("format": "int8", "structure": "array")"));
   // The view of before by its name: the constant is a single-lane array's.
   const Json before = ask(R"({"format": "int8", "technology": "horowitz_45nm", "reference": "single_lane"})");
   EXPECT_NEAR(before["value"].get<double>(), 0.3e-12, 1e-20);
@@ -603,8 +609,10 @@ TEST(OpenLibraries, AnswerFromRecords) {
   EXPECT_NEAR(each("nvfp4_mac_16") / int8, 0.5, 0.03);
   const Json by_fields = ask(R"({"technology": "asap7", "format": "nvfp4", "a": "gauss", "b": "gauss"})");
   EXPECT_EQ(by_fields["each"].get<double>(), each("nvfp4_mac_16"));
+  EXPECT_EQ(ask(R"({"technology": "asap7", "format": "int8", "a": "gauss", "b": "gauss"})")["each"].get<double>(),
+            int8);
   try {
-    ask(R"({"technology": "asap7", "format": "int8"})");
+    ask(R"({"technology": "asap7", "format": "int8", "structure": "array"})");
     FAIL() << "an array of one lane is not recorded";
   } catch (const FieldError& error) {
     EXPECT_NE(std::string(error.what()).find("in asap7 only recorded units answer"), std::string::npos) << error.what();
@@ -837,7 +845,7 @@ TEST(NamedUnits, AnswerAtTheRungsThatTheyHave) {
   EXPECT_EQ(ask(R"({"unit": "nvfp4_exact_acc", "stimulus": "gauss"})")["rung"], "L3");
   // A multiply-accumulate too, of all its lanes.
   EXPECT_EQ(ask(R"({"unit": "int8_mac_array", "stimulus": "uniform", "count": 2})")["value"],
-            ask(R"({"format": "int8", "rung": "L3", "count": 2})")["value"]);
+            ask(R"({"format": "int8", "structure": "array", "rung": "L3", "count": 2})")["value"]);
 }
 
 TEST(Questions, AnswersSayWhatWasNotGiven) {
@@ -857,13 +865,18 @@ TEST(Questions, AnswersSayWhatWasNotGiven) {
   }
   EXPECT_FALSE(noted(R"({"rung": "L0", "format": "integer", "a_width": 4})", "operands are"));
   EXPECT_TRUE(noted(R"({"rung": "L0", "a_format": "int", "b_format": "int8", "b_width": 4})", "of format int8"));
-  // A default of lanes, and what a multiply-accumulate costs with the 16 that nvfp4 has.
+  // An integer format alone is the like-for-like unit, at any rung; a structure without lanes is told what 16 cost.
   for (const std::string format : {"int8", "int4", "uint6"}) {
     const std::string named = R"({"rung": "L0", "format": ")" + format + "\"";
-    const double wide = ask(named + R"(, "structure": "wallace", "lanes": 16, "pipelined": true})")["each"];
-    EXPECT_TRUE(noted(named + "}", "structure wallace and pipelined: " + quantity_text(wide, "J"))) << format;
+    const double whole = ask(named + R"(, "structure": "wallace", "lanes": 16, "pipelined": true})")["each"];
+    EXPECT_EQ(ask(named + "}")["each"].get<double>(), whole) << format;
+    EXPECT_TRUE(noted(named + "}", "wallace, 16 lanes, 32-bit accumulator, pipelined, like for like")) << format;
+    EXPECT_FALSE(noted(named + R"(, "reference": "single_lane"})", "like for like")) << format;
+    const double wide = ask(named + R"(, "structure": "array", "lanes": 16})")["each"];
+    EXPECT_TRUE(noted(named + R"(, "structure": "array"})", "share one: " + quantity_text(wide, "J"))) << format;
     EXPECT_FALSE(noted(named + R"(, "lanes": 1})", "Lanes were not given"));
   }
+  EXPECT_TRUE(noted(R"({"rung": "L0", "format": "int8", "accumulator": false})", "Taken as int8 x int8 wallace,"));
   EXPECT_TRUE(noted(R"({"rung": "L0", "format": "nvfp4"})", "Lanes were not given: 16, a block"));
   EXPECT_FALSE(noted(R"({"rung": "L0", "format": "nvfp4", "lanes": 16})", "Lanes were not given"));
   for (const std::string other : {R"("format": "int8", "technology": "horowitz_45nm")", R"("format": "bf16")",

@@ -480,12 +480,6 @@ std::string Gauge::Data::note_on_lanes(const Question& question) const {
   if (!sums || is_wide_float(mac.a_format) || is_wide_float(mac.b_format)) return "";
   Question wide = question;
   wide.unit.mac.lanes = 16;
-  std::string unit = "16 lanes that share one";
-  if (mac.is(MacFormat::integer) && question.unit_by_default) {  // the best structure, as ratios in the manual have it
-    const MacSpec best = reference_mac();
-    std::tie(wide.unit.mac.structure, wide.unit.mac.pipelined) = std::pair(best.structure, best.pipelined);
-    unit += ", structure " + std::string(name(best.structure)) + " and pipelined";
-  }
   std::string value;
   try {
     const Answer answer = answer_refined(wide);
@@ -493,8 +487,9 @@ std::string Gauge::Data::note_on_lanes(const Question& question) const {
   } catch (const Error&) {  // no record or form of 16 lanes
     return "Lanes were not given: 1, with an accumulator of its own, where nvfp4 has 16 by default that share one.";
   }
-  return "Lanes were not given: 1, with an accumulator of its own. Beside nvfp4, which has 16 by default, compare " +
-         unit + ": " + value + ".";
+  return "Lanes were not given: 1, with an accumulator of its own. Beside nvfp4, which has 16 by default, compare "
+         "16 lanes that share one: " +
+         value + ".";
 }
 
 namespace {
@@ -506,8 +501,25 @@ Answer with_notes(Answer answer, const Question& question) {
 
 }  // namespace
 
-Answer Gauge::energy(const Question& question) const {
+Question Gauge::usual_unit(Question question) const {
+  MacSpec& mac = question.unit.mac;
+  if (!question.unit_by_default || !question.record.empty() || question.mode != Mode::refined ||
+      question.reference != Reference::like_for_like || !mac.is(MacFormat::integer) ||
+      data_->technology(question.technology.empty() ? reference_technology : question.technology).measured)
+    return question;
+  const MacSpec reference = reference_mac();
+  mac.structure = reference.structure;
+  if (mac.accumulator) std::tie(mac.lanes, mac.pipelined) = std::tie(reference.lanes, reference.pipelined);
+  question.notes.push_back("Taken as " + describe(mac) +
+                           ", like for like with the array's cells of other formats; structure, lanes or pipelined ask "
+                           "for another unit, and reference single_lane for an array of one lane.");
+  question.unit_by_default = question.lanes_by_default = false;
+  return question;
+}
+
+Answer Gauge::energy(const Question& asked) const {
   detail::breathe();  // tables ask many
+  const Question question = usual_unit(asked);
   validate(question);
   if (question.mode == Mode::pann_paper) return with_notes(data_->answer_by_paper(question), question);
   Answer answer = with_notes(data_->answer_refined(question), question);
@@ -516,7 +528,8 @@ Answer Gauge::energy(const Question& question) const {
   return answer;
 }
 
-Answer Gauge::energy_counted(const Question& question, const Features& counted, std::optional<double> cycles) const {
+Answer Gauge::energy_counted(const Question& asked, const Features& counted, std::optional<double> cycles) const {
+  const Question question = usual_unit(asked);
   validate(question);
   if (question.mode == Mode::pann_paper)
     throw FieldError("mode", "pann_paper", "refined: the paper's formulas do not depend on operands");

@@ -27,18 +27,14 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
   // The listed multiply-accumulate to start from: the format's own, or one of its class. Integers and narrow formats
   // are held against INT8, wide floating-point numbers against FP16 (or what is listed of them), whose unit has one
   // lane and no register, and glitches.
-  MacSpec asked = canonicalize(question.unit.mac), reference;
+  const MacSpec asked = canonicalize(question.unit.mac);
+  MacSpec reference;
   OperandStatistics baseline;
   std::string_view reference_name = "int8", sum_name = "int32";
-  bool taken = false;  // for the like-for-like unit
   if (!is_wide_float(asked.a_format) && !is_wide_float(asked.b_format)) {
     if (question.reference == Reference::like_for_like) {
       reference = reference_mac();
       if (!asked.accumulator) std::tie(reference.lanes, reference.pipelined) = std::pair(1, false);
-      taken = asked.is(MacFormat::integer) && question.unit_by_default;
-      if (taken)
-        std::tie(asked.structure, asked.lanes, asked.pipelined) =
-            std::tie(reference.structure, reference.lanes, reference.pipelined);
     }
     reference.accumulator = asked.accumulator;
   } else {
@@ -96,9 +92,6 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
                            "; the error of carrying a ratio to " + technology.name + " is not known" +
                            (answer.error ? ", the one given is that of the rung in " + anchor.flow : "") + ".");
   }
-  if (taken)
-    answer.notes.push_back("Taken as " + describe(asked) + ", like for like with the array's cells; the single-lane " +
-                           "array of before is asked by reference single_lane.");
   for (const Operation* operation : {product, reference.accumulator ? sum : product}) {
     if (operation->verified) continue;
     answer.verified = false;

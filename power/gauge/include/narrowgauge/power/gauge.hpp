@@ -26,8 +26,8 @@ enum class Rung : std::uint8_t { best, L0, L1, L2, L3, L4, L5, cited };
 /// `refined`: joules, from the closed forms as fitted and from the records. `pann_paper`: the paper's flips.
 enum class Mode : std::uint8_t { refined, pann_paper };
 
-/// Cited technologies: what a cited integer constant stands for. `like_for_like`: reference_mac(), which the other
-/// formats' cells are compared with. `single_lane`: an array multiplier of one lane without a register before its
+/// What an integer format alone stands for, and a cited integer constant. `like_for_like`: reference_mac(), which the
+/// other formats' cells are compared with. `single_lane`: an array multiplier of one lane without a register before its
 /// accumulator, as it was up to 0.1.0.
 enum class Reference : std::uint8_t { like_for_like, single_lane };
 
@@ -48,7 +48,7 @@ struct Question {
   std::string record;    ///< a recorded unit by its name, in place of `unit`; `count` is of its operations
   std::optional<double> energy_per_flip;  ///< joules; mode pann_paper only
   bool lanes_by_default = false;          ///< lanes were left out: the answer says which, and what 16 would give
-  bool unit_by_default = false;           ///< a format alone: a cited technology answers for the unit of its constant
+  bool unit_by_default = false;           ///< a format alone: Gauge::usual_unit says for which unit the answer is
   std::vector<std::string> notes;         ///< sentences about the question, for its answer
 };
 
@@ -148,6 +148,10 @@ class Gauge {
   Gauge(Gauge&&) noexcept;
   Gauge& operator=(Gauge&&) noexcept;
 
+  /// The question for the unit that an integer format alone stands for: the reference's structure, lanes and register
+  /// at the format's width, with a note that says so. Other questions stay as they are. energy() and energy_counted()
+  /// take it themselves; who counts operands for the latter takes its unit.
+  Question usual_unit(Question question) const;
   Answer energy(const Question& question) const;
   Answer energy(const MemoryQuestion& question) const;
   Answer energy(const EventQuestion& question) const;
