@@ -12,6 +12,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "narrowgauge/power/gauge.hpp"
+#include "narrowgauge/power/json.hpp"
+
 namespace narrowgauge::power {
 namespace {
 
@@ -424,7 +427,7 @@ TEST(Points, CompressedMapsPassTheRecordedCodec) {
     cells += record["area_m2"].get<double>();
     period = std::max(period, record["period_s"].get<double>());
   }
-  const double tables = 256 * (8 + 16 + 24) * space_from_json(space).area.sram_bit * 180e-9 * 180e-9;
+  const double tables = 256 * (8 + 16 + 24) * space_from_json(space).area.of("osu018").sram_bit * 180e-9 * 180e-9;
   EXPECT_NEAR(priced[1]["area_m2"].get<double>() - priced[0]["area_m2"].get<double>(), 8 * (cells + tables), 1e-12);
   // No codec is faster than its record.
   space["frequency_hz"] = 1.01 / period;
@@ -444,6 +447,44 @@ TEST(Points, NoArrayIsFasterThanItsCell) {
   const Front front = e.front_of(0, e.points());
   EXPECT_EQ(front.impossible, e.points() / 2);
   for (const std::uint64_t point : front.points) EXPECT_EQ(e.describe(point)["frequency_hz"], 1e7);
+}
+
+TEST(Points, CitedConstantsOf7nmHaveTheCellsOfAsap7) {
+  const Json ours = recorded("power/records/asap7.jsonl", "nvfp4_mac_16"), cited{{"technology", "tpuv4i_7nm"}};
+  const double period = ours["period_s"], squares = ours["area_m2"].get<double>() / (7e-9 * 7e-9);
+  for (const Json& keys : {cited, Json{{"technology", "asap7"}}})
+    EXPECT_DOUBLE_EQ(point_of(keys)["frequency_hz"].get<double>(), 1 / period) << keys;
+  const auto area = [&](int rows) {
+    return point_of(with(cited, "rows", rows))["area_m2"].get<double>() / (7e-9 * 7e-9);
+  };
+  // A row more is eight cells, without their operand registers, and a bank of 918 squares a bit.
+  const double bank = 2.0 * 512 * 72 * 918;
+  EXPECT_NEAR(area(9) - area(8), 8 * (squares - 2 * (16 * 4 + 8) * 7736) + bank, 1e-6 * area(8));
+  // A format without a record there is osu018's by the ratio of INT8's.
+  const auto int8 = [](const Json& record) { return record["period_s"].get<double>(); };
+  const double ratio = int8(recorded("power/records/asap7.jsonl", "int8_mac_wallace_16_pipelined")) /
+                       int8(osu018("int8_mac_wallace_16_pipelined"));
+  EXPECT_NEAR(point_of({{"technology", "tpuv4i_7nm"}, {"format", "bf16"}})["frequency_hz"].get<double>(),
+              1 / (ratio * osu018("bf16_mac")["period_s"].get<double>()), 1e-6 / period);
+}
+
+TEST(Prices, OfFormatsHaveTheRatioThatTheGaugeAnswers) {
+  const Gauge gauge;
+  const GaugePrices prices(gauge);
+  for (const char* technology : {"osu018", "asap7", "sky130hd", "sg13g2", "tpuv4i_7nm", "horowitz_45nm"}) {
+    double asked[2], priced[2];
+    for (const bool nvfp4 : {false, true}) {
+      const std::string question = R"({"a": "gauss", "b": "gauss", "technology": ")" + std::string(technology) +
+                                   R"(", "format": ")" + (nvfp4 ? "nvfp4" : "int8") + "\"}";
+      asked[nvfp4] = gauge.energy(std::get<Question>(question_from_json(question))).each;
+      MacQuestion unit;
+      unit.a.distribution = unit.b.distribution = Distribution::gauss;
+      unit.mac = reference_mac();
+      if (nvfp4) unit.mac = mac_spec_from_json(Json{{"format", "nvfp4"}});
+      priced[nvfp4] = prices.mac(unit, technology).energy_j;
+    }
+    EXPECT_DOUBLE_EQ(priced[1] / priced[0], asked[1] / asked[0]) << technology;
+  }
 }
 
 TEST(Points, MemoryLimitsTheTime) {

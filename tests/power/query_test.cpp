@@ -557,6 +557,52 @@ TEST(CitedTechnology, IntegersAreHeldAgainstTheLikeForLikeUnit) {
             ask(R"({"format": "mxfp4"})")["value"].get<double>());
 }
 
+/// The price that the points of a space share, in joules, under normal operands.
+Answer carried(const std::string& technology, const std::string& unit) {
+  const std::string text = R"({"technology": ")" + technology + R"(", "a": "gauss", "b": "gauss", )" + unit + "}";
+  return gauge().carried(std::get<Question>(question_from_json(text)));
+}
+
+TEST(Carried, IsTheRecordWhereThereIsOne) {
+  for (const char* technology : {"osu018", "asap7", "sky130hd", "sg13g2"}) {
+    for (const char* unit : {"int8_mac_wallace_16_pipelined", "nvfp4_mac_16", "luq_mac_16"}) {
+      const std::string format = std::string(unit).substr(0, std::string(unit).find('_'));
+      const std::string named = R"("format": ")" + format + "\"" + (format == "luq" ? R"(, "lanes": 16)" : "");
+      EXPECT_EQ(carried(technology, named).record, unit) << technology;
+      EXPECT_EQ(carried(technology, named).rung, Rung::L3) << technology;
+    }
+  }
+}
+
+TEST(Carried, GrowsWithWidthAndNamesWhatItIsCarriedFrom) {
+  for (const char* technology : {"osu018", "asap7", "tpuv4i_7nm"}) {
+    double before = 0;
+    for (int width = 3; width <= 10; ++width) {
+      const double each = carried(technology, R"("format": "int)" + std::to_string(width) + "\"").each;
+      EXPECT_GT(each, before) << technology << " int" << width;
+      before = each;
+    }
+  }
+  const Answer between = carried("asap7", R"("format": "int6", "explain": true)");
+  EXPECT_NE(to_json(between).find("L3 of int4_mac_wallace_16_pipelined and int8_mac_wallace_16_pipelined"),
+            std::string::npos);
+  EXPECT_FALSE(between.error);  // nobody held a unit of asap7 against it
+  EXPECT_TRUE(carried("osu018", R"("format": "int6")").error);
+  EXPECT_NE(to_json(carried("osu018", R"("format": "nvfp4", "lanes": 128)")).find("L3 of nvfp4_mac_64"),
+            std::string::npos);
+  EXPECT_NE(to_json(carried("osu018", R"("format": "fp8_e4m3", "lanes": 12)")).find("L3 of fp8_e4m3_mac_16"),
+            std::string::npos);
+}
+
+TEST(Carried, OfAFormatWithoutAUnitGoesByTheRatioOfINT8) {
+  const double int8 = carried("asap7", R"("format": "int8", "a": "uniform", "b": "uniform")").each;
+  const double there = carried("osu018", R"("format": "int8", "a": "uniform", "b": "uniform")").each;
+  EXPECT_DOUBLE_EQ(carried("asap7", R"("format": "bf16")").each,
+                   carried("osu018", R"("format": "bf16")").each * (int8 / there));
+  EXPECT_THROW(carried("osu018", R"("format": "int8", "mode": "pann_paper")"), FieldError);
+  EXPECT_THROW(carried("ice40up", R"("format": "int8")"), FieldError);
+}
+
 TEST(CitedTechnology, ExactSumsAreHeldAgainstINT8WideNumbersAgainstFP16) {
   for (const char* technology : {"horowitz_45nm", "tpuv4i_7nm"}) {
     const auto asked = [&](const std::string& format, const char* there, const char* rung) {

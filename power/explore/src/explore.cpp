@@ -209,42 +209,76 @@ struct Cell {
   double period_s = 0;     // shortest that the cell takes; 0: not known
   double clock_share = 0;  // of the energy of a cycle, which a cell takes also where it multiplies nothing
   double leakage_w = 0;
-  bool scaled = false;  // from osu018, with the node; without leakage
+  std::string assumed;  // whose, where they are not the technology's own
 };
 
 std::optional<double> node_of(const std::string& technology);
 
-/// The records of cells of a format in a technology; where it has none, osu018's.
+/// What osu018's records become in a technology that has none of a unit: they go with the node, or, where a library is
+/// known that speaks for the technology, as the like-for-like cell of INT8 does from osu018 to there.
+struct Yardstick {
+  std::string library = "osu018";  ///< the technology itself, or the one that its file names as `cells`
+  double period = 1, area = 1;     ///< the latter of areas in squares of the node
+};
+
+std::optional<Yardstick> yardstick(const std::string& technology) {
+  const std::optional<double> node = node_of(technology);
+  if (!node) return {};
+  const auto int8 = [](const std::string& where) { return embedded_record(where, "int8_mac_wallace_16_pipelined"); };
+  Json ours = int8(technology);
+  std::string library = technology;
+  if (ours.is_null()) {
+    library = embedded_json("technologies/" + technology + ".json").value("cells", "osu018");
+    ours = int8(library);
+  }
+  if (library == "osu018") return Yardstick{library, *node / 180e-9, 1};
+  const Json there = int8("osu018");
+  const double of_library = node_of(library).value();
+  const auto ratio = [&](const char* field) { return ours.at(field).get<double>() / there.at(field).get<double>(); };
+  return Yardstick{library, ratio("period_s") * *node / of_library,
+                   ratio("area_m2") * (180e-9 * 180e-9) / (of_library * of_library)};
+}
+
+/// The records of cells of a format in a technology, or those that speak for it.
 struct RecordedCells {
   std::map<int, Json> by_lanes;
-  bool scaled = false;
-  double scale = 1;
+  double node = 0;              // of the records
+  double period = 1, area = 1;  // to the technology; of areas in squares
+  std::string assumed = {};     // empty: the technology's own
 };
 
 RecordedCells cells_in(const NumberFormat& numbers, const std::string& technology) {
-  RecordedCells cells{recorded_cells(numbers, technology)};
-  if (!cells.by_lanes.empty()) return cells;
   const std::optional<double> node = node_of(technology);
-  if (!node) return cells;
-  return {recorded_cells(numbers, "osu018"), true, *node / 180e-9};
+  if (auto own = recorded_cells(numbers, technology); !own.empty()) return {std::move(own), node.value_or(no_area)};
+  const std::optional<Yardstick> stick = yardstick(technology);
+  if (!stick) return {};
+  if (stick->library != "osu018" && stick->library != technology) {
+    if (auto same = recorded_cells(numbers, stick->library); !same.empty()) {
+      const double of_library = node_of(stick->library).value();
+      return {std::move(same), of_library, *node / of_library, 1, stick->library + "'s"};
+    }
+  }
+  return {recorded_cells(numbers, "osu018"), 180e-9, stick->period, stick->area,
+          stick->library == "osu018" ? "osu018's, with the node"
+                                     : "osu018's, with the ratio of INT8's to that of " + stick->library};
 }
 
 /// The cell of so many lanes, or the next of more; of fewer where there is none of more.
 Cell cell_of(const NumberFormat& numbers, int lanes, const RecordedCells& recorded) {
   Cell cell;
-  const auto& [found, scaled, scale] = recorded;
+  const auto& found = recorded.by_lanes;
   if (found.empty()) return cell;
-  cell.scaled = scaled;
+  cell.assumed = recorded.assumed;
   auto at = found.lower_bound(numbers.unit_lanes ? numbers.unit_lanes : lanes);
   if (at == found.end()) --at;
   const Json& record = at->second;
-  cell.period_s = record.at("period_s").get<double>() * scale;
+  cell.period_s = record.at("period_s").get<double>() * recorded.period;
   const Json* sample = &record.at("samples").at(0);
   for (const Json& one : record["samples"])
     if (one.at("stimulus") == "gauss") sample = &one;
   const Json& simulated = sample->at("L3");
   cell.clock_share = simulated.at("clock_j").get<double>() / simulated.at("energy_j").get<double>();
-  if (!cell.scaled) cell.leakage_w = simulated.at("leakage_w").get<double>() * lanes / at->first;
+  if (cell.assumed.empty()) cell.leakage_w = simulated.at("leakage_w").get<double>() * lanes / at->first;
   return cell;
 }
 
@@ -269,7 +303,8 @@ SparseCell sparse_cell_in(const NumberFormat& numbers, const std::string& techno
   };
   for (const Records& of : all) {
     if (of.format != numbers.name) continue;
-    for (const std::string& from : {technology, std::string("osu018")}) {
+    const std::string speaks = yardstick(technology).value_or(Yardstick{}).library;
+    for (const std::string& from : {technology, speaks, std::string("osu018")}) {
       const auto record = [&](const std::string& unit) { return embedded_record(from, unit); };
       const Json sparse = record(of.sparse), dense = record(of.dense), cell = record(of.cell);
       if (sparse.is_null() || dense.is_null() || cell.is_null()) continue;
@@ -292,22 +327,23 @@ struct Codec {
   std::string decode_source, encode_source;
 };
 
-/// That of a technology; where this has no record, osu018's, with the node; nothing where a unit has no price.
+/// That of a technology; where this has no record, osu018's by the yardstick; nothing where a unit has no price.
 /// `sram`: whose table of SRAM.
 std::optional<Codec> codec_in(const std::string& technology, const std::string& sram, const Prices& prices) {
   Codec codec;
   const auto add = [&](const char* unit, double& energy_j, std::string& source) {
     const std::optional<Price> price = prices.unit(unit, technology);
     Json record = embedded_record(technology, unit);
-    double scale = 1;
+    double node = node_of(technology).value_or(180e-9);
+    Yardstick scale;
     if (record.is_null()) {
       record = embedded_record("osu018", unit);
-      scale = node_of(technology).value_or(180e-9) / 180e-9;
+      scale = yardstick(technology).value_or(Yardstick{});
+      node = 180e-9;
     }
     if (!price || record.is_null()) return false;
-    const double node = scale == 1 ? node_of(technology).value_or(180e-9) : 180e-9;
-    codec.period_s = std::max(codec.period_s, record.at("period_s").get<double>() * scale);
-    codec.area += record.at("area_m2").get<double>() / (node * node);
+    codec.period_s = std::max(codec.period_s, record.at("period_s").get<double>() * scale.period);
+    codec.area += record.at("area_m2").get<double>() / (node * node) * scale.area;
     energy_j += price->energy_j;
     const Json& sample = record.at("samples").at(0);
     for (const Json& memory : sample.value("memories", Json::array())) {
@@ -332,17 +368,18 @@ double default_bandwidth(std::string_view memory) {
   return memory == "hbm2" ? 256e9 : memory == "gddr6" ? 56e9 : 12.8e9;
 }
 
-/// What the recorded units of osu018 (power/records) take, each a multiply-accumulate of so many lanes behind
-/// registers: a line through those of the fewest and the most lanes; of one unit alone, its share a lane.
-AreaTable area_table(const AreaAssumptions& area) {
-  constexpr double node = 180e-9;
+/// What the recorded units of a technology take, or those that speak for it, each a multiply-accumulate of so many
+/// lanes behind registers: a line through those of the fewest and the most lanes; of one unit alone, its share a lane.
+AreaTable area_table(const Space& space, const std::string& technology) {
   AreaTable table;
   for (const NumberFormat& numbers : number_formats()) {
+    const RecordedCells cells = cells_in(numbers, technology);
     std::map<int, double> found;
-    for (const auto& [lanes, record] : recorded_cells(numbers, "osu018")) {
+    for (const auto& [lanes, record] : cells.by_lanes) {
       const int scales = numbers.scale_block ? (lanes + numbers.scale_block - 1) / numbers.scale_block : 0;
       const double operand_bits = 2 * (lanes * numbers.bits + 8 * scales);
-      found[lanes] = record["area_m2"].get<double>() / (node * node) - operand_bits * area.flip_flop;
+      found[lanes] = record["area_m2"].get<double>() / (cells.node * cells.node) * cells.area -
+                     operand_bits * space.area.of(technology).flip_flop;
     }
     if (found.empty()) continue;
     const auto [fewest, least] = *found.begin();
@@ -424,7 +461,6 @@ struct Explorer::Data {
   Space space;
   std::shared_ptr<const Prices> prices;
   std::vector<Product> products;
-  AreaTable areas;
   std::string id;
 
   struct Technology {
@@ -432,6 +468,8 @@ struct Explorer::Data {
     bool sram_assumed = false, dram_assumed = false;
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
     double bandwidth = 0;  // bytes a second
+    AreaAssumptions area = {};
+    AreaTable areas = {};
     std::optional<Codec> codec = {};
   };
   std::vector<Technology> technologies;
@@ -515,19 +553,21 @@ struct Explorer::Data {
 
   /// In squares of the node: coders for each byte of the stream.
   double codec_area(const std::array<std::size_t, Space::axes>& at, const Codec& coders) const {
-    return space.stream_width[at[stream_width]] / 8.0 * (coders.area + coders.memory_bits * space.area.sram_bit);
+    return space.stream_width[at[stream_width]] / 8.0 *
+           (coders.area + coders.memory_bits * technologies[at[technology]].area.sram_bit);
   }
 
   // In squares of the node.
   double area_of(const std::array<std::size_t, Space::axes>& at, const TileShape& shape) const {
-    const auto found = areas.find(space.format[at[format]]->name);
-    if (found == areas.end()) return no_area;
+    const Technology& tech = technologies[at[technology]];
+    const auto found = tech.areas.find(space.format[at[format]]->name);
+    if (found == tech.areas.end()) return no_area;
     const double cells = static_cast<double>(shape.rows) * shape.cols;
     // The recorded cells of the tile's formats have their shadow registers.
     const double shadow = space.format[at[format]]->tile ? 0 : space.format[at[format]]->accumulator_bits;
     return cells * (found->second.base + space.lanes[at[lanes]] * found->second.lane) * sparse_cell(at).area +
-           cells * shadow * space.area.flip_flop + shape.cols * column_gates * space.area.gate +
-           (buffer_bits(shape) + 8 * space.global_buffer[at[global_buffer]]) * space.area.sram_bit;
+           cells * shadow * tech.area.flip_flop + shape.cols * column_gates * tech.area.gate +
+           (buffer_bits(shape) + 8 * space.global_buffer[at[global_buffer]]) * tech.area.sram_bit;
   }
   static double a_buffer_bits(const TileShape& shape) { return 2.0 * shape.a_depth * shape.rows * shape.a_row_bits; }
   static double b_buffer_bits(const TileShape& shape) { return 2.0 * shape.b_depth * shape.cols * shape.b_col_bits; }
@@ -727,6 +767,8 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     tech.dram_read_j = read.energy_j;
     tech.dram_write_j = write.energy_j;
     tech.node = node_of(name).value_or(no_area);
+    tech.area = space.area.of(name);
+    tech.areas = area_table(space, name);
     tech.bandwidth = space.bandwidth != 0 ? space.bandwidth : default_bandwidth(tech.dram_memory);
     sources.push_back({{"of", "SRAM, a bit of 32768 bytes read"},
                        {"technology", name},
@@ -792,17 +834,17 @@ void Explorer::Data::ask_accuracy(const Tensors& tensors) {
 void Explorer::Data::check_areas() const {
   if (!judged_by(Objective::area)) return;
   const std::string advice = "; leave area out of the space's objectives, or";
-  for (const NumberFormat* numbers : space.format) {
-    if (areas.contains(numbers->name)) continue;
-    std::string names;
-    for (const auto& [name, unused] : areas) names += (names.empty() ? "" : ", ") + name;
-    throw Error("the area of a multiply-accumulate in " + std::string(numbers->name) + " is not known" + advice +
-                " take formats of " + names);
-  }
   for (const Technology& tech : technologies) {
-    if (!std::isnan(tech.node)) continue;
-    throw Error("the feature size of technology " + tech.name + " is not known, and so no area" + advice +
-                " take another technology");
+    if (std::isnan(tech.node))
+      throw Error("the feature size of technology " + tech.name + " is not known, and so no area" + advice +
+                  " take another technology");
+    for (const NumberFormat* numbers : space.format) {
+      if (tech.areas.contains(numbers->name)) continue;
+      std::string names;
+      for (const auto& [name, unused] : tech.areas) names += (names.empty() ? "" : ", ") + name;
+      throw Error("the area of a multiply-accumulate in " + std::string(numbers->name) + " is not known" + advice +
+                  " take formats of " + names);
+    }
   }
 }
 
@@ -812,7 +854,6 @@ Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices>
   data->workload = std::move(workload);
   data->space = std::move(space);
   data->prices = std::move(prices);
-  data->areas = area_table(data->space.area);
   for (const Layer& layer : data->workload.layers) {
     const auto same = std::find_if(data->products.begin(), data->products.end(), [&](const Product& product) {
       return product.gemm == layer.gemm && product.weights == layer.weights;
@@ -1095,8 +1136,8 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
     assume("result: converted to " + std::string(name(space.result[at[result]])) + " behind the tile; that is free");
   if (cell.period_s == 0)
     assume("frequency: what a cell reaches in " + tech.name + " is not known");
-  else if (cell.scaled)
-    assume("cell: shortest period and share of the clock are osu018's, with the node; no leakage");
+  else if (!cell.assumed.empty())
+    assume("cell: shortest period, share of the clock and area are " + cell.assumed + "; no leakage");
   if (space.bandwidth == 0)
     assume("bandwidth: " + tech.dram_memory + " moves " + Json(tech.bandwidth).dump() + " bytes a second");
   if (space.mac_energy_j.contains(std::string(numbers.name)))

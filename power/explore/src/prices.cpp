@@ -16,7 +16,7 @@ std::string source_of(const Answer& answer) {
   if (answer.anchor)
     text += ", anchored: " + answer.anchor->to + " x " + std::to_string(answer.anchor->ratio) + " in " +
             answer.anchor->flow;
-  for (const std::string& note : answer.notes) text += ". " + note;
+  for (const std::string& note : answer.notes) text += (text.ends_with('.') ? " " : ". ") + note;
   return text;
 }
 
@@ -36,9 +36,8 @@ Price GaugePrices::mac(const MacQuestion& unit, const std::string& technology) c
   Question question;
   question.unit = unit;
   question.technology = technology;
-  question.rung = Rung::L0;  // one rung for all, also for what no record has
   try {
-    return price_of(gauge_.energy(question));
+    return price_of(gauge_.carried(question));
   } catch (const Error& error) {
     throw Error("the energy of a multiply-accumulate in " + describe_formats(unit.mac) + " of " +
                 std::to_string(unit.mac.lanes) + " lanes in " + technology +
@@ -68,8 +67,7 @@ std::optional<Price> GaugePrices::unit(const std::string& name, const std::strin
     question.unit.mac = reference_mac(8);
     question.unit.a.distribution = question.unit.b.distribution = Distribution::gauss;
     question.technology = where;
-    question.rung = Rung::L0;
-    return gauge_.energy(question);
+    return gauge_.carried(question);
   };
   try {
     return price_of(of_unit(technology));

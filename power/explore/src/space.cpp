@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "features/text.hpp"
+#include "gauge/data.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -331,6 +332,17 @@ TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident res
           .b_depth = b_depth};
 }
 
+AreaAssumptions AreaAssumptions::of(const std::string& technology) const {
+  const Json file = embedded_json("technologies/" + technology + ".json");
+  const Json cells =
+      file.is_null() ? Json() : embedded_json("technologies/" + file.value("cells", technology) + ".json");
+  const Json areas = cells.is_null() ? Json::object() : cells.value("area", Json::object());
+  const auto pick = [&](double given, const char* key, double usual) {
+    return given != 0 ? given : areas.value(key, usual);
+  };
+  return {pick(gate, "gate", 1080), pick(flip_flop, "flip_flop", 3040), pick(sram_bit, "sram_bit", 250)};
+}
+
 Space space_from_json(const Json& json) {
   if (deeper_than(json, 4)) throw Error("the space has lists or objects too deep in each other; expected 4 at most");
   Space space;
@@ -366,7 +378,10 @@ nlohmann::ordered_json to_json(const Space& space) {
   if (!space.dram.empty()) json["memory"]["dram"] = {space.dram_memory, space.dram};
   if (space.bandwidth != 0) json["memory"]["bandwidth"] = space.bandwidth;
   if (!space.mac_energy_j.empty()) json["mac_energy_j"] = space.mac_energy_j;
-  json["area"] = {{"gate", space.area.gate}, {"flip_flop", space.area.flip_flop}, {"sram_bit", space.area.sram_bit}};
+  json["area"] = nlohmann::ordered_json::object();  // what the space says itself
+  for (const auto& [key, value] : {std::pair("gate", space.area.gate), std::pair("flip_flop", space.area.flip_flop),
+                                   std::pair("sram_bit", space.area.sram_bit)})
+    if (value != 0) json["area"][key] = value;
   return json;
 }
 

@@ -21,8 +21,6 @@ using namespace data;
 
 namespace {
 
-constexpr const char* reference_technology = "osu018";
-
 /// What an operand is distributed like under a stimulus of the flow.
 bool stimulus_is(std::string_view stimulus, const OperandStatistics& operand, bool is_signed) {
   switch (operand.distribution) {

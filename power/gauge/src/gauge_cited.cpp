@@ -15,7 +15,7 @@ namespace narrowgauge::power {
 
 using namespace data;
 
-Answer Gauge::Data::answer_from_constants(const Technology& technology, const Question& question) const {
+Answer Gauge::Data::answer_from_constants(const Technology& technology, const Question& question, bool carried) const {
   if (question.rung != Rung::best && question.rung != Rung::L0 && question.rung != Rung::L2 &&
       question.rung != Rung::L3)
     throw FieldError("rung", std::string(name(question.rung)), "best, L0, L2 or L3 in " + technology.name);
@@ -74,7 +74,10 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
     here.explain = there.explain = question.explain;
     there.unit = {reference, baseline, baseline};
     there.stimulus.clear();
-    if (question.rung == Rung::best) {  // both answers take one rung
+    if (carried) {
+      of_asked = answer_carried(here);
+      of_reference = answer_carried(there);
+    } else if (question.rung == Rung::best) {  // both answers take one rung
       const Technology& flow = this->technology(technology.anchor);
       of_asked = answer_from_records(flow, here, Rung::L3);
       of_reference = answer_from_records(flow, there, Rung::L3);

@@ -18,6 +18,8 @@ namespace data {
 
 using Json = nlohmann::json;
 
+inline constexpr const char* reference_technology = "osu018";
+
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// "integer", "integer x fp4_e3m0": the formats that a unit multiplies.
@@ -181,8 +183,12 @@ struct Gauge::Data {
   void check_formats(const data::Technology& technology, const MacSpec& mac) const;
   void check_range(const data::Technology& technology, const Question& question, Answer& answer) const;
   Answer answer_by_paper(const Question& question) const;
+  // gauge_carried.cpp,
+  Answer answer_carried(const Question& question) const;
   // and gauge_cited.cpp.
-  Answer answer_from_constants(const data::Technology& technology, const Question& question) const;
+  /// `carried`: the ratio is that of answer_carried().
+  Answer answer_from_constants(const data::Technology& technology, const Question& question,
+                               bool carried = false) const;
   Answer answer_from_measurement(const data::Technology& technology, const data::Measurement& measurement,
                                  const Question& question) const;
   Answer answer_from_estimates(const data::Technology& technology, const Question& question) const;

@@ -153,6 +153,11 @@ class Gauge {
   /// take it themselves; who counts operands for the latter takes its unit.
   Question usual_unit(Question question) const;
   Answer energy(const Question& question) const;
+  /// The price that all points of a space share: L3 of the recorded unit. Where it has no record, that of the units
+  /// most like it (the nearest lanes, between two widths interpolated) times what the closed forms say of the two; of a
+  /// format without a unit in the technology, osu018's price times the ratio of INT8's. A cited technology has its
+  /// constant times the ratio of such prices, and one without records its closed forms.
+  Answer carried(const Question& question) const;
   Answer energy(const MemoryQuestion& question) const;
   Answer energy(const EventQuestion& question) const;
   /// L1: the features counted on the operands that the unit meets, cycle by cycle (features_counted), in place of
