@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "names.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/power/gauge.hpp"
@@ -29,21 +30,6 @@
 namespace narrowgauge::python {
 
 namespace py = pybind11;
-
-/// A value of an enumeration, by the name Python knows it under.
-template <class Enum, std::size_t N>
-Enum find_name(const std::array<std::pair<std::string_view, Enum>, N>& table, std::string_view what,
-               std::string_view name) {
-  std::string text("unknown ");
-  text.append(what).append(" '").append(name).append("'; expected one of");
-  const char* separator = " ";
-  for (const auto& [known, value] : table) {
-    if (known == name) return value;
-    text.append(separator).append(known);
-    separator = ", ";
-  }
-  throw Error(text);
-}
 
 template <class Enum, std::size_t N>
 std::string_view name_of(const std::array<std::pair<std::string_view, Enum>, N>& table, Enum value) {

@@ -23,11 +23,6 @@ namespace {
 using Codes = py::array_t<std::uint8_t, py::array::c_style>;
 using Floats = py::array_t<float, py::array::c_style>;
 
-constexpr std::array<std::pair<std::string_view, ScaleRule>, 2> rule_names{{
-    {"exact", ScaleRule::exact},
-    {"vendor", ScaleRule::vendor},
-}};
-
 std::string extent(std::size_t rows, std::size_t columns) {
   return "(" + std::to_string(rows) + ", " + std::to_string(columns) + ")";
 }
@@ -155,17 +150,7 @@ QuantizedMatrix quantize_dialect(const Floats& x, std::string_view text, const s
                                  std::optional<float> tensor_scale,
                                  const std::optional<py::array_t<std::uint32_t, py::array::c_style>>& random,
                                  const std::optional<Floats>& uniforms, unsigned threads) {
-  Dialect dialect = parse_dialect(text);
-  if (format) {
-    const GemmFormat& asked = find_gemm_format(*format);
-    if (is_mx(dialect.scheme) && is_mx(asked.scheme) && asked.a == asked.b) {
-      dialect.scheme = asked.scheme;
-      dialect.element = asked.a;
-    } else if (asked.scheme != dialect.scheme) {
-      throw Error("format '" + *format + "' was asked for in dialect '" + std::string(text) +
-                  "', which has another: leave the format out, or take a dialect that has it");
-    }
-  }
+  Dialect dialect = dialect_of(text, format);
   if (rounding) dialect.rounding = find_name(rounding_names, "rounding", *rounding);
   if (random_bits) dialect.random_bits = *random_bits;
   if (x.ndim() != 2) throw Error("x has shape " + shape_text(x) + "; expected two dimensions");

@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,8 @@ MAX_RUN, MAX_LAYER = 2**16 - 1, 2**12 - 1
 #: Layers of a network; those of worker w have numbers from w times this on.
 LAYERS = 2**8
 WORKERS = (MAX_LAYER + 1) // LAYERS
+#: The lowest bit of a seed that the step has; it has those up to the run's.
+STEP_BIT = 24
 
 
 def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
@@ -49,7 +52,7 @@ def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
     integer("step", step, 0, MAX_STEP)
     integer("layer", layer, 0, MAX_LAYER)
     integer("sample", sample, 0, 15)
-    return run << 48 | step << 24 | layer << 12 | USES.index(use) << 4 | sample
+    return run << 48 | step << STEP_BIT | layer << 12 | USES.index(use) << 4 | sample
 
 
 @dataclass
@@ -77,19 +80,20 @@ class Layer:
         self.step = 0
         self.scalings: dict[str, DelayedScaling] = {}
         self.mask: NDArray[np.bool_] | None = None
-        self._index, self._recipe, self._run = index, recipe, run
+        self.recipe = recipe
+        self._index, self._run = index, run
         self.costs = costs
-        self._engine: Engine | None = None
+        self.engine: Engine | None = None
         self._high = Product(Operand(recipe.high_format), Operand(recipe.high_format))
 
     def begin(self, step: int, engine: Engine | None) -> None:
         """Before the products of a step. engine: None is the golden model."""
-        self.step, self._engine = step, engine
+        self.step, self.engine = step, engine
 
     def renew_mask(self, weight: Array) -> None:
         """Before a step of training: the mask of the weight, made at the first step and every `mask_steps` steps."""
-        pattern = self._recipe.sparse_weights
-        if pattern == "none" or self.high or (self.mask is not None and self.step % self._recipe.mask_steps):
+        pattern = self.recipe.sparse_weights
+        if pattern == "none" or self.high or (self.mask is not None and self.step % self.recipe.mask_steps):
             return
         block = int(pattern[2])
         blocks = _padded(weight.T, block, block)  # outputs x inputs: along the contraction of the forward product
@@ -102,10 +106,10 @@ class Layer:
         return self._product("input_gradient", gradient, self._masked(weight).T)
 
     def weight_gradient(self, activation: Array, gradient: Array) -> Array:
-        how = self._operands("weight_gradient").right
+        how = self.operands("weight_gradient").right
         if how.prune != "none":
             start = time.perf_counter()
-            seed = seed_of(self._run, self.step, self._index, "weight_gradient.prune")
+            seed = self.seed("weight_gradient.prune", self.step)
             pruned = prune(_padded(gradient.T, 1, 4), "2:4", method=how.prune, seed=seed)
             gradient = pruned[:, : gradient.shape[0]].T
             self.costs.seconds["prune"] += time.perf_counter() - start
@@ -114,11 +118,12 @@ class Layer:
     def _masked(self, weight: Array) -> Array:
         return weight if self.mask is None else np.where(self.mask, weight, np.float32(0))
 
-    def _operands(self, name: str) -> Product:
-        return self._high if self.high else self._recipe.product(name)
+    def operands(self, name: str) -> Product:
+        """Those of a product in this layer."""
+        return self._high if self.high else self.recipe.product(name)
 
     def _product(self, name: str, left: Array, right: Array) -> Array:
-        how = self._operands(name)
+        how = self.operands(name)
         uses = [f"{name}.{operand}" for operand in PRODUCTS[name]]
         self.costs.products[_priced(how)] += (
             left.shape[0] * left.shape[1] * right.shape[1] * max(how.left.samples, how.right.samples)
@@ -144,10 +149,10 @@ class Layer:
                 for operand, matrix, axis, use in zip((how.left, how.right), (left, right), (-1, -2), uses, strict=True)
             ]
             middle = time.perf_counter()
-            if self._engine is None:
+            if self.engine is None:
                 result = gemm(*quantized)
             else:
-                result = self._engine.gemm(*quantized).c
+                result = self.engine.gemm(*quantized).c
             end = time.perf_counter()
             self.costs.seconds["quantize"] += middle - start
             self.costs.seconds["multiply"] += end - middle
@@ -165,20 +170,21 @@ class Layer:
             return made if axis == -1 else made.mT
         return quantize(
             matrix,
-            how.format,
             axis=axis,
-            rounding=how.rounding or None,
-            random_bits=how.random_bits if how.rounding == "stochastic" else None,
-            seed=seed_of(self._run, self.step, self._index, use, sample),
+            seed=self.seed(use, self.step, sample),
             tensor_scale=self._delayed(matrix, use) if how.scale == "delayed" else None,
-            dialect=how.dialect or None,
+            **quantizer(how),
         )
+
+    def seed(self, use: str, step: int, sample: int = 0) -> int:
+        """Of an operand in a step, as 'forward.weight'."""
+        return seed_of(self._run, step, self._index, use, sample)
 
     def scaling_of(self, use: str) -> DelayedScaling:
         """That of an operand, as 'forward.weight'; made where there is none yet."""
         if use not in self.scalings:
             name, _, operand = use.partition(".")
-            product = self._recipe.product(name)
+            product = self.recipe.product(name)
             how = (product.left, product.right)[PRODUCTS[name].index(operand)]
             element = how.format.removeprefix("fp8_")
             self.scalings[use] = DelayedScaling(element, history=how.history, power_of_two=True)
@@ -193,6 +199,16 @@ class Layer:
         scale = 1 / scaling.scale
         scaling.record(largest)
         return scale
+
+
+def quantizer(how: Operand) -> dict[str, Any]:
+    """What `quantize` is told of an operand, besides axis, seed and a delayed scale."""
+    return {
+        "format": how.format,
+        "rounding": how.rounding or None,
+        "random_bits": how.random_bits if how.rounding == "stochastic" else None,
+        "dialect": how.dialect or None,
+    }
 
 
 def _priced(how: Product) -> str:
