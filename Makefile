@@ -15,7 +15,7 @@ help: ## what can be made
 setup: ## install what is needed (Debian packages, .venv)
 	@tools/setup.sh
 
-setup-area: ## what only area and tests of other tools use, 530 MB: nextpnr for ECP5 and Gowin, a newer Yosys, FuseSoC
+setup-area: ## what only area and tests of other tools use, 910 MB: nextpnr for ECP5 and Gowin, a newer Yosys, FuseSoC, JAX
 	@tools/setup.sh area
 
 WHOLE = -DNG_TESTS=ON -DNG_BENCHMARKS=ON -DNG_PYTHON=ON -DNG_SYSTEMC=ON

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,14 @@ import narrowgauge as ng
 def test_every_public_name_is_documented() -> None:
     for name in ng.__all__:
         assert getattr(ng, name).__doc__ or name == "__version__", name
+
+
+def test_jax_is_imported_by_its_module_only() -> None:
+    code = "import sys, narrowgauge, narrowgauge.train; assert 'jax' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    code = "import sys; sys.modules['jax'] = None; import narrowgauge.jax"
+    absent = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert "needs the package jax, which is missing; install narrowgauge[jax]" in absent.stderr
 
 
 def test_every_public_function_has_a_signature() -> None:
