@@ -37,6 +37,14 @@ def test_quantizers_are_measured(measured: dict) -> None:
     assert all(row["elements_per_second"] > 0 for row in measured["quantizers"])
 
 
+def test_calls_from_jax_are_measured() -> None:
+    pytest.importorskip("jax", reason="the package jax is not installed")
+    command = [sys.executable, BENCH.parent / "jax_calls.py", "--json", "--sizes", "16", "--seconds", "0.001"]
+    calls = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["calls"]
+    assert [row["work"] for row in calls] == ["fake_quantize nvfp4", "matmul nvfp4", "linear and its gradients"]
+    assert all(row["ratio"] == pytest.approx(row.get("ffi", row["callback"]) / row["numpy"]) for row in calls)
+
+
 def test_masks_are_measured(tmp_path: Path) -> None:
     weights = tmp_path / "weights.npy"
     np.save(weights, np.random.default_rng(0).standard_normal((20, 9), np.float32))

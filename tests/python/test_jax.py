@@ -244,6 +244,12 @@ def test_other_wrong_calls_are_refused() -> None:
         assert "; expected" in sentence(call)
 
 
+def test_a_library_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "_jax_calls.so"
+    file.write_bytes(b"no library")
+    assert "do not fit JAX" in sentence(lambda: _calls._register_from(file))
+
+
 def test_numbers_that_are_wrong_end_the_computation(route: str) -> None:
     x = X.copy()
     x[3, 5] = np.nan

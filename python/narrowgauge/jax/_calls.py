@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._core import Vectors
+from .._core import Error, Vectors
 
 LIBRARY = Path(_core.__file__).parent / "_jax_calls.so"
 TARGETS = {"quantize": "NgJaxQuantize", "gemm": "NgJaxGemm", "dequantize": "NgJaxDequantize"}
@@ -62,14 +62,23 @@ def _register() -> bool:
     global _registered
     with _lock:
         if _registered is None:
-            _registered = False
             if LIBRARY.is_file():
-                library = ctypes.CDLL(str(LIBRARY))
-                for name, symbol in TARGETS.items():
-                    handler = jax.ffi.pycapsule(getattr(library, symbol))
-                    jax.ffi.register_ffi_target(f"narrowgauge_{name}", handler, platform="cpu")
-                _registered = True
+                _register_from(LIBRARY)
+            _registered = LIBRARY.is_file()
         return _registered
+
+
+def _register_from(file: Path) -> None:
+    try:
+        library = ctypes.CDLL(str(file))
+        for name, symbol in TARGETS.items():
+            handler = jax.ffi.pycapsule(getattr(library, symbol))
+            jax.ffi.register_ffi_target(f"narrowgauge_{name}", handler, platform="cpu")
+    except Exception as error:  # of the loader, or XLA's for another version of its interface
+        raise Error(
+            f"the custom calls {file} do not fit JAX {jax.__version__}: {' '.join(str(error).split())}; expected those of the jaxlib "
+            "that is installed; build the package again"
+        ) from error
 
 
 def route() -> str:
