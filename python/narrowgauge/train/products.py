@@ -4,6 +4,7 @@ only which is called with what, and with which random words."""
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -80,8 +81,7 @@ class Layer:
         self.step = 0
         self.scalings: dict[str, DelayedScaling] = {}
         self.mask: NDArray[np.bool_] | None = None
-        self.recipe = recipe
-        self._index, self._run = index, run
+        self.index, self.recipe, self.run = index, recipe, run
         self.costs = costs
         self.engine: Engine | None = None
         self._high = Product(Operand(recipe.high_format), Operand(recipe.high_format))
@@ -89,6 +89,24 @@ class Layer:
     def begin(self, step: int, engine: Engine | None) -> None:
         """Before the products of a step. engine: None is the golden model."""
         self.step, self.engine = step, engine
+
+    def as_it_stands(self) -> Layer:
+        """A twin that keeps this step, engine and mask while the layer goes on; maxima for later scales are the layer's own."""
+        return copy.copy(self)
+
+    def apart(self) -> Layer:
+        """A twin whose products change nothing of this layer, as an evaluation needs it."""
+        twin = copy.copy(self)
+        twin.scalings = copy.deepcopy(self.scalings)
+        return twin
+
+    def quantized_weight(self, weight: Array) -> QuantizedMatrix | None:
+        """The weight, inputs x outputs, as the forward product takes it, along the contraction; None where that is not narrow. It
+        changes nothing of the layer."""
+        how = self.operands("forward").right
+        if how.format in HIGH_FORMATS:
+            return None
+        return self.apart()._quantized(how, self._masked(weight), -2, "forward.weight", 0)
 
     def renew_mask(self, weight: Array) -> None:
         """Before a step of training: the mask of the weight, made at the first step and every `mask_steps` steps."""
@@ -178,17 +196,24 @@ class Layer:
 
     def seed(self, use: str, step: int, sample: int = 0) -> int:
         """Of an operand in a step, as 'forward.weight'."""
-        return seed_of(self._run, step, self._index, use, sample)
+        return seed_of(self.run, step, self.index, use, sample)
 
     def scaling_of(self, use: str) -> DelayedScaling:
         """That of an operand, as 'forward.weight'; made where there is none yet."""
         if use not in self.scalings:
-            name, _, operand = use.partition(".")
-            product = self.recipe.product(name)
-            how = (product.left, product.right)[PRODUCTS[name].index(operand)]
+            how = self._operand_of(use)
             element = how.format.removeprefix("fp8_")
             self.scalings[use] = DelayedScaling(element, history=how.history, power_of_two=True)
         return self.scalings[use]
+
+    def history_of(self, use: str) -> int:
+        """How many maxima of an operand are remembered."""
+        return self._operand_of(use).history
+
+    def _operand_of(self, use: str) -> Operand:
+        name, _, operand = use.partition(".")
+        product = self.recipe.product(name)
+        return (product.left, product.right)[PRODUCTS[name].index(operand)]
 
     def _delayed(self, matrix: Array, use: str) -> float:
         """The tensor scale that earlier maxima gave; the first tensor's is its own."""

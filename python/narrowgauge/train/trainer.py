@@ -120,7 +120,7 @@ class Trainer:
         names = network.layers()
         if len(names) >= LAYERS:
             raise Error(f"the network has {len(names)} layers; expected at most {LAYERS - 1}")
-        high = _high_layers(recipe.high, names)
+        high = high_layers(recipe.high, names)
         self._worker, self._first = worker, LAYERS * worker
         self.layers = {
             name: Layer(name, self._first + index + 1, recipe, name in high, seed, self.costs)
@@ -347,7 +347,8 @@ def read_checkpoint(path: str | Path, origin: Mapping[str, Any]) -> tuple[dict[s
     return head, arrays
 
 
-def _high_layers(patterns: tuple[str, ...], names: list[str]) -> set[str]:
+def high_layers(patterns: tuple[str, ...], names: list[str]) -> set[str]:
+    """Names of the layers that patterns of `layers.high` mean. Raises Error for one that means none."""
     found: set[str] = set()
     for pattern in patterns:
         word = {"first": names[0], "last": names[-1]}.get(pattern, pattern)
