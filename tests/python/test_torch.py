@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import io
+import json
 import pickle
 import resource
 import subprocess
@@ -203,6 +204,15 @@ def test_states_of_torchs_own_layers() -> None:
         module[0].set_extra_state(torch.zeros(5, dtype=torch.uint8))
     with pytest.raises(ng.Error, match="the state of layer '0' cannot be read"):
         module[0].set_extra_state(None)
+    state = module[0].get_extra_state()
+    for place in range(0, state.numel(), 7):  # of a file with checksums
+        damaged = state.clone()
+        damaged[place] ^= 85
+        try:
+            module[0].set_extra_state(damaged)
+        except ng.Error as error:
+            assert "\n" not in str(error)  # noqa: PT017
+        assert torch.equal(module[0].get_extra_state(), state)
     with pytest.raises(RuntimeError, match="Missing key"):
         module.load_state_dict({"0.weight": plain[0].weight})
 
@@ -541,6 +551,15 @@ def test_differentiating_twice_is_refused() -> None:
         (gradient,) = torch.autograd.grad(y.square().sum(), x, create_graph=True)
         with pytest.raises(RuntimeError, match="differentiate twice"):
             gradient.sum().backward()
+
+
+@needs_torch
+def test_the_benchmark_compares_bits() -> None:
+    bench = Path(__file__).parents[2] / "python" / "bench" / "torch_overhead.py"
+    command = [sys.executable, bench, "--json", "--recipes", "luq", "--seconds", "0.001", "--steps", "20"]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    assert all(row["equal"] and row["numpy_s"] > 0 for row in rows["calls"])
+    assert len(rows["resident_mb"]["luq"]) == 10
 
 
 @needs_torch

@@ -119,6 +119,18 @@ def test_a_run_that_is_cut_ends_in_the_same_bits(name: str, sparse: tuple[str, s
     assert same(whole, resumed)
 
 
+def test_a_scale_outlives_the_maxima_that_made_it(tmp_path: Path) -> None:
+    run, again = trainer("fp8"), trainer("fp8")
+    scaling = run.layers["hidden1"].scaling_of("forward.activation")
+    for amax in (3.0, *(16 * [0.0])):  # of tensors of zeros, which leave the scale as it was
+        scaling.record(amax)
+    run.save(tmp_path / "run.npz")
+    again.resume(tmp_path / "run.npz")
+    resumed = again.layers["hidden1"].scaling_of("forward.activation")
+    assert (resumed.history, resumed.scale) == (scaling.history, scaling.scale)
+    assert scaling.scale != 1
+
+
 def test_a_layer_that_is_kept_high_stays_so(tmp_path: Path) -> None:
     whole, first = trainer("fp4-nearest", 6), trainer("fp4-nearest", 6)
     for run in (whole, first):

@@ -17,11 +17,16 @@ import torch
 from .._arguments import flag, instance, integer, shown, text
 from .._core import Error
 from .._engine import Engine
-from .._formats import formats
 from ..train.products import MAX_LAYER, MAX_RUN, Costs, Layer
 from ..train.recipe import MAX_STEP, Recipe, load
 from .functions import apply
 from .tensors import array_of
+
+DIGEST = 8  #: Bytes of SHA-256 before a state, so that a damaged one is noticed.
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()[:DIGEST]
 
 
 def recipe_of(recipe: object) -> Recipe:
@@ -173,7 +178,7 @@ class Linear(torch.nn.Linear):
         }
 
     def get_extra_state(self) -> Any:
-        """Step, mask and maxima as a tensor of bytes, those of a file of numpy's: numbers and names only."""
+        """Step, mask and maxima as a tensor of bytes: a digest, and a file of numpy's with numbers and names only."""
         layer = self.layer
         head = self._origin() | {
             "step": layer.step,
@@ -183,40 +188,47 @@ class Linear(torch.nn.Linear):
         arrays: dict[str, Any] = {} if layer.mask is None else {"mask": layer.mask}
         with io.BytesIO() as file:
             np.savez(file, head=np.array(json.dumps(head)), **arrays)
-            return torch.from_numpy(np.frombuffer(file.getvalue(), np.uint8).copy())
+            content = file.getvalue()
+        return torch.from_numpy(np.frombuffer(_digest(content) + content, np.uint8).copy())
 
     def set_extra_state(self, state: Any) -> None:
         """Takes what get_extra_state gave. Raises Error for a damaged one, and for one of another recipe, seed or index."""
-        name = self.layer.name
+        name, twin = self.layer.name, self.layer.as_it_stands()
+        twin.scalings = {}
         try:
-            with np.load(io.BytesIO(state.cpu().numpy().tobytes()), allow_pickle=False) as file:
+            content = state.cpu().numpy().tobytes()
+            if content[:DIGEST] != _digest(content[DIGEST:]):
+                raise ValueError("its digest is not that of its bytes")
+            with np.load(io.BytesIO(content[DIGEST:]), allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
             head = json.loads(str(arrays.pop("head")))
-            step, high, history = (head[key] for key in ("step", "high", "history"))
-        except (AttributeError, TypeError, OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            given = {key: head[key] for key in self._origin()}
+            twin.step, twin.high = integer("step", head["step"], 0, MAX_STEP), flag("high", head["high"])
+            maxima = dict(head["history"]) if given == self._origin() else {}
+            for use, (history, scale) in maxima.items():
+                twin.recall(use, history, scale)
+        except (AttributeError, TypeError, RuntimeError, OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise Error(
-                f"the state of layer '{name}' cannot be read: {error}; expected the tensor that get_extra_state gave"
+                f"the state of layer '{name}' cannot be read: {' '.join(str(error).split())}; expected the tensor that "
+                "get_extra_state gave"
             ) from None
         for key, mine in self._origin().items():
-            if head.get(key) != mine:
+            if given[key] != mine:
                 raise Error(
-                    f"the state of layer '{name}' is of {key} {shown(head.get(key))}; this layer has {shown(mine)}; for its "
+                    f"the state of layer '{name}' is of {key} {shown(given[key])}; this layer has {shown(mine)}; for its "
                     "weights alone leave out keys that end in _extra_state"
                 )
         mask = arrays.get("mask")
         shape = (self.in_features, self.out_features)
         if mask is not None and (mask.shape != shape or mask.dtype != np.bool_):
             raise Error(f"the mask of layer '{name}' is {mask.dtype} of shape {mask.shape}; expected bool of {shape}")
-        layer = self.layer
-        layer.step, layer.high, layer.mask = step, high, mask
+        self.layer.step, self.layer.high, self.layer.mask, self.layer.scalings = (
+            twin.step,
+            twin.high,
+            mask,
+            twin.scalings,
+        )
         self._spent.clear()
-        layer.scalings.clear()
-        for use, (maxima, scale) in history.items():
-            scaling = layer.scaling_of(use)
-            if len(maxima) == layer.history_of(use):  # older ones may have made the scale: those of zeros leave it
-                scaling.record(formats()[scaling.format].max / scale)
-            for amax in maxima:
-                scaling.record(amax)
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *others: Any) -> None:
         """As torch's, but for a checkpoint of torch.nn.Linear, which has no extra state."""

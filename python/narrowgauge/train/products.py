@@ -7,6 +7,7 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from .. import luq
 from .._arguments import integer
 from .._engine import Engine
-from .._formats import decode, encode
+from .._formats import decode, encode, formats
 from .._quantized import QuantizedMatrix, gemm, quantize
 from .._scaling import DelayedScaling
 from .._sparse import prune, sparsity_mask
@@ -206,9 +207,15 @@ class Layer:
             self.scalings[use] = DelayedScaling(element, history=how.history, power_of_two=True)
         return self.scalings[use]
 
-    def history_of(self, use: str) -> int:
-        """How many maxima of an operand are remembered."""
-        return self._operand_of(use).history
+    def recall(self, use: str, maxima: Sequence[float], scale: float | None) -> None:
+        """Makes an operand's scaling anew, from the maxima that it remembered, the oldest first, and its scale; None: the maxima's.
+        A maximum of 0 leaves the scale as it was, so that the scale may be of an older one."""
+        self.scalings.pop(use, None)
+        scaling = self.scaling_of(use)
+        if scale is not None and len(maxima) >= self._operand_of(use).history:
+            scaling.record(formats()[scaling.format].max / scale)  # forgotten again when the last of the maxima is in
+        for amax in maxima:
+            scaling.record(amax)
 
     def _operand_of(self, use: str) -> Operand:
         name, _, operand = use.partition(".")

@@ -258,7 +258,7 @@ class Trainer:
         """What a checkpoint holds of this trainer: arrays by name, and what JSON takes."""
         arrays: dict[str, Any] = {f"parameter/{name}": value for name, value in self.parameters.items()}
         high = [name for name, layer in self.layers.items() if layer.high]
-        scalars: dict[str, Any] = {"done": self.done, "high": high, "moments": {}, "history": {}}
+        scalars: dict[str, Any] = {"done": self.done, "high": high, "moments": {}, "history": {}, "scales": {}}
         for name, moments in self._adam.moments.items():
             for part, value in moments.items():
                 if isinstance(value, np.ndarray):
@@ -270,6 +270,7 @@ class Trainer:
                 arrays[f"mask/{name}"] = layer.mask
             for use, scaling in layer.scalings.items():
                 scalars["history"][f"{name}/{use}"] = scaling.history
+                scalars["scales"][f"{name}/{use}"] = scaling.scale
         return arrays, scalars
 
     def _take(self, arrays: dict[str, Any], scalars: dict[str, Any]) -> None:
@@ -290,8 +291,9 @@ class Trainer:
             self._adam.moments.setdefault(name, {})[part] = value
         for key, history in scalars["history"].items():
             name, _, use = key.rpartition("/")
-            for amax in history:
-                self.layers[name].scaling_of(use).record(amax)
+            self.layers[name].recall(
+                use, history, scalars.get("scales", {}).get(key)
+            )  # older checkpoints have no scales
 
     def origin(self) -> dict[str, Any]:
         """What a checkpoint must agree in: the recipe by name and content, the data by its digest."""
@@ -337,7 +339,7 @@ def read_checkpoint(path: str | Path, origin: Mapping[str, Any]) -> tuple[dict[s
         head = json.loads(str(arrays.pop("head")))
         for key in ("done", "high", "moments", "history"):
             head[key]
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, RuntimeError, BadZipFile) as error:
         raise Error(
             f"cannot read the checkpoint {path}: {error}; expected a file that `narrowgauge train` wrote"
         ) from None
