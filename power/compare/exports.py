@@ -13,6 +13,7 @@ examples
 
 import argparse
 import json
+import math
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ from ngtools import ngflow
 from ngtools.ngflow import FlowError
 
 TECHNOLOGY = "horowitz_45nm"
+RECORDED = "osu018"  # has areas, leakage and periods
 M, N, K = 64, 64, 128
 BITS = {"int4": 4, "nvfp4": 4, "int8": 8, "fp8_e4m3": 8, "bf16": 16, "fp32": 32}
 ZIGZAG = f"""
@@ -43,14 +45,33 @@ for name, bits in json.loads(sys.argv[1]).items():
     said[name] = {{"mac": one.mac_energy, "memory": one.mem_energy, "cycles": one.latency_total2}}
 json.dump(said, open("said.json", "w"))
 """
+ZIGZAG_AREAS = """
+import json, sys
+from zigzag.parser.accelerator_factory import AcceleratorFactory
+from zigzag.parser.accelerator_validator import AcceleratorValidator
+from zigzag.utils import open_yaml
+said = {}
+for name in json.loads(sys.argv[1]):
+    data = open_yaml("hardware/narrowgauge_int8.yaml")  # with memories
+    data["operational_array"] = open_yaml("recorded/narrowgauge_" + name + ".yaml")["operational_array"]
+    validator = AcceleratorValidator(data)
+    data = validator.normalized_data
+    assert validator.validate()
+    array = AcceleratorFactory(data).create().operational_array
+    said[name] = {"area": array.total_area / array.total_unit_count}
+json.dump(said, open("said.json", "w"))
+"""
 HWCOMPONENTS = """
 import json, sys
 from importlib.metadata import version
 import hwcomponents
 said = {"version": version("hwcomponents")}
 for name in json.loads(sys.argv[1]):
-    cost = hwcomponents.get_action_cost("narrowgauge_mac", {"number_format": name}, "compute", {})
-    said[name] = cost.energy
+    attributes = {"number_format": name}
+    cost = hwcomponents.get_action_cost("narrowgauge_mac", attributes, "compute", {})
+    said[name] = {"energy": cost.energy, "latency": cost.latency, "throughput": cost.throughput,
+                  "area": hwcomponents.get_area("narrowgauge_mac", attributes),
+                  "leakage": hwcomponents.get_leak_power("narrowgauge_mac", attributes)}
 json.dump(said, open("said.json", "w"))
 """
 
@@ -72,43 +93,57 @@ def main() -> int:
     parser.add_argument("--program", type=Path, default=ngflow.ROOT / "build" / "bin" / "narrowgauge")
     args = parser.parse_args()
     wrong = 0
+
+    def export(kind: str, technology: str, folder: Path) -> dict:
+        """Writes the tables, and gives what provenance.json says, by format."""
+        command = [args.program.resolve(), "energy", "--export", kind, "--technology", technology, "--out", folder]
+        subprocess.run(command, check=True, capture_output=True)
+        return {row["name"]: row for row in json.loads((folder / "provenance.json").read_text())}
+
+    def compare(kind: str, what: str, key: str, said: float, ours: float | None) -> None:
+        nonlocal wrong
+        same = math.isnan(said) if ours is None else abs(said - ours) <= 1e-9 * ours
+        if not same:
+            wrong += 1
+            print(f"{kind} says {what} {said} of {key}, narrowgauge {ours}")
+
     for kind, python in (("zigzag", args.zigzag), ("hwcomponents", args.hwcomponents)):
         if not python:
+            print(f"{kind}: skipped, since no Python that has it was named")
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            command = [
-                args.program.resolve(),
-                "energy",
-                "--export",
-                kind,
-                "--technology",
-                TECHNOLOGY,
-                "--out",
-                folder / "hardware",
-            ]
-            subprocess.run(command, check=True, capture_output=True)
-            provenance = json.loads((folder / "hardware" / "provenance.json").read_text())
-            ours = {row["name"]: row["answer"]["value"] for row in provenance}
+            ours = export(kind, TECHNOLOGY, folder / "hardware")
+            recorded = export(kind, RECORDED, folder / "recorded")
             if kind == "zigzag":
                 said = asked(python, ZIGZAG, folder, BITS)
                 print(f"zigzag-dse {said.pop('version')}, {M} x {N} x {K}, {TECHNOLOGY}\n")
                 print("| format | products, nJ | memory, nJ | cycles |\n|---|---|---|---|")
                 for key, cost in said.items():
                     print(f"| `{key}` | {cost['mac'] / 1e3:.1f} | {cost['memory'] / 1e3:.0f} | {cost['cycles']:.0f} |")
-                energies = {key: cost["mac"] * 1e-12 / (M * N * K) for key, cost in said.items()}
+                    compare(kind, "energy", key, cost["mac"] * 1e-12 / (M * N * K), ours[key]["answer"]["value"])
+                (folder / "said.json").unlink()
+                for key, cost in asked(python, ZIGZAG_AREAS, folder, list(recorded)).items():
+                    area = recorded[key]["of_a_lane"]["area_m2"]
+                    compare(kind, "area", key, cost["area"], area and area * 1e6)
+                print(f"areas of {len(recorded)} formats of {RECORDED}")
             else:
-                subprocess.run(
-                    [python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", folder / "hardware"],
-                    check=True,
-                )
-                energies = asked(python, HWCOMPONENTS, folder, list(ours))
-                print(f"hwcomponents {energies.pop('version')}: {len(energies)} formats of {TECHNOLOGY}")
-            for key, energy in energies.items():
-                if abs(energy - ours[key]) > 1e-9 * ours[key]:
-                    wrong += 1
-                    print(f"{kind} says {energy} J of {key}, narrowgauge {ours[key]}")
-    print(f"{wrong} energies differ from ours")
+                for rows, where in ((ours, "hardware"), (recorded, "recorded")):
+                    subprocess.run(
+                        [python, "-m", "pip", "install", "--quiet", "--force-reinstall", "--no-deps", folder / where],
+                        check=True,
+                    )
+                    said = asked(python, HWCOMPONENTS, folder, list(rows))
+                    print(f"hwcomponents {said.pop('version')}: {len(said)} formats of {where}")
+                    for key, cost in said.items():
+                        lane = rows[key]["of_a_lane"]
+                        period = lane["period_s"]
+                        compare(kind, "energy", key, cost["energy"], rows[key]["answer"]["value"])
+                        compare(kind, "area", key, cost["area"], lane["area_m2"])
+                        compare(kind, "leakage", key, cost["leakage"], lane["leakage_w"])
+                        compare(kind, "latency", key, cost["latency"], period)
+                        compare(kind, "throughput", key, cost["throughput"], period and 1 / period)
+    print(f"{wrong} numbers differ from ours")
     return 1 if wrong else 0
 
 

@@ -1601,7 +1601,8 @@ class Energy(Program):
             names: dict = {}
             exec((self.dir / "component/hwcomponents_narrowgauge.py").read_text(), names)
             cost = names["NarrowgaugeMac"]("fp16").compute()
-            self.assertEqual((cost.energy, cost.latency), (fp16, 0))
+            self.assertEqual(cost.energy, fp16)
+            self.assertTrue(math.isnan(cost.latency) and math.isnan(cost.throughput))  # cited: no record has them
             self.assertIn("hwcomponents_narrowgauge", (self.dir / "component/pyproject.toml").read_text())
             self.assertRaises(AssertionError, names["NarrowgaugeMac"], "fp17")
 
@@ -1610,6 +1611,36 @@ class Energy(Program):
             unit_energy = float(text.split("unit_energy: ")[1].split("\n")[0])
             self.assertAlmostEqual(unit_energy * 1e-12, int8, delta=1e-6 * int8)
             self.assertIn("sram_1MB", text)
+            self.assertIn("unit_area: .nan\n", text)
+
+    def test_exported_areas(self) -> None:
+        """Area, leakage and period of the recorded unit, a lane's share, in each tool's units."""
+        records = (Path(__file__).parents[2] / "power/records/osu018.jsonl").read_text().splitlines()
+        [record] = [r for r in map(json.loads, records) if r["unit"] == "int8_mac_wallace_16_pipelined"]
+        area, period = record["area_m2"] / 16, record["period_s"]
+        leakage = record["samples"][0]["L3"]["leakage_w"] / 16
+
+        def near(found: str | float, wanted: float) -> None:
+            self.assertAlmostEqual(float(found) / wanted, 1, delta=1e-9)
+
+        self.ok("energy", "--export", "accelergy", "--technology", "osu018", "--out", "tables")
+        with (self.dir / "tables/data/intmac.csv").open() as file:
+            rows = {row["action"]: row for row in csv.DictReader(file) if row["format"] == "int8"}
+        for row in rows.values():
+            near(row["area"], area * 1e12)
+        near(rows["leak"]["energy"], leakage * period * 1e12)
+        art = (self.dir / "tables/ART.yaml").read_text()
+        near(art.split("system.mac_int8\n    area: ")[1].split("\n")[0], area * 1e12)
+        said = json.loads((self.dir / "tables/provenance.json").read_text())[0]
+        near(said["of_a_lane"]["area_m2"], area)
+        self.ok("energy", "--export", "zigzag", "--technology", "osu018", "--out", "hardware")
+        text = (self.dir / "hardware/narrowgauge_int8.yaml").read_text()
+        near(text.split("unit_area: ")[1].split("\n")[0], area * 1e6)
+        self.ok("energy", "--export", "hwcomponents", "--technology", "osu018", "--out", "component")
+        source = (self.dir / "component/hwcomponents_narrowgauge.py").read_text()
+        numbers = source.split("PHYSICAL")[1].split('"int8": (')[1].split(")")[0].split(", ")
+        for found, wanted in zip(numbers, (area, leakage, period), strict=True):
+            near(found, wanted)
 
 
 class Files(Program):

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <yaml-cpp/yaml.h>
 
+#include <cmath>
 #include <set>
 
 namespace narrowgauge::power {
@@ -55,6 +56,15 @@ TEST_F(Export, EachLibraryItsOwnTables) {
     const YAML::Node array = YAML::LoadFile(folder_ / technology.name / "narrowgauge_int8.yaml");
     EXPECT_NEAR(array["operational_array"]["unit_energy"].as<double>(), int8_picojoules(technology.name), 1e-6)
         << technology.name;
+    // An area where a record of this library has one, else not a number.
+    const double area = array["operational_array"]["unit_area"].as<double>();
+    EXPECT_TRUE(area > 0 || (std::isnan(area) && technology.name != "osu018")) << technology.name << area;
+    std::set<std::string> names;
+    for (const YAML::Node& component : YAML::LoadFile(folder_ / technology.name / "ART.yaml")["ART"]["tables"]) {
+      EXPECT_GT(component["area"].as<double>(), 0);
+      names.insert(component["name"].as<std::string>());
+    }
+    EXPECT_EQ(names.contains("system.mac_int8"), !std::isnan(area)) << technology.name;
   }
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <list>
 #include <nlohmann/json.hpp>
 
 #include "features/text.hpp"
+#include "gauge/data.hpp"
 #include "narrowgauge/io/error.hpp"
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/power/json.hpp"
@@ -27,9 +29,39 @@ constexpr Exported formats[] = {{"int8", 0, 0, 8},   {"int4", 0, 0, 4},  {"int2"
                                 {"nvfp4", 2, 1, 4},  {"mxfp4", 2, 1, 4}, {"bf16", 8, 7, 16},    {"fp16", 5, 10, 16},
                                 {"tf32", 8, 10, 19}, {"fp32", 8, 23, 32}};
 
+/// Of the hardware that makes one multiply-accumulate a cycle: a lane's share of the recorded unit. NaN: not known.
+struct Physical {
+  double area_m2 = std::numeric_limits<double>::quiet_NaN();
+  double leakage_w = area_m2, period_s = area_m2;
+};
+
+/// What the record of the answer's unit says; nothing where the answer comes from no record.
+Physical physical_of(const Answer& answer) {
+  if (answer.record.empty()) return {};
+  const nlohmann::json record = embedded_record(answer.technology, answer.record);
+  if (!record.is_object()) return {};
+  const auto number = [&](const char* key) {
+    const auto found = record.find(key);
+    return found != record.end() && found->is_number() ? found->get<double>() : Physical{}.area_m2;
+  };
+  const double lanes = number("macs_per_cycle");
+  return {number("area_m2") / lanes, answer.leakage_w / lanes, number("period_s")};
+}
+
+/// As YAML 1.1 reads it: a number with an exponent has a point.
+std::string yaml_number(double value) {
+  std::string text = number_text(value);
+  const std::size_t exponent = text.find('e');
+  if (exponent != std::string::npos && text.find('.') == std::string::npos) text.insert(exponent, ".0");
+  return text;
+}
+
 struct Row {
   Exported format;
   Answer answer;
+  Physical physical;
+
+  bool known() const { return !std::isnan(physical.area_m2); }
 };
 
 /// Folders that are made for files, and go again unless files came into them.
@@ -89,8 +121,12 @@ struct Tables {
         if (format.exponent == 0 && format.bits > 12) question["acc_width"] = 48;  // 16 products of 32 bits
         try {
           Answer answer = gauge.energy(std::get<Question>(question_from_json(question.dump())));
+          const Physical physical = physical_of(answer);
           said = {{"name", format.name}, {"question", question}, {"answer", OrderedJson::parse(to_json(answer))}};
-          rows.push_back({format, std::move(answer)});
+          // NaN becomes null: not known.
+          said["of_a_lane"] = {
+              {"area_m2", physical.area_m2}, {"leakage_w", physical.leakage_w}, {"period_s", physical.period_s}};
+          rows.push_back({format, std::move(answer), physical});
           break;
         } catch (const FieldError& error) {
           if (said.empty())
@@ -118,7 +154,7 @@ struct Tables {
     }
   }
 
-  std::string picojoules(double joules) const { return number_text(joules * 1e12); }
+  std::string picojoules(double joules) const { return yaml_number(joules * 1e12); }
 
   void accelergy() {
     double error = 0;
@@ -132,6 +168,7 @@ struct Tables {
         "narrowgauge.table.yaml",
         "# Set of tables for accelergy-table-based-plug-ins: add this folder to the roots in accelergy_config.yaml.\n"
         "# accuracy: 100 - the largest mean error of the rungs in percent; 1 where it is not known (provenance.json).\n"
+        "# area: square micrometres of a lane, nan where no record has it; leak: picojoules of a cycle of the record.\n"
         "name: narrowgauge_" +
             technology + "\ntechnology: " + technology + "\naccuracy: " + std::to_string(accuracy) +
             "\npath_to_data_dir: ./data\n");
@@ -139,23 +176,35 @@ struct Tables {
     std::string floats = "technology,exponent,mantissa,format,action,energy,area\n";
     std::string ert =
         "# Energy reference table for Timeloop and Accelergy, picojoules. Rename the tables to the components\n"
-        "# of your architecture.\nERT:\n  version: 0.4\n  tables:\n";
+        "# of your architecture. leak: of a lane in a cycle of the record's period, where a record has both.\n"
+        "ERT:\n  version: 0.4\n  tables:\n";
+    std::string art =
+        "# Area reference table for Timeloop and Accelergy, square micrometres of a lane, without those not known.\n"
+        "ART:\n  version: 0.4\n  tables:";
+    bool areas = false;
     for (const Row& row : rows) {
       const std::string name = row.format.name;
       const std::string shape = row.format.exponent == 0
                                     ? std::to_string(row.format.bits)
                                     : std::to_string(row.format.exponent) + "," + std::to_string(row.format.mantissa);
       ert += "  - name: system.mac_" + name + "\n    actions:\n";
-      for (const char* action : {"mac_random", "compute"}) {
+      const std::string area = row.known() ? yaml_number(row.physical.area_m2 * 1e12) : "nan";
+      const double leak = row.physical.leakage_w * row.physical.period_s;
+      for (const char* action : {"mac_random", "compute", "leak"}) {
+        const double energy = std::string_view(action) == "leak" ? leak : row.answer.each;
+        if (std::isnan(energy)) continue;
         (row.format.exponent == 0 ? integers : floats) +=
-            technology + "," + shape + "," + name + "," + action + "," + picojoules(row.answer.each) + ",nan\n";
-        ert += std::string("    - name: ") + action +
-               "\n      arguments: {}\n      energy: " + picojoules(row.answer.each) + "\n";
+            technology + "," + shape + "," + name + "," + action + "," + picojoules(energy) + "," + area + "\n";
+        ert +=
+            std::string("    - name: ") + action + "\n      arguments: {}\n      energy: " + picojoules(energy) + "\n";
       }
+      if (row.known()) art += "\n  - name: system.mac_" + name + "\n    area: " + area;
+      areas = areas || row.known();
     }
     write("data/intmac.csv", integers);
     write("data/fpmac.csv", floats);
     write("ERT.yaml", ert);
+    write("ART.yaml", art + (areas ? "\n" : " []\n"));
   }
 
   static void zigzag_memory(std::string& out, const char* name, long size_bits, double read_pj, double write_pj,
@@ -186,9 +235,16 @@ struct Tables {
     const bool whole = dram != std::end(drams) && !std::isnan(access_j("sram", 1 << 20, Op::read));
     for (const Row& row : rows) {
       const std::string name = row.format.name;
-      std::string out =
-          "# ZigZag hardware, picojoules: an 8 x 8 array of " + name + " multiply-accumulates in " + technology +
-          ".\n# unit_energy contains the accumulator, so acc costs nothing more; areas are not known and 0.\n";
+      std::string out = "# ZigZag hardware, picojoules: an 8 x 8 array of " + name + " multiply-accumulates in " +
+                        technology +
+                        ".\n# unit_energy contains the accumulator, so acc costs nothing more.\n# unit_area is square "
+                        "millimetres of a "
+                        "lane" +
+                        (row.known() ? ", of the record " + row.answer.record + ", whose shortest period is " +
+                                           quantity_text(row.physical.period_s, "s") + " and whose lane leaks " +
+                                           quantity_text(row.physical.leakage_w, "W")
+                                     : "; no record has it, so it is .nan, which no search takes for free") +
+                        ".\n# Areas of memories are not known and 0.\n";
       if (whole) {
         out += "name: narrowgauge_" + name + "\n\nmemories:\n";
         zigzag_memory(out, "acc", 32, 0, 0, {"O"}, 32, "[]");
@@ -202,7 +258,8 @@ struct Tables {
       }
       out += "operational_array:\n  input_precision: [" + std::to_string(row.format.bits) + ", " +
              std::to_string(row.format.bits) + "]\n  unit_energy: " + picojoules(row.answer.each) +
-             "\n  unit_area: 0\n  dimensions: [D1, D2]\n  sizes: [8, 8]\n";
+             "\n  unit_area: " + (row.known() ? yaml_number(row.physical.area_m2 * 1e6) : ".nan") +
+             "\n  dimensions: [D1, D2]\n  sizes: [8, 8]\n";
       write("narrowgauge_" + name + ".yaml", out);
     }
   }
@@ -212,13 +269,19 @@ struct Tables {
         "# SPDX-License-Identifier: Apache-2.0\n"
         "\"\"\"Multiply-accumulate units of Narrowgauge as a component of HWComponents, in " +
         technology +
-        ".\n\nEnergies in joules; provenance.json has rung, calibration and error of each. Area, leakage and latency "
+        ".\n\nEnergies in joules; provenance.json has rung, calibration and error of each. Area, leakage and period "
         "are\n"
-        "not modelled: they are 0 here, and the throughput is without bound.\n\"\"\"\n\n"
+        "those of a lane of the recorded unit, which makes one multiply-accumulate a cycle; they are nan where no\n"
+        "record has them, and so is what is summed with them.\n\"\"\"\n\n"
+        "from math import nan\n\n"
         "from hwcomponents import ActionCost, ComponentModel, action\n\n"
         "ENERGY = {\n";
     for (const Row& row : rows)
       out += std::string("    \"") + row.format.name + "\": " + number_text(row.answer.each) + ",\n";
+    out += "}\n# Square metres, watts of leakage, seconds of the shortest period.\nPHYSICAL = {\n";
+    for (const Row& row : rows)
+      out += std::string("    \"") + row.format.name + "\": (" + number_text(row.physical.area_m2) + ", " +
+             number_text(row.physical.leakage_w) + ", " + number_text(row.physical.period_s) + "),\n";
     out +=
         "}\n\n\n"
         "class NarrowgaugeMac(ComponentModel):\n"
@@ -230,12 +293,14 @@ struct Tables {
         "    priority = 0.5\n\n"
         "    def __init__(self, number_format: str = \"int8\"):\n"
         "        assert number_format in ENERGY, f\"number_format {number_format} is not one of {', '.join(ENERGY)}\"\n"
-        "        super().__init__(area=0.0, leak_power=0.0)\n"
+        "        area, leakage, self.period = PHYSICAL[number_format]\n"
+        "        super().__init__(area=area, leak_power=leakage)\n"
         "        self.number_format = number_format\n\n"
         "    @action\n"
         "    def compute(self) -> ActionCost:\n"
-        "        \"\"\"One multiply-accumulate: joules.\"\"\"\n"
-        "        return ActionCost(energy=ENERGY[self.number_format], latency=0.0, throughput=float(\"inf\"))\n";
+        "        \"\"\"One multiply-accumulate: joules, seconds, and how many a second.\"\"\"\n"
+        "        energy = ENERGY[self.number_format]\n"
+        "        return ActionCost(energy=energy, latency=self.period, throughput=1 / self.period)\n";
     write("hwcomponents_narrowgauge.py", out);
     // HWComponents looks into every installed package whose name begins so: pip install FOLDER.
     write("pyproject.toml",
