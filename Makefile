@@ -82,13 +82,14 @@ board-arty_a7 board-pynq_z2 board-zcu104: setup ## the list of files of a board 
 board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104:
 	@$(PYTHON) synth/image.py $(@:board-%=%)
 
-compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports read by ZigZag and HWComponents, in environments of their own
+compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports and others' workloads read by ZigZag, HWComponents and SCALE-Sim, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim
 	@$(BUILD)/scalesim/bin/pip install --quiet -r power/compare/requirements.txt
 	@$(PYTHON) power/compare/scalesim.py --scalesim $(BUILD)/scalesim/bin/python --program $(BUILD)/bin/narrowgauge --check
 	@test -x $(BUILD)/exports/bin/python || python3 -m venv $(BUILD)/exports
 	@$(BUILD)/exports/bin/pip install --quiet -r power/compare/requirements-exports.txt
 	@$(PYTHON) power/compare/exports.py --zigzag $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge
+	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) power/compare/workloads.py --scalesim $(BUILD)/scalesim/bin/python --zigzag $(BUILD)/exports/bin/python
 	@if $(BUILD)/exports/bin/pip install --quiet hwcomponents==1.0.114; then \
 	  $(PYTHON) power/compare/exports.py --hwcomponents $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge; \
 	else echo "skipped: HWComponents needs Python 3.12"; fi

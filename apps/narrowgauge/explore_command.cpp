@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "narrowgauge/io/output.hpp"
 #include "narrowgauge/io/text.hpp"
 #include "narrowgauge/power/explore/explore.hpp"
+#include "narrowgauge/power/explore/workload_formats.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "python_program.hpp"
@@ -46,7 +48,8 @@ struct ExploreArguments {
 /// YAML has no types of its own: what reads as a number is one, and the rest is text. `most` nodes may follow: an
 /// alias may contain itself.
 nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
-  if (levels == 0 || most-- == 0) throw Error("it is too deep or too long for a space, or an alias in it has no end");
+  if (levels == 0 || most-- == 0)
+    throw Error("it is too deep or too long, or an alias in it has no end; expected a space or a workload");
   switch (node.Type()) {
     case YAML::NodeType::Map: {
       nlohmann::json json = nlohmann::json::object();
@@ -119,8 +122,29 @@ std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set
   return values;
 }
 
+/// Of ZigZag or Timeloop.
+power::Workload load_tree(const std::string& path, const std::map<std::string, std::int64_t>& set) {
+  const std::string name = io::shown(path);
+  try {
+    int most = 1'000'000;
+    constexpr int deepest = 32;
+    const auto tree = json_of(YAML::Load(io::read_text(path)), deepest, most);
+    power::Workload workload = power::workload_from_json(power::workload_from_tree(tree), set);
+    workload.name = io::shown(std::filesystem::path(path).stem().string());
+    return workload;
+  } catch (const YAML::Exception& error) {
+    throw Error(name + " is not YAML: " + error.what() + "; expected a workload of ZigZag or Timeloop");
+  } catch (const io::Error& error) {
+    throw Error(std::string("cannot read the workload: ") + error.what());
+  } catch (const Error& error) {
+    throw Error(name + ": " + error.what());
+  }
+}
+
 power::Workload workload_of(const ExploreArguments& arguments) {
   const auto set = settings(arguments.set);
+  if (arguments.workload.ends_with(".yaml") || arguments.workload.ends_with(".yml"))
+    return load_tree(arguments.workload, set);
   if (!arguments.workload.ends_with(".onnx")) return power::load_workload(arguments.workload, set);
   std::string text;
   run_python(arguments.python, "narrowgauge.workload", {arguments.workload}, "", &text);
@@ -556,8 +580,10 @@ void add_explore(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<ExploreArguments>();
   CLI::App& command =
       *app.add_subcommand("explore", "Energy, time, area and accuracy of a workload over a design space");
-  auto* workload = command.add_option("workload", arguments->workload,
-                                      "A workload: .json, .onnx (with the Python package), or one of --workloads");
+  auto* workload =
+      command.add_option("workload", arguments->workload,
+                         "A workload: .json, .onnx (with the Python package), .csv of SCALE-Sim, .yaml of ZigZag or "
+                         "Timeloop, or one of --workloads");
   auto* space = command.add_option("space", arguments->space, "The design space, .yaml");
   command.add_option("--set", arguments->set, "Values of the workload's parameters")->type_name("NAME=NUMBER ...");
   constexpr unsigned most_rows = 1'000'000'000;
@@ -599,6 +625,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"
       "  narrowgauge explore llama_block examples/explore/space.yaml --set seq=2048 --json\n"
+      "  narrowgauge explore topology.csv space.yaml --json\n"
       "  narrowgauge explore model.onnx space.yaml --checkpoint run.jsonl --resume --plot front.png\n"
       "  narrowgauge explore --validate-cycles --engine rtl --shapes 30\n"
       "  narrowgauge explore --validate-cycles --product 256x256x1024 20x20x5000 --tile large wide");

@@ -21,7 +21,7 @@ from ._arguments import threads as check_threads
 from ._arrays import ArrayLike
 from ._core import Error, Explorer, Front
 from ._energy import Gauge, checked_gauge, pair
-from .workload import WorkloadError, from_onnx
+from .workload import WorkloadError, from_file
 
 Tensors = tuple[ArrayLike, ArrayLike]
 Arrays = tuple[NDArray[Any], NDArray[Any]]
@@ -114,9 +114,9 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     if isinstance(workload, Mapping):
         return _json("the workload", workload)
     path = Path(checked_path("workload", workload))
-    if path.suffix == ".onnx":
+    if path.suffix == ".onnx" or (path.suffix in (".csv", ".yaml", ".yml") and path.is_file()):
         try:
-            return json.dumps(from_onnx(path))
+            return json.dumps(from_file(path))
         except WorkloadError as error:
             raise Error(str(error)) from error
     if not path.is_file():

@@ -500,8 +500,8 @@ class Walk:
             types = [_through(call, ONNX, "Conv", {"x": call.input(0), "w": call.input(1)})]
         given, kernel = self._input_shape(call, x), self._input_shape(call, w)
         axes = len(kernel) - 2
-        if axes not in (1, 2):
-            raise WorkloadError(f"{call.where}: a convolution of {axes} axes; those of one and two are lowered")
+        if axes not in (1, 2, 3):
+            raise WorkloadError(f"{call.where}: a convolution of {axes} axes; expected one, two or three")
         sizes = _sizes(types[0])
         if sizes is None or any(isinstance(size, int) and size < 1 for size in sizes):
             raise WorkloadError(f"{call.where}: its window {kernel[2:]} does not fit into {given[2:]}")

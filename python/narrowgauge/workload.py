@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The workload of an ONNX model: its convolutions and matrix products as `narrowgauge explore` reads them.
+"""Workloads of other files: their convolutions and matrix products as `narrowgauge explore` reads them.
 
     python -m narrowgauge.workload model.onnx -o model.json
     python -m narrowgauge.workload model.onnx --dim batch=8 --dim seq=128
+    python -m narrowgauge.workload topology.csv            a topology of SCALE-Sim
+    python -m narrowgauge.workload layers.yaml             layers of ZigZag, or a problem of Timeloop
 
-Shapes come from the model and ONNX' own shape inference. Weights are not loaded: files of external data need not be there.
+Shapes of ONNX come from the model and ONNX' own shape inference. Weights are not loaded: files of external data need not be there.
 Operators that may multiply matrices and are not lowered are refused; docs/explore.md lists the others.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
+import math
 import operator
 import reprlib
 import sys
@@ -19,10 +23,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from . import _core
 from . import _onnx_operators as operators
 from ._onnx_operators import WorkloadError
 
-__all__ = ["WorkloadError", "from_onnx", "main"]
+__all__ = ["WorkloadError", "from_file", "from_onnx", "main"]
+
+#: Most values of a YAML file, those of aliases counted where they stand; and how deep they may lie.
+_MOST, _DEEPEST = 1_000_000, 32
+#: Suffixes of what is not ONNX.
+_OTHERS = (".csv", ".yaml", ".yml")
 
 
 def _checked(dims: Mapping[str, int] | None) -> dict[str, int]:
@@ -74,6 +84,76 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
     return {"name": graph.name or name, "what": f"from ONNX, {len(graph.node)} nodes{folded}", "layers": layers}
 
 
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError as error:
+        raise WorkloadError(f"{path} cannot be read ({error.strerror}); expected a file") from error
+    except UnicodeDecodeError as error:
+        raise WorkloadError(f"{path} is not text; expected UTF-8") from error
+
+
+def _plain(node: Any, levels: int, left: list[int]) -> Any:
+    """A YAML tree as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
+    left[0] -= 1
+    if not levels or not left[0]:
+        raise WorkloadError("it is too deep or too long, or an alias in it has no end; expected a workload")
+    if isinstance(node, dict):
+        return {str(key): _plain(value, levels - 1, left) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_plain(value, levels - 1, left) for value in node]
+    try:
+        number = float(node)
+    except (TypeError, ValueError):
+        return node
+    return number if math.isfinite(number) and "_" not in node else node
+
+
+def _tree(path: Path) -> str:
+    """A YAML file as JSON."""
+    text = _read(path)
+    try:
+        yaml = importlib.import_module("yaml")
+    except ImportError as error:
+        raise ImportError(
+            f"reading {path} takes PyYAML: pip install pyyaml, or pip install 'narrowgauge[yaml]'"
+        ) from error
+    try:
+        tree = yaml.load(text, Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        reason = " ".join(str(error).split())
+        raise WorkloadError(f"it is not YAML: {reason}; expected a workload of ZigZag or Timeloop") from error
+    except (RecursionError, ValueError) as error:
+        raise WorkloadError(f"it is not YAML ({error}); expected a workload of ZigZag or Timeloop") from error
+    return json.dumps(_plain(tree, _DEEPEST, [_MOST]))
+
+
+def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """The workload of another tool's file, by its suffix.
+
+    path: .onnx; .csv, a topology of SCALE-Sim; or .yaml or .yml, the layers of ZigZag or a problem of Timeloop.
+    dims: sizes of the named dimensions of an ONNX model, as {"batch": 1}. Layers that multiply no matrices are left
+    out. Raises WorkloadError naming file, line or key, value and what is expected, ImportError without onnx or PyYAML.
+    """
+    if not isinstance(path, str | Path):
+        raise WorkloadError(f"path is {reprlib.repr(path)}; expected the path of a file")
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix == ".onnx":
+        return from_onnx(file, dims)
+    if suffix not in _OTHERS:
+        raise WorkloadError(f"{file} has the suffix {suffix!r}; expected .onnx, .csv, .yaml or .yml")
+    if _checked(dims):
+        raise WorkloadError(f"dims is {reprlib.repr(dims)} for {file}; expected none, since only ONNX names dimensions")
+    try:
+        text = _read(file) if suffix == ".csv" else _tree(file)
+        workload = json.loads(_core.workload_text(text, csv=suffix == ".csv"))
+    except (WorkloadError, _core.Error) as error:
+        said = str(error)
+        raise WorkloadError(said if said.startswith(str(file)) else f"{file}: {said}") from error
+    return {**workload, "name": file.stem}
+
+
 def _dimension(text: str) -> tuple[str, int]:
     name, _, size = text.partition("=")
     if not name or not size.isdigit() or int(size) < 1:
@@ -95,7 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m narrowgauge.workload", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("model", help="an .onnx file")
+    parser.add_argument("model", help="an .onnx, .csv (SCALE-Sim) or .yaml file (ZigZag, Timeloop)")
     parser.add_argument("--operators", action=_Operators, nargs=0, help="print which operators are read, and exit")
     parser.add_argument("-o", "--output", help="the workload; without it, on standard output")
     parser.add_argument(
@@ -103,7 +183,8 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        workload = from_onnx(options.model, dict(options.dim))
+        read = from_file if Path(options.model).suffix.lower() in _OTHERS else from_onnx
+        workload = read(options.model, dict(options.dim))
     except (WorkloadError, ImportError) as error:
         print(f"narrowgauge.workload: {error}", file=sys.stderr)
         return 2

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "bindings.hpp"
+#include "narrowgauge/power/explore/workload_formats.hpp"
 #include "narrowgauge/power/export.hpp"
 #include "narrowgauge/power/gauge.hpp"
 
@@ -161,6 +162,16 @@ narrowgauge.explore does all that is below; docs/explore.md is the manual.)")
            py::arg("checkpoint") = py::none(), py::arg("resume") = false, py::arg("progress") = py::none(),
            "The front of the space, on `threads` (0: one a core).");
 
+  module.def(
+      "workload_text",
+      [](const std::string& text, bool csv) {
+        const nlohmann::json workload =
+            csv ? power::workload_from_scalesim(text) : power::workload_from_tree(parse("the workload", text));
+        power::workload_from_json(workload);  // its sizes are in range
+        return workload.dump();
+      },
+      py::arg("text"), py::arg("csv"), py::call_guard<Unlocked>(),
+      "A SCALE-Sim topology, or the tree of a ZigZag or Timeloop file as JSON, as a workload in JSON.");
   module.def("workloads", &power::workload_names, "Names of the workloads that come along.");
   module.def(
       "export_tables",

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -14,6 +15,7 @@
 
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
+#include "narrowgauge/power/explore/workload_formats.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -779,6 +781,74 @@ TEST(Areas, HaveTheShadowRegisterOnce) {
 
 TEST(Areas, RoundingIsThatOfTheRecord) {
   EXPECT_EQ(recorded("synth/records/generic.jsonl", "fixed_to_fp32", "record")["gates"], 616);
+}
+
+// ---- workloads of other tools; the files and the sentences: tests/python/test_workload_formats.py
+
+TEST(WorkloadFormats, ScaleSim) {
+  const Workload read =
+      workload_from_json(workload_from_scalesim("Layer, M, N, K, Sparsity,\r\nqkv, 128, 192, 64, 2:4,\r\n"));
+  ASSERT_EQ(read.layers.size(), 1U);
+  EXPECT_EQ(read.layers[0].name, "qkv");
+  EXPECT_EQ(read.macs(), 128 * 192 * 64);
+  EXPECT_SAYS(workload_from_scalesim("Layer,M,N,K\nqkv,128,192,"), "line 2", "3 fields", "; expected");
+  EXPECT_SAYS(workload_from_scalesim("Layer,M,N,K\n\xFF,1,1,-1"), "line 2: column K is \"-1\"; expected");
+}
+
+TEST(WorkloadFormats, Volumes) {
+  const Workload read =
+      workload_from_json(Json::parse(R"({"layers": [{"op": "conv", "in_channels": 4, "out_channels": 8,
+      "depth": 8, "height": 16, "width": 16, "kernel": [3, 3, 3], "stride": [1, 1, 1]}]})"));
+  EXPECT_EQ(read.macs(), 6 * 14 * 14 * 8 * 4 * 27);
+}
+
+/// Under the sanitizers: bytes of a topology and values of trees changed at random.
+TEST(WorkloadFormats, MutantsAreSentencesOrWorkloads) {
+  const char* const asked = std::getenv("NG_MUTATIONS");
+  const int count = asked ? std::atoi(asked) : 300;
+  std::mt19937 random(5);
+  const std::string topology =
+      "Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides, Sparsity,\n"
+      "Conv1, 31, 31, 3, 3, 3, 16, 2, 1:1,\nDP2, 17, 17, 3, 3, 16, 16, 1, 2:4,#dw\n";
+  const Json trees[] = {
+      Json::parse(R"([{"id": 0, "operator_type": "Conv", "equation": "O[b][k][ox]+=W[k][c][fx]*I[b][c][ix]",
+          "dimension_relations": ["ix=2*ox+1*fx"], "loop_dims": ["B", "K", "C", "OX", "FX"],
+          "loop_sizes": [1, 64.0, 3, 112, 7], "operand_source": {"I": 0, "W": 0}}])"),
+      Json::parse(
+          R"({"problem": {"shape": {"dimensions": ["M", "N", "K"], "coefficients": [{"name": "s", "default": 1}],
+          "data_spaces": [{"name": "A", "projection": [[["M"]], [["K", "s"]]]}, {"name": "B", "projection": [[["N"]],
+          [["K"]]]}, {"name": "C", "projection": [[["M"]], [["N"]]], "read_write": "true"}]},
+          "instance": {"M": 4, "N": 5, "K": 6}}})")};
+  const Json odd[] = {nullptr, -1, 0, 2.5, 1e30, "", "M", "O[", "ix=", "\xFF", Json::array(), Json::object(), true};
+  int read = 0, refused = 0;
+  const auto attempt = [&](auto workload) {
+    try {
+      EXPECT_GT(workload_from_json(workload()).macs(), 0);
+      ++read;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("expected"), std::string::npos) << error.what();
+      ++refused;
+    }
+  };
+  for (int i = 0; i < count; ++i) {
+    std::string csv = topology;
+    for (unsigned n = random() % 3; n < 3; ++n) {
+      const std::size_t at = random() % csv.size();
+      if (random() % 2 == 0) {
+        csv[at] = static_cast<char>(random());
+      } else {
+        csv.erase(at, random() % 4);
+      }
+    }
+    attempt([&] { return workload_from_scalesim(csv); });
+    const Json flat = trees[random() % 2].flatten();
+    Json changed = flat;
+    const auto at = std::next(changed.begin(), static_cast<std::ptrdiff_t>(random() % changed.size()));
+    at.value() = odd[random() % std::size(odd)];
+    if (!at.value().is_structured()) attempt([&] { return workload_from_tree(changed.unflatten()); });
+  }
+  EXPECT_GT(read, 0);
+  EXPECT_GT(refused, 0);
 }
 
 }  // namespace

@@ -91,6 +91,17 @@ def test_named_dimensions_are_asked_for() -> None:
     assert layer == {"op": "gemm", "name": "m", "m": 10, "n": 7, "k": 6}
 
 
+def test_volumes() -> None:
+    """A convolution of three axes, in groups, with strides, dilations and padding."""
+    node = helper.make_node(
+        "Conv", ["x", "w"], ["y"], "v", group=2, strides=[1, 2, 1], dilations=[2, 1, 1], pads=[1, 0, 0, 1, 0, 0]
+    )
+    [layer] = workload.from_onnx(model([node], [value("x", [3, 4, 8, 16, 15])], [weight("w", 8, 2, 3, 2, 1)], "y"))[
+        "layers"
+    ]
+    assert layer == {"op": "gemm", "name": "v", "m": 3 * 6 * 8 * 15, "n": 4, "k": 2 * 6, "count": 2}
+
+
 def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     relu = model([helper.make_node("Relu", ["x"], ["y"])], [value("x", [1, 3])], [], "y")
     with pytest.raises(workload.WorkloadError, match="neither a convolution nor a matrix product"):

@@ -2,15 +2,16 @@
 #include "narrowgauge/power/explore/workload.hpp"
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
 #include "features/text.hpp"
 #include "gauge/data.hpp"
 #include "narrowgauge/io/error.hpp"
 #include "narrowgauge/io/json.hpp"
 #include "narrowgauge/io/text.hpp"
+#include "narrowgauge/power/explore/workload_formats.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -43,12 +44,15 @@ class Reader {
   std::int64_t size_or(const char* key, std::int64_t otherwise, std::int64_t least = 1) const {
     return json_.contains(key) ? value(key, json_[key], least) : otherwise;
   }
-  /// Height and width.
-  std::array<std::int64_t, 2> pair(const char* key, std::int64_t otherwise, std::int64_t least) const {
-    if (!json_.contains(key)) return {otherwise, otherwise};
-    const Json& two = json_[key];
-    if (!two.is_array() || two.size() != 2) fail(key, two, "[height, width]");
-    return {value(key, two[0], least), value(key, two[1], least)};
+  /// A number for each of two axes, height and width, or of three, with depth in front.
+  std::vector<std::int64_t> each(const char* key, std::size_t axes, std::int64_t otherwise, std::int64_t least) const {
+    if (!json_.contains(key)) return std::vector<std::int64_t>(axes, otherwise);
+    const Json& list = json_[key];
+    if (!list.is_array() || list.size() != axes)
+      fail(key, list, axes == 2 ? "[height, width]" : "[depth, height, width], as the layer has a \"depth\"");
+    std::vector<std::int64_t> values;
+    for (const Json& one : list) values.push_back(value(key, one, least));
+    return values;
   }
 
  private:
@@ -102,7 +106,7 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
     }
   } else if (op == "conv") {
     check_keys(json, what,
-               {"op", "name", "in_channels", "out_channels", "height", "width", "kernel", "stride", "padding",
+               {"op", "name", "in_channels", "out_channels", "depth", "height", "width", "kernel", "stride", "padding",
                 "dilation", "groups", "images", "count"});
     const std::int64_t inputs = read.size("in_channels"), outputs = read.size("out_channels");
     const std::int64_t groups = read.size_or("groups", 1);
@@ -110,12 +114,13 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
       throw Error(what + ": \"groups\" is " + std::to_string(groups) + "; expected a divisor of in_channels (" +
                   std::to_string(inputs) + ") and out_channels (" + std::to_string(outputs) + ")");
     }
-    const std::array<std::int64_t, 2> in{read.size("height"), read.size("width")};
+    std::vector<std::int64_t> in{read.size("height"), read.size("width")};
+    if (json.contains("depth")) in.insert(in.begin(), read.size("depth"));
     if (!json.contains("kernel")) throw Error(what + " has no \"kernel\"");
-    const auto kernel = read.pair("kernel", 1, 1), stride = read.pair("stride", 1, 1);
-    const auto padding = read.pair("padding", 0, 0), dilation = read.pair("dilation", 1, 1);
+    const auto kernel = read.each("kernel", in.size(), 1, 1), stride = read.each("stride", in.size(), 1, 1);
+    const auto padding = read.each("padding", in.size(), 0, 0), dilation = read.each("dilation", in.size(), 1, 1);
     std::int64_t pixels = read.size_or("images", 1), window = inputs / groups;
-    for (std::size_t i = 0; i < 2; ++i) {
+    for (std::size_t i = 0; i < in.size(); ++i) {
       const std::int64_t span = in[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
       if (span < 0) {
         throw Error(what + ": its window of " + std::to_string(kernel[i]) + " does not fit into " +
@@ -202,7 +207,9 @@ Workload load_workload(const std::filesystem::path& file, const std::map<std::st
     }
   }
   try {
-    Workload workload = workload_from_json(io::parse_json(text, "The workload"), set);
+    const bool topology = file.extension() == ".csv";
+    Workload workload =
+        workload_from_json(topology ? workload_from_scalesim(text) : io::parse_json(text, "The workload"), set);
     if (workload.name.empty()) workload.name = io::shown(file.stem().string());
     return workload;
   } catch (const Json::exception& error) {

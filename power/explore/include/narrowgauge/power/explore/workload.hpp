@@ -42,11 +42,13 @@ struct Workload {
 ///   {"op": "gemm", "name", "m", "n", "k", "batch": 1, "count": 1, "weights": true}
 ///   {"op": "conv", "name", "in_channels", "out_channels", "height", "width", "kernel": [h, w], "stride": [1, 1],
 ///    "padding": [0, 0], "dilation": [1, 1], "groups": 1, "images": 1, "count": 1}
+/// A convolution of three axes has "depth" too, and lists of three: [depth, height, width].
 /// A size is a number or the name of one of the workload's "parameters", whose values `set` replaces. A convolution is
 /// `groups` products: m = images x pixels of the result, n = outputs of a group, k = window x inputs of a group.
 /// Throws Error naming layer, key, value and what is allowed.
 Workload workload_from_json(const nlohmann::json& json, const std::map<std::string, std::int64_t>& set = {});
-/// A file, or, where there is none of that name, one of power/workloads, which the library carries.
+/// A file of that JSON, or a .csv of SCALE-Sim (workload_formats.hpp), or, where there is none of that name, one of
+/// power/workloads, which the library carries.
 Workload load_workload(const std::filesystem::path& file, const std::map<std::string, std::int64_t>& set = {});
 /// The names of those.
 std::vector<std::string> workload_names();
