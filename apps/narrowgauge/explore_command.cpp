@@ -582,8 +582,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       *app.add_subcommand("explore", "Energy, time, area and accuracy of a workload over a design space");
   auto* workload =
       command.add_option("workload", arguments->workload,
-                         "A workload: .json, .onnx (with the Python package), .csv of SCALE-Sim, .yaml of ZigZag or "
-                         "Timeloop, or one of --workloads");
+                         "A workload: .json, .onnx, .csv (SCALE-Sim), .yaml (ZigZag, Timeloop) or one of --workloads");
   auto* space = command.add_option("space", arguments->space, "The design space, .yaml");
   command.add_option("--set", arguments->set, "Values of the workload's parameters")->type_name("NAME=NUMBER ...");
   constexpr unsigned most_rows = 1'000'000'000;
@@ -620,7 +619,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   space->excludes(validate)->excludes(list);
   command.footer(
       "The result is the front: the points that no other point beats in all objectives of the space.\n"
-      "docs/explore.md has the keys of spaces and workloads, and what is assumed.\n"
+      "docs/explore.md has the keys of spaces and workloads, and what is assumed. An .onnx takes the Python package.\n"
       "\n"
       "Examples:\n"
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"

@@ -23,7 +23,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _core
 from . import _onnx_operators as operators
 from ._onnx_operators import WorkloadError
 
@@ -143,6 +142,8 @@ def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[s
         return from_onnx(file, dims)
     if suffix not in _OTHERS:
         raise WorkloadError(f"{file} has the suffix {suffix!r}; expected .onnx, .csv, .yaml or .yml")
+    from . import _core  # an ONNX model needs none of it
+
     if _checked(dims):
         raise WorkloadError(f"dims is {reprlib.repr(dims)} for {file}; expected none, since only ONNX names dimensions")
     try:

@@ -185,6 +185,36 @@ class Explore(Program):
         self.refuses(["none.npy"], "digits", space(tensors))
         self.refuses(["not-a-python"], "model.onnx", "space.yaml", "--python", "not-a-python")
 
+    def test_workloads_of_other_tools(self) -> None:
+        """Read by the program alone; the Python tests have more files."""
+        zigzag = (
+            "- id: 0\n  name: gemm\n  operator_type: Gemm\n  equation: O[b][k]+=I[b][c]*W[c][k]\n"
+            "  loop_dims: [B, C, K]\n  loop_sizes: [128, 256, 512]\n  operand_source: {I: 0, W: 0}\n"
+        )
+        timeloop = (
+            "problem:\n  shape:\n    dimensions: [M, N, K]\n    data_spaces:\n"
+            "    - {name: A, projection: [[[M]], [[K]]]}\n    - {name: B, projection: [[[N]], [[K]]]}\n"
+            "    - {name: C, projection: [[[M]], [[N]]], read_write: true}\n  instance: {M: 128, N: 512, K: 256}\n"
+        )
+        for name, text, macs in (
+            ("t.csv", "Layer, M, N, K,\nqkv, 128, 192, 64,\n", 128 * 192 * 64),
+            ("z.yaml", zigzag, 128 * 256 * 512),
+            ("t.yml", timeloop, 128 * 256 * 512),
+        ):
+            (self.dir / name).write_text(text)
+            result = self.json(name, "space.yaml")
+            self.assertEqual((result["workload"], result["macs"]), (name.partition(".")[0], macs))
+        for name, text, words in (
+            ("bad.csv", "Layer, M, N, K,\nqkv, 128, x, 64,\n", ["bad.csv", "line 2", "column N", '"x"', "expected"]),
+            ("bad.yaml", zigzag.replace("256", "-1"), ["bad.yaml", "layer 0 (gemm)", '"loop_sizes" is -1', "expected"]),
+            ("bad.yaml", timeloop.replace("M: 128, ", ""), ["bad.yaml", "instance", '"M"', "expected"]),
+            ("bad.yaml", "a: [", ["bad.yaml", "is not YAML", "expected"]),
+            ("bad.yaml", "&a [*a, *a]", ["bad.yaml", "no end"]),
+        ):
+            (self.dir / name).write_text(text)
+            self.refuses(words, name, "space.yaml")
+        self.refuses(["none.yaml", "cannot read"], "none.yaml", "space.yaml")
+
     @unittest.skipUnless((ROOT / "power/calibration/osu018.json").exists(), "the gauge is not calibrated")
     def test_the_manuals_example(self) -> None:
         result = self.json("resnet18", str(ROOT / "examples/explore/space.yaml"))
