@@ -2,7 +2,7 @@
 # ruff: noqa: PT009 (assertAlmostEqual)
 """Cell libraries of several Liberty files: joules of a library of round numbers (tests/power/liberty), computed by hand.
 
-library_test.py PROGRAMS WORK [Reader|Joules|Flow]. No library has to be installed.
+library_test.py PROGRAMS WORK [Reader|Joules|Flow|OwnUnits]. No library has to be installed.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 from flow_start import PROGRAMS, WORK, main
 
+from ngtools import systemverilog
 from ngtools.power import characterize, golden, library, technology
 
 TOY = Path(__file__).parent / "liberty"
@@ -110,6 +111,24 @@ class Reader(unittest.TestCase):
             slow = technology.read_technology(path, "slow")
         self.assertAlmostEqual(slow["tick_s"] * 1e12, 1)  # not coarser, however slow
         self.assertAlmostEqual(slow["clock_grid_s"] * 1e12, 500)
+
+    def test_stray_semicolons_and_remarks(self):
+        """Nangate45's manners: the same cells, and a file for the tools without them."""
+        plain = technology.read_library(library.Library("toy", (LOGIC,)))
+        text = LOGIC.read_text()
+        head, brace, rest = text.partition("{")
+        comment = '/* "; { */ '
+        stray = f'{head}{brace} ; // the {{ of "a remark"\n' + rest.replace("}", "};").replace("; ", f";;{comment}; ")
+        assert library.tidied(text) == text
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "toy.lib"
+            path.write_text(stray)
+            read = technology.read_technology(path, "toy")
+            for_tools = library.for_tools(library.Library("toy", (path,)), read, Path(name))
+            mapped = for_tools.read_text()
+        assert read["cells"] == plain["cells"]
+        assert library.STRAY.search(mapped) is None
+        assert "remark" not in mapped
 
     def test_packed_and_latin(self):
         plain = technology.read_library(toy())
@@ -342,6 +361,119 @@ class Flow(unittest.TestCase):
         assert golden.compare("toy", work, files, work / "uniform.stim", outputs) == 2 * 2064 + 4 * 2063
         with pytest.raises(golden.FlowError, match=r"in cycle 999 y_o is .* its joules do not count"):
             golden.compare("toy", work, files, work / "uniform.stim", wrong)
+
+
+MUL = "module mul4(input [3:0] a, input [3:0] b, output [7:0] p); assign p = a * b; endmodule"
+PORTS = {"clock": "clk", "reset": "rst", "edge": "posedge clk", "when": "rst"}
+
+
+def accumulator(name: str, **how: str) -> str:
+    """Two modules of a file: products, summed."""
+    how = {**PORTS, "more": "", **how}
+    return (
+        f"module {name}(input {how['clock']}, input {how['reset']}, input [3:0] a, input [3:0] b, output reg [9:0] y);\n"
+        f"  wire [7:0] p; mul4 u(.a(a), .b(b), .p(p));\n  {how['more']}\n"
+        f"  always @({how['edge']}) if ({how['when']}) y <= 0; else y <= y + p;\nendmodule\n{MUL}\n"
+    )
+
+
+UNIT_INPUTS = {"a": {"random": 4}, "b": {"random": 4}}
+
+
+class OwnUnits(unittest.TestCase):
+    """Units of other people's conventions."""
+
+    def measure(self, name: str, source: str, **entry) -> dict:
+        folder = WORK / "own"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{name}_file.v").write_text(source)
+        unit = {**UNIT, "name": name, "top": name, "files": [f"{name}_file.v"], "inputs": UNIT_INPUTS, **entry}
+        (folder / "units.json").write_text(json.dumps({"units": [unit]}))
+        arguments = [
+            "--units-file",
+            folder / "units.json",
+            "--cycles",
+            "256",
+            "--liberty",
+            LOGIC,
+            "--liberty",
+            REGISTERS,
+        ]
+        arguments += ["--programs", PROGRAMS, "--work", WORK, "--threads", "1"]
+        flow = characterize.Flow(characterize.arguments_for([*map(str, arguments)]))
+        return flow.measure(flow.units[name])
+
+    def test_conventions_have_one_price(self):
+        """The same hardware under other names, polarities and edges; its netlist is held to its RTL each time."""
+        given = {"reset": {"port": "kill", "active": "high"}, "clock": "phi"}
+        of_kind = {
+            "asynchronous": (
+                (
+                    "own_a",
+                    {"clock": "clk_i", "reset": "rst_ni", "edge": "posedge clk_i or negedge rst_ni", "when": "!rst_ni"},
+                    {},
+                ),
+                ("own_b", {"edge": "posedge clk or posedge rst"}, {}),
+                ("own_c", {"reset": "kill", "edge": "posedge clk or posedge kill", "when": "kill"}, {}),
+            ),
+            "synchronous": (
+                ("own_d", {}, {}),
+                ("own_e", {"clock": "phi", "reset": "kill", "edge": "posedge phi", "when": "kill"}, given),
+                ("own_f", {"clock": "clock", "reset": "reset_i", "edge": "posedge clock", "when": "reset_i"}, {}),
+            ),
+        }
+        for kind, units in of_kind.items():
+            records = [self.measure(name, accumulator(name, **how), **entry) for name, how, entry in units]
+            joules = [[record["samples"][0][rung]["energy_j"] for rung in ("L2", "L3")] for record in records]
+            assert joules == [joules[0]] * len(joules), kind
+            for record in records:
+                assert record["flip_flops"] == 8 + 10
+                assert record["samples"][0]["compared_bits"] >= 10 * (256 + 16 - 1)
+        # Active low takes an inverter, or none; and at the falling edge.
+        low = {"reset": "resetn", "when": "!resetn", "edge": "negedge clk"}
+        record = self.measure("own_g", accumulator("own_g", **low))
+        assert record["flip_flops"] == 18
+        self.assertAlmostEqual(record["samples"][0]["L2"]["energy_j"] / joules[0][0], 1, delta=0.05)
+        # Without a reset, from a first value on.
+        free = accumulator("own_h", reset="dummy", when="dummy", more="initial y = 0;")
+        record = self.measure("own_h", free, inputs={**UNIT_INPUTS, "dummy": {"constant": 0}}, reset=None)
+        assert record["samples"][0]["compared_bits"] == 10 * (256 + 16)
+
+    def test_refused(self):
+        inputs, one = UNIT_INPUTS, {"random": 1}
+        for number, (how, entry, part) in enumerate(
+            (
+                ({}, {"inputs": {**inputs, "clk": one}}, "'inputs' has clk, which is its clock"),
+                ({}, {"inputs": {**inputs, "rst": one}}, "'inputs' has rst, which is its reset"),
+                ({}, {"clock": "rst"}, "clock is 'rst', which would stand still for its flip-flops; they have clk"),
+                ({}, {"clock": "phi"}, "clock is 'phi'; expected one of its inputs of one bit: clk, rst"),
+                ({}, {"clock": ["clk"]}, "expected one of its inputs of one bit"),
+                ({}, {"reset": {"port": "rst", "active": "up"}}, "with high or low, or null for none"),
+                ({}, {"reset": 7}, "or null for none"),
+                ({}, {"reset": "a"}, "reset is 'a'; expected one of its inputs of one bit"),
+                ({}, {"reset": None}, "no entry for rst"),
+                (
+                    {"edge": "posedge clk or posedge rst"},
+                    {"reset": {"port": "rst", "active": "low"}},
+                    "take it as active high",
+                ),
+                ({"more": "wire g = clk & a[0];", "edge": "posedge g"}, {}, "logic clocks some of its flip-flops"),
+                (
+                    {"more": "reg z; always @(negedge clk) z <= a[0];", "when": "rst | z"},
+                    {},
+                    "flip-flops of both edges of clk",
+                ),
+                ({"more": "reg l; always @* if (rst) l = a[0];", "when": "rst | l"}, {}, "makes a latch"),
+                ({"when": "1'b0"}, {"inputs": {**inputs, "rst": one}, "reset": None}, "stay unknown"),
+                ({}, {"top": "acc"}, "module 'acc' is in none of its files"),
+                ({"when": "("}, {}, "expected SystemVerilog"),
+            )
+        ):
+            name = f"bad_{number}"
+            with pytest.raises((golden.FlowError, systemverilog.SourceError)) as caught:
+                self.measure(name, accumulator(name, **how), **entry)
+            assert part in str(caught.value)
+            assert "\n" not in str(caught.value)
 
 
 if __name__ == "__main__":

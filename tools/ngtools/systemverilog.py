@@ -184,6 +184,13 @@ def _names_of(text: str, name: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def declared(path: Path) -> list[str]:
+    """Modules, packages and interfaces of a file, in order."""
+    tree = parse(path)  # has to live as long as its nodes are read
+    members = getattr(tree.root, "members", [])
+    return [item.header.name.valueText for item in members if isinstance(item, syntax.ModuleDeclarationSyntax)]
+
+
 class Module:
     """A module elaborated by itself, with parameters overridden; modules below it are not looked at."""
 

@@ -36,7 +36,7 @@ from pathlib import Path
 
 from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import golden
+from ngtools.power import golden, own_unit
 from ngtools.power.library import FOLDER, TECHNOLOGIES, LibertyError, find_library, for_tools, own_library
 from ngtools.power.technology import COARSEST_TICK_S, kept_library
 
@@ -117,7 +117,7 @@ def warm_up(unit: dict) -> int:
 
 def sources(unit: dict) -> list[Path]:
     """Its files, dependencies first: of the library, and those of its own that the entry names."""
-    return ngflow.sources(unit["top"], extra=unit["files"])
+    return own_unit.design_files(unit) if unit["files"] else ngflow.sources(unit["top"])
 
 
 def run(command: list[str], what: str) -> str:
@@ -134,23 +134,29 @@ def run(command: list[str], what: str) -> str:
 # ---------------------------------------------------------------- mapping
 
 
-def unit_ports(unit: dict, work: Path) -> dict[str, dict]:
-    """Ports of the unit's top module with its parameters: name -> {direction, bits}."""
+def unit_ports(unit: dict, work: Path) -> tuple[dict[str, dict], own_unit.Pins]:
+    """Ports of the unit's top module with its parameters, name -> {direction, bits}; its clock and reset."""
+    if unit["files"]:
+        module = own_unit.structure(unit, work)
+        return module["ports"], own_unit.find_pins(unit, module)
     netlist = work / "ports.json"
     top = unit["top"]
-    # The unit's own file and the packages; what is inside does not matter here.
+    # The unit's file and the packages; what is inside does not matter here.
     files = [path for path in sources(unit) if path.stem == top or path.stem.endswith("_pkg")]
     commands = [command.replace("-check ", "") for command in ngflow.yosys_read(top, files, unit["params"])]
     ngflow.run_yosys([*commands, "proc", f"write_json {netlist}"], work / "ports.log")
-    return json.loads(netlist.read_text())["modules"][top]["ports"]
+    return json.loads(netlist.read_text())["modules"][top]["ports"], own_unit.LIBRARY
 
 
-def wrapper(unit: dict, ports: dict[str, dict]) -> str:
+def wrapper(unit: dict, ports: dict[str, dict], pins: own_unit.Pins = own_unit.LIBRARY) -> str:
     """Verilog: input registers -> unit, and output registers behind a unit without state of its own, so that a cycle is an
     operation. Cuts (docs/cuts.md) are always enabled: by `en_i` of a unit with a clock and no reset, by `move_i` of ng_mac_pe."""
-    cuts = "en_i" in ports and "rst_ni" not in ports
-    enables = [name for name in ngflow.CUT_ENABLES if name in ports and (cuts or name != "en_i")]
-    controls = ("clk_i", "rst_ni", *enables)
+    own = bool(unit["files"])
+    cuts = not own and "en_i" in ports and "rst_ni" not in ports
+    enables = [name for name in ngflow.CUT_ENABLES if not own and name in ports and (cuts or name != "en_i")]
+    clock, reset = (port if port in ports else "" for port in (pins.clock, pins.reset))
+    reset_port = own_unit.RESET_PORT if own else reset
+    controls = (clock, reset, *enables)
     inputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "input" and n not in controls}
     outputs = {n: len(p["bits"]) for n, p in ports.items() if p["direction"] == "output"}
     missing = sorted(set(inputs) - set(unit["inputs"]))
@@ -160,13 +166,14 @@ def wrapper(unit: dict, ports: dict[str, dict]) -> str:
             f"unit {unit['name']}: its 'inputs' do not fit {unit['top']}: "
             + "; ".join([f"no entry for {name}" for name in missing] + [f"{name} is not an input" for name in unknown])
         )
-    clocked = "clk_i" in ports and not cuts
-    head = ["input clk_i"] + (["input rst_ni"] if "rst_ni" in ports else [])
+    clocked = bool(clock) and not cuts
+    head = ["input clk_i"] + ([f"input {reset_port}"] if reset else [])
     head += [f"input [{width - 1}:0] {name}" for name, width in inputs.items()]
     head += [f"output {'' if clocked else 'reg '}[{width - 1}:0] {name}" for name, width in outputs.items()]
     lines = [f"  reg [{width - 1}:0] {name}_q;" for name, width in inputs.items()]
     lines += [f"  wire [{width - 1}:0] {name}_d;" for name, width in outputs.items() if not clocked]
-    connections = [f".{name}({name})" for name in ("clk_i", "rst_ni") if name in ports]
+    connections = [f".{clock}({'~' if pins.falling else ''}clk_i)"] if clock else []
+    connections += [f".{reset}({'' if pins.active_low else '~'}{reset_port})"] if reset else []
     connections += [f".{name}(1'b1)" for name in enables]
     connections += [f".{name}({name}_q)" for name in inputs]
     connections += [f".{name}({name}{'' if clocked else '_d'})" for name in outputs]
@@ -177,6 +184,10 @@ def wrapper(unit: dict, ports: dict[str, dict]) -> str:
     lines += [f"    {name}_q <= {name};" for name in inputs]
     lines += [f"    {name} <= {name}_d;" for name in outputs if not clocked]
     lines.append("  end")
+    if (
+        own and not reset
+    ):  # what the simulator of the netlist starts with; Yosys, which defines SYNTHESIS, shall not see it
+        lines += ["`ifndef SYNTHESIS", *(f"  initial {name}_q = 0;" for name in inputs), "`endif"]
     return f"module {TOP} ({', '.join(head)});\n" + "\n".join(lines) + "\nendmodule\n"
 
 
@@ -216,7 +227,7 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     """netlist.json and netlist.v in `work`. Memories stay instances of ng_ram, which no cell library has."""
     files = [path for path in sources(unit) if path.stem != "ng_ram"]
     (work / "ram.v").write_text(RAM if len(files) < len(sources(unit)) else "")
-    (work / "wrapper.v").write_text(wrapper(unit, unit_ports(unit, work)))
+    (work / "wrapper.v").write_text(wrapper(unit, *unit_ports(unit, work)))
     (work / "abc.constr").write_text(
         f"set_driving_cell {inverter(technology)}\nset_load {flip_flop_load(technology) * 1e15:.6g}\n"
     )
@@ -342,6 +353,8 @@ class Flow:
         arguments = ["--units", str(self.options.units_file.resolve()), "--unit", unit["name"], "--stimulus", stimulus]
         arguments += ["--seed", str(seed), "--cycles", str(cycles), "--out", str(path), *tensors]
         run([self.program("ng_stimulus"), *arguments], f"stimulus {stimulus}")
+        if f"input {own_unit.RESET_PORT}" in (work / "wrapper.v").read_text():
+            own_unit.with_reset(path)
         return path
 
     def simulate(self, unit: dict, work: Path, period_s: float, stimulus: Path, extra: list[str]) -> dict:

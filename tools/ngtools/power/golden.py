@@ -143,5 +143,8 @@ def compare_files(unit: str, of: dict[str, dict], outputs: Path, expected: Path)
                     f"{bits}; its joules do not count"
                 )
     if compared < KNOWN * seen:
-        raise FlowError(f"the RTL of {unit} knows {compared} of {seen} output bits; expected {KNOWN:.0%} or more")
+        raise FlowError(
+            f"the RTL of {unit} knows {compared} of {seen} output bits; expected {KNOWN:.0%} or more: registers that neither "
+            "a reset nor a first value sets stay unknown"
+        )
     return compared

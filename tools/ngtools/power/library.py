@@ -47,6 +47,12 @@ COMMON = (
     "slew_derate_from_library",
 )
 TEMPLATES = ("lu_table_template", "power_lut_template")
+# What other tools read and Liberty's grammar does not have: remarks to the end of a line, and
+# semicolons behind a brace or another semicolon, as Nangate45 has them.
+STRAY = re.compile(r"//|[{};][\s\\]*(?:/\*(?:[^*]|\*(?!/))*\*/[\s\\]*)*;")
+TOKEN = re.compile(
+    r'(?P<remark>//[^\n]*)|(?P<mark>[;{}])|(?P<kept>/\*.*?\*/|"(?:[^"\\]|\\.)*"|[^\s;{}"/]+|/)|\s+', re.DOTALL
+)
 # A comment, a string, the head of a group with its name and arguments, or a brace.
 PART = re.compile(
     r'/\*.*?\*/|"(?:[^"\\]|\\.)*"|\b(?P<name>[A-Za-z_]\w*)\s*\((?P<args>[^(){};]*)\)\s*\{|[{}]', re.DOTALL
@@ -126,6 +132,24 @@ def source(path: Path) -> str:
     except UnicodeDecodeError:
         decoded = content.decode("latin-1")
     return decoded.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def tidied(text: str) -> str:
+    """The text without remarks to the end of a line and without stray semicolons; the same text if it has none."""
+    if not STRAY.search(text):
+        return text
+    kept, before, position = [], ";", 0
+    for token in TOKEN.finditer(text):
+        kept.append(text[position : token.start()])  # what is no token, as a '"' without its end
+        position = token.end()
+        stray = token["mark"] == ";" and before in ("{", "}", ";")
+        if not stray and not token["remark"]:
+            kept.append(token[0])
+        if token["mark"]:
+            before = token["mark"]
+        elif token["kept"] and not token[0].startswith("/*") and token[0] != "\\":
+            before = token["kept"]
+    return "".join([*kept, text[position:]])
 
 
 # ---------------------------------------------------------------- where they are
@@ -291,7 +315,7 @@ def upright(cell: str) -> str:
 def for_tools(library: Library, technology: dict, folder: Path) -> Path:
     """The file that Yosys, ABC and OpenSTA read: the library's own if it is one plain file that they can read as it is,
     otherwise mapping.lib in `folder`, of the cells that can be simulated and without wire loads."""
-    texts = [Text(path, source(path)) for path in library.files]
+    texts = [Text(path, tidied(source(path))) for path in library.files]
     plain = library.files[0].read_bytes() == texts[0].text.encode()
     left_out = library.exclude or any("dont_use" in reason for reason in technology["skipped"].values())
     if len(texts) == 1 and plain and not texts[0].wire_loads and not left_out:

@@ -37,6 +37,7 @@ from ngtools.power.library import (
     groups,
     own_library,
     source,
+    tidied,
     without,
 )
 
@@ -257,13 +258,14 @@ class Reader:
     def needed(self, library: Library) -> str:
         """The text without delays, which no energy needs, and without excluded cells: the parser reads a megabyte a second."""
         away = []
-        for group in groups(self.source):
+        text_ = tidied(self.source)
+        for group in groups(text_):
             if group.name == "timing":
                 away.append((group.start, group.end))
             elif group.name == "cell" and group.depth == 1 and excluded(library, group.argument):
                 self.skipped[group.argument] = "it is on the exclusion list"
                 away.append((group.start, group.end))
-        return without(self.source, away)
+        return tidied(without(text_, away))
 
     def corner(self) -> dict:
         """Name, if it has one, and what the tables hold for."""
