@@ -11,6 +11,7 @@
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
 #include "narrowgauge/power/operands.hpp"
+#include "python_program.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
@@ -29,7 +30,8 @@ struct Field {
 struct EnergyArguments {
   std::vector<Field> fields;
   std::vector<std::string> calibrations;
-  std::string a, b, export_kind, out;
+  std::string a, b, export_kind, out, activity, scope, clock, window, python = "python3";
+  std::vector<std::string> ports;
   bool jsonl = false, list = false, units = false, technologies = false, json = false;
 };
 
@@ -79,6 +81,20 @@ power::Answer answer_counted(const Gauge& gauge, const power::Question& question
                          io::shown(a.path) + " x " + io::shown(b.path) +
                          (as_they_are ? ", their values taken for codes." : ", quantized to the format."));
   return answer;
+}
+
+/// L1: the flips of the question's unit on what its ports saw in a simulation. The package reads the file.
+void answer_activity(const Json& question, const EnergyArguments& arguments) {
+  if (arguments.scope.empty()) throw Error("--activity was given alone; expected --scope, the unit's instance in it");
+  std::vector<std::string> words{arguments.activity, "--scope=" + arguments.scope, "--question=" + question.dump()};
+  if (!arguments.clock.empty()) words.push_back("--clock=" + arguments.clock);
+  if (!arguments.window.empty()) words.push_back("--window=" + arguments.window);
+  for (const std::string& port : arguments.ports) words.push_back("--port=" + port);
+  for (const std::string& file : arguments.calibrations) words.push_back("--calibration=" + file);
+  if (arguments.json) words.emplace_back("--json");
+  std::string text;
+  run_python(arguments.python, "narrowgauge.activity", words, "", &text);
+  std::fwrite(text.data(), 1, text.size(), stdout);
 }
 
 void print_units(const Gauge& gauge, bool json) {
@@ -164,6 +180,9 @@ int run(const EnergyArguments& arguments) {
                          [&](const power::ExportedFiles& files) { report_export(arguments, files); });
     return 0;
   }
+  if (!arguments.activity.empty()) return answer_activity(question, arguments), 0;
+  if (!arguments.scope.empty() || !arguments.clock.empty() || !arguments.window.empty() || !arguments.ports.empty())
+    throw Error("--scope, --clock, --window and --port are of --activity; expected --activity FILE");
   if (question.empty())
     throw Error(
         "no question was given; expected --format int8, say, or --memory, --events, --jsonl (narrowgauge energy "
@@ -232,6 +251,28 @@ void add_energy(CLI::App& app, int& exit_code) {
       ->type_name("B.npy")
       ->group(operands)
       ->check(named);
+  const std::string waves = "Your own simulation";
+  command.add_option("--activity", arguments->activity, "L1: waves of a simulation of the unit, VCD or FST")
+      ->type_name("FILE")
+      ->group(waves)
+      ->check(named);
+  command.add_option("--scope", arguments->scope, "The unit's instance in them: top.u_mac")
+      ->type_name("PATH")
+      ->group(waves);
+  command.add_option("--clock", arguments->clock, "Its clock; a name with dots is a whole path (clk_i, clk, clock)")
+      ->type_name("NAME")
+      ->group(waves);
+  command.add_option("--window", arguments->window, "Only what lies between these times of the simulation, in seconds")
+      ->type_name("FROM:TO")
+      ->group(waves);
+  command
+      .add_option("--port", arguments->ports,
+                  "The unit's port for a, b, a_scale, b_scale, valid, first or reset, if not a_i and so on: b=w_i")
+      ->type_name("WHAT=NAME")
+      ->group(waves);
+  command.add_option("--python", arguments->python, "Python that has the narrowgauge package and pywellen")
+      ->group(waves)
+      ->capture_default_str();
   field("--technology", "technology", "osu018 if not given; --technologies lists them", "NAME", Field::text, answer);
   field("--rung", "rung", "L0 closed forms, L1 counted on --a and --b, L2 and L3 recorded netlists, L5 a chip",
         "best|L0|L1|L2|L3|L5", Field::text, answer);
@@ -275,6 +316,7 @@ void add_energy(CLI::App& app, int& exit_code) {
       "  narrowgauge energy --unit fifo_32x4 --rung L2 --explain        a unit by its name; multiplies or not\n"
       "  narrowgauge energy --format int4 --mode pann_paper --explain   36 flips, place by place\n"
       "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
+      "  narrowgauge energy --unit int8_mac_array --activity waves.fst --scope top.u_mac   on your own simulation\n"
       "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"
       "  narrowgauge energy --technology ice40up --events net=63.4 clock=1\n"
       "  echo '{\"format\": \"int8\", \"count\": 1e9}' | narrowgauge energy --jsonl\n"

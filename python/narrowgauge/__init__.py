@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from . import checkpoint, gguf, luq, noise, retrieval, zap
 from ._accumulate import accumulation_modes, mma
+from ._activity import ActivityEnergy, activity_energy
 from ._affine import AffineQuantizer, affine_rules, quantize_affine
 from ._binary import (
     BinaryWeights,
@@ -117,6 +118,7 @@ from ._training import AdamResult, SmoothResult, adam_step, fold_scales, l2_norm
 from .checkpoint import open_checkpoint
 
 __all__ = [
+    "ActivityEnergy",
     "AdamResult",
     "AffineQuantizer",
     "Anchor",
@@ -148,6 +150,7 @@ __all__ = [
     "Tile",
     "__version__",
     "accumulation_modes",
+    "activity_energy",
     "adam_step",
     "adaprune",
     "affine_rules",

@@ -501,6 +501,19 @@ def count_features(
     max_products: int = 4194304,
     threads: int = 0,
 ) -> dict[str, float]: ...
+def ask_stream(
+    question: str,
+    a: NDArray[np.uint32],
+    b: NDArray[np.uint32],
+    a_scale: NDArray[np.uint8],
+    b_scale: NDArray[np.uint8],
+    first_every: int,
+    held: int,
+    *,
+    gauge: Gauge | None = None,
+) -> Answer: ...
+def operand_shape(question: str) -> tuple[int, int, int, int, bool]: ...
+def recorded_mac(unit: str, *, gauge: Gauge | None = None) -> str: ...
 def energy_lines(questions: str, *, gauge: Gauge | None = None) -> str: ...
 
 class Front:

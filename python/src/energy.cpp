@@ -5,12 +5,14 @@
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <sstream>
 #include <variant>
 
 #include "bindings.hpp"
+#include "narrowgauge/io/text.hpp"
 #include "narrowgauge/power/features.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
@@ -21,6 +23,9 @@ namespace {
 
 using power::AnyQuestion;
 using power::Gauge;
+
+template <class T>
+using StreamCodes = py::array_t<T, py::array::c_style | py::array::forcecast>;
 
 /// Of operands: features of a cycle, cycles of a multiply-accumulate.
 struct Counted {
@@ -358,6 +363,61 @@ str() of it is a text for people; explain() derives it.)")
       },
       py::arg("question"), py::arg("a"), py::arg("b"), py::kw_only(), py::arg("max_products") = 1 << 22,
       py::arg("threads") = 0, "What ask_counted counts, by name, per cycle.");
+  module.def(
+      "ask_stream",
+      [](const std::string& question, const StreamCodes<std::uint32_t>& a, const StreamCodes<std::uint32_t>& b,
+         const StreamCodes<std::uint8_t>& a_scale, const StreamCodes<std::uint8_t>& b_scale, std::size_t first_every,
+         std::size_t held, const GaugeArgument& gauge) {
+        const AnyQuestion asked = power::question_from_json(question);
+        const power::MacSpec& mac = unit_question(asked).unit.mac;
+        power::OperandStream stream;
+        stream.a = {a.data(), static_cast<std::size_t>(a.size())};
+        stream.b = {b.data(), static_cast<std::size_t>(b.size())};
+        stream.a_scale = {a_scale.data(), static_cast<std::size_t>(a_scale.size())};
+        stream.b_scale = {b_scale.data(), static_cast<std::size_t>(b_scale.size())};
+        stream.cycles = stream.a.size() / static_cast<std::size_t>(mac.lanes);
+        stream.first_every = first_every;
+        const Unlocked unlocked;
+        Counted counted{power::features_counted(mac, stream), power::cycles_per_mac(mac, stream)};
+        for (std::size_t i = 0; i < counted.features.size(); ++i) {
+          // Where nothing changes, nothing flips, but the clock goes on.
+          if (static_cast<power::Feature>(i) != power::Feature::flip_flops)
+            counted.features[i] *= static_cast<double>(stream.cycles) / static_cast<double>(stream.cycles + held);
+        }
+        return ask(or_default(gauge), question, counted);
+      },
+      py::arg("question"), py::arg("a"), py::arg("b"), py::arg("a_scale"), py::arg("b_scale"), py::arg("first_every"),
+      py::arg("held"), py::kw_only(), py::arg("gauge") = py::none(),
+      "One question in JSON at rung L1, flips counted on codes, a row a cycle; a sum starts in each first_every. In "
+      "`held` "
+      "more cycles nothing changes.");
+  module.def(
+      "operand_shape",
+      [](const std::string& question) {
+        const AnyQuestion asked = power::question_from_json(question);
+        const power::Question& unit = unit_question(asked);
+        power::check_priceable(unit.unit.mac);
+        const power::MacSpec& mac = unit.unit.mac;
+        return py::make_tuple(mac.lanes, power::code_bits(mac, false), power::code_bits(mac, true),
+                              power::block_lanes(mac), mac.accumulator);
+      },
+      py::arg("question"), "Lanes, bits of a code of a and of b, lanes a scale, and whether sums are kept.");
+  module.def(
+      "recorded_mac",
+      [](const std::string& unit, const GaugeArgument& gauge) {
+        const auto records = or_default(gauge)->records();
+        const auto of = [&](const power::RecordInfo& record) {
+          return record.unit == unit && record.operation.empty();
+        };
+        const auto found = std::find_if(records.begin(), records.end(), of);
+        if (found == records.end()) {
+          throw Error("unit " + io::shown(unit) + " is no recorded unit that multiplies; narrowgauge energy --units " +
+                      "lists what is recorded");
+        }
+        return power::to_json(found->mac).dump();
+      },
+      py::arg("unit"), py::kw_only(), py::arg("gauge") = py::none(),
+      "A recorded unit's fields of a question, in JSON.");
   module.def(
       "energy_lines",
       [](const std::string& questions, const GaugeArgument& gauge) {

@@ -42,7 +42,7 @@ FOLDER = tempfile.TemporaryDirectory()
 checkpoint.write(f"{FOLDER.name}/a.safetensors", {"a": Q, "b": X[0]})
 CHECKPOINT = checkpoint.open_checkpoint(f"{FOLDER.name}/a.safetensors")
 #: Functions of gguf that need the package of that name.
-FILES = {"gguf.read", "gguf.tensors", "gguf.write"}
+FILES = {"activity_energy", "gguf.read", "gguf.tensors", "gguf.write"}
 
 POOL: dict[str, Any] = {
     "None": None, "True": True, "-1": -1, "0": 0, "2^70": 2**70, "1.5": 1.5, "nan": float("nan"), "-inf": -float("inf"),
@@ -56,6 +56,15 @@ POOL: dict[str, Any] = {
     "dates": np.array(["2026-01-01"], "datetime64[D]"), "many dimensions": np.zeros((1,) * 30, np.float32),
     "a matrix": Q, "a sparse matrix": PRUNED, "a luq array": luq.quantize(X), "a path": Path("/nowhere/at/all"),
 }  # fmt: skip
+
+
+#: A multiplier that takes three pairs.
+WAVES = (
+    "$timescale 1ns $end $scope module u $end $var wire 1 c clk_i $end $var wire 8 a a_i $end $var wire 8 b b_i $end "
+)
+WAVES += "$upscope $end $enddefinitions $end\n" + "".join(
+    f"#{10 * n}\n0c\nb{n:b} a\nb{n:b} b\n#{10 * n + 5}\n1c\n" for n in range(3)
+)
 
 
 def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
@@ -87,6 +96,13 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         files = {}
     elif tmp.is_absolute():
         gguf.write(file, weight)
+    waves = tmp / "waves.vcd"
+    if tmp.is_absolute():
+        waves.write_text(WAVES)
+    if importlib.util.find_spec("pywellen") is not None:
+        files["activity_energy"] = (ng.activity_energy, {
+            "file": waves, "scope": "u", "format": "int8", "window": (0, 1), "ports": {}, "max_unknown": 0, "max_products": 4,
+        })  # fmt: skip
     layer, path = CHECKPOINT["a"], CHECKPOINT.path
     way = {"global_scale": "names", "nibbles": "low_first", "scale_layout": "auto", "zero_scales": "refuse"}
     return {
@@ -318,7 +334,7 @@ NO_ARGUMENTS = {
 }
 #: Results, which nobody constructs.
 RESULTS = {
-    "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
+    "ActivityEnergy", "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
     "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "PopcountThreshold",
     "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes",
     "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",

@@ -60,6 +60,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Answer of a memory": lambda: ng.memory_energy("dram", bits=64, technology="horowitz_45nm"),
     "ChannelTransform": lambda: ng.calibrate_transform(MAP),
     "ChannelTransform, identity": lambda: ng.calibrate_transform(MAP, basis="identity", relu=False).with_step(0.3),
+    "ActivityEnergy": lambda: ng.ActivityEnergy(ng.energy("int8"), "top.u", 3, 2, 0, 0, 2, 2, 1e-9),
     "AffineQuantizer": lambda: ng.AffineQuantizer.of_range(-1, 2, rule="calibtip_zero"),
     "BatchNorm": lambda: ng.BatchNorm(rule="top_k", top=3, grid="paper", axis=0),
     "BatchNormGradients": lambda: ng.BatchNorm(chunks=4).backward(X, normalized(), X),

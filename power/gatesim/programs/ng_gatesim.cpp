@@ -17,7 +17,7 @@ using namespace narrowgauge::power::gate;
 using nlohmann::ordered_json;
 
 struct Arguments {
-  std::string technology, netlist, stimulus, sdf, slews, saif, nets, outputs;
+  std::string technology, netlist, stimulus, sdf, slews, saif, nets, outputs, toggles;
   double period_s = 0, activity = 0;
   std::size_t warm_up = 16, instances = 0, cycles = 0;
   unsigned threads = 0;
@@ -215,6 +215,15 @@ void run(const Arguments& arguments) {
     return;
   }
 
+  if (!arguments.toggles.empty()) {
+    if (arguments.cycles == 0) throw narrowgauge::Error("--toggles needs --cycles, those that it was counted in");
+    result["cycles"] = arguments.cycles;
+    const std::vector<std::uint64_t> edges = read_toggles(arguments.toggles, netlist);
+    result["counted"] = report.rung(net_activity(netlist, edges, arguments.cycles), 0);
+    std::cout << result.dump(1) << '\n';
+    return;
+  }
+
   Vectors vectors = read_vectors(arguments.stimulus);
   if (arguments.cycles > 0) vectors.cycles = std::min(vectors.cycles, arguments.cycles);
   auto begin = std::chrono::steady_clock::now();
@@ -271,10 +280,13 @@ int main(int argc, char** argv) {
   auto* const activity = app.add_option("--global-activity", arguments.activity,
                                         "instead of a stimulus: this many transitions a cycle on every net");
   stimulus->excludes(activity);
+  auto* const toggles = app.add_option("--toggles", arguments.toggles,
+                                       "instead of a stimulus: lines 'net transitions', counted in --cycles cycles");
+  toggles->excludes(stimulus)->excludes(activity);
   CLI11_PARSE(app, argc, argv);
   try {
-    if (arguments.stimulus.empty() && arguments.activity <= 0) {
-      throw narrowgauge::Error("give --stimulus FILE, made with ng_stimulus, or --global-activity");
+    if (arguments.stimulus.empty() && arguments.toggles.empty() && arguments.activity <= 0) {
+      throw narrowgauge::Error("give --stimulus FILE, made with ng_stimulus, --toggles FILE, or --global-activity");
     }
     run(arguments);
     return 0;

@@ -174,31 +174,57 @@ std::uint64_t driven_toggles(const Netlist& netlist, const Counts& counts) {
   return sum;
 }
 
-Counts global_activity(const Netlist& netlist, double activity, std::size_t cycles) {
+Counts net_activity(const Netlist& netlist, const std::vector<std::uint64_t>& edges, std::size_t cycles) {
   Counts counts;
   counts.cycles = cycles;
-  const auto edges = static_cast<std::uint64_t>(std::llround(activity * static_cast<double>(cycles) / 2));
-  const std::size_t nets = netlist.net_names.size();
-  counts.rises.assign(nets, edges);
-  counts.falls.assign(nets, edges);
+  counts.rises = counts.falls = edges;
   counts.rises[0] = counts.rises[1] = counts.falls[0] = counts.falls[1] = 0;
-  counts.high.assign(nets, static_cast<std::int64_t>(cycles));
+  counts.high.assign(edges.size(), static_cast<std::int64_t>(cycles));
   for (std::size_t n = 0; n < netlist.instances.size(); ++n) {
-    const CellType& type = *netlist.instances[n].type;
+    const Instance& instance = netlist.instances[n];
+    const CellType& type = *instance.type;
     for (std::size_t o = 0; o < type.outputs.size(); ++o) {
+      const std::uint64_t of = instance.outputs[o] < 0 ? 0 : edges[static_cast<std::size_t>(instance.outputs[o])];
       for (std::size_t r = 0; r < type.outputs[o].power.size(); ++r) {
-        const std::uint64_t part = edges * Counts::share / type.outputs[o].power.size();
+        const std::uint64_t part = of * Counts::share / type.outputs[o].power.size();
         counts.causes.insert(counts.causes.end(), {part, part});
       }
     }
     for (std::size_t i = 0; i < type.inputs.size(); ++i) {
       const std::size_t rows = type.inputs[i].power.size();
       const bool clock = type.flip_flop && type.flip_flop->clock == static_cast<int>(i);
-      const std::uint64_t all = clock ? cycles : edges;
+      const std::uint64_t all = clock ? cycles : edges[static_cast<std::size_t>(instance.inputs[i])];
       for (std::size_t r = 0; r < rows; ++r) counts.passive.insert(counts.passive.end(), {all / rows, all / rows});
     }
   }
   return counts;
+}
+
+Counts global_activity(const Netlist& netlist, double activity, std::size_t cycles) {
+  const auto edges = static_cast<std::uint64_t>(std::llround(activity * static_cast<double>(cycles) / 2));
+  std::vector<std::uint64_t> all(netlist.net_names.size(), edges);
+  return net_activity(netlist, all, cycles);
+}
+
+std::vector<std::uint64_t> read_toggles(const std::filesystem::path& path, const Netlist& netlist) {
+  std::ifstream in(path);
+  if (!in) throw Error("file of transitions " + path.string() + " cannot be read");
+  std::unordered_map<std::string, std::size_t> nets;
+  for (std::size_t net = 2; net < netlist.net_names.size(); ++net) nets.emplace(netlist.net_names[net], net);
+  std::vector<std::uint64_t> edges(netlist.net_names.size(), 0);
+  std::string line;
+  for (std::size_t number = 1; std::getline(in, line); ++number) {
+    std::istringstream words(line);
+    std::string name;
+    std::uint64_t toggles = 0;
+    const auto found = (words >> name >> toggles) ? nets.find(name) : nets.end();
+    if (found == nets.end()) {
+      throw Error("line " + std::to_string(number) + " of " + path.string() + ", '" + line +
+                  "', is not 'net transitions' of this netlist");
+    }
+    edges[found->second] = (toggles + 1) / 2;
+  }
+  return edges;
 }
 
 void write_saif(const std::filesystem::path& path, const Netlist& netlist, const Simulator& simulator,

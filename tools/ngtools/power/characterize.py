@@ -11,6 +11,7 @@ examples
   tools/ngtools/power/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
   tools/ngtools/power/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
   NG_LIBERTY=~/liberty tools/ngtools/power/characterize.py --technology asap7 --units int8_mac_array
+  tools/ngtools/power/characterize.py --units int8_mac_array --activity waves.fst --scope top.u_mac      on your own simulation
   tools/ngtools/power/characterize.py --record                        redo all records of osu018 (make power)
   tools/ngtools/power/characterize.py --record --technology osu035 --units 'int8_*'
   tools/ngtools/power/characterize.py --check --units int8_mac_array  recompute a slice: netlist, stimulus, transitions equal the record
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import fnmatch
 import hashlib
 import json
@@ -36,7 +38,7 @@ from pathlib import Path
 
 from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import golden, own_unit
+from ngtools.power import activity, golden, own_unit
 from ngtools.power.library import FOLDER, TECHNOLOGIES, LibertyError, find_library, for_tools, own_library
 from ngtools.power.technology import COARSEST_TICK_S, kept_library
 
@@ -227,7 +229,8 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     """netlist.json and netlist.v in `work`. Memories stay instances of ng_ram, which no cell library has."""
     files = [path for path in sources(unit) if path.stem != "ng_ram"]
     (work / "ram.v").write_text(RAM if len(files) < len(sources(unit)) else "")
-    (work / "wrapper.v").write_text(wrapper(unit, *unit_ports(unit, work)))
+    ports, pins = unit_ports(unit, work)
+    (work / "wrapper.v").write_text(wrapper(unit, ports, pins))
     (work / "abc.constr").write_text(
         f"set_driving_cell {inverter(technology)}\nset_load {flip_flop_load(technology) * 1e15:.6g}\n"
     )
@@ -245,6 +248,7 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
         ],
         work / "map.log",
     )
+    (work / "pins.json").write_text(json.dumps(dataclasses.asdict(pins)))
     code = "\n".join(line for line in (work / "netlist.v").read_text().splitlines() if not line.startswith("/*"))
     return {
         "netlist_sha256": hashlib.sha256(code.encode()).hexdigest(),
@@ -364,6 +368,54 @@ class Flow:
         command += ["--threads", str(self.options.threads), "--stimulus", str(stimulus), *extra]
         return json.loads(run(command, "simulation"))
 
+    def from_activity(self, unit: dict, work: Path, path: Path) -> dict | None:
+        """Writes the stimulus that the user's waves are, and returns what is said of it; None for activity of the netlist."""
+        source = self.options.activity
+        netlist = json.loads((work / "netlist.json").read_text())["modules"][TOP]
+        if activity.is_of_netlist(source, net_names(netlist)):
+            return None
+        pins = own_unit.Pins(**json.loads((work / "pins.json").read_text()))
+        driven = {
+            name: len(port["bits"])
+            for name, port in netlist["ports"].items()
+            if port["direction"] == "input" and name not in ("clk_i", "rst_ni", own_unit.RESET_PORT)
+        }
+        seen = activity.stimulus(source, unit, driven, pins, path)
+        if seen["cycles"] < warm_up(unit) + SLICE:
+            raise FlowError(
+                f"scope {seen['scope']} has {seen['cycles']} clock edges outside of reset; expected {warm_up(unit) + SLICE} or "
+                f"more: the first {warm_up(unit)} are warm-up"
+            )
+        if f"input {own_unit.RESET_PORT}" in (work / "wrapper.v").read_text():
+            own_unit.with_reset(path)
+        return seen
+
+    def counted(self, unit: dict, work: Path, mapped: dict) -> dict:
+        """The sample of a simulation of the netlist itself: its transitions, priced."""
+        netlist = json.loads((work / "netlist.json").read_text())["modules"][TOP]
+        counts = work / "activity.toggles"
+        seen = activity.toggles(self.options.activity, net_names(netlist), counts)
+        command = [
+            self.program("ng_gatesim"),
+            "--technology",
+            str(self.technology_file),
+            "--netlist",
+            str(work / "netlist.json"),
+        ]
+        command += ["--slews", str(work / "slews.txt"), "--period", repr(mapped["period_s"])]
+        command += ["--toggles", str(counts), "--cycles", str(seen["cycles"])]
+        result = json.loads(run([*command, *(["--explain"] if self.options.explain else [])], "price"))
+        parts = {key: result[key] for key in ("cells", "flip_flops", "area_m2")}
+        return {
+            **parts,
+            "sample": {
+                "stimulus": "activity",
+                "activity": seen,
+                "cycles": seen["cycles"],
+                "counted": result["counted"],
+            },
+        }
+
     def measure(self, unit: dict) -> dict:
         """The record of a unit."""
         work, mapped = self.prepare(unit)
@@ -373,9 +425,20 @@ class Flow:
         record |= {key: self.technology[key] for key in ("library", "corner", "liberty_sha256", "cells_sha256")}
         record |= {"tools": self.tools}
         wanted = [name for name in unit["stimuli"] if not self.options.stimuli or name in self.options.stimuli]
+        seen = None
+        if self.options.activity:
+            wanted = ["activity"]
+            seen = self.from_activity(unit, work, work / "activity.stim")
+            if seen is None:
+                result = self.counted(unit, work, mapped)
+                record["samples"].append(result.pop("sample"))
+                return record | result
         for stimulus in wanted:
-            cycles = self.options.cycles or counted_cycles(unit, stimulus)
-            path = self.stimulus(unit, stimulus, cycles + warm_up(unit), SEED, work)
+            if seen:
+                path = work / "activity.stim"
+            else:
+                cycles = self.options.cycles or counted_cycles(unit, stimulus)
+                path = self.stimulus(unit, stimulus, cycles + warm_up(unit), SEED, work)
             extra = ["--explain", "--explain-instances", "10"] if self.options.explain else []
             outputs = work / f"{stimulus}.outputs"
             result = self.simulate(unit, work, mapped["period_s"], path, ["--outputs", str(outputs), *extra])
@@ -386,6 +449,8 @@ class Flow:
             sample = {"stimulus": stimulus, "seed": SEED, "cycles": result["cycles"]}
             sample["stimulus_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
             sample["compared_bits"] = compared
+            if seen:
+                sample["activity"] = seen
             for rung in ("L2", "L3"):
                 speed = result[rung].pop("run_s")
                 result[rung].pop("evaluations")
@@ -440,6 +505,23 @@ class Flow:
         return problems
 
 
+def net_names(netlist: dict) -> list[str]:
+    """Nets that inputs and cells drive, named as ng_gatesim names them: the shortest public name of each."""
+    driven = {bit for port in netlist["ports"].values() if port["direction"] == "input" for bit in port["bits"]}
+    for cell in netlist["cells"].values():
+        of = cell.get("port_directions", {})
+        driven |= {bits[0] for pin, bits in cell["connections"].items() if of.get(pin) == "output" and bits}
+    best: dict[int, tuple[bool, int, str]] = {}
+    for name, net in sorted(netlist["netnames"].items()):
+        for place, bit in enumerate(net["bits"]):
+            whole = name if len(net["bits"]) == 1 else f"{name}[{place}]"
+            if bit in driven:
+                best[bit] = min(
+                    best.get(bit, (True, 1 << 30, "")), (whole.startswith("_"), len(whole), whole), key=lambda n: n[:2]
+                )
+    return [name for _, _, name in best.values()]
+
+
 def earlier_design(top: str) -> str:
     """Why the records of this module are of an earlier design; empty if they are of today's."""
     for entry in tomllib.loads(EARLIER.read_text())["earlier"]:
@@ -450,6 +532,12 @@ def earlier_design(top: str) -> str:
 
 def sample_text(record: dict, sample: dict) -> str:
     per, what = record[per_cycle(record)], "operation" if "operation" in record else "MAC"
+    if "counted" in sample:
+        energy_j = sample["counted"]["energy_j"]
+        return (
+            f"  activity of the netlist, {sample['cycles']} cycles   {energy_j * 1e12:9.3f} pJ/cycle "
+            f"{energy_j / per * 1e12:8.3f} pJ/{what}"
+        )
     parts = [
         f"{rung} {sample[rung]['energy_j'] * 1e12:9.3f} pJ/cycle {sample[rung]['energy_j'] / per * 1e12:8.3f} pJ/{what}"
         for rung in ("L2", "L3")
@@ -459,7 +547,9 @@ def sample_text(record: dict, sample: dict) -> str:
 
 def explain_text(sample: dict) -> str:
     lines = []
-    for rung in ("L2", "L3"):
+    for rung in ("L2", "L3", "counted"):
+        if rung not in sample:
+            continue
         lines.append(f"    {rung}: type, cells, transitions/cycle, internal, switching, clock in pJ/cycle")
         for name, row in sorted(sample[rung]["by_type"].items(), key=lambda item: -item[1]["energy_j"]):
             parts = "".join(f"{row[key] * 1e12:10.3f}" for key in ("internal_j", "switching_j", "clock_j"))
@@ -483,6 +573,15 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--exclude", action="append", default=[], help="cells of --liberty to leave out, with * and ?; repeatable"
     )
+    own = parser.add_argument_group("your own simulation")
+    own.add_argument(
+        "--activity",
+        type=Path,
+        help="in place of stimuli: VCD or FST of the one unit's RTL, or VCD, FST or SAIF of the netlist.v that it was mapped to",
+    )
+    own.add_argument("--scope", help="the unit's instance in it, for example top.u_mac")
+    own.add_argument("--clock", help="the clock's name in that scope, or its whole path (default: the unit's)")
+    own.add_argument("--window", help="only between these times of the simulation, FROM:TO in seconds")
     parser.add_argument("--stimuli", help="only these of the unit's stimuli, separated by commas")
     parser.add_argument(
         "--cycles",
@@ -512,6 +611,15 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
         parser.error("--exclude is of --liberty; the named technologies have their lists in power/technologies/")
     if options.record and (options.explain or options.stimuli):
         parser.error("--record records every stimulus, without --explain")
+    if options.activity:
+        if not options.scope:
+            parser.error("--activity was given alone; expected --scope, the unit's instance in it")
+        if options.record or options.check or options.stimuli or options.cycles:
+            parser.error("--activity takes the place of stimuli; expected no --record, --check, --stimuli, --cycles")
+        window = activity.window_of(options.window) if options.window else None
+        options.activity = activity.Source(options.activity, options.scope, options.clock, window)
+    elif options.scope or options.clock or options.window:
+        parser.error("--scope, --clock and --window are of --activity; expected --activity FILE")
     options.stimuli = options.stimuli.split(",") if options.stimuli else []
     return options
 
@@ -526,6 +634,10 @@ def main() -> int:
     chosen = [u for n, u in flow.units.items() if any(fnmatch.fnmatchcase(n, p) for p in patterns)]
     if not chosen:
         raise FlowError(f"no unit is called {options.units}; known: {', '.join(flow.units)}")
+    if options.activity and len(chosen) > 1:
+        raise FlowError(
+            f"--activity is of one unit; expected --units with one of {', '.join(u['name'] for u in chosen[:8])}"
+        )
     if options.list:
         known = {path.stem: recorded.lines(path) for path in sorted(options.records.glob(f"*{recorded.SUFFIX}"))}
         for unit in chosen:

@@ -45,6 +45,14 @@ std::vector<Energy> energies(const Netlist& netlist, const Technology& technolog
 /// Transitions of all nets that cells drive.
 std::uint64_t driven_toggles(const Netlist& netlist, const Counts& counts);
 
+/// Counts of nets that rose and fell `edges` times each in so many cycles, each input of a cell, in each state, causing
+/// an equal share: what is known of a simulation that counted transitions alone.
+Counts net_activity(const Netlist& netlist, const std::vector<std::uint64_t>& edges, std::size_t cycles);
+
+/// Reads lines "net transitions": half of them, for each net; 0 of nets that are not named. Throws Error naming the
+/// line.
+std::vector<std::uint64_t> read_toggles(const std::filesystem::path& path, const Netlist& netlist);
+
 /// Counts as if every net toggled `activity` times a cycle, half of them up, each input of a cell causing an equal
 /// share: what OpenSTA's `set_power_activity -global` means. For comparisons.
 Counts global_activity(const Netlist& netlist, double activity, std::size_t cycles);
