@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import json
 import re
 import subprocess
 import sys
@@ -106,11 +107,11 @@ def read_waves(path: str | Path, scope: str, names: Sequence[str] = ()) -> Waves
     kind(path)
     with tempfile.TemporaryDirectory(prefix="ng_waves.") as folder:
         out = Path(folder) / "waves.npz"
-        command = [sys.executable, "-P", __file__, str(path), scope, str(out), *names]
+        asked = json.dumps([str(path), scope, str(out), list(names)])
         try:
             done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
+                [sys.executable, "-P", __file__],
+                input=asked,
                 capture_output=True,
                 text=True,
                 errors="replace",
@@ -326,7 +327,7 @@ if __name__ == "__main__":
 
     try:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        _child(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])
+        _child(*json.load(sys.stdin))
     except WaveError as error:
         print(error, file=sys.stderr)
         sys.exit(2)

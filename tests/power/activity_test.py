@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Activity of a user's simulation in the netlist flow: what the flow simulated itself, read back from waves, has the same price.
 
-activity_test.py PROGRAMS WORK [Replay|Simulators|Refused]. Needs Icarus Verilog, Verilator, Yosys, OpenSTA and pywellen, no library.
+activity_test.py PROGRAMS WORK [Replay|Simulators|Ladder|Refused]. Needs Icarus Verilog, Verilator, Yosys, OpenSTA and pywellen; Ladder needs osu018.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import unittest
 from pathlib import Path
 
 import pytest
-from flow_start import PROGRAMS, WORK, main
+from flow_start import PROGRAMS, WORK, main, need_liberty
 
 from ngtools import ngflow
 from ngtools.power import activity, characterize, golden
@@ -165,6 +166,53 @@ class Simulators(unittest.TestCase):
         assert made["fst"][3] == 1
 
 
+class Ladder(unittest.TestCase):
+    """What L1 says of a simulation is as near to the netlist under the same simulation as L1's stated error."""
+
+    def test_l1_beside_l3(self):
+        need_liberty()
+        package = PROGRAMS.parent / "python"
+        if not (package / "narrowgauge").exists():
+            raise unittest.SkipTest("the Python package is not built (NG_PYTHON)")
+        folder = WORK / "ladder"
+        folder.mkdir(parents=True, exist_ok=True)
+        sources = [str(path) for path in ngflow.sources("ng_int_mac")]
+        (folder / "tb.sv").write_text(BENCH.replace("FILE", "w.vcd").replace("AccWidth(16)", "AccWidth(32)"))
+        run(["iverilog", "-g2012", "-s", "tb", "-o", "tb.vvp", *sources, "tb.sv"], folder)
+        run(["vvp", "-n", "tb.vvp"], folder)
+        source = ["--activity", str(folder / "w.vcd"), "--scope", "tb.u_mac"]
+        command = [
+            PROGRAMS / "narrowgauge",
+            "energy",
+            "--unit",
+            "int4_mac_array",
+            *source,
+            "--python",
+            sys.executable,
+            "--json",
+        ]
+        paths = os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "PYTHONPATH": paths}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        assert done.returncode == 0, done.stderr
+        answer = json.loads(done.stdout)
+        arguments = [
+            "--units",
+            "int4_mac_array",
+            *source,
+            "--programs",
+            str(PROGRAMS),
+            "--work",
+            str(WORK),
+            "--threads",
+            "1",
+        ]
+        made = characterize.Flow(characterize.arguments_for(arguments))
+        sample = made.measure(made.units["int4_mac_array"])["samples"][0]
+        l1, l3 = answer["value"] / answer["activity"]["cycles"], sample["L3"]["energy_j"]
+        assert abs(l1 / l3 - 1) <= answer["error"]["max_abs"], (l1, l3)
+
+
 class Refused(unittest.TestCase):
     """One sentence each, that names the thing."""
 
@@ -193,7 +241,7 @@ class Refused(unittest.TestCase):
         for change, options, part in (
             (None, ("--scope", "tb.u_mc"), 'scope "tb.u_mc" is not in'),
             (("a_i", "data"), scope, "has no port a_i, an input of ng_int_mac"),
-            ((" 4 ", " 5 "), scope, "has 5 bits; expected the 4 of ng_int_mac"),
+            ((r"(\$var \w+) 4 (\S+ \w+) .3:0.", r"\1 5 \2 [4:0]"), scope, "has 5 bits; expected the 4 of ng_int_mac"),
             (("clk_i", "phi"), scope, "has no clock clk_i or clk or clock"),
             (None, (*scope, "--window", "1:2"), "clock clk_i of tb.u_mac has no rising edge from 1 to 2 s"),
             (None, (*scope, "--window", "0:100e-9"), "expected 272 or more: the first 16 are warm-up"),

@@ -71,6 +71,13 @@ def read(source: Source, names: list[str]) -> Any:
         raise FlowError(str(error)) from None
 
 
+def kind(source: Source) -> str:
+    try:
+        return waves.kind(source.file)
+    except waves.WaveError as error:
+        raise FlowError(str(error)) from None
+
+
 def clock_edges(source: Source, found: Any, clock: str, falling: bool) -> np.ndarray:
     signal = found.signals[clock]
     values = np.array([value & 1 for value in signal.values], np.int8)
@@ -165,7 +172,7 @@ def reset_cycles(found: Any, pins: own_unit.Pins, edges: np.ndarray) -> int:
 
 def is_of_netlist(source: Source, nets: list[str]) -> bool:
     """Whether the scope has nets that only the mapped netlist has."""
-    if waves.kind(source.file) == "saif":
+    if kind(source) == "saif":
         return True
     inner = [net for net in nets if net.startswith("_") and "[" not in net][:8]
     return bool(inner) and len(read(source, inner).signals) == len(inner)
@@ -173,7 +180,7 @@ def is_of_netlist(source: Source, nets: list[str]) -> bool:
 
 def toggles(source: Source, nets: list[str], out: Path) -> dict:
     """Writes 'net transitions' of the netlist's nets; returns what is said of it in the record."""
-    if waves.kind(source.file) == "saif":
+    if kind(source) == "saif":
         found, seconds = of_saif(source)
         where, count = found
     else:
