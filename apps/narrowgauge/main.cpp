@@ -104,6 +104,7 @@ int main(int argc, char** argv) {
   cli::add_measure(app, exit_code);
   cli::add_calibrate(app, exit_code);
   cli::add_checkpoint(app, exit_code);
+  cli::add_vectors(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);
   cli::add_energy(app, exit_code);

@@ -1284,7 +1284,8 @@ class Codec(Program):
 class Help(Program):
     def test_help_teaches(self) -> None:
         for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["softmax"], ["analyze"], ["prune"], ["compress"], ["decompress"],
-                     ["codec-report"], ["train"], ["measure"], ["calibrate"], ["checkpoint"], ["formats"], ["units"], ["energy"]):  # fmt: skip
+                     ["codec-report"], ["train"], ["measure"], ["calibrate"], ["checkpoint"], ["vectors"],
+                     ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)
             self.assertLessEqual(max(map(len, text.splitlines())), 125, args)
