@@ -80,6 +80,19 @@ def check_program(program: Path, version: str, work: Path) -> None:
     print(f"narrowgauge: {program.stat().st_size} bytes, {', '.join(sorted(linked))}")
 
 
+#: The newest symbols that manylinux_2_34 allows, those of AlmaLinux 9: auditwheel asks the same.
+NEWEST = {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 29), "CXXABI": (1, 3, 13), "GCC": (7, 0, 0)}
+
+
+def check_symbols(file: Path) -> None:
+    """Nothing of the C and C++ libraries that manylinux_2_34 lacks."""
+    versions = re.findall(r"\((\w+)_([0-9.]+)\)", run("objdump", "-T", file))
+    assert versions, file
+    for library, version in set(versions):
+        number = tuple(int(part) for part in version.split("."))
+        assert number <= NEWEST[library], f"{file.name} wants {library}_{version}; manylinux_2_34 has {NEWEST[library]}"
+
+
 def main() -> None:
     source, work, version = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
     build, wheels, installed = work / "build", work / "wheel", work / "installed"
@@ -101,6 +114,8 @@ def main() -> None:
     check_program(installed / "bin" / "narrowgauge", version, work)
     check_instructions(one(build / "python" / "narrowgauge", "_core*.so"))
     check_instructions(build / "bin" / "narrowgauge")
+    check_symbols(one(build / "python" / "narrowgauge", "_core*.so"))
+    check_symbols(build / "bin" / "narrowgauge")
 
 
 if __name__ == "__main__":
