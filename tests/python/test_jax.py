@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ RNG = np.random.default_rng(3)
 X = RNG.standard_normal((48, 80)).astype(np.float32)
 Y = RNG.standard_normal((80, 40)).astype(np.float32)
 
-
 jax = pytest.importorskip("jax", reason="the package jax is not installed")
 import jax.numpy as jnp  # noqa: E402
+from test_malformed import POOL  # noqa: E402
 
 import narrowgauge.jax as nj  # noqa: E402
 from narrowgauge.jax import _calls  # noqa: E402
@@ -244,6 +245,65 @@ def test_other_wrong_calls_are_refused() -> None:
         assert "; expected" in sentence(call)
 
 
+def malformed() -> dict[str, tuple[Any, dict[str, Any]]]:
+    """Public functions with their arguments, in a call that is right."""
+    layer = nj.layers("fp4-all-the-way", ["a", "b"])["a"]
+    a, b = nj.quantize(X), nj.quantize(Y, axis=-2)
+    quantize = {
+        "x": X, "format": "fp8_e4m3", "axis": -1, "seed": 1, "rule": "exact", "rounding": "nearest_even", "random_bits": 8,
+        "tensor_scale": None, "power_of_two_scale": False, "scaling": "tensor", "threads": 1, "dialect": None, "amax": None,
+    }  # fmt: skip
+    return {
+        "quantize": (nj.quantize, quantize),
+        "fake_quantize": (nj.fake_quantize, {"x": X, "format": "nvfp4", "axis": -1, "seed": 1, "dialect": None}),
+        "dequantize": (nj.dequantize, {"q": a}),
+        "gemm": (nj.gemm, {"a": a, "b": b, "threads": 1}),
+        "matmul": (nj.matmul, {"a": X, "b": Y, "format": "nvfp4", "seed": 1, "threads": 1, "rounding": None}),
+        "layers": (nj.layers, {"recipe": "luq", "names": ["a", "b"], "run": 1}),
+        "linear": (nj.linear, {"x": X, "w": Y, "layer": layer, "step": 1, "frozen": False}),
+        "add_bias": (nj.add_bias, {"y": X, "bias": X[0]}),
+        "cross_entropy": (nj.cross_entropy, {"scores": X, "labels": np.arange(48)}),
+        "route": (nj.route, {}),
+    }
+
+
+@pytest.mark.parametrize("name", malformed())
+def test_what_is_malformed_is_refused_in_a_sentence(name: str) -> None:
+    """The pool of test_malformed.py, in each argument in turn; what only a run can see comes in JAX's exception."""
+    function, arguments = malformed()[name]
+    function(**arguments)
+    wrong = []
+    for argument in arguments:
+        for what, value in POOL.items():
+            try:
+                jax.block_until_ready(jax.tree.leaves(function(**{**arguments, argument: value})))
+                right = True
+            except ng.Error as error:
+                right = len(str(error).splitlines()) == 1
+            except jax.errors.JaxRuntimeError as error:
+                right = "finite" in str(error) or "labels hold" in str(error)
+            except Exception:
+                right = False
+            if not right:
+                wrong.append((argument, what))
+    assert not wrong
+
+
+def test_every_public_function_is_documented_and_called() -> None:
+    assert {name for name in nj.__all__ if name != "Quantized"} == set(malformed())
+    for name in nj.__all__:
+        assert getattr(nj, name).__doc__, name
+        parameters = inspect.signature(getattr(nj, name)).parameters
+        assert all(p.annotation is not p.empty for p in parameters.values()), name
+
+
+def test_the_guide_s_example_runs() -> None:
+    example = (ROOT / "docs" / "jax.md").read_text().split("```python\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(example, names)
+    assert names["dw"].shape == names["w"].shape
+
+
 def test_a_library_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "_jax_calls.so"
     file.write_bytes(b"no library")
@@ -255,8 +315,9 @@ def test_numbers_that_are_wrong_end_the_computation(route: str) -> None:
     x[3, 5] = np.nan
     with pytest.raises(Exception, match="quantization takes finite values only"):
         jax.block_until_ready(jax.jit(lambda x: nj.quantize(x))(x))
+    assert "labels hold 0 to 99; expected 0 to 79" in sentence(lambda: nj.cross_entropy(X, np.arange(48) % 2 * 99))
     with pytest.raises(Exception, match=r"labels hold 0 to 99; expected 0 to 79"):
-        jax.block_until_ready(nj.cross_entropy(X, np.arange(48) % 2 * 99))
+        jax.block_until_ready(nj.cross_entropy(X, jnp.arange(48) % 2 * 99))
     assert nj.quantize(X).to_numpy() == ng.quantize(X)  # and nothing is left of it
 
 

@@ -17,7 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from .._arguments import flag, instance, integer, shown, text
+from .._arguments import flag, instance, integer, path, shown, text
+from .._arrays import any_array
 from .._core import Error
 from .._scaling import DelayedScaling
 from ..train import tape
@@ -53,7 +54,14 @@ def layers(recipe: Recipe | str | Path, names: Sequence[str], *, run: int = 0) -
         keeps high. run: the seed of the run, 0 to 65535.
     Raises Error for a recipe that names other layers.
     """
-    made = recipe if isinstance(recipe, Recipe) else load(recipe)
+    if isinstance(recipe, Recipe):
+        made = recipe
+    else:
+        file = path("recipe", recipe)
+        try:
+            made = load(file)
+        except OSError as error:  # a name that is too long for a file's
+            raise Error(f"cannot read the recipe {shown(file)}: {error.strerror}; expected a file of TOML") from None
     if isinstance(names, str) or not isinstance(names, Sequence) or not names:
         raise Error(f"names are {shown(names)}; expected a list of names of layers")
     for name in names:
@@ -232,12 +240,14 @@ def cross_entropy(scores: Any, labels: Any) -> Any:
     Raises Error for shapes that do not fit.
     """
     made = real(scores, "scores")
-    places = labels if isinstance(labels, jax.Array) else jnp.asarray(np.asarray(labels))
+    places = labels if isinstance(labels, jax.Array) else any_array(labels, "labels")
     if made.ndim != 2 or places.shape != made.shape[:1] or not jnp.issubdtype(places.dtype, jnp.integer):
         raise Error(
             f"scores have shape {made.shape}, labels {places.shape} and dtype {places.dtype}; expected (rows, classes) and (rows,) of "
             "integers"
         )
+    if isinstance(places, np.ndarray):
+        places = jnp.asarray(_classes(made, places))
     return _cross_entropy(made, places)
 
 
@@ -248,7 +258,7 @@ def _loss(scores: Any, labels: Any) -> Any:
     return _calls.on_host(work, jax.ShapeDtypeStruct((), jnp.float32), scores, labels)
 
 
-def _classes(scores: NDArray[np.float32], labels: NDArray[Any]) -> NDArray[Any]:
+def _classes(scores: Any, labels: NDArray[Any]) -> NDArray[Any]:
     if labels.min() < 0 or labels.max() >= scores.shape[1]:
         raise Error(f"labels hold {labels.min()} to {labels.max()}; expected 0 to {scores.shape[1] - 1}")
     return labels

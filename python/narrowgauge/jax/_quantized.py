@@ -125,6 +125,8 @@ def words(seed: Any) -> Any:
     """A seed as two words of 32 bits, the high one first."""
     if not isinstance(seed, jax.Array):
         if isinstance(seed, np.ndarray) and seed.ndim:
+            if seed.dtype != np.uint32 or seed.shape != (2,):
+                raise _no_seed(seed)
             seed = jnp.asarray(seed)
         else:
             value = checked_seed(seed)
@@ -136,7 +138,11 @@ def words(seed: Any) -> Any:
         return jnp.stack([jnp.uint32(0), seed.astype(jnp.uint32)])
     if seed.dtype == jnp.uint32 and seed.shape == (2,):
         return seed
-    raise Error(
+    raise _no_seed(seed)
+
+
+def _no_seed(seed: Any) -> Error:
+    return Error(
         f"seed has dtype {seed.dtype} and shape {seed.shape}; expected an integer, a key of jax.random, or two uint32 words, the "
         "high one first"
     )
@@ -171,7 +177,7 @@ def _new_plan(
         raise Error(f"x has shape {shape}; expected every dimension to be at least 1")
     lone = [1] * len(shape)
     lone[along] = shape[along]
-    if given["scaling"] == "128x128":
+    if isinstance(given["scaling"], str) and given["scaling"] == "128x128":
         _quantized._check_tiles(shape, along)
         lone[-3 - along if len(shape) > 1 else along] = BLOCK if len(shape) > 1 else shape[along]
     probe = np.broadcast_to(np.float32(0), lone)
