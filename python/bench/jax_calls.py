@@ -35,7 +35,7 @@ def seconds(call: Callable[[], Any], least: float) -> float:
     best = float("inf")
     for _ in range(5):
         count, start = 0, time.process_time()
-        while time.process_time() - start < least / 5:
+        while not count or time.process_time() - start < least / 5:
             call()
             count += 1
         best = min(best, (time.process_time() - start) / count)
