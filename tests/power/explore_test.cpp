@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "narrowgauge/power/explore/workload_formats.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
-#include "narrowgauge/power/explore/workload_formats.hpp"
 
 namespace narrowgauge::power {
 namespace {
