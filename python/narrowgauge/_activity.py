@@ -206,7 +206,7 @@ def activity_energy(
     limits = _window(window)
     names = {**PORTS, **(ports or {})}
     question = _fields({"format": format, **fields}, gauge)
-    shape = _core.operand_shape(_text(question))
+    shape = _core.operand_shape(_text(question), gauge=gauge)
     needed = _needed(shape, names)
     clocks = CLOCKS if clock is None else (text("clock", clock),)
     try:

@@ -368,8 +368,8 @@ str() of it is a text for people; explain() derives it.)")
       [](const std::string& question, const StreamCodes<std::uint32_t>& a, const StreamCodes<std::uint32_t>& b,
          const StreamCodes<std::uint8_t>& a_scale, const StreamCodes<std::uint8_t>& b_scale, std::size_t first_every,
          std::size_t held, const GaugeArgument& gauge) {
-        const AnyQuestion asked = power::question_from_json(question);
-        const power::MacSpec& mac = unit_question(asked).unit.mac;
+        std::shared_ptr<const Gauge> of = or_default(gauge);
+        const power::MacSpec mac = of->usual_unit(unit_question(power::question_from_json(question))).unit.mac;
         power::OperandStream stream;
         stream.a = {a.data(), static_cast<std::size_t>(a.size())};
         stream.b = {b.data(), static_cast<std::size_t>(b.size())};
@@ -384,7 +384,7 @@ str() of it is a text for people; explain() derives it.)")
           if (static_cast<power::Feature>(i) != power::Feature::flip_flops)
             counted.features[i] *= static_cast<double>(stream.cycles) / static_cast<double>(stream.cycles + held);
         }
-        return ask(or_default(gauge), question, counted);
+        return ask(std::move(of), question, counted);
       },
       py::arg("question"), py::arg("a"), py::arg("b"), py::arg("a_scale"), py::arg("b_scale"), py::arg("first_every"),
       py::arg("held"), py::kw_only(), py::arg("gauge") = py::none(),
@@ -393,15 +393,15 @@ str() of it is a text for people; explain() derives it.)")
       "more cycles nothing changes.");
   module.def(
       "operand_shape",
-      [](const std::string& question) {
+      [](const std::string& question, const GaugeArgument& gauge) {
         const AnyQuestion asked = power::question_from_json(question);
-        const power::Question& unit = unit_question(asked);
-        power::check_priceable(unit.unit.mac);
-        const power::MacSpec& mac = unit.unit.mac;
+        const power::MacSpec mac = or_default(gauge)->usual_unit(unit_question(asked)).unit.mac;
+        power::check_priceable(mac);
         return py::make_tuple(mac.lanes, power::code_bits(mac, false), power::code_bits(mac, true),
                               power::block_lanes(mac), mac.accumulator);
       },
-      py::arg("question"), "Lanes, bits of a code of a and of b, lanes a scale, and whether sums are kept.");
+      py::arg("question"), py::kw_only(), py::arg("gauge") = py::none(),
+      "Lanes, bits of a code of a and of b, lanes a scale, and whether sums are kept.");
   module.def(
       "recorded_mac",
       [](const std::string& unit, const GaugeArgument& gauge) {

@@ -16,6 +16,7 @@ from narrowgauge import _activity, _waves
 
 RNG = np.random.default_rng(3)
 A, B = (RNG.integers(-127, 128, shape) for shape in ((4, 32), (32, 4)))
+QUESTION = '{"format": "int8", "lanes": 1}'
 
 
 def vcd(columns: dict[str, tuple[int, list[str]]], period: int = 10, head: str = "") -> str:
@@ -60,7 +61,7 @@ def write(folder: Path, columns: dict[str, tuple[int, list[str]]], **how: object
 def test_equals_the_product(tmp_path: Path) -> None:
     file = write(tmp_path, product())
     seen = ng.activity_energy(file, "top.u_mac", unit="int8_mac_array")
-    wanted = ng.energy("int8", operands=(A, B), rung="L1")
+    wanted = ng.energy("int8", structure="array", operands=(A, B), rung="L1")
     assert seen.answer.value == pytest.approx(wanted.value, rel=1e-12)
     assert seen.answer.rung == "L1"
     assert seen.answer.error is not None
@@ -69,10 +70,10 @@ def test_equals_the_product(tmp_path: Path) -> None:
     assert seen.seconds == pytest.approx(512 * 10e-9)
     assert seen.power_w == pytest.approx(wanted.value / seen.seconds)
     assert seen.answer.features == pytest.approx(wanted.features)
-    by_format = ng.activity_energy(str(file), "u_mac", "int8", technology="osu035")
+    by_format = ng.activity_energy(str(file), "u_mac", "int8", structure="array", technology="osu035")
     assert by_format.scope == "top.u_mac"
     assert by_format.answer.value == pytest.approx(
-        ng.energy("int8", operands=(A, B), rung="L1", technology="osu035").value
+        ng.energy("int8", structure="array", operands=(A, B), rung="L1", technology="osu035").value
     )
 
 
@@ -90,8 +91,8 @@ def test_idle_cycles_reset_and_windows(tmp_path: Path) -> None:
         for name, (_, values) in columns.items():
             values.append(whole[name][1][cycle])
     file = write(tmp_path, columns)
-    seen = ng.activity_energy(file, "u_mac", "int8")
-    wanted = ng.energy("int8", operands=(A, B), rung="L1")
+    seen = ng.activity_energy(file, "u_mac", "int8", structure="array")
+    wanted = ng.energy("int8", structure="array", operands=(A, B), rung="L1")
     flip_flops = wanted.features["flip_flops"]
     assert seen.answer.features["flip_flops"] == flip_flops  # clocked in every cycle
     share = 512 / seen.cycles
@@ -102,7 +103,7 @@ def test_idle_cycles_reset_and_windows(tmp_path: Path) -> None:
     assert (seen.unknown, seen.held, seen.operations) == (0, seen.cycles - 512, 512)
     assert wanted.value < seen.answer.value < 1.5 * wanted.value
     assert seen.each == seen.answer.value / 512
-    half = ng.activity_energy(file, "u_mac", "int8", window=(0, seen.seconds / 2))
+    half = ng.activity_energy(file, "u_mac", "int8", structure="array", window=(0, seen.seconds / 2))
     assert 200 < half.active < 312
 
 
@@ -162,7 +163,7 @@ def test_refused(tmp_path: Path, change: dict[str, str], how: dict, message: str
     for name, value in change.items():
         columns[name] = (columns[name][0], [value] * 512)
     file = write(tmp_path, columns)
-    arguments = {"scope": "u_mac", "format": "int8", **how}
+    arguments = {"scope": "u_mac", "format": "int8", "structure": "array", **how}
     with pytest.raises(ng.Error, match=message):
         ng.activity_energy(file, **arguments)
 
@@ -171,7 +172,7 @@ def test_a_clock_that_stands_still(tmp_path: Path) -> None:
     text = re.sub(r"^1!$", "0!", vcd(product()), flags=re.MULTILINE)
     (tmp_path / "still.vcd").write_text(text)
     with pytest.raises(ng.Error, match=r"clock clk_i of top\.u_mac has no rising edge; expected some, in a file of"):
-        ng.activity_energy(tmp_path / "still.vcd", "u_mac", "int8")
+        ng.activity_energy(tmp_path / "still.vcd", "u_mac", "int8", structure="array")
 
 
 SAIF = """(SAIFILE
@@ -192,7 +193,7 @@ def test_saif(tmp_path: Path) -> None:
     assert saif.scopes["top.u_mac"]["a_i[0]"] == _waves.Net(60, 40, 0, 7)
     assert saif.scopes["top.u_mac"]["a_i[1]"].unknown == 10
     with pytest.raises(ng.Error, match="is SAIF, which counts changes and has no values; expected VCD or FST"):
-        ng.activity_energy(file, "top", "int8")
+        ng.activity_energy(file, "top", "int8", structure="array")
     for change, message in (
         (("(T0 60)", "(T0 61000)"), "expected DURATION, 100"),
         (("(TC 7)", "(TC -7)"), "expected a whole number"),
@@ -245,7 +246,7 @@ def test_mutated_waves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     for seed in range(40):
         file.write_bytes(mutated(source, seed))
         try:
-            seen = ng.activity_energy(file, "u_mac", "int8")
+            seen = ng.activity_energy(file, "u_mac", "int8", structure="array")
             priced += 1
             assert 0 < seen.answer.value < 1e-6
         except ng.Error as error:
@@ -258,11 +259,11 @@ def test_mutated_waves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
 
 def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write(tmp_path, product()))
-    assert _activity.main([file, "--scope", "u_mac", "--question", '{"format": "int8"}', "--json"]) == 0
+    assert _activity.main([file, "--scope", "u_mac", "--question", QUESTION, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["activity"]["active"] == 512
     assert answer["rung"] == "L1"
     assert _activity.main([file, "--scope", "u_mac", "--question", '{"unit": "int8_mac_array"}']) == 0
     assert "512 of 512 cycles took operands" in capsys.readouterr().out
-    assert _activity.main([file, "--scope", "u_mac", "--window", "1:x", "--question", '{"format": "int8"}']) == 2
+    assert _activity.main([file, "--scope", "u_mac", "--window", "1:x", "--question", QUESTION]) == 2
     assert capsys.readouterr().err.count("\n") == 1

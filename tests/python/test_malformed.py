@@ -101,7 +101,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         waves.write_text(WAVES)
     if importlib.util.find_spec("pywellen") is not None:
         files["activity_energy"] = (ng.activity_energy, {
-            "file": waves, "scope": "u", "format": "int8", "window": (0, 1), "ports": {}, "max_unknown": 0, "max_products": 4,
+            "file": waves, "scope": "u", "format": "int8", "structure": "array", "window": (0, 1), "ports": {}, "max_unknown": 0, "max_products": 4,
         })  # fmt: skip
     layer, path = CHECKPOINT["a"], CHECKPOINT.path
     way = {"global_scale": "names", "nibbles": "low_first", "scale_layout": "auto", "zero_scales": "refuse"}
