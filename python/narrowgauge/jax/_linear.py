@@ -24,7 +24,7 @@ from .._scaling import DelayedScaling
 from ..train import tape
 from ..train.products import LAYERS, MAX_RUN, STEP_BIT, Costs, Layer, quantizer
 from ..train.recipe import HIGH_FORMATS, MAX_STEP, PRODUCTS, Operand, Recipe, load
-from ..train.trainer import _high_layers
+from ..train.trainer import high_layers
 from . import _calls
 from ._quantized import gemm, quantize, real
 
@@ -69,7 +69,7 @@ def layers(recipe: Recipe | str | Path, names: Sequence[str], *, run: int = 0) -
     if len(names) >= LAYERS or len(set(names)) < len(names):
         raise Error(f"names are {shown(names)}; expected at most {LAYERS - 1}, each once")
     integer("run", run, 0, MAX_RUN)
-    high = _high_layers(made.high, list(names))
+    high = high_layers(made.high, list(names))
     costs = Costs()
     return {name: Layer(name, at + 1, made, name in high, run, costs) for at, name in enumerate(names)}
 
