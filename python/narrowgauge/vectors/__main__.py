@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import os
 import sys
 from typing import Any
 
@@ -63,11 +62,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def function(name: str) -> Implementation:
-    """The function that MODULE:FUNCTION names; modules of the current folder are found. Raises Error where there is none."""
+    """The function that MODULE:FUNCTION names; `python -m` finds those of the current folder. Raises Error where there is none."""
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
         raise Error(f"--python is {shown(name)}; expected MODULE:FUNCTION, as in narrowgauge.vectors:reference")
-    sys.path.insert(0, os.getcwd())
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
@@ -76,8 +74,6 @@ def function(name: str) -> Implementation:
         raise Error(
             f"--python {name} cannot be imported: {type(error).__name__}: {error}; expected MODULE:FUNCTION"
         ) from None
-    finally:
-        sys.path.pop(0)
     if not callable(found):
         raise Error(f"--python {name} is of type {type(found).__name__}; expected a function")
     made: Implementation = found
