@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "features/text.hpp"
@@ -277,9 +278,10 @@ std::optional<Json> product_of(const Nest& nest) {
   throw Error(what + ": \"" + io::shown(key) + "\" is " + brief(value) + "; expected " + expected);
 }
 
-const Json& member(const Json& object, const std::string& what, const std::string& key, const std::string& expected) {
-  const auto found = object.find(key);
-  if (found == object.end()) throw Error(what + " has no \"" + key + "\"; expected " + expected);
+const Json& member(const Json& object, const std::string& what, std::string_view key, std::string_view expected) {
+  const auto found = object.find(std::string(key));
+  if (found == object.end())
+    throw Error(what + " has no \"" + std::string(key) + "\"; expected " + std::string(expected));
   return *found;
 }
 
@@ -510,7 +512,8 @@ DataSpace data_space_of(const Json& json, std::size_t index, const Names& dimens
     space.sums = space.sums || rank.size() > 1;
     for (const Json& term : rank) {
       if (!term.is_array() || term.empty() || term.size() > 2) fail(what, "projection", term, form);
-      if (!term[0].is_string() || std::find(dimensions.begin(), dimensions.end(), term[0]) == dimensions.end())
+      if (!term[0].is_string() ||
+          std::find(dimensions.begin(), dimensions.end(), term[0].get<std::string>()) == dimensions.end())
         fail(what, "projection", term[0], "one of the dimensions " + joined(dimensions));
       if (term.size() == 2 && !term[1].is_number() &&
           !(term[1].is_string() && coefficients.contains(term[1].get<std::string>())))
