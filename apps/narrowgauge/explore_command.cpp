@@ -78,20 +78,30 @@ nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
   }
 }
 
-Space load_space(const std::string& path) {
+/// What `make` makes of a YAML file; its faults name the file. `what`: of the file, where it cannot be read.
+/// `expected`: behind the parser's own sentence.
+template <class Make>
+auto from_yaml(const std::string& path, const std::string& what, const std::string& expected, Make make) {
   const std::string name = io::shown(path);
   try {
-    const YAML::Node node = YAML::Load(io::read_text(path));
-    if (!node.IsMap()) throw Error("it has no keys; expected a space as in docs/explore.md");
-    int most = 1'000'000;
-    return power::space_from_json(json_of(node, 8, most));
+    return make(YAML::Load(io::read_text(path)));
   } catch (const YAML::Exception& error) {
-    throw Error(name + " is not YAML: " + error.what());
+    throw Error(name + " is not YAML: " + error.what() + expected);
   } catch (const io::Error& error) {
-    throw Error(std::string("cannot read the space, a YAML file: ") + error.what());
+    throw Error("cannot read " + what + ": " + error.what());
   } catch (const Error& error) {
     throw Error(name + ": " + error.what());
   }
+}
+
+constexpr int most_nodes = 1'000'000;
+
+Space load_space(const std::string& path) {
+  return from_yaml(path, "the space, a YAML file", "", [](const YAML::Node& node) {
+    if (!node.IsMap()) throw Error("it has no keys; expected a space as in docs/explore.md");
+    int most = most_nodes;
+    return power::space_from_json(json_of(node, 8, most));
+  });
 }
 
 power::Tensors load_tensors(const Space& space) {
@@ -124,21 +134,13 @@ std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set
 
 /// Of ZigZag or Timeloop.
 power::Workload load_tree(const std::string& path, const std::map<std::string, std::int64_t>& set) {
-  const std::string name = io::shown(path);
-  try {
-    int most = 1'000'000;
+  return from_yaml(path, "the workload", "; expected a workload of ZigZag or Timeloop", [&](const YAML::Node& node) {
+    int most = most_nodes;
     constexpr int deepest = 32;
-    const auto tree = json_of(YAML::Load(io::read_text(path)), deepest, most);
-    power::Workload workload = power::workload_from_json(power::workload_from_tree(tree), set);
+    power::Workload workload = power::workload_from_json(power::workload_from_tree(json_of(node, deepest, most)), set);
     workload.name = io::shown(std::filesystem::path(path).stem().string());
     return workload;
-  } catch (const YAML::Exception& error) {
-    throw Error(name + " is not YAML: " + error.what() + "; expected a workload of ZigZag or Timeloop");
-  } catch (const io::Error& error) {
-    throw Error(std::string("cannot read the workload: ") + error.what());
-  } catch (const Error& error) {
-    throw Error(name + ": " + error.what());
-  }
+  });
 }
 
 power::Workload workload_of(const ExploreArguments& arguments) {

@@ -107,17 +107,6 @@ class _Cycles:
         return ones
 
 
-def _edges(waves: _waves.Waves, clock: str, window: tuple[float, float] | None) -> NDArray[np.int64]:
-    signal = waves.signals[clock]
-    values = np.array([value & 1 for value in signal.values], np.int8)
-    known = np.array([word == 0 for word in signal.unknown], bool)
-    rises = (values[1:] == 1) & (values[:-1] == 0) & known[1:] & known[:-1]
-    edges: NDArray[np.int64] = signal.times[1:][rises]
-    if window is not None:
-        edges = edges[(edges * waves.tick_s >= window[0]) & (edges * waves.tick_s < window[1])]
-    return edges
-
-
 def _window(window: object) -> tuple[float, float] | None:
     if window is None:
         return None
@@ -233,13 +222,10 @@ def activity_energy(
         raise Error(
             f"scope {waves.scope} has no clock {' or '.join(clocks)}; name it, with its whole path if it is elsewhere"
         )
-    cycles = _Cycles(waves, _edges(waves, found, limits))
-    if not len(cycles.edges):
-        raise Error(
-            f"clock {found} of {waves.scope} has no rising edge"
-            + (f" from {limits[0]:g} to {limits[1]:g} s" if limits else "")
-            + f"; expected some, in a file of {waves.end * waves.tick_s:g} s"
-        )
+    try:
+        cycles = _Cycles(waves, waves.edges(found, limits))
+    except _waves.WaveError as error:
+        raise Error(str(error)) from None
     return _price(cycles, names, question, shape, max_unknown, max_products, gauge)
 
 

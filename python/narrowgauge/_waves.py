@@ -62,6 +62,26 @@ class Waves:
     scope: str
     signals: dict[str, Signal]
 
+    def edges(
+        self, clock: str, window: tuple[float, float] | None = None, *, falling: bool = False
+    ) -> NDArray[np.int64]:
+        """Times of a clock's edges, rising unless falling, in a window of seconds. Raises WaveError where there are none."""
+        signal = self.signals[clock]
+        values = np.array([value & 1 for value in signal.values], np.int8)
+        known = np.array([word == 0 for word in signal.unknown], bool)
+        before, after = (1, 0) if falling else (0, 1)
+        changes = (values[1:] == after) & (values[:-1] == before) & known[1:] & known[:-1]
+        edges: NDArray[np.int64] = signal.times[1:][changes]
+        if window is not None:
+            edges = edges[(edges * self.tick_s >= window[0]) & (edges * self.tick_s < window[1])]
+        if not len(edges):
+            where = f" from {window[0]:g} to {window[1]:g} s" if window else ""
+            raise WaveError(
+                f"clock {clock} of {self.scope} has no {'falling' if falling else 'rising'} edge{where}; expected some, in a "
+                f"file of {self.end * self.tick_s:g} s"
+            )
+        return edges
+
 
 @dataclass
 class Net:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch: gradients against the library's own training step, states, and what is refused. What needs torch is skipped without it."""
+"""torch: gradients against the library's own training step, states, and what is refused. Its tests are skipped without torch."""
 
 from __future__ import annotations
 

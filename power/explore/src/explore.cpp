@@ -370,7 +370,7 @@ double default_bandwidth(std::string_view memory) {
 
 /// What the recorded units of a technology take, or those that speak for it, each a multiply-accumulate of so many
 /// lanes behind registers: a line through those of the fewest and the most lanes; of one unit alone, its share a lane.
-AreaTable area_table(const Space& space, const std::string& technology) {
+AreaTable area_table(const AreaAssumptions& area, const std::string& technology) {
   AreaTable table;
   for (const NumberFormat& numbers : number_formats()) {
     const RecordedCells cells = cells_in(numbers, technology);
@@ -378,8 +378,8 @@ AreaTable area_table(const Space& space, const std::string& technology) {
     for (const auto& [lanes, record] : cells.by_lanes) {
       const int scales = numbers.scale_block ? (lanes + numbers.scale_block - 1) / numbers.scale_block : 0;
       const double operand_bits = 2 * (lanes * numbers.bits + 8 * scales);
-      found[lanes] = record["area_m2"].get<double>() / (cells.node * cells.node) * cells.area -
-                     operand_bits * space.area.of(technology).flip_flop;
+      found[lanes] =
+          record["area_m2"].get<double>() / (cells.node * cells.node) * cells.area - operand_bits * area.flip_flop;
     }
     if (found.empty()) continue;
     const auto [fewest, least] = *found.begin();
@@ -394,9 +394,7 @@ AreaTable area_table(const Space& space, const std::string& technology) {
 std::optional<double> node_of(const std::string& technology) {
   if (const Json json = embedded_json("technologies/" + technology + ".json"); json.contains("node_m"))
     return json["node_m"].get<double>();
-  static const std::map<std::string, double> qflow{{"osu018", 180e-9}, {"osu035", 350e-9}, {"osu050", 500e-9}};
-  const auto found = qflow.find(technology);
-  return found == qflow.end() ? std::nullopt : std::optional(found->second);
+  return std::nullopt;
 }
 
 std::uint64_t hash_of(std::string_view text) {  // FNV-1a
@@ -768,7 +766,7 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     tech.dram_write_j = write.energy_j;
     tech.node = node_of(name).value_or(no_area);
     tech.area = space.area.of(name);
-    tech.areas = area_table(space, name);
+    tech.areas = area_table(tech.area, name);
     tech.bandwidth = space.bandwidth != 0 ? space.bandwidth : default_bandwidth(tech.dram_memory);
     sources.push_back({{"of", "SRAM, a bit of 32768 bytes read"},
                        {"technology", name},

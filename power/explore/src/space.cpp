@@ -333,14 +333,16 @@ TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident res
 }
 
 AreaAssumptions AreaAssumptions::of(const std::string& technology) const {
-  const Json file = embedded_json("technologies/" + technology + ".json");
-  const Json cells =
-      file.is_null() ? Json() : embedded_json("technologies/" + file.value("cells", technology) + ".json");
-  const Json areas = cells.is_null() ? Json::object() : cells.value("area", Json::object());
-  const auto pick = [&](double given, const char* key, double usual) {
-    return given != 0 ? given : areas.value(key, usual);
+  const auto file = [](const std::string& name) {
+    const Json json = embedded_json("technologies/" + name + ".json");
+    return json.is_null() ? Json::object() : json;
   };
-  return {pick(gate, "gate", 1080), pick(flip_flop, "flip_flop", 3040), pick(sram_bit, "sram_bit", 250)};
+  const Json own = file(file(technology).value("cells", technology)).value("area", Json::object());
+  const Json usual = file("osu018").at("area");
+  const auto pick = [&](double given, const char* key) {
+    return given != 0 ? given : own.value(key, usual.at(key).get<double>());
+  };
+  return {pick(gate, "gate"), pick(flip_flop, "flip_flop"), pick(sram_bit, "sram_bit")};
 }
 
 Space space_from_json(const Json& json) {

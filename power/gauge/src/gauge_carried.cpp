@@ -21,11 +21,7 @@ struct Carrier {
 };
 
 double closed_form(const Calibration& forms, const MacQuestion& unit) {
-  check_priceable(unit.mac);
-  const Features counted = features(unit);
-  double cycle_j = 0;
-  for (std::size_t i = 0; i < feature_count; ++i) cycle_j += counted[i] * forms.coefficients[i];
-  return cycle_j * cycles_per_mac(unit);
+  return dot(features(unit), forms.coefficients) * cycles_per_mac(unit);
 }
 
 /// Units alike but for lanes, widths and accumulator: those of the nearest lanes; between two widths the ratio is
@@ -91,32 +87,33 @@ Answer Gauge::Data::answer_carried(const Question& question) const {
   if (technology.measured || !recorded || !reference.calibration) return answer_refined(forms_alone);
   if (auto answer = answer_from_records(technology, question, Rung::L3)) return *answer;
   const Calibration& forms = technology.calibration ? *technology.calibration : *reference.calibration;
+  const auto found = carrier(records, technology.name, forms, question);
+  // Of a format without a unit there: as many INT8 multiply-accumulates as where there is one.
+  Question of_int8 = question;
+  of_int8.unit = {reference_mac(), {}, {}};
+  of_int8.stimulus.clear();
+  std::optional<Answer> int8;
+  if (!found && !technology.calibration) int8 = answer_from_records(technology, of_int8, Rung::L3);
+  if (!found && !int8) return answer_refined(forms_alone);
   Answer answer = begin_answer({.rung = Rung::L0, .technology = technology.name, .calibration = forms.id});
-  if (technology.calibration) answer.error = forms.error(Rung::L0, question.unit.mac);
-  Term each{"one multiply-accumulate", 0, "J", "closed form x ratio", {}};
-  if (const auto found = carrier(records, technology.name, forms, question)) {
-    const double form_j = closed_form(forms, question.unit);
-    each.value = form_j * found->ratio;
-    each.parts = {{"closed form", form_j, "J", "calibration " + forms.id, {}},
+  Term each{"one multiply-accumulate", 0, "J", "", {}};
+  if (found) {
+    if (technology.calibration) answer.error = forms.error(Rung::L0, question.unit.mac);
+    each.parts = {{"closed form", closed_form(forms, question.unit), "J", "calibration " + forms.id, {}},
                   {"ratio", found->ratio, "1", "L3 over the closed form, of " + found->of, {}}};
     answer.notes.push_back("Carried: L3 of " + found->of + " times what the closed forms say of the two units.");
   } else {
-    // No unit of the format: as many INT8 multiply-accumulates as where there is one.
-    Question there = question, int8 = question;
-    there.technology.clear();
-    int8.unit = {reference_mac(), {}, {}};
-    int8.stimulus.clear();
-    const double ratio = technology.name == reference.name
-                             ? 1
-                             : answer_from_records(technology, int8, Rung::L3).value().each /
-                                   answer_from_records(reference, int8, Rung::L3).value().each;
-    const Answer of = technology.name == reference.name ? answer_refined(forms_alone) : answer_carried(there);
-    each.value = of.each * ratio;
-    each.parts = {{"in " + reference.name, of.each, "J", "calibration " + of.calibration, {}},
-                  {"ratio", ratio, "1", "of INT8 in the two technologies, at L3", {}}};
+    Question there = question;
+    there.technology = of_int8.technology = reference.name;
+    const Answer of = answer_carried(there);
+    each.parts = {
+        {"in " + reference.name, of.each, "J", "calibration " + of.calibration, {}},
+        {"ratio", int8->each / answer_carried(of_int8).each, "1", "of INT8 in the two technologies, at L3", {}}};
     answer.notes.push_back("Carried: no unit of " + describe_formats(question.unit.mac) + " is recorded in " +
                            technology.name + "; the price of " + reference.name + " times the ratio of INT8's.");
   }
+  each.value = each.parts[0].value * each.parts[1].value;
+  each.how = each.parts[0].name + " x ratio";
   return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -32,8 +33,6 @@ def load_waves() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
@@ -79,21 +78,10 @@ def kind(source: Source) -> str:
 
 
 def clock_edges(source: Source, found: Any, clock: str, falling: bool) -> np.ndarray:
-    signal = found.signals[clock]
-    values = np.array([value & 1 for value in signal.values], np.int8)
-    known = np.array([word == 0 for word in signal.unknown], bool)
-    before, after = (1, 0) if falling else (0, 1)
-    edges = signal.times[1:][(values[1:] == after) & (values[:-1] == before) & known[1:] & known[:-1]]
-    if source.window is not None:
-        low, high = source.window
-        edges = edges[(edges * found.tick_s >= low) & (edges * found.tick_s < high)]
-    if not len(edges):
-        where = f" from {source.window[0]:g} to {source.window[1]:g} s" if source.window else ""
-        raise FlowError(
-            f"clock {clock} of {found.scope} has no {'falling' if falling else 'rising'} edge{where}; expected some, in a file "
-            f"of {found.end * found.tick_s:g} s"
-        )
-    return edges
+    try:
+        return found.edges(clock, source.window, falling=falling)
+    except waves.WaveError as error:
+        raise FlowError(str(error)) from None
 
 
 # ---------------------------------------------------------------- waves of the RTL

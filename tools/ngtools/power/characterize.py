@@ -357,8 +357,7 @@ class Flow:
         arguments = ["--units", str(self.options.units_file.resolve()), "--unit", unit["name"], "--stimulus", stimulus]
         arguments += ["--seed", str(seed), "--cycles", str(cycles), "--out", str(path), *tensors]
         run([self.program("ng_stimulus"), *arguments], f"stimulus {stimulus}")
-        if f"input {own_unit.RESET_PORT}" in (work / "wrapper.v").read_text():
-            own_unit.with_reset(path)
+        own_unit.add_reset(work / "wrapper.v", path)
         return path
 
     def simulate(self, unit: dict, work: Path, period_s: float, stimulus: Path, extra: list[str]) -> dict:
@@ -386,8 +385,7 @@ class Flow:
                 f"scope {seen['scope']} has {seen['cycles']} clock edges outside of reset; expected {warm_up(unit) + SLICE} or "
                 f"more: the first {warm_up(unit)} are warm-up"
             )
-        if f"input {own_unit.RESET_PORT}" in (work / "wrapper.v").read_text():
-            own_unit.with_reset(path)
+        own_unit.add_reset(work / "wrapper.v", path)
         return seen
 
     def counted(self, unit: dict, work: Path, mapped: dict) -> dict:

@@ -215,9 +215,11 @@ def find_reset(unit: dict, inputs: dict[object, str], resets: dict[object, set[b
 # ---------------------------------------------------------------- its stimulus
 
 
-def with_reset(stimulus: Path) -> None:
-    """A column for the reset, which is low for the first cycles, beside the first values of the inputs: after it the unit
-    sees them as they were drawn, from the first on."""
+def add_reset(wrapper: Path, stimulus: Path) -> None:
+    """A column for the reset that the wrapper has, if it has one: low for the first cycles, beside the first values of the
+    inputs, so that after it the unit sees them as they were drawn, from the first on."""
+    if f"input {RESET_PORT}" not in wrapper.read_text():
+        return
     head, first, *rest = stimulus.read_text().splitlines()
     header = json.loads(head)
     header["ports"].append({"name": RESET_PORT, "width": 1})

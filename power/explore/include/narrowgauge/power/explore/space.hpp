@@ -51,14 +51,13 @@ enum class Objective : std::uint8_t { energy, cycles, time, area, sqnr, energy_d
 inline constexpr std::size_t objective_count = 6;
 std::string_view name(Objective objective);
 
-/// The areas of docs/explore.md, in squares of the technology's node.
+/// The areas of docs/explore.md, in squares of the technology's node; 0: what the technology's file says.
 struct AreaAssumptions {
-  double gate = 0;       ///< a mapped cell; osu018: 1080, which is 35 um^2
-  double flip_flop = 0;  ///< osu018: 3040, which is 98.5 um^2 (315 cells take 11021, 32 flip-flops more 3153)
-  double sram_bit =
-      0;  ///< assumed where the technology's file has none: 250, a cell of 150, which is 60 % of its macro
+  double gate = 0;  ///< a mapped cell
+  double flip_flop = 0;
+  double sram_bit = 0;
 
-  /// With the technology's own where a space says nothing (0), and osu018's where its file says nothing.
+  /// With the technology's own in place of 0, and osu018's where its file says nothing.
   AreaAssumptions of(const std::string& technology) const;
 };
 
