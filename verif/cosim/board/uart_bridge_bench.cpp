@@ -109,16 +109,17 @@ class UartBridgeBench {
     } else {
       dut_->rx_i = 1;
     }
-    // AXI4-Lite: an access is answered after a while, at the last moment, or not at all
+    // AXI4-Lite: an access is answered after a while, at the last moment, or not at all; an answer that nobody waits
+    // for is not taken
     const bool pending = dut_->m_axil_awvalid_o || dut_->m_axil_wvalid_o || dut_->m_axil_arvalid_o || address_ ||
                          data_ || read_wait_ >= 0 || write_wait_ >= 0;
     since_ = pending ? since_ + 1 : 0;
     dut_->m_axil_awready_i = dut_->m_axil_awvalid_o && !address_ && rng.chance(0.5);
     dut_->m_axil_wready_i = dut_->m_axil_wvalid_o && !data_ && rng.chance(0.5);
     dut_->m_axil_arready_i = dut_->m_axil_arvalid_o && read_wait_ < 0 && rng.chance(0.5);
-    dut_->m_axil_bvalid_i = write_wait_ == 0;
+    dut_->m_axil_bvalid_i = write_wait_ == 0 || (!dut_->m_axil_bready_o && rng.chance(0.02));
     dut_->m_axil_bresp_i = response_;
-    dut_->m_axil_rvalid_i = read_wait_ == 0;
+    dut_->m_axil_rvalid_i = read_wait_ == 0 || (!dut_->m_axil_rready_o && rng.chance(0.02));
     dut_->m_axil_rresp_i = response_;
     dut_->m_axil_rdata_i = read_wait_ == 0 ? value_ : static_cast<std::uint32_t>(rng.bits(32));
     dut_->m_axis_tready_i = at_pins_.open && rng.chance(0.7);
