@@ -6,6 +6,8 @@ The results of docs/conformance.md are compared with those of the libraries that
 
 from __future__ import annotations
 
+import doctest
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -53,6 +55,24 @@ def test_results_are_those_of_the_page(kit: vectors.Kit, name: str) -> None:
     made, absent = conformance.results([name], kit)
     assert not absent
     assert made == rows
+
+
+def reports() -> dict[str, str]:
+    """Examples of the page's reports to upstream, by library and version."""
+    section = re.split("^## ", conformance.PAGE.read_text().split("## Reports to upstream")[1], flags=re.M)[0]
+    return {
+        part.partition(":")[0]: "\n".join(re.findall("^```\n(.*?)^```$", part, re.M | re.S))
+        for part in section.split("\n### ")[1:]
+    }
+
+
+@pytest.mark.parametrize("library", reports())
+def test_reports_to_upstream_show_what_they_say(library: str) -> None:
+    if conformance.version(library.split()[0]) != library.split()[1]:
+        pytest.skip(f"{library} is not installed")
+    examples = doctest.DocTestParser().get_doctest(reports()[library], {}, library, None, None)
+    assert examples.examples
+    assert doctest.DocTestRunner().run(examples).failed == 0
 
 
 def test_transcriptions_agree(kit: vectors.Kit) -> None:
