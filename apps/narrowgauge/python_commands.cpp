@@ -93,11 +93,11 @@ void add_checkpoint(CLI::App& app, int&) {
 void add_vectors(CLI::App& app, int&) {
   add(app, "vectors", "conformance kit: vectors of every rule in files, and a runner for other implementations",
       "Examples:\n"
-      "  narrowgauge vectors write kit                                     every kind, as .npz, .json and .h\n"
-      "  narrowgauge vectors list kit                                      its files, compared with their SHA-256\n"
-      "  narrowgauge vectors check kit --command './mine --serve'          asks a program\n"
-      "  narrowgauge vectors check kit --python mine:answer --kind casts   asks a function of a Python module\n"
-      "  narrowgauge vectors check --help                                  all options\n"
+      "  narrowgauge vectors write kit                                       every kind, as .npz, .json and .h\n"
+      "  narrowgauge vectors list kit                                        its files, compared with their SHA-256\n"
+      "  narrowgauge vectors check kit --command './mine --serve'            asks a program\n"
+      "  narrowgauge vectors check kit --callable mine:answer --kind casts   asks a function of a Python module\n"
+      "  narrowgauge vectors check --help                                    all options\n"
       "docs/conformance.md has the files and the protocol.");
 }
 

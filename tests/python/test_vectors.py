@@ -374,7 +374,7 @@ def test_program(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert len(json.loads(capsys.readouterr().out)["files"]) == 6
     assert main(["list", place]) == 0
     assert "gguf_block" in capsys.readouterr().out
-    assert main(["check", place, "--python", "narrowgauge.vectors:reference", "--json"]) == 0
+    assert main(["check", place, "--callable", "narrowgauge.vectors:reference", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["cases"] == {"pass": 18, "fail": 0, "skip": 0}
     wrong = script(tmp_path, "say({'outputs': {'bytes': [1] * 512}} if 'swizzle/1x1' in q['case'] else {'skip': 'no'})")
     assert main(["check", place, "--command", " ".join(wrong)]) == 1
@@ -384,9 +384,9 @@ def test_program(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["check", place, "--command", " ".join(script(tmp_path, "say({'skip': 'no'})"))]) == 2
     assert "nothing was compared" in capsys.readouterr().err
     for name in ("x", "x:y", "json:nothing", "json:__name__"):
-        assert main(["check", place, "--python", name]) == 2
-        assert f"--python {name}" in capsys.readouterr().err.replace("is '", "").replace("'", "")
-    assert main(["check", str(tmp_path / "none"), "--python", "narrowgauge.vectors:reference"]) == 2
+        assert main(["check", place, "--callable", name]) == 2
+        assert f"--callable {name}" in capsys.readouterr().err.replace("is '", "").replace("'", "")
+    assert main(["check", str(tmp_path / "none"), "--callable", "narrowgauge.vectors:reference"]) == 2
     assert "kit.json" in capsys.readouterr().err
     assert main(["write", place, "--kind", "cats"]) == 2
     assert "expected one of casts" in capsys.readouterr().err

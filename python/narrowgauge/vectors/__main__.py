@@ -21,8 +21,8 @@ examples:
   narrowgauge vectors write kit --kind casts --kind dots              two kinds
   narrowgauge vectors list kit                                        files of a kit, each compared with its SHA-256
   narrowgauge vectors check kit --command './mine --serve'            asks a program, a line of JSON a case
-  narrowgauge vectors check kit --python mine:answer --kind casts     asks a function of a Python module
-  narrowgauge vectors check kit --python narrowgauge.vectors:reference   the golden model itself
+  narrowgauge vectors check kit --callable mine:answer --kind casts   asks a function of a Python module
+  narrowgauge vectors check kit --callable narrowgauge.vectors:reference   the golden model itself
 
 docs/conformance.md has the files, the operations and the protocol. The exit code is 0 where everything that was compared
 passes, 1 where something differs, 2 where nothing could be compared.
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     asked.add_argument(
         "--command", metavar="COMMAND", help="program with arguments that answers a line of JSON with another"
     )
-    asked.add_argument("--python", metavar="MODULE:FUNCTION", help="function of operation, parameters and inputs")
+    asked.add_argument("--callable", metavar="MODULE:FUNCTION", help="function of operation, parameters and inputs")
     checks.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="for an answer (default 60)")
     return parser
 
@@ -65,17 +65,17 @@ def function(name: str) -> Implementation:
     """The function that MODULE:FUNCTION names; `python -m` finds those of the current folder. Raises Error where there is none."""
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
-        raise Error(f"--python is {shown(name)}; expected MODULE:FUNCTION, as in narrowgauge.vectors:reference")
+        raise Error(f"--callable is {shown(name)}; expected MODULE:FUNCTION, as in narrowgauge.vectors:reference")
     try:
         found: Any = importlib.import_module(module)
         for part in attribute.split("."):
             found = getattr(found, part)
     except Exception as error:
         raise Error(
-            f"--python {name} cannot be imported: {type(error).__name__}: {error}; expected MODULE:FUNCTION"
+            f"--callable {name} cannot be imported: {type(error).__name__}: {error}; expected MODULE:FUNCTION"
         ) from None
     if not callable(found):
-        raise Error(f"--python {name} is of type {type(found).__name__}; expected a function")
+        raise Error(f"--callable {name} is of type {type(found).__name__}; expected a function")
     made: Implementation = found
     return made
 
@@ -103,7 +103,7 @@ def _list(given: argparse.Namespace) -> None:
 def _check(given: argparse.Namespace) -> Report:
     kit = open_kit(given.folder, kinds=given.kind)
     if given.command is None:
-        return check(kit, function(given.python))
+        return check(kit, function(given.callable))
     with Command(given.command, timeout=given.timeout) as command:
         return check(kit, command)
 
