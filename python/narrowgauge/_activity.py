@@ -211,7 +211,9 @@ def activity_energy(
     for name, bits in needed.items():
         signal = waves.signals.get(name)
         if signal is None:
-            raise Error(f"scope {waves.scope} has no port {name}, which the unit takes; name it with ports, or --port")
+            raise Error(
+                f"scope {waves.scope} has no port {name}, which the unit takes; expected it; name it with ports, or --port"
+            )
         if signal.width != bits:
             raise Error(f"port {name} of {waves.scope} has {signal.width} bits; expected the unit's {bits}")
     for what in ports or {}:
@@ -220,7 +222,7 @@ def activity_energy(
     found = next((name for name in clocks if name in waves.signals), None)
     if found is None:
         raise Error(
-            f"scope {waves.scope} has no clock {' or '.join(clocks)}; name it, with its whole path if it is elsewhere"
+            f"scope {waves.scope} has no clock {' or '.join(clocks)}; expected one; name it, with its whole path if it is elsewhere"
         )
     try:
         cycles = _Cycles(waves, waves.edges(found, limits))

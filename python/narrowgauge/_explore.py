@@ -21,7 +21,8 @@ from ._arguments import threads as check_threads
 from ._arrays import ArrayLike
 from ._core import Error, Explorer, Front
 from ._energy import Gauge, checked_gauge, pair
-from .workload import WorkloadError, from_file
+from ._files import UnreadableError, read_arrays
+from .workload import WorkloadError, from_file, tree_text
 
 Tensors = tuple[ArrayLike, ArrayLike]
 Arrays = tuple[NDArray[Any], NDArray[Any]]
@@ -96,19 +97,6 @@ def _json(what: str, value: object) -> str:
         ) from error
 
 
-def _scalar(node: Any) -> Any:
-    """YAML as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
-    if isinstance(node, dict):
-        return {key: _scalar(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_scalar(value) for value in node]
-    try:
-        number = float(node)
-    except (TypeError, ValueError):
-        return node
-    return number if np.isfinite(number) else node
-
-
 def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     """A name of workloads(), or JSON that needs no file of this machine."""
     if isinstance(workload, Mapping):
@@ -123,8 +111,10 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
         return fspath(workload)
     try:
         parsed = json.loads(path.read_text())
-    except ValueError as error:
-        raise Error(f"The workload {path} is not JSON ({error}): docs/explore.md has its keys") from error
+    except OSError as error:
+        raise Error(f"workload {path} cannot be read ({error.strerror}); expected a file") from error
+    except (ValueError, RecursionError) as error:
+        raise Error(f"workload {path} is not JSON ({error}); expected the keys that docs/explore.md has") from error
     return json.dumps({"name": path.stem, **parsed} if isinstance(parsed, dict) else parsed)
 
 
@@ -145,11 +135,11 @@ def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
     except ImportError as error:
         raise Error(f"The space {path} needs PyYAML to be read: install pyyaml, or give JSON or a dict") from error
     try:
-        return json.dumps(_scalar(yaml.load(text, Loader=yaml.BaseLoader)))
-    except yaml.YAMLError as error:
-        raise Error(f"{path} is not YAML: {error}") from error
-    except RecursionError as error:
-        raise Error(f"{path} is too deep for a space, or an alias in it has no end") from error
+        return tree_text(yaml.load(text, Loader=yaml.BaseLoader))
+    except WorkloadError:
+        raise Error(f"space {path} is too deep or too long, or an alias in it has no end; expected a space") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise Error(f"space {path} is not YAML: {' '.join(str(error).split())}; expected keys of a space") from error
 
 
 def _tensors_of(space: str) -> Arrays | None:
@@ -162,9 +152,16 @@ def _tensors_of(space: str) -> Arrays | None:
     if not isinstance(names, dict) or not all(isinstance(names.get(key), str) for key in "ab"):
         return None
     try:
-        return np.load(names["a"]), np.load(names["b"])
-    except (OSError, ValueError) as error:
-        raise Error(f"the tensors of the space cannot be read ({error}); expected .npy files of numbers") from error
+        made = [read_arrays(names[key]) for key in "ab"]
+    except (UnreadableError, ValueError) as error:
+        files = " and ".join(shown(names[key]) for key in "ab")
+        raise Error(
+            f"the tensors {files} of the space cannot be read ({error}); expected .npy files of numbers"
+        ) from error
+    a, b = made
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        raise Error("a tensor of the space is an archive; expected .npy files of numbers")
+    return a, b
 
 
 _explorers: dict[str, Explorer] = {}  # of a worker: the last one

@@ -316,7 +316,9 @@ class Walk:
 
     def _known(self, name: str, scope: Scope, where: str) -> Value:
         if name not in scope:
-            raise WorkloadError(f"{where} takes {name!r}, which neither an input nor an earlier node gives")
+            raise WorkloadError(
+                f"{where} takes {name!r}, which neither an input nor an earlier node gives; expected one that does"
+            )
         return scope[name]
 
     def _nodes(
@@ -776,9 +778,15 @@ def load(path: str) -> ModelProto:
     try:
         model = onnx.load(path, load_external_data=False)
     except OSError as error:
-        raise WorkloadError(f"{path} cannot be read as an ONNX model: {error.strerror or error}") from error
+        raise WorkloadError(
+            f"{path} cannot be read as an ONNX model: {error.strerror or error}; expected a file"
+        ) from error
     except Exception as error:  # protobuf's and onnx' own, of several kinds
-        raise WorkloadError(f"{path} cannot be read as an ONNX model: {' '.join(str(error).split())}") from error
+        raise WorkloadError(
+            f"{path} cannot be read as an ONNX model: {' '.join(str(error).split())}; expected a whole model"
+        ) from error
     if not isinstance(model, ModelProto) or not model.HasField("graph") or not model.opset_import:
-        raise WorkloadError(f"{path} cannot be read as an ONNX model: it has no graph, or no version of its operators")
+        raise WorkloadError(
+            f"{path} cannot be read as an ONNX model: it has no graph, or no version of its operators; expected both"
+        )
     return model

@@ -267,7 +267,7 @@ def _lists(path: str, text: str) -> list[Any]:
         elif len(open_) > 1:
             open_.pop()
         else:
-            raise WaveError(f'SAIF "{path}" has a ")" too many')
+            raise WaveError(f'SAIF "{path}" has a ")" too many; expected as many "(" in front of it')
     if len(open_) > 1:
         raise WaveError(f'SAIF "{path}" is cut off; expected {len(open_) - 1} times ")" more')
     return top
@@ -331,7 +331,7 @@ def _instance(saif: Saif, item: list[Any], above: str) -> None:
 def _net(saif: Saif, scope: str, entry: list[Any]) -> Net:
     values = dict.fromkeys(("T0", "T1", "TX", "TZ", "TB", "TC"), 0)
     for pair in entry[1:]:
-        if isinstance(pair, list) and len(pair) == 2 and pair[0] in values:
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0] in values:
             values[pair[0]] = _number(saif.path, f"{pair[0]} of net {scope}.{entry[0]}", pair[1])
     unknown = values["TX"] + values["TZ"] + values["TB"]
     total = values["T0"] + values["T1"] + unknown

@@ -73,12 +73,12 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
     elif not isinstance(model, onnx.ModelProto):
         raise WorkloadError(f"model is {reprlib.repr(model)}; expected the path of a file, or an onnx.ModelProto")
     if not _onnx.is_text(model):
-        raise WorkloadError(f"{name} cannot be read as an ONNX model: it has names that are not UTF-8")
+        raise WorkloadError(f"{name} cannot be read as an ONNX model: it has names that are not UTF-8; expected text")
     walk = _onnx.Walk(model, _checked(dims))
     layers = walk.layers()
     folded = f"; {walk.folded} products of constants alone are left out" if walk.folded else ""
     if not layers:
-        raise WorkloadError("the model has neither a convolution nor a matrix product" + folded)
+        raise WorkloadError("the model has neither a convolution nor a matrix product; expected one" + folded)
     graph = model.graph
     return {"name": graph.name or name, "what": f"from ONNX, {len(graph.node)} nodes{folded}", "layers": layers}
 
@@ -108,6 +108,11 @@ def _plain(node: Any, levels: int, left: list[int]) -> Any:
     return number if math.isfinite(number) and "_" not in node else node
 
 
+def tree_text(tree: Any) -> str:
+    """A YAML tree as JSON. Raises WorkloadError for one that is too deep or too long, as aliases can make it."""
+    return json.dumps(_plain(tree, _DEEPEST, [_MOST]))
+
+
 def _tree(path: Path) -> str:
     """A YAML file as JSON."""
     text = _read(path)
@@ -124,7 +129,7 @@ def _tree(path: Path) -> str:
         raise WorkloadError(f"it is not YAML: {reason}; expected a workload of ZigZag or Timeloop") from error
     except (RecursionError, ValueError) as error:
         raise WorkloadError(f"it is not YAML ({error}); expected a workload of ZigZag or Timeloop") from error
-    return json.dumps(_plain(tree, _DEEPEST, [_MOST]))
+    return tree_text(tree)
 
 
 def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[str, Any]:

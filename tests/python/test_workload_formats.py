@@ -8,8 +8,6 @@ Files are written by hand in the published formats: SCALE-Sim's `topology_utils.
 from __future__ import annotations
 
 import json
-import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,6 @@ import pytest
 
 import narrowgauge as ng
 from narrowgauge import workload
-
-#: Mutated files a format; 100000 takes some minutes.
-MUTATIONS = int(os.environ.get("NG_MUTATIONS", "300"))
 
 CONV = """Layer name, IFMAP Height, IFMAP Width, Filter Height, Filter Width, Channels, Num Filter, Strides,
 
@@ -248,45 +243,3 @@ def test_volumes() -> None:
     for change, words in (({"kernel": [3, 3]}, "depth, height, width"), ({"depth": 0}, '"depth" is 0')):
         with pytest.raises(ng.Error, match=words):
             ng.explore({"name": "v", "layers": [{**layer, **change}]}, SPACE)
-
-
-def mutated(text: bytes, rng: random.Random) -> bytes:
-    """Bytes and fields dropped, doubled, swapped or made strange."""
-    data = bytearray(text)
-    for _ in range(rng.randrange(1, 4)):
-        at, kind = rng.randrange(len(data) or 1), rng.randrange(5)
-        if kind == 0 and data:
-            data[at] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            del data[at : at + rng.randrange(1, 9)]
-        elif kind == 2:
-            data[at:at] = rng.choice(
-                [b"[", b"]", b"-1", b"0", b",", b"\n", b": ", b"*a", b"&a ", b"1e9", b"\x00", b"\xff"]
-            )
-        elif kind == 3:
-            data[at:at] = bytes(data[at : at + rng.randrange(1, 40)])
-        else:
-            del data[at:]
-    return bytes(data)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_mutated_files(tmp_path: Path, name: str) -> None:
-    """A sentence, or layers of right types and sizes."""
-    rng, read_well = random.Random(name), 0
-    for _ in range(MUTATIONS):
-        content = mutated(FILES[name][0].encode(), rng)
-        try:
-            layers = read(tmp_path, name, content)["layers"]
-        except workload.WorkloadError as error:
-            said = str(error)
-            assert name in said, content
-            assert "\n" not in said, content
-            assert "expected" in said, (said, content)
-            continue
-        read_well += 1
-        for layer in layers:
-            assert isinstance(layer["name"], str), content
-            sizes = [layer[key] for key in ("m", "n", "k")] + [layer.get(key, 1) for key in ("batch", "count")]
-            assert all(isinstance(size, int) and 1 <= size < 2**31 for size in sizes), content
-    assert 0 < read_well < MUTATIONS

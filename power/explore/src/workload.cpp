@@ -124,7 +124,8 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
       const std::int64_t span = in[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
       if (span < 0) {
         throw Error(what + ": its window of " + std::to_string(kernel[i]) + " does not fit into " +
-                    std::to_string(in[i]) + " pixels with a padding of " + std::to_string(padding[i]));
+                    std::to_string(in[i]) + " pixels with a padding of " + std::to_string(padding[i]) +
+                    "; expected a window that fits");
       }
       pixels = product(pixels, span / stride[i] + 1, what);
       window = product(window, kernel[i], what);

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._affine import AffineQuantizer
 from .._core import Error
-from .._files import written_whole
+from .._files import UnreadableError, read_arrays, written_whole
 from .._program import exit_code
 from . import (
     CONSTANTS,
@@ -98,14 +98,12 @@ def _tensors(files: list[str]) -> Iterator[tuple[str, NDArray[np.float32]]]:
     """Arrays with their names: of a .npz those within, of a .npy the file's."""
     for file in files:
         try:
-            loaded = np.load(file, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
-            raise Error(f"{file} cannot be read as .npy or .npz: {error}") from error
-        if isinstance(loaded, np.ndarray):
-            named = {Path(file).stem: loaded}
-        else:
-            with loaded:
-                named = {name: loaded[name] for name in loaded.files}
+            loaded = read_arrays(file)
+        except UnreadableError as error:
+            raise Error(
+                f"{file} cannot be read as .npy or .npz: {error}; expected what numpy.save or savez writes"
+            ) from None
+        named = {Path(file).stem: loaded} if isinstance(loaded, np.ndarray) else loaded
         for name, values in named.items():
             if values.dtype.kind not in "fiu":
                 raise Error(f"{file}: '{name}' is of type {values.dtype}; expected real numbers")
@@ -258,8 +256,8 @@ def _budget(arguments: argparse.Namespace) -> None:
         if file.stat().st_size > MOST_JSON:
             raise Error(f"{file} has {file.stat().st_size} bytes; expected at most {MOST_JSON}")
         given = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
-        raise Error(f"{file} cannot be read as JSON: {error}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise Error(f"{file} cannot be read as JSON: {error}; expected a list of layers") from error
     if not isinstance(given, list) or not given:
         raise Error(f"{file} is no list of layers; expected [{{name, products, losses}}, ...]")
     read: list[tuple[str, float, dict[int, float]]] = []

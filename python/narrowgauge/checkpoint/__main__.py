@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .._arguments import shown
 from .._core import Error
 from .._engine import Engine
-from .._files import written_whole
+from .._files import UnreadableError, read_arrays, written_whole
 from .._program import exit_code
 from .._quantized import SCALINGS, QuantizedMatrix
 from .reader import ACTIVATIONS, CONVENTIONS, NIBBLES, SCALE_LAYOUTS, ZERO_SCALES, Checkpoint, Layer
@@ -195,9 +195,11 @@ def _facts(layer: Layer, q: QuantizedMatrix) -> dict[str, Any]:
 
 def _input(path: str) -> NDArray[Any]:
     try:
-        made = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise Error(f"{shown(path)} cannot be read as .npy: {' '.join(str(error).split())}") from None
+        made = read_arrays(path)
+    except UnreadableError as error:
+        raise Error(
+            f"{shown(path)} cannot be read as .npy: {error}; expected a matrix as numpy.save writes it"
+        ) from None
     if not isinstance(made, np.ndarray):
         raise Error(f"{shown(path)} is an archive; expected one .npy matrix")
     return made

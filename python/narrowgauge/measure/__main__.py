@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._core import Error
 from .._engine import Engine
+from .._files import UnreadableError, read_arrays
 from .._program import exit_code
 from .._quantized import gemm_formats, quantize
 from . import REGULATORS, BoardLoop, Rail, Schedule, how, measure, open_sensor, product, save
@@ -88,8 +89,11 @@ def _operand(file: str | None, shape: tuple[int, int], random: np.random.Generat
     if file is None:
         return random.standard_normal(shape, np.float32)
     try:
-        return np.asarray(np.load(file, allow_pickle=False), np.float32)
-    except (OSError, ValueError) as error:
+        made = read_arrays(file)
+        if not isinstance(made, np.ndarray) or made.dtype.kind not in "biuf":
+            raise UnreadableError("it is no array of real numbers")
+        return made.astype(np.float32)
+    except UnreadableError as error:
         raise Error(f"cannot read {file}: {error}; expected an array as numpy.save writes it") from None
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._core import Error
+from .._files import UnreadableError, read_arrays
 
 
 class Data(Protocol):
@@ -46,8 +47,11 @@ def digits(folder: str | Path) -> DigitImages:
     arrays = []
     for name in ("images.npy", "labels.npy"):
         try:
-            arrays.append(np.load(Path(folder) / name, allow_pickle=False))
-        except (OSError, ValueError) as error:
+            array = read_arrays(Path(folder) / name)
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
+                raise UnreadableError("it is no array of numbers")
+            arrays.append(array)
+        except UnreadableError as error:
             raise Error(
                 f"cannot read {Path(folder) / name}: {error}; expected the digits of examples/digits, named with --data"
             ) from None

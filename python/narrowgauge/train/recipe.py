@@ -122,9 +122,9 @@ def load(recipe: str | Path) -> Recipe:
             f"{', '.join(_shipped())}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise Error(f"cannot read the recipe {path}: {error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise Error(f"the recipe {path} is no TOML: {error}") from None
+        raise Error(f"cannot read the recipe {path}: {error}; expected a file of TOML") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise Error(f"the recipe {path} is no TOML: {error}; expected keys of a recipe") from None
     return of_table(table, path.stem)
 
 

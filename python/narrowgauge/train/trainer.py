@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
 from .._arguments import integer, shown
 from .._core import Error
 from .._engine import Engine
-from .._files import written_whole
+from .._files import UnreadableError, read_arrays, written_whole
 from . import tape
 from .data import Data, Text
 from .networks import Characters, Digits
@@ -322,7 +321,16 @@ class Trainer:
             if name not in arrays or arrays[name].shape != shape:
                 have = arrays[name].shape if name in arrays else "missing"
                 raise Error(f"the checkpoint {path} has {name} {have}; expected shape {shape}")
-        self._take(arrays, scalars)
+        integer(f"done of the checkpoint {path}", scalars["done"], 0, self.steps)
+        try:
+            self._take(arrays, scalars)
+        except Error:
+            raise
+        except (TypeError, ValueError, KeyError, AttributeError, IndexError, ZeroDivisionError, OverflowError) as error:
+            raise Error(
+                f"cannot read the checkpoint {path}: {type(error).__name__} {' '.join(str(error).split())[:200]}; expected a "
+                "file that `narrowgauge train` wrote; this trainer is of no use now, make another"
+            ) from None
 
 
 def write_checkpoint(path: str | Path, head: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -334,12 +342,15 @@ def write_checkpoint(path: str | Path, head: Mapping[str, Any], arrays: Mapping[
 def read_checkpoint(path: str | Path, origin: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Head and arrays of what `write_checkpoint` wrote. Raises Error for a damaged file, and for one of another origin."""
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        arrays = read_arrays(path)
+        if not isinstance(arrays, dict):
+            raise UnreadableError("it is one array")
         head = json.loads(str(arrays.pop("head")))
+        if not isinstance(head, dict):
+            raise UnreadableError("its head is no object of JSON")
         for key in ("done", "high", "moments", "history"):
             head[key]
-    except (OSError, ValueError, KeyError, EOFError, RuntimeError, BadZipFile) as error:
+    except (ValueError, KeyError, RecursionError) as error:
         raise Error(
             f"cannot read the checkpoint {path}: {error}; expected a file that `narrowgauge train` wrote"
         ) from None

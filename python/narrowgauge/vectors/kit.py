@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from .._arguments import shown
 from .._core import Error, __version__
-from .._files import written_whole
+from .._files import UnreadableError, read_arrays, written_whole
 
 NAME, VERSION, MANIFEST = "narrowgauge-vectors", 1, "kit.json"
 MOST_MANIFEST, MOST_FILE = 2**24, 2**28  # bytes
@@ -255,7 +255,9 @@ def _manifest(folder: Path) -> dict[str, Any]:
     try:
         made = json.loads(_content(path, MOST_MANIFEST))
     except (ValueError, RecursionError) as error:
-        raise Error(f'"{path}" is no JSON: {error}; write the kit again') from None
+        raise Error(
+            f'"{path}" is no JSON: {error}; expected what `narrowgauge vectors write` writes; write the kit again'
+        ) from None
     if not isinstance(made, dict) or made.get("kit") != NAME:
         raise Error(
             f'"{path}" names {shown(made.get("kit") if isinstance(made, dict) else made)}; expected a kit "{NAME}"'
@@ -268,20 +270,15 @@ def _manifest(folder: Path) -> dict[str, Any]:
     return made
 
 
-def _arrays(archive: Any, case: str, side: str, described: object, path: Path) -> Arrays:
+def _arrays(archive: Arrays, case: str, side: str, described: object, path: Path) -> Arrays:
     if not isinstance(described, dict):
         raise Error(f'case "{case}" describes {shown(described)}; expected arrays by name; write the kit again')
     found: Arrays = {}
     for name, has in described.items():
         key = f"{case}.{side}.{name}"
-        try:
-            array = archive[key]
-        except KeyError:
-            raise Error(
-                f'"{path}" has no array "{key}"; expected the arrays of {MANIFEST}; write the kit again'
-            ) from None
-        except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise Error(f'array "{key}" of "{path}" cannot be read: {error}; write the kit again') from None
+        array = archive.get(key)
+        if array is None:
+            raise Error(f'"{path}" has no array "{key}"; expected the arrays of {MANIFEST}; write the kit again')
         if array.dtype.name not in TYPES or has != {"type": array.dtype.name, "shape": list(array.shape)}:
             raise Error(
                 f'array "{key}" of "{path}" is {array.dtype.name} of shape {list(array.shape)}; expected {shown(has)}, as '
@@ -302,7 +299,7 @@ def open_kit(folder: str | os.PathLike[str], *, kinds: Iterable[str] | None = No
     manifest = _manifest(place)
     wanted = checked_kinds(kinds)
     rows = []
-    opened: dict[str, tuple[Path, Any]] = {}
+    opened: dict[str, tuple[Path, Arrays]] = {}
     for row in manifest["files"]:
         if not isinstance(row.get("file"), str) or Path(row["file"]).name != row["file"]:
             raise Error(f'"{place / MANIFEST}" lists a file {shown(row.get("file"))}; expected a name in its folder')
@@ -326,9 +323,12 @@ def open_kit(folder: str | os.PathLike[str], *, kinds: Iterable[str] | None = No
         rows.append(row)
         if path.suffix == ".npz":
             try:
-                opened[row["kind"]] = (path, np.load(io.BytesIO(content), allow_pickle=False))
-            except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+                arrays = read_arrays(content)
+            except UnreadableError as error:
                 raise Error(f'"{path}" cannot be read: {error}; write the kit again') from None
+            if not isinstance(arrays, dict):
+                raise Error(f'"{path}" is one array; expected an archive of them; write the kit again')
+            opened[row["kind"]] = (path, arrays)
     cases: dict[str, Case] = {}
     for described in manifest["cases"]:
         name, operation = described.get("name"), described.get("operation")
