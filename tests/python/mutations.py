@@ -6,7 +6,7 @@
     mutations.py gguf --seed 4711 --count 1       one file again
 
 A file ends in values, or in an error of the package in one sentence that says what was expected, or what to do. A worker reads the files, one
-after another, within 0.5 GB beyond what it began with; a traceback, the worker's end and 20 s for one file are findings. pywellen
+after another, within 0.5 GB beyond what it began with; a traceback, the worker's end and 20 s of processor time for one file are findings. pywellen
 may end its process, since the package gives it one of its own for each file of waves. Findings are kept in the folder --keep.
 """
 
@@ -17,10 +17,12 @@ import base64
 import contextlib
 import importlib.util
 import json
+import mmap
 import os
 import queue
 import random
 import resource
+import signal
 import struct
 import subprocess
 import sys
@@ -33,7 +35,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SECONDS = 20.0  # for a file
+SECONDS = 20.0  # of processor time for a file
+PATIENCE = 600.0  # seconds for a file that waits
 MEMORY = 1 << 29  # bytes beyond those that the worker has before the first file
 LONGEST = 1200  # characters of an error
 #: 40 cycles of an integer multiplier's ports, by Icarus Verilog 11 (vvp -fst).
@@ -252,6 +255,8 @@ def _layers(file: Path) -> object:
 
 
 def _safetensors_files(folder: Path) -> list[bytes]:
+    import numpy as np
+
     import narrowgauge as ng
 
     w = _weights()[:, :64]
@@ -262,6 +267,19 @@ def _safetensors_files(folder: Path) -> list[bytes]:
         file = folder / "original"
         ng.checkpoint.write(file, stack if layout == "gpt-oss" else {**forms, "norm": w[0, :3]}, layout=layout)
         made.append(file.read_bytes())
+    words, scales = np.arange(4 * 16, dtype=np.int32), np.full((2, 16), 0.01, np.float16)
+    for qweight, qzeros in (
+        (words.reshape(4, 16), words[:4].reshape(2, 2)),
+        (words.reshape(32, 2), words[:4].reshape(2, 2)),
+    ):
+        parts = {
+            "q.qweight": qweight,
+            "q.qzeros": qzeros,
+            "q.scales": scales,
+            "q.g_idx": np.arange(32, dtype=np.int32) // 16,
+        }
+        ng.checkpoint.write(folder / "original", parts)  # gptq, awq
+        made.append((folder / "original").read_bytes())
     return made
 
 
@@ -513,7 +531,21 @@ FORMATS = {
         _safetensors_files,
         _layers,
         "m.safetensors",
-        (b"F8_E4M3", b"U8", b"F32", b"BF16", b"I64", b"F4", b"weight_scale", b"weight", b"_packed", b"shape", *TEXT),
+        (
+            b"F8_E4M3",
+            b"U8",
+            b"F32",
+            b"BF16",
+            b"I64",
+            b"F4",
+            b"weight_scale",
+            b"weight",
+            b"_packed",
+            b"q.qzeros",
+            b"q.scales",
+            b"shape",
+            *TEXT,
+        ),
         mutate=mutated_header,
     ),
     "index": Format(_index_files, _layers, "m.safetensors.index.json", (b"1.safetensors", b"weight_map", b"..", *TEXT)),
@@ -580,12 +612,29 @@ def outcome(one: Format, file: Path) -> tuple[str, str]:
 
 
 def work(name: str, seed: int, count: int) -> None:
-    """Reads the files of these seeds, a line of the standard output each."""
+    """Reads the files of these seeds, a line of the standard output each. A child does it, and another where one has died."""
+    import narrowgauge
+
+    del narrowgauge
+    at, out = mmap.mmap(-1, 8), os.fdopen(os.dup(1), "w")
+    struct.pack_into("<q", at, 0, seed)
+    while (number := struct.unpack_from("<q", at)[0]) < seed + count:
+        child = os.fork()
+        if child == 0:
+            _read_all(name, number, seed + count, at, out)
+            os._exit(0)
+        how = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if how != 0:
+            number = struct.unpack_from("<q", at)[0]
+            print(json.dumps([number, "died", f"exit code {how}"]), file=out, flush=True)
+            struct.pack_into("<q", at, 0, number + 1)
+
+
+def _read_all(name: str, seed: int, end: int, at: mmap.mmap, out: Any) -> None:
     one = FORMATS[name]
     warnings.simplefilter("ignore")
     if name in ("vcd", "fst"):
         _waves_here()
-    out = os.fdopen(os.dup(1), "w")
     with tempfile.TemporaryDirectory(prefix="ng_mutations.") as made:
         folder = Path(made)
         originals = one.files(folder)
@@ -597,17 +646,26 @@ def work(name: str, seed: int, count: int) -> None:
         pages = int(Path("/proc/self/statm").read_text().split()[0])
         limit = pages * resource.getpagesize() + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-        for number in range(seed, seed + count):
+        for number in range(seed, end):
+            struct.pack_into("<q", at, 0, number)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             file.write_bytes(content_of(one, originals, number))
             kind, said = outcome(one, file)
             print(json.dumps([number, kind, said if kind == "finding" else ""]), file=out, flush=True)
+        struct.pack_into("<q", at, 0, end)
 
 
 class Worker:
-    def __init__(self, name: str, seed: int, count: int) -> None:
+    def __init__(self, name: str, seed: int, count: int, folder: str) -> None:
         words = [sys.executable, __file__, name, "--seed", str(seed), "--count", str(count), "--work"]
         self.process = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"
+            words,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": folder},
         )
         self.lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -619,14 +677,15 @@ class Worker:
         self.lines.put("")
 
     def next(self) -> list[Any] | None:
-        """Number, kind and text of the next file; None: the worker has ended. Raises queue.Empty after SECONDS."""
-        line = self.lines.get(timeout=SECONDS)
+        """Number, kind and text of the next file; None: the worker has ended. Raises queue.Empty after PATIENCE."""
+        line = self.lines.get(timeout=PATIENCE)
         made: list[Any] | None = json.loads(line) if line else None
         return made
 
     def end(self) -> str:
         """Ends the worker, and says how it ended."""
-        self.process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         assert self.process.stderr is not None
         said = self.process.stderr.read().strip().splitlines()
@@ -645,29 +704,32 @@ def run(name: str, seed: int, count: int, keep: Path | None = None) -> dict[str,
                 keep.mkdir(parents=True, exist_ok=True)
                 (keep / f"{name}.{number}").write_bytes(content_of(one, one.files(Path(made)), number))
 
+    folder = tempfile.TemporaryDirectory(prefix="ng_mutations.")
     while at < seed + count:
-        worker = Worker(name, at, seed + count - at)
+        worker = Worker(name, at, seed + count - at, folder.name)
         while at < seed + count:
             try:
                 got = worker.next()
             except queue.Empty:
-                finding(at, f"no answer in {SECONDS:g} s")
+                finding(at, f"no answer in {PATIENCE:g} s")
                 at += 1
                 break
             if got is None:
-                how = worker.end()
-                if one.alone and worker.process.returncode < 0:
-                    counts["died"] += 1
-                else:
-                    finding(at, f"the worker ended: {how}")
+                finding(at, f"the worker ended: {worker.end()}")
                 at += 1
                 break
             at = got[0] + 1
-            if got[1] == "finding":
+            hangs = got[2] == f"exit code {-signal.SIGPROF}"
+            if got[1] == "died" and hangs:
+                finding(got[0], f"{SECONDS:g} s of processor time were not enough")
+            elif got[1] == "died" and not one.alone:
+                finding(got[0], f"the reader's process ended: {got[2]}")
+            elif got[1] == "finding":
                 finding(got[0], got[2])
             else:
                 counts[got[1]] += 1
         worker.end()
+    folder.cleanup()
     return {
         "format": name,
         "files": count,

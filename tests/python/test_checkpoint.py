@@ -597,14 +597,15 @@ def test_names_and_objects(tmp_path: Path) -> None:
     assert not raw.flags.writeable
     del found
     assert raw.tobytes() == ng.pack(Q.codes).tobytes()
-    assert set(ng.checkpoint.layouts()) == {"modelopt", "compressed-tensors", "torchao", "deepseek", "gpt-oss", "gguf"}
+    written = {"modelopt", "compressed-tensors", "torchao", "deepseek", "gpt-oss", "gguf"}
+    assert set(ng.checkpoint.layouts()) == written | {"gptq", "awq"}
     foreign: Given = {
         "a.qweight": ("I32", np.zeros((2, 2), np.int32)),
         "b.weight_packed": ("I32", np.zeros((2, 2), np.int32)),
         "b.weight_scale": ("F32", F(1)),
     }
     found = ng.open_checkpoint(file_of(tmp_path / "a.safetensors", foreign))
-    assert "INT4 as GPTQ or AWQ pack it, which is not read here" in (found["a"].problem or "")
+    assert "tensor 'a.scales' is missing; expected it beside 'a.qweight'" in (found["a"].problem or "")
     assert "integers as compressed-tensors pack them" in (found["b"].problem or "")
 
 

@@ -104,7 +104,13 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "file": waves, "scope": "u", "format": "int8", "structure": "array", "window": (0, 1), "ports": {}, "max_unknown": 0, "max_products": 4,
         })  # fmt: skip
     layer, path = CHECKPOINT["a"], CHECKPOINT.path
-    way = {"global_scale": "names", "nibbles": "low_first", "scale_layout": "auto", "zero_scales": "refuse"}
+    way = {
+        "global_scale": "names",
+        "nibbles": "low_first",
+        "scale_layout": "auto",
+        "zero_scales": "refuse",
+        "zero_points": "auto",
+    }
     return {
         **files,
         "open_checkpoint": (ng.open_checkpoint, {"path": path, **way}),
@@ -113,6 +119,10 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "checkpoint.Checkpoint.__getitem__": (CHECKPOINT.__getitem__, {"name": "a"}),
         "checkpoint.Layer.read": (layer.read, {"index": None}),
         "checkpoint.Layer.multiply": (layer.multiply, {"x": X, "engine": ENGINE, "index": None, "activations": "file"}),
+        "checkpoint.IntegerMatrix": (checkpoint.IntegerMatrix, {
+            "bits": 8, "codes": CODES, "scales": np.ones((32, 2), np.float32), "zeros": np.zeros((32, 2), np.uint8), "groups": None,
+        }),
+        "checkpoint.IntegerMatrix.dequantize": (checkpoint.IntegerMatrix(8, CODES, np.ones((32, 1)), CODES[:, :1]).dequantize, {}),
         "checkpoint.change": (checkpoint.change, {"name": "a", "before": Q, "after": Q}),
         "checkpoint.write": (checkpoint.write, {
             "path": tmp / "a.safetensors", "layers": {"a": Q, "b": X}, "layout": "modelopt", "metadata": {"a": "b"},

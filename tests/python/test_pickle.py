@@ -89,6 +89,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Tile": lambda: ng.tiles()["tiny"],
     "checkpoint.Change": lambda: checkpoint.change("a", SMALL[0], SMALL[0]),
     "checkpoint.Checkpoint": lambda: opened(),
+    "checkpoint.IntegerMatrix": lambda: checkpoint.IntegerMatrix(4, [[1, 15]], [[0.5, 0.25]], [[8, 16]], [1, 0]),
     "checkpoint.Layer": lambda: opened()["a"],
     "checkpoint.LayerProduct": lambda: opened()["a"].multiply(X[:2]),
     "luq.HindsightMax": lambda: luq.HindsightMax(0.25),

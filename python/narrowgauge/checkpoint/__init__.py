@@ -13,8 +13,20 @@
 
 from __future__ import annotations
 
+from .integers import IntegerMatrix
 from .reader import Checkpoint, Layer, LayerProduct, open_checkpoint
 from .recognize import layouts
 from .writer import Change, change, convert, write
 
-__all__ = ["Change", "Checkpoint", "Layer", "LayerProduct", "change", "convert", "layouts", "open_checkpoint", "write"]
+__all__ = [
+    "Change",
+    "Checkpoint",
+    "IntegerMatrix",
+    "Layer",
+    "LayerProduct",
+    "change",
+    "convert",
+    "layouts",
+    "open_checkpoint",
+    "write",
+]

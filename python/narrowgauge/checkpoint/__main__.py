@@ -18,6 +18,7 @@ from .._engine import Engine
 from .._files import UnreadableError, read_arrays, written_whole
 from .._program import exit_code
 from .._quantized import SCALINGS, QuantizedMatrix
+from .integers import ZERO_POINTS, IntegerMatrix
 from .reader import ACTIVATIONS, CONVENTIONS, NIBBLES, SCALE_LAYOUTS, ZERO_SCALES, Checkpoint, Layer
 from .recognize import LAYOUTS
 from .writer import Change, convert
@@ -27,7 +28,7 @@ A FILE is a .safetensors file, an index of shards (model.safetensors.index.json)
 Files are mapped, not read: a list of a checkpoint of any size takes the headers only.
 
 Reported of each layer:
-  how          layout and format: modelopt, compressed-tensors, torchao, deepseek, gpt-oss, gguf
+  how          layout and format: modelopt, compressed-tensors, torchao, deepseek, gpt-oss, gguf, gptq, awq
   global       the scale of the whole tensor as a multiplier, and whether the file has it so or as a divisor
   refused      why a layer cannot be read, with the name of the tensor; exit code 2 then
 
@@ -80,6 +81,12 @@ def _parser() -> argparse.ArgumentParser:
         default="file",
         help="the input's scale: the file's, or measured (default file)",
     )
+    names.add_argument(
+        "--zero-points",
+        choices=ZERO_POINTS,
+        default="auto",
+        help="of gptq: by its configuration, or what its fields hold (default auto)",
+    )
     again = parser.add_argument_group("another checkpoint")
     again.add_argument("--to", choices=tuple(LAYOUTS), metavar="LAYOUT", help=f"layout to write: {', '.join(LAYOUTS)}")
     again.add_argument("--dialect", metavar="D", help="quantize again in a dialect, as `narrowgauge quantize` has them")
@@ -114,6 +121,8 @@ def _size(count: float) -> str:
 
 
 def _how(row: dict[str, Any]) -> str:
+    if row["scheme"] == "affine":
+        return f"{row['element']} group {-(-row['shape'][-1] // row['groups'])}"
     element = f" {row['element']}" if row["scheme"] in ("fp8", "mxfp8") else ""
     scaling = f" {row['scaling']}" if row["scaling"] not in (None, "tensor") else ""
     return f"{row['scheme']}{element}{scaling}"
@@ -178,7 +187,7 @@ def _listed(checkpoint: Checkpoint, arguments: argparse.Namespace) -> None:
         raise Error(f"{len(refused)} of {len(rows)} layers are refused, the first: {refused[0]['problem']}")
 
 
-def _facts(layer: Layer, q: QuantizedMatrix) -> dict[str, Any]:
+def _facts(layer: Layer, q: QuantizedMatrix | IntegerMatrix) -> dict[str, Any]:
     values = np.asarray(q)
     facts = layer.summary() | {
         "amax": float(np.abs(values).max()),
@@ -319,6 +328,7 @@ def _run(arguments: argparse.Namespace, outcome: list[int]) -> None:
         nibbles=arguments.nibbles,
         scale_layout=arguments.scale_layout,
         zero_scales=arguments.zero_scales,
+        zero_points=arguments.zero_points,
     )
     if arguments.layer is not None:
         outcome.append(0 if _one_layer(checkpoint, arguments) else 1)

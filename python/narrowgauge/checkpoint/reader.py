@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import math
 import os
 from collections.abc import Mapping
@@ -23,6 +24,7 @@ from .._engine import Engine
 from .._formats import unswizzle_scales
 from .._quantized import QuantizedMatrix, quantize
 from . import recognize
+from .integers import ZERO_POINTS, IntegerMatrix, awq_fields, fields, zero_points
 from .recognize import BLOCK_OF, Found
 from .tensors import Tensor, Tensors
 
@@ -30,6 +32,9 @@ CONVENTIONS = ("names", "multiplier", "divisor")
 NIBBLES = ("low_first", "high_first")
 SCALE_LAYOUTS = ("auto", "rows", "128x4")
 ZERO_SCALES = ("refuse", "keep")
+#: Files beside a checkpoint of gptq that may say which version it is, the first that says it.
+CONFIGURATIONS = ("quantize_config.json", "config.json")
+MOST_CONFIGURATION = 2**24  # bytes
 ACTIVATIONS = ("file", "measured")
 #: A multiplier above this would make the largest magnitude of a tensor 2688 or more.
 LARGE_MULTIPLIER = 1.0
@@ -117,7 +122,7 @@ class Layer:
 
     @property
     def scheme(self) -> str:
-        """Of the quantized matrix: 'nvfp4', 'mxfp4', 'mxfp8' or 'fp8'."""
+        """Of the quantized matrix: 'nvfp4', 'mxfp4', 'mxfp8' or 'fp8'; 'affine' for integers with scales and zero points."""
         return self._found.scheme
 
     @property
@@ -126,7 +131,7 @@ class Layer:
 
     @property
     def scaling(self) -> str:
-        """Of fp8, which elements share a scale: 'tensor', 'vector', '1x128' or '128x128'."""
+        """Of fp8, which elements share a scale: 'tensor', 'vector', '1x128' or '128x128'. Of integers 'group'."""
         return self._found.scaling
 
     @property
@@ -136,7 +141,8 @@ class Layer:
 
     @property
     def tensors(self) -> Mapping[str, str]:
-        """Names of its tensors by what they are: codes, scales, global, input (scale), smooth (what inputs are multiplied by)."""
+        """Names of its tensors by what they are: codes, scales, global, input (scale), smooth (what inputs are multiplied by),
+        and of integers zeros and order (the group of each input)."""
         return MappingProxyType(self._found.parts)
 
     @property
@@ -172,8 +178,8 @@ class Layer:
         """
         return self._owner._global(self._found, "global", self.convention, index)
 
-    def read(self, index: int | None = None) -> QuantizedMatrix:
-        """The weight, along axis -1; its `mT` is the right operand of a product.
+    def read(self, index: int | None = None) -> QuantizedMatrix | IntegerMatrix:
+        """The weight, along axis -1; its `mT` is the right operand of a product. Of scheme 'affine' an IntegerMatrix.
 
         index: of a stack, the matrix of this number; a stack of mxfp4 or mxfp8 is read whole without it.
         Raises Error, which names the tensor, where one is missing, does not fit, or has scales that are wrong.
@@ -204,6 +210,11 @@ class Layer:
                 f"x has shape {given.shape}; expected rows of {self.shape[-1:]} numbers, as '{self.name}' takes them"
             )
         weight = self.read(index)
+        if isinstance(weight, IntegerMatrix):
+            raise Error(
+                f"layer '{self.name}' is {weight.element} with a scale a group, which no engine multiplies; expected another format; "
+                "convert the checkpoint with a format or dialect, or quantize the values of read()"
+            )
         if weight.ndim != 2:
             raise Error(f"layer '{self.name}' is a stack of shape {self.shape}; expected index, which of its matrices")
         values = given
@@ -237,7 +248,8 @@ class Layer:
             "layout": self.layout or None,
             "scheme": self.scheme or None,
             "element": self.element or None,
-            "scaling": self.scaling if self.scheme == "fp8" else None,
+            "scaling": self.scaling if self.scheme in ("fp8", "affine") else None,
+            "groups": self._found.groups if self.scheme == "affine" else None,
             "shape": list(self.shape),
             "tensors": dict(self.tensors),
             "convention": self.convention,
@@ -278,11 +290,13 @@ class Checkpoint:
         nibbles: str = "low_first",
         scale_layout: str = "auto",
         zero_scales: str = "refuse",
+        zero_points: str = "auto",
     ) -> None:
         self.global_scale = one_of("global_scale", global_scale, CONVENTIONS)
         self.nibbles = one_of("nibbles", nibbles, NIBBLES)
         self.zero_scales = one_of("zero_scales", zero_scales, ZERO_SCALES)
         self.scale_layout = one_of("scale_layout", scale_layout, SCALE_LAYOUTS)
+        self.zero_points = one_of("zero_points", zero_points, ZERO_POINTS)
         self.path = Path(file_path("path", path))
         self._tensors: Tensors | None = None
         self.others: dict[str, tuple[str, tuple[int, ...]]] = {}
@@ -300,7 +314,8 @@ class Checkpoint:
         self._layers = {name: Layer(self, one) for name, one in sorted(found.items())}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.path, self.global_scale, self.nibbles, self.scale_layout, self.zero_scales)
+        way = (self.global_scale, self.nibbles, self.scale_layout, self.zero_scales, self.zero_points)
+        return _open, (self.path, *way)
 
     @property
     def layers(self) -> Mapping[str, Layer]:
@@ -359,7 +374,9 @@ class Checkpoint:
         if found.layout == "gguf":
             return math.prod(found.shape) // gguf.SUPERBLOCK * gguf.SUPERBLOCK_BYTES
         parts = [
-            self.files[found.parts[p]] for p in ("codes", "scales", "global") if found.parts.get(p, "") in self.files
+            self.files[found.parts[p]]
+            for p in ("codes", "scales", "global", "zeros", "order")
+            if found.parts.get(p, "") in self.files
         ]
         return sum(part.nbytes for part in parts)
 
@@ -418,7 +435,7 @@ class Checkpoint:
             )
         return made if index is None else made[index]
 
-    def _read(self, layer: Layer, index: int | None) -> QuantizedMatrix:
+    def _read(self, layer: Layer, index: int | None) -> QuantizedMatrix | IntegerMatrix:
         found = layer._found
         if found.problem is not None:
             raise Error(found.problem)
@@ -428,6 +445,8 @@ class Checkpoint:
             index = integer("index", index, 0, found.shape[0] - 1)
         if found.layout == "gguf":
             return gguf.read(self.path, found.parts["codes"], index=index)
+        if found.scheme == "affine":
+            return self._read_integers(found)
         codes = self._codes(found, index)
         if found.scheme == "fp8":
             return self._read_fp8(found, codes)
@@ -439,6 +458,50 @@ class Checkpoint:
         elif above is None:
             above = 1.0
         return QuantizedMatrix(found.scheme, found.element, codes, scales, above)
+
+    def _read_integers(self, found: Found) -> IntegerMatrix:
+        array, parts, bits = self.files.array, found.parts, int(found.element.removeprefix("uint"))
+        scales = _check_numbers(array(parts["scales"]), parts["scales"])
+        if found.layout == "awq":
+            codes, zeros = awq_fields(array(parts["codes"])), awq_fields(array(parts["zeros"])).astype(np.int16)
+        else:
+            codes, stored = fields(array(parts["codes"]), bits, 0), fields(array(parts["zeros"]), bits, 1)
+            rule, version = self.zero_points, self._version() if self.zero_points == "auto" else ""
+            zeros = zero_points(stored, bits, rule, version, parts["zeros"])
+        order = None
+        if "order" in parts:
+            order = array(parts["order"])
+            bad = (order < 0) | (order >= found.groups)
+            if bad.any():
+                raise Error(
+                    f"tensor '{parts['order']}' has {int(order[bad][0])} at {_place(bad)}; expected groups 0 to {found.groups - 1}"
+                )
+        return IntegerMatrix(bits, codes.T, scales.T, zeros.T, order)
+
+    def _version(self) -> str:
+        """'gptq' or 'gptq_v2', by the configuration beside the file; 'gptq' where it says nothing."""
+        folder = self.path if self.path.is_dir() else self.path.parent
+        for name in CONFIGURATIONS:
+            place = folder / name
+            try:
+                if place.stat().st_size > MOST_CONFIGURATION:
+                    raise ValueError("it is too large")
+                table = json.loads(place.read_bytes())
+                table = table["quantization_config"] if name == "config.json" and isinstance(table, dict) else table
+                version = table.get("checkpoint_format", "gptq")
+            except (FileNotFoundError, KeyError):
+                continue
+            except (OSError, ValueError, RecursionError, AttributeError) as error:
+                raise Error(
+                    f"cannot read {name} beside {shown(str(self.path))} ({type(error).__name__}); expected JSON that may have a "
+                    "checkpoint_format; or give zero_points"
+                ) from None
+            if version in ("gptq", "gptq_v2"):
+                return str(version)
+            raise Error(
+                f"{name} beside {shown(str(self.path))} has checkpoint_format {shown(version)}; expected gptq or gptq_v2; or give zero_points"
+            )
+        return "gptq"
 
     def _read_fp8(self, found: Found, codes: NDArray[np.uint8]) -> QuantizedMatrix:
         name = found.parts["scales"]
@@ -465,10 +528,17 @@ def _is_gguf(path: Path) -> bool:
         return False  # the reader of the other format says what is wrong
 
 
-def _open(path: Path, global_scale: str, nibbles: str, scale_layout: str, zero_scales: str) -> Checkpoint:
+def _open(
+    path: Path, global_scale: str, nibbles: str, scale_layout: str, zero_scales: str, zero_points: str
+) -> Checkpoint:
     """Unpickles."""
     return Checkpoint(
-        path, global_scale=global_scale, nibbles=nibbles, scale_layout=scale_layout, zero_scales=zero_scales
+        path,
+        global_scale=global_scale,
+        nibbles=nibbles,
+        scale_layout=scale_layout,
+        zero_scales=zero_scales,
+        zero_points=zero_points,
     )
 
 
@@ -479,6 +549,7 @@ def open_checkpoint(
     nibbles: str = "low_first",
     scale_layout: str = "auto",
     zero_scales: str = "refuse",
+    zero_points: str = "auto",
 ) -> Checkpoint:
     """What a checkpoint has quantized, and how (docs/checkpoints.md).
 
@@ -492,11 +563,18 @@ def open_checkpoint(
     nibbles: which code of a byte comes first, 'low_first' as all tools have it, or 'high_first'.
     scale_layout: of block scales: 'auto' by shape and metadata, 'rows' (vectors x blocks), '128x4' (as cuBLAS reads them).
     zero_scales: a block scale of 0 above codes that are not: 'refuse', or 'keep', zeros.
+    zero_points: of gptq, what its fields hold: 'auto' by checkpoint_format in quantize_config.json or config.json beside the file,
+        'as_stored' (gptq_v2), 'plus_one' or 'wrapped' (gptq: one less; the largest field is 2^bits, or 0).
 
     Raises Error for files that cannot be read. The fault of one layer is its `problem`, and an Error when it is read.
     """
     return Checkpoint(
-        path, global_scale=global_scale, nibbles=nibbles, scale_layout=scale_layout, zero_scales=zero_scales
+        path,
+        global_scale=global_scale,
+        nibbles=nibbles,
+        scale_layout=scale_layout,
+        zero_scales=zero_scales,
+        zero_points=zero_points,
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .._core import Error
+from .integers import BITS, WORD
 from .tensors import Tensor, Tensors
 
 FP8 = {"F8_E4M3": "e4m3", "F8_E5M2": "e5m2"}
@@ -18,7 +19,6 @@ BLOCK_OF = {"nvfp4": 16, "mxfp4": 32, "mxfp8": 32}
 TILE = 128
 #: Endings of names that belong to quantized weights that are not read here.
 FOREIGN = {
-    ".qweight": "INT4 as GPTQ or AWQ pack it",
     ".absmax": "bitsandbytes",
     ".weight_shape": "integers as compressed-tensors pack them",
     ".SCB": "INT8 of bitsandbytes",
@@ -55,11 +55,16 @@ LAYOUTS = {
     "gpt-oss": Layout("gpt-oss", "{}_blocks, {}_scales, or {}.blocks, {}.scales", "none"),
     "gguf": Layout("llama.cpp, files of GGUF", "{}.weight, {}.scale", "multiplier: scale"),
 }
+#: Layouts that are read, and not written.
+READ_ONLY = {
+    "gptq": Layout("AutoGPTQ and GPTQModel", "{}.qweight, {}.qzeros, {}.scales, {}.g_idx", "none"),
+    "awq": Layout("AutoAWQ, its version gemm", "{}.qweight, {}.qzeros, {}.scales", "none"),
+}
 
 
 def layouts() -> dict[str, dict[str, str]]:
-    """The layouts that are read and written, by name: whose each is, its tensors, and what its global scale is."""
-    return {name: layout._asdict() for name, layout in LAYOUTS.items()}
+    """The layouts that are read, by name: whose each is, its tensors, and what its global scale is. gptq and awq are not written."""
+    return {name: layout._asdict() for name, layout in (LAYOUTS | READ_ONLY).items()}
 
 
 @dataclass
@@ -72,12 +77,14 @@ class Found:
     element: str = ""
     scaling: str = "tensor"
     shape: tuple[int, ...] = ()
-    #: Names of the tensors by what they are: codes, scales, global, input, smooth.
+    #: Names of the tensors by what they are: codes, scales, global, input, smooth; of integers also zeros, order.
     parts: dict[str, str] = field(default_factory=dict)
     convention: str | None = None
     scale_layout: str = "rows"
     problem: str | None = None
     notes: list[str] = field(default_factory=list)
+    #: Of integers: how many groups of inputs have a scale each.
+    groups: int = 0
 
 
 class _Refused(Exception):
@@ -337,6 +344,54 @@ def _torchao(tensors: Tensors, name: str, about: dict[str, Any], asked: str) -> 
     return found
 
 
+def _words(tensors: Tensors, name: str, of: str) -> Tensor:
+    tensor = _part(tensors, name, ("I32",), of)
+    if len(tensor.shape) != 2 or 0 in tensor.shape:
+        raise _Refused(f"tensor '{name}' has shape {_text(tensor.shape)}; expected a matrix of words")
+    return tensor
+
+
+def _integers(tensors: Tensors, found: Found, base: str) -> None:
+    """GPTQ packs codes along K, AWQ along N: the shapes tell them apart, and how many bits a code has."""
+    codes = _words(tensors, found.parts["codes"], found.parts["codes"])
+    scales = _part(tensors, f"{base}scales", FLOATS, codes.name)
+    zeros = _words(tensors, f"{base}qzeros", codes.name)
+    found.parts |= {"scales": scales.name, "zeros": zeros.name}
+    if len(scales.shape) != 2 or 0 in scales.shape:
+        raise _Refused(f"tensor '{scales.name}' has shape {_text(scales.shape)}; expected groups x outputs")
+    found.groups, outputs = scales.shape
+    if codes.shape[1] != outputs:
+        found.layout, bits, inputs = "awq", 4, codes.shape[0]
+        if codes.shape[1] * WORD != outputs * bits:
+            raise _Refused(
+                f"tensor '{codes.name}' has shape {_text(codes.shape)}; expected inputs x {outputs // 8} words of AWQ's version gemm, or "
+                f"words x {outputs} of GPTQ, for {outputs} outputs of '{scales.name}'"
+            )
+        expected = (found.groups, codes.shape[1])
+    else:
+        bits, rest = divmod(zeros.shape[1] * WORD, outputs)
+        if rest or bits not in BITS:
+            what = "3 bits, which are not read here" if bits == 3 and not rest else f"{zeros.shape[1]} words a group"
+            raise _Refused(f"tensor '{zeros.name}' has {what}; expected 2, 4 or 8 bits for each of {outputs} outputs")
+        inputs, expected = codes.shape[0] * WORD // bits, (found.groups, outputs * bits // WORD)
+    if zeros.shape != expected:
+        raise _Refused(f"tensor '{zeros.name}' has shape {_text(zeros.shape)}; expected {_text(expected)}")
+    order = tensors.get(f"{base}g_idx")
+    if order is not None and found.layout == "gptq":
+        found.parts["order"] = order.name
+        if order.dtype not in ("I32", "I64") or order.shape != (inputs,):
+            raise _Refused(
+                f"tensor '{order.name}' is of type {order.dtype} and shape {_text(order.shape)}; expected I32 of {inputs} inputs"
+            )
+    elif inputs % found.groups:
+        raise _Refused(
+            f"tensor '{scales.name}' has {found.groups} groups for {inputs} inputs; expected a divisor of them, or '{base}g_idx'"
+        )
+    if found.groups > inputs:
+        raise _Refused(f"tensor '{scales.name}' has {found.groups} groups for {inputs} inputs; expected fewer")
+    found.shape, found.scheme, found.element, found.scaling = (outputs, inputs), "affine", f"uint{bits}", "group"
+
+
 def _candidates(tensors: Tensors) -> Iterator[tuple[Found, str]]:
     """Weights by the endings of their names, with what the names of their other tensors begin with."""
     for name in tensors:
@@ -350,6 +405,9 @@ def _candidates(tensors: Tensors) -> Iterator[tuple[Found, str]]:
         elif (name.endswith(".weight") or name == "weight") and dtype in (*FP8, *PACKED):
             base = name.removesuffix("weight")
             yield Found(base[:-1], "modelopt", parts={"codes": name}), base
+        elif name.endswith(".qweight") or name == "qweight":
+            base = name.removesuffix("qweight")
+            yield Found(base[:-1], "gptq", parts={"codes": name}), base
         else:
             for ending, other in (("_blocks", "_scales"), (".blocks", ".scales")):
                 stem = name.removesuffix(ending)
@@ -379,11 +437,13 @@ def find(tensors: Tensors, scale_layout: str) -> dict[str, Found]:
             try:
                 if found.layout == "gpt-oss":
                     _stacked(tensors, found, base)
+                elif codes.endswith("qweight"):
+                    _integers(tensors, found, base)
                 elif tensors[codes].dtype in FP8:
                     _bytes(tensors, found, base, scale_layout)
                 else:
                     _packed(tensors, found, base, scale_layout)
-                if found.layout != "gpt-oss":
+                if found.layout not in ("gpt-oss", *READ_ONLY):
                     _sides(tensors, found, base)
             except _Refused as refused:
                 found.problem = str(refused)

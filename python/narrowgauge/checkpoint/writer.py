@@ -21,6 +21,7 @@ from .._core import Error
 from .._files import written_whole
 from .._formats import pack
 from .._quantized import SCALINGS, QuantizedMatrix, dequantize, dialect_fields, quantize
+from .integers import IntegerMatrix
 from .reader import Checkpoint, Layer
 from .recognize import BLOCK_OF, LAYOUTS, TILE
 from .tensors import INDEX
@@ -334,7 +335,9 @@ def write(
     writer.commit()
 
 
-def _format_text(q: QuantizedMatrix) -> str:
+def _format_text(q: QuantizedMatrix | IntegerMatrix) -> str:
+    if isinstance(q, IntegerMatrix):
+        return f"{q.element} group {q.block}"
     element = f" {q.element}" if q.scheme in ("fp8", "mxfp8") else ""
     return f"{q.scheme}{element}{'' if q.scaling == 'tensor' else f' {q.scaling}'}"
 
@@ -345,9 +348,10 @@ def _differing(x: NDArray[Any] | None, y: NDArray[Any] | None) -> int | None:
     return int(np.count_nonzero(x != y))
 
 
-def change(name: str, before: QuantizedMatrix, after: QuantizedMatrix) -> Change:
-    """What differs between two quantized matrices of one shape, the second made of the first."""
-    instance("before", before, QuantizedMatrix, "quantize() makes one")
+def change(name: str, before: QuantizedMatrix | IntegerMatrix, after: QuantizedMatrix) -> Change:
+    """What differs between two quantized matrices of one shape, the second made of the first, which may be an IntegerMatrix."""
+    if not isinstance(before, IntegerMatrix):
+        instance("before", before, QuantizedMatrix, "quantize() makes one")
     instance("after", after, QuantizedMatrix, "quantize() makes one")
     if before.shape != after.shape or before.axis != after.axis:
         raise Error(f"before is {before!r} and after {after!r}; expected one shape along one axis")
@@ -361,7 +365,8 @@ def change(name: str, before: QuantizedMatrix, after: QuantizedMatrix) -> Change
         if ratio != 1:
             sqnr, largest = -20 * math.log10(abs(ratio - 1)), abs(ratio - 1) * float(np.abs(np.asarray(before)).max())
     else:
-        x, y = dequantize(before), dequantize(after)
+        x = before.dequantize() if isinstance(before, IntegerMatrix) else dequantize(before)
+        y = dequantize(after)
         with np.errstate(invalid="ignore"):
             difference = np.abs(np.where(x == y, 0.0, y - x))
         noise, power = float(np.square(difference).sum()), float(np.square(x).sum())
@@ -400,7 +405,9 @@ class _Again(NamedTuple):
     def same(self) -> bool:
         return self.dialect is None and self.format is None
 
-    def __call__(self, q: QuantizedMatrix) -> QuantizedMatrix:
+    def __call__(self, q: QuantizedMatrix | IntegerMatrix) -> QuantizedMatrix:
+        if isinstance(q, IntegerMatrix):
+            return self._quantized(np.asarray(q))
         return q if self.same else self._quantized(np.asarray(q))
 
     def _quantized(self, values: NDArray[np.float32]) -> QuantizedMatrix:
@@ -477,6 +484,15 @@ def convert(
     for layer in checkpoint.layers.values():
         if layer.problem is not None:
             raise Error(layer.problem)
+        if layer.scheme == "affine" and (again.same or (target is not None and layout is None)):
+            what = (
+                "a format or dialect to quantize it again"
+                if again.same
+                else f"a layout to write, one of {', '.join(LAYOUTS)}"
+            )
+            raise Error(
+                f"layer '{layer.name}' is of layout {layer.layout}, which is read and not written; expected {what}"
+            )
     if not checkpoint.layers:
         raise Error(f"{shown(str(checkpoint.path))} has no quantized layer that is known; expected one")
     work = _Conversion(checkpoint, again, layout, progress)
