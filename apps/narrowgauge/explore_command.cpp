@@ -36,7 +36,7 @@ using power::Objective;
 using power::Space;
 
 struct ExploreArguments {
-  std::string workload, space, csv, checkpoint, plot, python = "python3", engine = "systemc";
+  std::string workload, space, csv, checkpoint, plot, html, step, python = "python3", engine = "systemc";
   std::vector<std::string> set, tiles, products;
   unsigned threads = 0, rows = 20, shapes = 60;
   std::uint64_t chunk = 1 << 16, limit = 1'000'000'000;
@@ -159,7 +159,8 @@ const std::vector<std::string> columns{
     "point",        "format",       "sparsity",      "rows",         "cols",        "lanes",   "a_depth",
     "b_depth",      "stream_width", "global_buffer", "resident",     "technology",  "result",  "compression",
     "frequency_hz", "energy_j",     "mac_j",         "sram_j",       "dram_j",      "codec_j", "idle_j",
-    "cycles",       "time_s",       "limit",         "memory_share", "utilization", "area_m2", "sqnr_db"};
+    "cycles",       "time_s",       "limit",         "memory_share", "utilization", "area_m2", "sqnr_db",
+    "cache",        "cache_j",      "token_j",       "mac_rung",     "mac_error"};
 
 std::string cell(const nlohmann::ordered_json& value) {
   if (value.is_string()) return value.get<std::string>();
@@ -223,13 +224,17 @@ void print_front(const nlohmann::ordered_json& result, const Explorer& explorer,
          count("stream_width"), p["technology"], p["result"], number(p["compression"].get<double>()),
          shown(p["frequency_hz"], 1e6), shown(p["energy_j"], 1e-6), split,
          std::to_string(static_cast<std::uint64_t>(p["cycles"].get<double>())), shown(p["time_s"], 1e-3),
+         std::to_string(std::lround(100 * p["memory_share"].get<double>())),
          number(100 * p["utilization"].get<double>()), p["area_m2"].is_number() ? shown(p["area_m2"], 1e-6) : "-",
          p["sqnr_db"].is_number() ? number(p["sqnr_db"].get<double>()) : cell(p["sqnr_db"]),
+         cell(p["mac_rung"]) +
+             (p["mac_error"].is_number() ? " +-" + number(100 * p["mac_error"].get<double>()) + "%" : ""),
          p["assumed"].empty() ? "" : std::to_string(p["assumed"].size()) + " assumed"});
   }
-  print_table({"point", "format", "array", "depths", "stream", "technology", "result", "compr.", "MHz", "energy uJ",
-               "MAC/buffers/DRAM/codec/idle %", "cycles", "ms", "util. %", "area mm2", "SQNR dB", ""},
-              rows);
+  print_table(
+      {"point", "format", "array", "depths", "stream", "technology", "result", "compr.", "MHz", "energy uJ",
+       "MAC/buffers/DRAM/codec/idle %", "cycles", "ms", "memory %", "util. %", "area mm2", "SQNR dB", "MAC rung", ""},
+      rows);
   if (points.size() > rows.size())
     std::printf("... and %zu more: --rows, --json, --csv\n", points.size() - rows.size());
 }
@@ -244,6 +249,12 @@ void print_result(const nlohmann::ordered_json& result, const Explorer& explorer
     objectives += (objectives.empty() ? "" : ", ") + std::string(power::name(objective));
   std::printf("%s that no other beats in %s:\n\n", counted(front.points.size(), "point").c_str(), objectives.c_str());
   print_front(result, explorer, most);
+  if (const double tokens = explorer.workload().tokens; tokens > 0 && !front.points.empty()) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& point : result["front"]) least = std::min(least, point["token_j"].get<double>());
+    std::printf("%s of work; the least energy a token is %s uJ\n",
+                counted(static_cast<std::uint64_t>(tokens), "token").c_str(), shown(least, 1e-6).c_str());
+  }
   if (front.points.empty())
     std::puts(
         "Every point is impossible: its lanes do not hold whole blocks (nvfp4 16, mxfp4 32), a k is too long, or the "
@@ -295,6 +306,23 @@ void announce(const Explorer& explorer, const ExploreArguments& arguments) {
   }
 }
 
+/// The package knows recipes; the space's prices are the explorer's.
+int training_step(const ExploreArguments& arguments) {
+  for (const auto& [option, value] : {std::pair{"--csv", arguments.csv},
+                                      {"--plot", arguments.plot},
+                                      {"--html", arguments.html},
+                                      {"--checkpoint", arguments.checkpoint}})
+    if (!value.empty()) throw Error("--training-step gives no front; expected it without " + std::string(option));
+  std::vector<std::string> words{arguments.workload, arguments.space, arguments.step};
+  for (const std::string& setting : arguments.set) words.insert(words.end(), {"--set", setting});
+  if (arguments.json) words.emplace_back("--json");
+  std::string text;
+  run_python(arguments.python, "narrowgauge.train.energy_command", words, "", &text);
+  std::fputs(text.c_str(), stdout);
+  finish_report();
+  return 0;
+}
+
 int explore(const ExploreArguments& arguments) {
   if (arguments.resume && arguments.checkpoint.empty())
     throw Error("--resume needs --checkpoint; expected the file to go on from");
@@ -305,6 +333,7 @@ int explore(const ExploreArguments& arguments) {
     if (!input.empty()) outputs.input(input);
   io::OutputFile* const csv = arguments.csv.empty() ? nullptr : &outputs.add("--csv", arguments.csv);
   io::OutputFile* const plot = arguments.plot.empty() ? nullptr : &outputs.add("--plot", arguments.plot);
+  io::OutputFile* const html = arguments.html.empty() ? nullptr : &outputs.add("--html", arguments.html);
   if (!arguments.checkpoint.empty()) outputs.reserve("--checkpoint", arguments.checkpoint);
   check_size(space.points(), arguments);
   const Explorer explorer = [&] {
@@ -329,6 +358,7 @@ int explore(const ExploreArguments& arguments) {
                                 {"parameters", explorer.workload().parameters},
                                 {"exploration", explorer.id()},
                                 {"space", power::to_json(explorer.space())},
+                                {"tokens", explorer.workload().tokens},
                                 {"points", explorer.points()},
                                 {"impossible", front.impossible},
                                 {"front", nlohmann::ordered_json::array()},
@@ -338,10 +368,13 @@ int explore(const ExploreArguments& arguments) {
     csv->write(csv_of(result["front"]));
     csv->close();
   }
-  if (plot) {
+  const auto draw = [&](io::OutputFile* file, const char* module) {
+    if (!file) return;
     const std::string text = result.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    run_python(arguments.python, "narrowgauge.plot", {"-o", plot->hand_over()}, text, nullptr);
-  }
+    run_python(arguments.python, module, {"-o", file->hand_over()}, text, nullptr);
+  };
+  draw(plot, "narrowgauge.plot");
+  draw(html, "narrowgauge.page");
   if (arguments.json) {
     print_json(result);
   } else {
@@ -600,6 +633,17 @@ void add_explore(CLI::App& app, int& exit_code) {
   command.add_option("--plot", arguments->plot, "Write a picture of the front (with the Python package)")
       ->type_name("FILE")
       ->check(named);
+  command
+      .add_option("--html", arguments->html,
+                  "Write a page of the front to hover, filter and sort, whole in one file (Python package, plotly)")
+      ->type_name("FILE")
+      ->check(named);
+  auto* step =
+      command
+          .add_option("--training-step", arguments->step,
+                      "Energy of a training step of the workload by this recipe, part by part, in place of a front "
+                      "(Python package)")
+          ->type_name("RECIPE");
   command.add_option("--python", arguments->python, "Python that has the narrowgauge package")->capture_default_str();
   command.add_option("--checkpoint", arguments->checkpoint, "Write down what is done, to go on from")
       ->type_name("FILE")
@@ -619,6 +663,7 @@ void add_explore(CLI::App& app, int& exit_code) {
   auto* list = command.add_flag("--workloads", arguments->list, "List the workloads that come along");
   workload->excludes(validate)->excludes(list);
   space->excludes(validate)->excludes(list);
+  step->excludes(validate)->excludes(list);
   command.footer(
       "The result is the front: the points that no other point beats in all objectives of the space.\n"
       "docs/explore.md has the keys of spaces and workloads, and what is assumed. An .onnx takes the Python package.\n"
@@ -626,6 +671,9 @@ void add_explore(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"
       "  narrowgauge explore llama_block examples/explore/space.yaml --set seq=2048 --json\n"
+      "  narrowgauge explore decoder space.yaml --set context=8192 --html front.html   space with cache: [bf16, fp8, "
+      "nvfp4]\n"
+      "  narrowgauge explore llama_block space.yaml --training-step fp4-all-the-way    space of one point\n"
       "  narrowgauge explore topology.csv space.yaml --json\n"
       "  narrowgauge explore model.onnx space.yaml --checkpoint run.jsonl --resume --plot front.png\n"
       "  narrowgauge explore --validate-cycles --engine rtl --shapes 30\n"
@@ -638,7 +686,7 @@ void add_explore(CLI::App& app, int& exit_code) {
     } else {
       if (arguments->workload.empty() || arguments->space.empty())
         throw Error("no workload or no space was given; expected both, as in narrowgauge explore --help");
-      exit_code = explore(*arguments);
+      exit_code = arguments->step.empty() ? explore(*arguments) : training_step(*arguments);
     }
   });
 }

@@ -21,8 +21,10 @@ def dense(name, inputs, outputs):
     return {"op": "gemm", "name": name, "m": "batch", "n": outputs, "k": inputs}
 
 
-def write(name, what, source, layers, parameters):
+def write(name, what, source, layers, parameters, tokens=None):
     head = {"name": name, "what": what, "source": source, "parameters": parameters}
+    if tokens:
+        head["tokens"] = tokens
     text = json.dumps(head, indent=2)[:-2] + ',\n  "layers": [\n    '
     text += ",\n    ".join(json.dumps(layer) for layer in layers) + "\n  ]\n}\n"
     (FOLDER / f"{name}.json").write_text(text)
@@ -114,23 +116,57 @@ def llama_block():
     layers += [linear | {"name": "gate_up", "n": hidden, "k": width, "count": 2}]
     layers += [linear | {"name": "down", "n": width, "k": hidden}]
     what = "one of the 32 blocks of a 7B model, prefill of seq tokens (seq = 1 is not decoding: there is no cache)"
-    write("llama_block", what, "Touvron et al., LLaMA, 2023, table 2", layers, {"seq": 512})
+    write("llama_block", what, "Touvron et al., LLaMA, 2023, table 2", layers, {"seq": 512}, "seq")
+
+
+def decoding(kv_heads, group, head_width, width, hidden):
+    """A block for one token of each of batch sequences. Keys and values of context tokens are in a cache, of which 2:4
+    and the codec know nothing; `group` heads share those of one of the kv_heads."""
+    linear = {"op": "gemm", "m": "batch"}
+    cache = {"op": "gemm", "m": group, "batch": kv_heads, "count": "batch", "weights": False, "cache": "read"}
+    made = [kv_heads, head_width] if isinstance(kv_heads, str) else kv_heads * head_width
+    return [
+        linear | {"name": "q", "n": width, "k": width},
+        linear | {"name": "kv", "n": made, "k": width, "count": 2, "cache": "write"},
+        cache | {"name": "scores", "n": "context", "k": head_width},
+        cache | {"name": "attention", "n": head_width, "k": "context"},
+        linear | {"name": "out", "n": width, "k": width},
+        linear | {"name": "gate_up", "n": hidden, "k": width, "count": 2},
+        linear | {"name": "down", "n": width, "k": hidden},
+    ]
 
 
 def llama_decode():
-    """The same block for one token a sequence, whose keys and values are in a cache of context tokens; 2:4 and the
-    codec know nothing of the cache."""
-    width, heads, hidden = 4096, 32, 11008
-    linear = {"op": "gemm", "m": "batch"}
-    cache = {"op": "gemm", "m": 1, "batch": heads, "count": "batch", "weights": False}
-    layers = [linear | {"name": "qkv", "n": width, "k": width, "count": 3}]
-    layers += [cache | {"name": "scores", "n": "context", "k": width // heads}]
-    layers += [cache | {"name": "attention", "n": width // heads, "k": "context"}]
-    layers += [linear | {"name": "out", "n": width, "k": width}]
-    layers += [linear | {"name": "gate_up", "n": hidden, "k": width, "count": 2}]
-    layers += [linear | {"name": "down", "n": width, "k": hidden}]
     what = "one of the 32 blocks of a 7B model, decoding: a token of each of batch sequences, a cache of context tokens"
-    write("llama_decode", what, "Touvron et al., LLaMA, 2023, table 2", layers, {"batch": 1, "context": 2048})
+    source = "Touvron et al., LLaMA, 2023, table 2"
+    write("llama_decode", what, source, decoding(32, 1, 128, 4096, 11008), {"batch": 1, "context": 2048}, "batch")
+
+
+def decoder():
+    width = ["kv_heads", "group", "head_width"]
+    what = "a block of any decoder, decoding; group heads share one of kv_heads keys and values; unset, a 7B Llama's"
+    sizes = {"batch": 1, "context": 2048, "kv_heads": 32, "group": 1, "head_width": 128, "hidden": 11008}
+    layers = decoding("kv_heads", "group", "head_width", width, "hidden")
+    write(
+        "decoder", what, "Touvron et al., LLaMA, 2023, table 2, for the sizes that are not set", layers, sizes, "batch"
+    )
+
+
+def vit_block():
+    width, heads, hidden = 768, 12, 3072
+    linear = {"op": "gemm", "m": ["images", "patches"]}
+    product = {"op": "gemm", "m": "patches", "batch": heads, "count": "images", "weights": False}
+    layers = [
+        linear | {"name": "qkv", "n": width, "k": width, "count": 3},
+        product | {"name": "scores", "n": "patches", "k": width // heads},
+        product | {"name": "attention", "n": width // heads, "k": "patches"},
+        linear | {"name": "out", "n": width, "k": width},
+        linear | {"name": "up", "n": hidden, "k": width},
+        linear | {"name": "down", "n": width, "k": hidden},
+    ]
+    what = "one of the 12 blocks of ViT-B/16: patches of an image of 224 x 224 pixels, and one for the class"
+    sizes = {"images": 1, "patches": 197}
+    write("vit_block", what, "Dosovitskiy et al., ICLR 2021, table 1", layers, sizes)
 
 
 def digits():
@@ -145,6 +181,8 @@ def main():
     vgg16()
     llama_block()
     llama_decode()
+    decoder()
+    vit_block()
     digits()
 
 

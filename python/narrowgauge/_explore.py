@@ -53,6 +53,7 @@ class Exploration:
             "parameters": self.explorer.parameters,
             "exploration": self.explorer.id,
             "space": json.loads(self.explorer.space),
+            "tokens": self.explorer.tokens,
             "points": self.explorer.points,
             "impossible": self.front.impossible,
             "front": [json.loads(self.explorer.describe(int(point))) for point in self.front.points],
@@ -68,9 +69,11 @@ class Exploration:
         columns: dict[str, NDArray[Any]] = {}
         for name in points[0] if points else ["point"]:
             values = [point[name] for point in points]
-            if name == "assumed":
+            if name == "mac_rung":
+                values = [value or "" for value in values]
+            elif name == "assumed":
                 values = ["; ".join(sentences) for sentences in values]
-            elif name in ("area_m2", "sqnr_db"):
+            elif name in ("area_m2", "sqnr_db", "token_j", "mac_error"):
                 values = [np.nan if value is None else float(value) for value in values]
             columns[name] = np.array(values)
         table = np.empty(len(points), dtype=[(name, column.dtype) for name, column in columns.items()])
@@ -98,6 +101,20 @@ def _json(what: str, value: object) -> str:
 
 
 def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
+def _scalar(node: Any) -> Any:
+    """YAML as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
+    if isinstance(node, dict):
+        return {key: _scalar(value) for key, value in node.items()}
+    if isinstance(node, list):
+        return [_scalar(value) for value in node]
+    try:
+        number = float(node)
+    except (TypeError, ValueError):
+        return node
+    return number if np.isfinite(number) else node
+
+
+def workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     """A name of workloads(), or JSON that needs no file of this machine."""
     if isinstance(workload, Mapping):
         return _json("the workload", workload)
@@ -118,7 +135,7 @@ def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     return json.dumps({"name": path.stem, **parsed} if isinstance(parsed, dict) else parsed)
 
 
-def _space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
+def space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
     if isinstance(space, Mapping):
         return _json("the space", space)
     path = Path(checked_path("space", space))
@@ -229,14 +246,14 @@ def explore(
     threads = check_threads(threads)
     checkpoint_file = None if checkpoint is None else checked_path("checkpoint", checkpoint)
     call("progress", progress)
-    space_text = _space_text(space)
-    arrays = _tensors_of(space_text) if tensors is None else pair("tensors", tensors)
+    spaced = space_text(space)
+    arrays = _tensors_of(spaced) if tensors is None else pair("tensors", tensors)
     if set is not None and not isinstance(set, Mapping):
         raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
     settings = {
         text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
     }
-    arguments = (_workload_text(workload), space_text, settings, arrays, checked_gauge(gauge))
+    arguments = (workload_text(workload), spaced, settings, arrays, checked_gauge(gauge))
     explorer = _explorer(arguments)
     if client is None:
         front = explorer.run(

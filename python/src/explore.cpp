@@ -150,6 +150,33 @@ narrowgauge.explore does all that is below; docs/explore.md is the manual.)")
       .def(
           "describe", [](const Explorer& e, std::uint64_t point) { return e.describe(point).dump(); }, py::arg("point"),
           "A point's place on the axes, its costs and what in them is assumed, in JSON.")
+      .def(
+          "unit",
+          [](const Explorer& e, const std::string& name, const std::string& technology) {
+            const std::optional<power::Price> price = e.unit(name, technology);
+            if (!price) return std::string("null");
+            nlohmann::json json{{"energy_j", price->energy_j}, {"rung", price->rung}, {"source", price->source}};
+            json["error_mean"] = price->error_mean ? nlohmann::json(*price->error_mean) : nlohmann::json();
+            return json.dump();
+          },
+          py::arg("name"), py::arg("technology"), py::call_guard<Unlocked>(),
+          "Of one operation of a recorded unit, in JSON; null where that is not known.")
+      .def_property_readonly(
+          "layers",
+          [](const Explorer& e) {
+            nlohmann::json layers = nlohmann::json::array();
+            for (const power::Layer& layer : e.workload().layers)
+              layers.push_back({{"name", layer.name},
+                                {"m", layer.gemm.m},
+                                {"n", layer.gemm.n},
+                                {"k", layer.gemm.k},
+                                {"count", layer.count},
+                                {"weights", layer.weights}});
+            return layers.dump();
+          },
+          "The products of the workload, in JSON.")
+      .def_property_readonly(
+          "tokens", [](const Explorer& e) { return e.workload().tokens; }, "Of the workload; 0: not known.")
       .def("evaluate", &evaluate, py::arg("first"), py::arg("count"),
            "Costs of `count` points from `first` on, as a structured array.")
       .def(

@@ -137,7 +137,7 @@ class Explore(Program):
 
     def test_workloads_that_come_along(self) -> None:
         table = {w["workload"]: w for w in self.json("--workloads")["workloads"]}
-        self.assertEqual(len(table), 7)
+        self.assertEqual(len(table), 9)
         self.assertAlmostEqual(table["resnet50"]["macs"], 4.09e9, delta=0.01e9)
         self.assertIn("llama_block", self.ok("--workloads"))
 
@@ -227,14 +227,23 @@ class Explore(Program):
         package = self.dir / "package" / "narrowgauge"
         package.mkdir(parents=True)
         (package / "__init__.py").touch()
-        for name in ("workload.py", "_onnx.py", "_onnx_operators.py", "plot.py"):
+        for name in ("workload.py", "_onnx.py", "_onnx_operators.py", "_files.py", "plot.py", "page"):
             (package / name).symlink_to(ROOT / "python/narrowgauge" / name)
+        (package / "_core.py").write_text("class Error(ValueError): pass")
         subprocess.run([PYTHON, "-c", MODEL], cwd=self.dir, check=True)
         environment = {"PYTHONPATH": str(package.parent), "PYTHONDONTWRITEBYTECODE": "1"}
         with_python = ("model.onnx", "space.yaml", "--python", PYTHON)
         result = self.json(*with_python, "--plot", "front.png", **environment)
         self.assertEqual(result["macs"], 5 * 30 * 7)
         self.assertEqual((self.dir / "front.png").read_bytes()[:4], b"\x89PNG")
+        if subprocess.run([PYTHON, "-c", "import plotly"], capture_output=True).returncode == 0:
+            self.json(*with_python, "--html", "front.html", **environment)
+            self.assertIn('name="viewport"', (self.dir / "front.html").read_text()[:2000])
+        done = self.run_program(*with_python, "--html", "none.html", **environment)
+        if done.returncode:
+            self.assertIn("takes plotly", done.stderr)
+            self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
+            self.assertFalse(list(self.dir.glob("none.html*")))
         subprocess.run([PYTHON, "-c", "import numpy; numpy.save('x.npy', numpy.eye(9))"], cwd=self.dir, check=True)
         analyze = [PROGRAM, "analyze", "x.npy", "--python", PYTHON, "--plot", "x.svg"]
         subprocess.run(analyze, cwd=self.dir, env={**os.environ, **environment}, check=True, capture_output=True)

@@ -220,3 +220,68 @@ def test_sparsity_applies_to_all_weights_of_a_model(gauge: ng.Gauge, tmp_path: P
         assert read == written
         energies.append(read)
     assert energies[1] < energies[0]
+
+
+def decoding(workload: str = "decoder", cache: str = "array", **sizes: int) -> dict[str, Any]:
+    """One point."""
+    space = {
+        "format": "nvfp4",
+        "technology": "horowitz_45nm",
+        "frequency_hz": 1e8,
+        "lanes": 16,
+        "cache": cache,
+        "a_depth": 4096,
+        "b_depth": 4096,
+        "mac_energy_j": {"nvfp4": 1e-13},
+        "objectives": ["energy"],
+    }
+    made = ng.explore(workload, space, set=sizes).document()
+    point: dict[str, Any] = made["front"][0]
+    return point | {"sources": made["sources"]}
+
+
+def test_a_cache_has_a_format_of_its_own() -> None:
+    bit = next(s["energy_j"] for s in decoding()["sources"] if s["of"] == "dram, a bit read")
+    for cache, bits in (("array", 4.5), ("nvfp4", 4.5), ("fp8", 8), ("bf16", 16), ("fp32", 32)):
+        points = [decoding(cache=cache, context=context, batch=3) for context in (1024, 2048)]
+        # A token of context is a key and a value of 4096 numbers in each of three sequences.
+        read = (points[1]["dram_j"] - points[0]["dram_j"]) / 1024 - 3 * 32 * 2 * bits_of_scores(bit)
+        assert read == pytest.approx(3 * 2 * 4096 * bits * bit, rel=0.02)
+        cached = 3 * 2 * 4096 * (2048 + 1) * bits * bit  # and those of the new token are written
+        assert points[1]["cache_j"] == pytest.approx(cached, rel=0.02)
+        assert points[1]["token_j"] == pytest.approx(points[1]["energy_j"] / 3)
+        assert points[1]["cycles"] == decoding(context=2048, batch=3)["cycles"]
+        assert any("cache" in text for text in points[1]["assumed"]) == (cache != "array")
+
+
+def bits_of_scores(bit: float) -> float:
+    """Joules of the scores of a token of context, by head: written in FP32, and read as operand A in NVFP4."""
+    return (32 + 4.5) / 2 * bit
+
+
+def test_heads_share_keys_and_values() -> None:
+    alone, shared = decoding(), decoding(kv_heads=8, group=4)
+    assert shared["cache_j"] == pytest.approx(alone["cache_j"] / 4, rel=0.01)
+    plain = decoding("llama_decode")
+    assert plain["energy_j"] == alone["energy_j"]
+    prefill = decoding("llama_block")
+    assert prefill["cache_j"] == 0
+    assert decoding("vit_block")["token_j"] is None
+
+
+def test_what_a_cache_may_not_be() -> None:
+    layer = {"op": "gemm", "m": 1, "n": 8, "k": 16}
+    space = {"format": "int8", "technology": "horowitz_45nm", "mac_energy_j": {"int8": 1e-13}, "frequency_hz": 1e8}
+    for change, says in (
+        ({"cache": "read"}, ["weights", "false"]),
+        ({"cache": "both"}, ["both", '"read" or "write"']),
+        ({"n": ["x", 2]}, ["parameters"]),
+        ({"n": [65536, 65536]}, ["65536"]),
+    ):
+        with pytest.raises(ng.Error) as error:
+            ng.explore({"layers": [{**layer, **change}]}, space)
+        assert all(word in str(error.value) for word in says)
+    with pytest.raises(ng.Error, match='"cache" is "int3"'):
+        ng.explore("decoder", {**space, "cache": "int3"})
+    with pytest.raises(ng.Error, match="tokens"):
+        ng.explore({"tokens": 0, "layers": [layer]}, space)

@@ -39,6 +39,7 @@ enum Axis {
   stream_width,
   global_buffer,
   resident,
+  cache,
   sparsity,
   format,
   technology,
@@ -52,6 +53,7 @@ struct Product {
   GemmShape gemm;
   double count = 0;
   bool weights = true, weights_first = false;  // one operand is weights; and it is A
+  CacheUse cache = CacheUse::none;
 
   /// The transposed product, where the weights are to be A.
   Product with(Resident resident) const {
@@ -106,7 +108,7 @@ class Layers {
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
   }
 
-  std::vector<double> cycles_, weights_, maps_, results_;  // bits of operands, numbers of results
+  std::vector<double> cycles_, weights_, maps_, results_;  // bits (the cache's are with the weights'), and numbers
   std::size_t count_ = 0;
 };
 
@@ -116,14 +118,17 @@ struct ArrayWork {
   bool possible = true;
   double cycles = 0, macs = 0;
   double maps_in = 0, weights_in = 0;                           // bits from memory
+  double cache_in = 0, cache_out = 0;                           // of keys and values
   double streamed = 0;                                          // bits to the tile
   double weight_macs = 0;                                       // of products with weights
   double results = 0;                                           // numbers
   double a_written = 0, b_written = 0, a_read = 0, b_read = 0;  // bits of the operand buffers
   Layers layers;
 
-  /// `buffer_bits`: of the global buffer; what fits it comes from memory once.
-  void add(const Product& product, const TileShape& tile, int lanes_of_products, double buffer_bits) {
+  /// `buffer_bits`: of the global buffer; what fits it comes from memory once. `cache_bits`: of a key's or a value's
+  /// element in memory; 0: the array's.
+  void add(const Product& product, const TileShape& tile, int lanes_of_products, double buffer_bits,
+           double cache_bits) {
     const GemmWork work = estimate_gemm(tile, product.gemm);
     const double count = product.count;
     const auto size = [](std::int64_t n) { return static_cast<double>(n); };
@@ -132,10 +137,14 @@ struct ArrayWork {
     // Sent, as often as the driver does, and once.
     const double a_sent =
         size(work.a_images) * tile.a_row_bits * size(product.gemm.m) / panels(product.gemm.m, tile.rows);
-    const double b_sent =
+    const double b_to_tile =
         size(work.b_images) * tile.b_col_bits * size(product.gemm.n) / panels(product.gemm.n, tile.cols);
+    // What comes from a cache is as wide as that until it is at the tile.
+    const double array_bits = static_cast<double>(tile.b_col_bits) / tile.lanes;
+    const double wide = product.cache == CacheUse::read && cache_bits > 0 ? cache_bits / array_bits : 1;
+    const double b_sent = wide * b_to_tile;
     const double a_once = std::min(a_sent, size(product.gemm.m) * k_beats * tile.a_row_bits);
-    const double b_once = std::min(b_sent, size(product.gemm.n) * k_beats * tile.b_col_bits);
+    const double b_once = std::min(b_sent, wide * size(product.gemm.n) * k_beats * tile.b_col_bits);
     const bool both = a_once + b_once <= buffer_bits;
     const bool a_fits = a_once <= buffer_bits, b_fits = b_once <= buffer_bits;
     const bool a_saves_more = a_sent - a_once >= b_sent - b_once;
@@ -149,15 +158,21 @@ struct ArrayWork {
     macs += products;
     weight_macs += product.weights ? products : 0;
     const double of_weights = !product.weights ? 0 : product.weights_first ? a_in : b_in;
-    const double of_maps = a_in + b_in - of_weights;
-    const double of_results = size(product.gemm.m) * size(product.gemm.n) * count;
+    const double of_cache = product.cache == CacheUse::read ? b_in : 0;
+    const double of_maps = a_in + b_in - of_weights - of_cache;
+    const double numbers = size(product.gemm.m) * size(product.gemm.n) * count;
+    const bool kept = product.cache == CacheUse::write;
+    const double of_results = kept ? 0 : numbers;
+    const double to_cache = kept ? numbers * (cache_bits > 0 ? cache_bits : array_bits) : 0;
+    cache_in += of_cache;
+    cache_out += to_cache;
     maps_in += of_maps;
     weights_in += of_weights;
     streamed += (a_sent + b_sent) * count;
     results += of_results;
-    layers.add(static_cast<double>(work.cycles) * count, of_weights, of_maps, of_results);
+    layers.add(static_cast<double>(work.cycles) * count, of_weights + of_cache + to_cache, of_maps, of_results);
     a_written += a_sent * count;
-    b_written += b_sent * count;
+    b_written += b_to_tile * count;
     a_read += static_cast<double>(work.beats) * tile.rows * tile.a_row_bits * count;
     b_read += static_cast<double>(work.beats) * tile.cols * tile.b_col_bits * count;
   }
@@ -472,6 +487,7 @@ struct Explorer::Data {
   };
   std::vector<Technology> technologies;
   std::vector<double> mac_j;             // format x lanes x technology
+  std::vector<Price> mac_prices;         // the same, with what is known of them
   std::vector<Cell> known_cells;         // format x lanes x technology
   std::vector<SparseCell> sparse_cells;  // format x technology
   std::vector<double> sqnr;              // format x sparsity
@@ -532,9 +548,15 @@ struct Explorer::Data {
         work.possible = false;
         return work;
       }
-      work.add(product, shape, products_a_beat, 8 * space.global_buffer[at[global_buffer]]);
+      work.add(product, shape, products_a_beat, 8 * space.global_buffer[at[global_buffer]], cache_bits(at));
     }
     return work;
+  }
+
+  /// Of an element of keys and values in memory; 0: the array's.
+  double cache_bits(const std::array<std::size_t, Space::axes>& at) const {
+    const auto& numbers = space.cache[at[cache]];
+    return numbers ? result_bits(*numbers) : 0;
   }
 
   /// Of a number, what a point's results are in memory.
@@ -603,7 +625,7 @@ struct Explorer::Data {
     struct Alike {
       TileShape shape;
       Resident turned;
-      double buffer;
+      double buffer, cache_bits;
       ArrayWork work;
     };
     std::vector<Alike> alike;
@@ -615,7 +637,7 @@ struct Explorer::Data {
         const Resident turned = space.resident[at[resident]];
         const bool keep = numbers.scale_block == 0;  // blocks of scales leave nothing to check
         const auto found = std::find_if(alike.begin(), alike.end(), [&](const Alike& one) {
-          return one.shape == shape && one.turned == turned && one.buffer == buffer;
+          return one.shape == shape && one.turned == turned && one.buffer == buffer && one.cache_bits == cache_bits(at);
         });
         if (keep && found != alike.end()) {
           work = found->work;
@@ -623,7 +645,7 @@ struct Explorer::Data {
           work = work_of(at);
           if (keep) {
             if (alike.size() == number_formats().size()) alike.clear();
-            alike.push_back({shape, turned, buffer, work});
+            alike.push_back({shape, turned, buffer, cache_bits(at), work});
           }
         }
         array_work = work.cycles;
@@ -640,8 +662,8 @@ struct Explorer::Data {
         array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
                        work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
         if (const double bytes = space.global_buffer[at[global_buffer]]; bytes > 0)
-          array.sram_j +=
-              (work.maps_in + work.weights_in) * sram_bit(t, bytes, true) + work.streamed * sram_bit(t, bytes, false);
+          array.sram_j += (work.maps_in + work.weights_in + work.cache_in) * sram_bit(t, bytes, true) +
+                          work.streamed * sram_bit(t, bytes, false);
         dram_read_j = tech.dram_read_j;
         dram_write_j = tech.dram_write_j;
         cell = this->cell(at);
@@ -660,8 +682,8 @@ struct Explorer::Data {
       const double asked = space.frequency_hz[at[frequency]], hertz = asked == 0 ? 1 / shortest_s : asked;
       if (work.possible && hertz * shortest_s <= 1 + 1e-9) {
         const double packed = space.compression[at[compression]];
-        const double in = work.weights_in + work.maps_in / packed;
-        const double out_bits = work.results * result_in_memory(at);
+        const double in = work.weights_in + work.cache_in + work.maps_in / packed;
+        const double out_bits = work.results * result_in_memory(at) + work.cache_out;
         point = array;
         point.dram_j = in * dram_read_j + out_bits * dram_write_j;
         if (coders) {
@@ -717,9 +739,26 @@ struct Explorer::Data {
   }
 };
 
+namespace {
+
+/// A price as a document says it; null where a figure is not known.
+nlohmann::ordered_json told(const std::string& what, const std::string& technology, const Price& price) {
+  const auto or_null = [](const std::optional<double>& x) { return x ? Json(*x) : Json(); };
+  return {{"of", what},
+          {"technology", technology},
+          {"energy_j", price.energy_j},
+          {"rung", price.rung.empty() ? Json() : Json(price.rung)},
+          {"error_mean", or_null(price.error_mean)},
+          {"error_max", or_null(price.error_max)},
+          {"source", price.source}};
+}
+
+}  // namespace
+
 void Explorer::Data::ask_prices(const Progress& progress) {
   for (const std::string& name : space.technology) {
     Technology tech{.name = name, .sram = space.sram, .dram_memory = space.dram_memory, .dram = space.dram};
+    const auto tell = [&](const std::string& what, const Price& price) { sources.push_back(told(what, name, price)); };
     const auto known = [](const auto& ask) {
       try {
         ask();
@@ -748,15 +787,15 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     }
     if (std::any_of(space.compression.begin(), space.compression.end(), [](double ratio) { return ratio != 1; })) {
       tech.codec = codec_in(name, tech.sram, *prices);
-      const auto told = [&](const char* what, double energy_j, const std::string& source) {
+      const auto coded = [&](const char* what, double energy_j, const std::string& source) {
         sources.push_back({{"of", std::string("a byte of a compressed feature map ") + what + ", with its tables"},
                            {"technology", name},
                            {"energy_j", energy_j},
                            {"source", source}});
       };
       if (tech.codec) {
-        told("decoded", tech.codec->decode_j, tech.codec->decode_source);
-        told("encoded", tech.codec->encode_j, tech.codec->encode_source);
+        coded("decoded", tech.codec->decode_j, tech.codec->decode_source);
+        coded("encoded", tech.codec->encode_j, tech.codec->encode_source);
       }
     }
     const Price sram = prices->sram_bit(tech.sram, 32768, false);
@@ -768,18 +807,9 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     tech.area = space.area.of(name);
     tech.areas = area_table(tech.area, name);
     tech.bandwidth = space.bandwidth != 0 ? space.bandwidth : default_bandwidth(tech.dram_memory);
-    sources.push_back({{"of", "SRAM, a bit of 32768 bytes read"},
-                       {"technology", name},
-                       {"energy_j", sram.energy_j},
-                       {"source", sram.source}});
-    sources.push_back({{"of", tech.dram_memory + ", a bit read"},
-                       {"technology", name},
-                       {"energy_j", read.energy_j},
-                       {"source", read.source}});
-    sources.push_back({{"of", tech.dram_memory + ", a bit written"},
-                       {"technology", name},
-                       {"energy_j", write.energy_j},
-                       {"source", write.source}});
+    tell("SRAM, a bit of 32768 bytes read", sram);
+    tell(tech.dram_memory + ", a bit read", read);
+    tell(tech.dram_memory + ", a bit written", write);
     technologies.push_back(tech);
   }
   std::map<std::pair<std::string_view, std::string>, RecordedCells> recorded;
@@ -797,19 +827,17 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     }
     for (const int count : space.lanes) {
       for (const std::string& name : space.technology) {
-        double energy_j = 0;
+        Price price;
         if (numbers->scale_block == 0 || count % numbers->scale_block == 0) {
           const auto own = space.mac_energy_j.find(std::string(numbers->name));
-          const Price price = own == space.mac_energy_j.end() ? prices->mac(mac_question(*numbers, count), name)
-                                                              : Price{own->second, "given by the space"};
-          energy_j = price.energy_j;
+          price = own == space.mac_energy_j.end() ? prices->mac(mac_question(*numbers, count), name)
+                                                  : Price{own->second, "given by the space"};
           sources.push_back(
-              {{"of", std::string(numbers->name) + ", a multiply-accumulate of " + std::to_string(count) + " lanes"},
-               {"technology", name},
-               {"energy_j", price.energy_j},
-               {"source", price.source}});
+              told(std::string(numbers->name) + ", a multiply-accumulate of " + std::to_string(count) + " lanes", name,
+                   price));
         }
-        mac_j.push_back(energy_j);
+        mac_j.push_back(price.energy_j);
+        mac_prices.push_back(price);
         auto known = recorded.find({numbers->name, name});
         if (known == recorded.end())
           known = recorded.emplace(std::pair(numbers->name, name), cells_in(*numbers, name)).first;
@@ -854,10 +882,13 @@ Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices>
   data->prices = std::move(prices);
   for (const Layer& layer : data->workload.layers) {
     const auto same = std::find_if(data->products.begin(), data->products.end(), [&](const Product& product) {
-      return product.gemm == layer.gemm && product.weights == layer.weights;
+      return product.gemm == layer.gemm && product.weights == layer.weights && product.cache == layer.cache;
     });
     if (same == data->products.end()) {
-      data->products.push_back({layer.gemm, static_cast<double>(layer.count), layer.weights});
+      data->products.push_back({.gemm = layer.gemm,
+                                .count = static_cast<double>(layer.count),
+                                .weights = layer.weights,
+                                .cache = layer.cache});
     } else {
       same->count += static_cast<double>(layer.count);
     }
@@ -866,7 +897,8 @@ Explorer::Explorer(Workload workload, Space space, std::shared_ptr<const Prices>
   data->ask_accuracy(tensors);
   data->check_areas();
   std::string text = to_json(data->space).dump() + data->sources.dump();
-  for (const Product& p : data->products) text += Json{p.gemm.m, p.gemm.n, p.gemm.k, p.count, p.weights}.dump();
+  for (const Product& p : data->products)
+    text += Json{p.gemm.m, p.gemm.n, p.gemm.k, p.count, p.weights, p.cache}.dump();
   for (const double db : data->sqnr) text += Json(std::bit_cast<std::uint64_t>(db)).dump() + " ";
   data->id = hexadecimal(hash_of(text));
   data_ = std::move(data);
@@ -881,6 +913,9 @@ const Space& Explorer::space() const { return data_->space; }
 const Workload& Explorer::workload() const { return data_->workload; }
 const std::string& Explorer::id() const { return data_->id; }
 nlohmann::ordered_json Explorer::sources() const { return data_->sources; }
+std::optional<Price> Explorer::unit(const std::string& name, const std::string& technology) const {
+  return data_->prices->unit(name, technology);
+}
 
 namespace {
 constexpr std::size_t explored_at_once = 4096;  // points
@@ -1092,6 +1127,7 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
                               {"global_buffer", space.global_buffer[at[global_buffer]]},
                               {"technology", tech.name},
                               {"result", name(space.result[at[result]])},
+                              {"cache", space.cache[at[cache]] ? name(*space.cache[at[cache]]) : "array"},
                               {"compression", space.compression[at[compression]]},
                               {"frequency_hz", hertz},
                               {"possible", point.possible}};
@@ -1106,9 +1142,15 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["dram_j"] = point.dram_j;
   json["codec_j"] = point.codec_j;
   json["idle_j"] = point.idle_j;
+  const ArrayWork work = data_->work_of(at);
+  const Price& mac = data_->mac_prices[data_->mac_index(at[format], at[lanes], at[technology])];
+  json["cache_j"] = work.cache_in * tech.dram_read_j + work.cache_out * tech.dram_write_j;  // a part of dram_j
+  json["token_j"] = data_->workload.tokens > 0 ? Json(point.energy_j() / data_->workload.tokens) : Json();
+  json["mac_rung"] = mac.rung.empty() ? Json() : Json(mac.rung);
+  json["mac_error"] = mac.error_mean ? Json(*mac.error_mean) : Json();
   json["cycles"] = point.cycles;
   json["time_s"] = point.time_s;
-  const double share = data_->work_of(at).layers.memory_seconds(data_->seconds(at, hertz)) / point.time_s;
+  const double share = work.layers.memory_seconds(data_->seconds(at, hertz)) / point.time_s;
   json["memory_share"] = share;
   json["limit"] = share > 0.5 ? "memory" : "array";
   json["utilization"] = data_->workload.macs() / (point.cycles * array);
@@ -1132,6 +1174,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
            (coders ? "coders as recorded, for each byte of the stream" : "the codec is free and keeps pace"));
   if (space.result[at[result]] != Result::fp32)
     assume("result: converted to " + std::string(name(space.result[at[result]])) + " behind the tile; that is free");
+  if (work.cache_in + work.cache_out > 0 && space.cache[at[cache]])
+    assume("cache: keys and values are " + std::string(name(*space.cache[at[cache]])) +
+           " in memory and are converted at the tile; that is free");
   if (cell.period_s == 0)
     assume("frequency: what a cell reaches in " + tech.name + " is not known");
   else if (!cell.assumed.empty())

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <tuple>
+#include <utility>
+
 #include "narrowgauge/power/explore/explore.hpp"
 #include "narrowgauge/power/gauge.hpp"
 #include "narrowgauge/power/json.hpp"
@@ -20,7 +23,12 @@ std::string source_of(const Answer& answer) {
   return text;
 }
 
-Price price_of(const Answer& answer) { return {answer.each, source_of(answer)}; }
+Price price_of(const Answer& answer) {
+  Price price{answer.each, source_of(answer), std::string(name(answer.rung))};
+  if (answer.error)
+    std::tie(price.error_mean, price.error_max) = std::pair(answer.error->mean_abs, answer.error->max_abs);
+  return price;
+}
 
 MemoryQuestion memory_question(const std::string& memory, const std::string& technology, bool write) {
   MemoryQuestion question;
@@ -75,11 +83,15 @@ std::optional<Price> GaugePrices::unit(const std::string& name, const std::strin
   }
   try {
     const Answer here = of_int8(technology);
-    if (!here.anchor) return {};
-    const Answer unit = of_unit(here.anchor->flow);
-    const double ratio = unit.each / of_int8(here.anchor->flow).each;
-    return Price{ratio * here.each, "INT8 multiply-accumulate of " + technology + " x " + std::to_string(ratio) +
-                                        ", the ratio in " + here.anchor->flow + ": " + source_of(unit)};
+    if (!here.anchor && here.record.empty()) return {};
+    const std::string flow = here.anchor ? here.anchor->flow : "osu018";
+    const Answer unit = of_unit(flow);
+    const double ratio = unit.each / of_int8(flow).each;
+    // The error of carrying a ratio to another technology is not known.
+    return Price{ratio * here.each,
+                 "INT8 multiply-accumulate of " + technology + " x " + std::to_string(ratio) + ", the ratio in " +
+                     flow + ": " + source_of(unit),
+                 std::string(power::name(unit.rung))};
   } catch (const Error&) {
     return {};
   }

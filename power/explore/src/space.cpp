@@ -231,6 +231,14 @@ const Setters setters{
        s.result.clear();
        for (const std::size_t i : choices("result", j, results)) s.result.push_back(static_cast<Result>(i));
      }},
+    {"cache",
+     [](Space& s, const Json& j) {
+       std::vector<std::string_view> names{"array"};
+       names.insert(names.end(), results.begin(), results.end());
+       s.cache.clear();
+       for (const std::size_t i : choices("cache", j, names))
+         s.cache.push_back(i == 0 ? std::nullopt : std::optional(static_cast<Result>(i - 1)));
+     }},
     {"technology", [](Space& s, const Json& j) { s.technology = names_in("technology", j); }},
     {"format",
      [](Space& s, const Json& j) {
@@ -285,9 +293,9 @@ double result_bits(Result result) {
 std::string_view name(Objective objective) { return objectives[static_cast<std::size_t>(objective)]; }
 
 std::array<std::size_t, Space::axes> Space::sizes() const {
-  return {rows.size(),         cols.size(),          lanes.size(),       a_depth.size(),     b_depth.size(),
-          stream_width.size(), global_buffer.size(), resident.size(),    sparsity.size(),    format.size(),
-          technology.size(),   result.size(),        compression.size(), frequency_hz.size()};
+  return {rows.size(),         cols.size(),          lanes.size(),    a_depth.size(),     b_depth.size(),
+          stream_width.size(), global_buffer.size(), resident.size(), cache.size(),       sparsity.size(),
+          format.size(),       technology.size(),    result.size(),   compression.size(), frequency_hz.size()};
 }
 
 std::uint64_t Space::points() const {
@@ -370,6 +378,7 @@ nlohmann::ordered_json to_json(const Space& space) {
   for (const Sparsity sparsity : space.sparsity) json["sparsity"].push_back(name(sparsity));
   for (const NumberFormat* format : space.format) json["format"].push_back(format->name);
   json["technology"] = space.technology;
+  for (const auto& cache : space.cache) json["cache"].push_back(cache ? name(*cache) : "array");
   for (const Result result : space.result) json["result"].push_back(name(result));
   json["compression"] = space.compression;
   for (const double frequency : space.frequency_hz)

@@ -62,9 +62,17 @@ class Reader {
   std::int64_t value(const char* key, const Json& json, std::int64_t least) const {
     const std::string range = "a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
                               " or one of the parameters" +
-                              (parameters_.empty() ? std::string(", of which there are none") : "");
+                              (parameters_.empty() ? std::string(", of which there are none") : "") +
+                              ", or a list of these, to be multiplied";
     std::int64_t number = 0;
-    if (json.is_string()) {
+    if (json.is_array() && !json.empty()) {
+      number = 1;
+      for (const Json& factor : json) {
+        const std::int64_t by = factor.is_array() ? 0 : value(key, factor, 1);
+        if (by == 0 || number > most / by) fail(key, json, range);
+        number *= by;
+      }
+    } else if (json.is_string()) {
       const auto found = parameters_.find(json.get<std::string>());
       if (found == parameters_.end()) fail(key, json, range);
       number = found->second;
@@ -96,13 +104,21 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
   const std::string op = json.contains("op") && json["op"].is_string() ? json["op"].get<std::string>() : "";
   const Reader read(json, what, parameters);
   if (op == "gemm") {
-    check_keys(json, what, {"op", "name", "m", "n", "k", "batch", "count", "weights"});
+    check_keys(json, what, {"op", "name", "m", "n", "k", "batch", "count", "weights", "cache"});
     layer.gemm = {read.size("m"), read.size("n"), read.size("k")};
     layer.count = product(read.size_or("batch", 1), read.size_or("count", 1), what);
     if (json.contains("weights")) {
       if (!json["weights"].is_boolean())
         throw Error(what + ": \"weights\" is " + json["weights"].dump() + "; expected true or false");
       layer.weights = json["weights"];
+    }
+    if (json.contains("cache")) {
+      const bool reads = json["cache"] == "read";
+      if (!reads && json["cache"] != "write")
+        throw Error(what + ": \"cache\" is " + json["cache"].dump().substr(0, 60) + "; expected \"read\" or \"write\"");
+      if (reads && layer.weights)
+        throw Error(what + ": \"cache\" is \"read\" and operand B is weights; expected \"weights\": false beside it");
+      layer.cache = reads ? CacheUse::read : CacheUse::write;
     }
   } else if (op == "conv") {
     check_keys(json, what,
@@ -143,7 +159,7 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
 
 Workload workload_from_json(const Json& json, const std::map<std::string, std::int64_t>& set) {
   if (deeper_than(json, 4)) throw Error("the workload has lists or objects too deep in each other; expected 4 at most");
-  check_keys(json, "the workload", {"name", "what", "source", "parameters", "layers"});
+  check_keys(json, "the workload", {"name", "what", "source", "parameters", "tokens", "layers"});
   Workload workload;
   workload.name = json.value("name", "");
   workload.what = json.value("what", "");
@@ -167,6 +183,8 @@ Workload workload_from_json(const Json& json, const std::map<std::string, std::i
                   std::to_string(most));
     found->second = value;
   }
+  if (json.contains("tokens"))
+    workload.tokens = static_cast<double>(Reader(json, "the workload", workload.parameters).size("tokens"));
   if (!json.contains("layers") || !json["layers"].is_array() || json["layers"].empty())
     throw Error("the workload has no \"layers\"; expected a list of one or more");
   for (std::size_t i = 0; i < json["layers"].size(); ++i)

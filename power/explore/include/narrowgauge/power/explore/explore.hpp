@@ -32,6 +32,9 @@ namespace narrowgauge::power {
 struct Price {
   double energy_j = 0;
   std::string source;
+  std::string rung = {};  ///< of the ladder, or "cited"; empty: given from outside
+  /// Of the rung against the one above it, on held-out units, mean and largest; nothing: not known.
+  std::optional<double> error_mean = {}, error_max = {};
 };
 
 /// Where energies come from.
@@ -56,8 +59,8 @@ class GaugePrices final : public Prices {
   Price mac(const MacQuestion& question, const std::string& technology) const override;
   Price sram_bit(const std::string& technology, double size_bytes, bool write) const override;
   Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override;
-  /// In a technology of cited constants: as many times its INT8 multiply-accumulate as in the flow that it is anchored
-  /// to.
+  /// Where the technology has no record of the unit: as many times its INT8 multiply-accumulate as in the flow that
+  /// its constants are anchored to, or as in osu018.
   std::optional<Price> unit(const std::string& name, const std::string& technology) const override;
 
  private:
@@ -135,6 +138,8 @@ class Explorer {
   nlohmann::ordered_json describe(std::uint64_t point) const;
   /// Where its energies come from.
   nlohmann::ordered_json sources() const;
+  /// Of one operation of a recorded unit, as the space's points are priced; nothing where that is not known.
+  std::optional<Price> unit(const std::string& name, const std::string& technology) const;
 
  private:
   struct Data;

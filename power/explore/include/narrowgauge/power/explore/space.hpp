@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -66,6 +67,8 @@ struct Space {
   std::vector<int> rows{8}, cols{8}, lanes{16}, a_depth{512}, b_depth{128}, stream_width{128};
   std::vector<double> global_buffer{0};  ///< bytes of a buffer between memory and tile; 0: none
   std::vector<Resident> resident{Resident::maps};
+  std::vector<std::optional<Result>> cache{
+      std::nullopt};  ///< of keys and values in memory; nothing: the array's format
   std::vector<Sparsity> sparsity{Sparsity::none};
   std::vector<const NumberFormat*> format;
   std::vector<std::string> technology;
@@ -83,7 +86,7 @@ struct Space {
 
   std::uint64_t points() const;
   /// Index of each axis' value, in the order above.
-  static constexpr std::size_t axes = 14;
+  static constexpr std::size_t axes = 15;
   std::array<std::size_t, axes> sizes() const;
   std::array<std::size_t, axes> place(std::uint64_t point) const;
 };
