@@ -11,6 +11,7 @@
 """
 
 from .data import DigitImages, Text, digits, text
+from .energy import StepEnergy, StepPart, step_energy
 from .networks import Characters, Digits
 from .packets import Packet, Reduced, lossy_reduce, reciprocals, sent
 from .products import Costs, Layer, seed_of
@@ -38,6 +39,8 @@ __all__ = [
     "Reduced",
     "Speedup",
     "Step",
+    "StepEnergy",
+    "StepPart",
     "Text",
     "Threshold",
     "Trainer",
@@ -55,6 +58,7 @@ __all__ = [
     "seed_of",
     "sent",
     "speedup",
+    "step_energy",
     "text",
     "with_sparsity",
 ]
