@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate locks sbom traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 20
@@ -67,6 +67,20 @@ bench: build ## speed on one thread: golden model next to numpy and ml_dtypes, t
 wheel: setup ## the Python package for pip, in dist/
 	@.venv/bin/pip wheel --no-deps --no-build-isolation --disable-pip-version-check -w dist .
 
+# uv and cyclonedx-python-lib, in an environment of their own.
+RELEASE = $(BUILD)/release
+RELEASE_LOCK = python/requirements-release.lock
+$(RELEASE)/.requirements: $(RELEASE_LOCK)
+	@python3 -m venv --clear $(RELEASE)
+	@$(RELEASE)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(RELEASE_LOCK)
+	@cp $(RELEASE_LOCK) $@
+
+locks: $(RELEASE)/.requirements ## Python packages by version and hash: the .lock beside each list of packages that has changed
+	@$(RELEASE)/bin/python tools/ngtools/locks.py
+
+sbom: $(RELEASE)/.requirements ## the bill of materials of a release (CycloneDX), in dist/
+	@$(RELEASE)/bin/python tools/ngtools/sbom.py dist/narrowgauge-$$(sed -nE 's/.*project\(narrowgauge VERSION ([0-9.]+).*/\1/p' CMakeLists.txt).cdx.json
+
 oracle: build ## every float32 against ml_dtypes (an hour) and through the fast encoders (minutes)
 	@cmake --build $(BUILD) --target encode_sweep oracle
 
@@ -84,13 +98,13 @@ board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-py
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports and others' workloads read by ZigZag, HWComponents and SCALE-Sim, in environments of their own
 	@test -x $(BUILD)/scalesim/bin/python || python3 -m venv $(BUILD)/scalesim
-	@$(BUILD)/scalesim/bin/pip install --quiet -r power/compare/requirements.txt
+	@$(BUILD)/scalesim/bin/pip install --quiet --require-hashes -r power/compare/requirements.lock
 	@$(PYTHON) power/compare/scalesim.py --scalesim $(BUILD)/scalesim/bin/python --program $(BUILD)/bin/narrowgauge --check
 	@test -x $(BUILD)/exports/bin/python || python3 -m venv $(BUILD)/exports
-	@$(BUILD)/exports/bin/pip install --quiet -r power/compare/requirements-exports.txt
+	@$(BUILD)/exports/bin/pip install --quiet --require-hashes -r power/compare/requirements-exports.lock
 	@$(PYTHON) power/compare/exports.py --zigzag $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge
 	@PYTHONPATH=$(BUILD)/python:$(PYTHONPATH) $(PYTHON) power/compare/workloads.py --scalesim $(BUILD)/scalesim/bin/python --zigzag $(BUILD)/exports/bin/python
-	@if $(BUILD)/exports/bin/pip install --quiet hwcomponents==1.0.114; then \
+	@if $(BUILD)/exports/bin/pip install --quiet --require-hashes -r power/compare/requirements-components.lock; then \
 	  $(PYTHON) power/compare/exports.py --hwcomponents $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge; \
 	else echo "skipped: HWComponents needs Python 3.12"; fi
 
@@ -110,6 +124,7 @@ generate: setup ## everything that follows from the units' records, the format t
 	@$(PYTHON) tools/gen_registers.py
 	@$(PYTHON) tools/ngtools/generate.py
 	@$(PYTHON) synth/area_page.py
+	@$(PYTHON) tools/ngtools/dependencies.py
 
 formats: ## the package, the C++ table and the manual's page from model/formats.json
 	@python3 tools/gen_formats.py

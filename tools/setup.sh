@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Installs what Narrowgauge needs: Debian or Ubuntu packages (tools/apt-packages.txt) by apt, Python packages
-# (python/requirements.txt) into .venv. What is there already is left alone; a second run takes a moment.
+# (python/requirements.lock) into .venv, by version and hash. What is there already is left alone: a second run takes a
+# moment and no network (ctest -R tools.dependencies). docs/dependencies.md says what each package is for.
 #   tools/setup.sh         everything
 #   tools/setup.sh demo    only what `make demo` uses
-#   tools/setup.sh area    everything, and what only `make area` and tests of other tools use (python/requirements-area.txt)
+#   tools/setup.sh area    everything, and what only `make area` and tests of other tools use (python/requirements-area.lock)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -71,27 +72,34 @@ fi
 
 python=/usr/bin/python3
 [ -x "$python" ] || python=$(command -v python3)
-# .venv/.requirements says what is in .venv: all of the list, or the demo's part of it.
+lock=python/requirements.lock
+# The entries of these packages in the lock, with their hashes.
+locked() { awk -v names="^($1)==" '/^[a-z0-9]/ { on = $0 ~ names } on' "$lock"; }
+count() { grep -cE '^[a-z0-9]' "$1"; }
+install() { .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes "$@"; }
+# .venv/.requirements says what is in .venv: all of the lock, or the demo's part of it.
 stamp=.venv/.requirements
-if [ "$what" = demo ] && ! cmp -s python/requirements.txt "$stamp"; then
-  some=$(grep -E '^(numpy|pyslang)==' python/requirements.txt)
+if [ "$what" = demo ] && ! cmp -s "$lock" "$stamp"; then
+  some=$(locked 'numpy|pyslang|nanobind-backend') # the last is pyslang's
   if [ "$(cat "$stamp" 2>/dev/null)" != "$some" ]; then
-    say "making .venv with" $some
+    say "making .venv with numpy and pyslang"
     "$python" -m venv --clear .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check $some
+    install -r <(echo "$some")
     echo "$some" > "$stamp"
   fi
-elif ! cmp -s python/requirements.txt "$stamp"; then
-  say "making .venv and installing $(grep -cE '^[a-zA-Z]' python/requirements.txt) Python packages"
+elif ! cmp -s "$lock" "$stamp"; then
+  say "making .venv and installing $(count "$lock") Python packages"
   "$python" -m venv --clear .venv
-  .venv/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
-  .venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e tools
-  cp python/requirements.txt "$stamp"
+  # First what builds packages that have no wheel: otherwise pip would fetch it by itself, with no hash.
+  install -r <(locked setuptools)
+  install --no-build-isolation -r "$lock"
+  .venv/bin/pip install --quiet --disable-pip-version-check --no-index --no-deps --no-build-isolation -e tools
+  cp "$lock" "$stamp"
 fi
-more=python/requirements-$what.txt
+more=python/requirements-$what.lock
 if [ -e "$more" ] && ! cmp -s "$more" "$stamp-$what"; then
-  say "installing $(grep -cE '^[a-zA-Z]' "$more") more Python packages"
-  .venv/bin/pip install --quiet --disable-pip-version-check -r "$more"
+  say "installing $(count "$more") Python packages, of which some are there"
+  install --no-build-isolation -r "$more"
   cp "$more" "$stamp-$what"
 fi
 say "Python packages are in .venv"
