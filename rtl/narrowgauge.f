@@ -77,7 +77,9 @@ rtl/mac/ng_rsqrt_fp32.sv
 rtl/prim/ng_normalize_limited.sv
 rtl/mac/ng_scale_fp32.sv
 rtl/norm/ng_extreme_pair.sv
+rtl/norm/ng_moment_lane.sv
 rtl/norm/ng_norm_pkg.sv
+rtl/norm/ng_moment_stats.sv
 rtl/norm/ng_norm_apply_lane.sv
 rtl/norm/ng_norm_apply.sv
 rtl/softmax/ng_max_node.sv

@@ -10,6 +10,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/norm/moment_stats.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/quant/affine.hpp"
@@ -197,6 +198,11 @@ void add_through_scale(NormStatistic statistic, const BatchNormOptions& options,
   }
 }
 
+void require_channel(std::span<const std::int8_t> codes) {
+  require(!codes.empty() && codes.size() <= 65536,
+          [&] { return std::to_string(codes.size()) + " codes in a channel; expected 1 to 65536"; });
+}
+
 }  // namespace
 
 RangeStats range_stats(std::span<const std::int8_t> codes, std::size_t chunks) {
@@ -207,6 +213,20 @@ RangeStats range_stats(std::span<const std::int8_t> codes, std::size_t chunks) {
   RangeStats stats;
   const std::size_t length = codes.size() / chunks;
   for (std::size_t at = 0; at < codes.size(); at += length) add_chunk(stats, codes.subspan(at, length));
+  return stats;
+}
+
+MomentStats square_stats(std::span<const std::int8_t> codes) {
+  require_channel(codes);
+  MomentStats stats;
+  add_squares(stats, codes);
+  return stats;
+}
+
+MomentStats distance_stats(std::span<const std::int8_t> codes, std::int8_t centre) {
+  require_channel(codes);
+  MomentStats stats;
+  add_distances(stats, codes, centre);
   return stats;
 }
 

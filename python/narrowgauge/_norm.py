@@ -39,6 +39,18 @@ class RangeStats:
 
 
 @dataclass(frozen=True)
+class MomentStats:
+    """Integer statistics of the INT8 codes of each channel, int32.
+
+    spreads: sums of squares, and sums: of all codes. With a centre, spreads: sums of distances from it, and sums: how many codes
+    are above it.
+    """
+
+    spreads: NDArray[np.int32]
+    sums: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
 class BatchNormResult:
     """A step of training, float32; all but y have one number for each channel.
 
@@ -102,6 +114,28 @@ def range_stats(codes: ArrayLike, *, chunks: int = 16, axis: int = 1) -> RangeSt
     rows = _channels(_int8(codes), "codes", axis)
     stats = _core.range_stats(rows, integer("chunks", chunks, 1, 16))
     return RangeStats(*(np.ascontiguousarray(column) for column in stats.T))
+
+
+def moment_stats(codes: ArrayLike, *, centre: ArrayLike | None = None, axis: int = 1) -> MomentStats:
+    """Statistics of L2 normalization, as `ng_moment_stats` gives them, of the channels along an axis; with a centre those of L1.
+
+    codes: int8. centre: int8, one for each channel. With the floor of a channel's mean as centre c, D = spreads, A = sums, N codes
+    and their sum S, N D + (S - c N) (N - 2 A) is N times the sum of distances from the mean. Without a centre, with Q = spreads,
+    N Q - S^2 is N^2 times the variance.
+
+    Raises Error for other types and shapes, and unless a channel has 1 to 65536 codes.
+    """
+    rows = _channels(_int8(codes), "codes", axis)
+    if centre is None:
+        stats = _core.square_stats(rows)
+    else:
+        centres = any_array(centre, "centre")
+        if centres.dtype != np.int8 or centres.shape != rows.shape[:1]:
+            raise Error(
+                f"centre has dtype {centres.dtype} and shape {centres.shape}; expected int8 and {rows.shape[:1]}"
+            )
+        stats = _core.distance_stats(rows, np.ascontiguousarray(centres))
+    return MomentStats(*(np.ascontiguousarray(column) for column in stats.T))
 
 
 def norm_apply(

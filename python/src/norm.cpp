@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings.hpp"
 #include "narrowgauge/norm/batch_norm.hpp"
+#include "narrowgauge/norm/moment_stats.hpp"
 #include "narrowgauge/norm/norm_apply.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/norm/weight_norm.hpp"
@@ -26,8 +27,9 @@ Numbers array_of(const std::vector<float>& values) {
 
 std::size_t rows_of(const py::array& x) { return static_cast<std::size_t>(x.shape(0)); }
 
-/// Three INT32 of each row of codes.
-py::array_t<std::int32_t> stats_of_rows(const Int8Codes& codes, std::size_t chunks) {
+/// INT32 numbers of each row of codes: stats(row, codes), an array.
+template <class Stats>
+py::array_t<std::int32_t> stats_of_rows(const Int8Codes& codes, const Stats& stats) {
   std::vector<std::int32_t> out;
   const std::size_t rows = rows_of(codes), length = static_cast<std::size_t>(codes.shape(1));
   {
@@ -35,12 +37,14 @@ py::array_t<std::int32_t> stats_of_rows(const Int8Codes& codes, std::size_t chun
     detail::Pace pace;
     for (std::size_t row = 0; row < rows; ++row) {
       pace(length);
-      const RangeStats stats = range_stats(span_of(codes).subspan(row * length, length), chunks);
-      out.insert(out.end(), {stats.maxima, stats.minima, stats.sum});
+      const auto numbers = stats(row, span_of(codes).subspan(row * length, length));
+      out.insert(out.end(), numbers.begin(), numbers.end());
     }
   }
-  return own(std::move(out), rows, 3);
+  return own(std::move(out), rows, out.size() / rows);
 }
+
+std::array<std::int32_t, 2> numbers_of(const MomentStats& stats) { return {stats.spread, stats.sum}; }
 
 /// What ng_norm_apply gives of rows of codes, each under a fold of its own: apply(fold, code).
 template <class Result, class Apply>
@@ -70,7 +74,30 @@ void bind_norm(py::module_& module) {
       },
       "Names of the rules, and whose they are.");
   module.def("range_constant", &range_constant, py::arg("chunk"), "range_constant.");
-  module.def("range_stats", &stats_of_rows, py::arg("codes"), py::arg("chunks"), "range_stats of each row.");
+  module.def(
+      "range_stats",
+      [](const Int8Codes& codes, std::size_t chunks) {
+        return stats_of_rows(codes, [&](std::size_t, std::span<const std::int8_t> row) {
+          const RangeStats stats = range_stats(row, chunks);
+          return std::array{stats.maxima, stats.minima, stats.sum};
+        });
+      },
+      py::arg("codes"), py::arg("chunks"), "range_stats of each row.");
+  module.def(
+      "square_stats",
+      [](const Int8Codes& codes) {
+        return stats_of_rows(
+            codes, [](std::size_t, std::span<const std::int8_t> row) { return numbers_of(square_stats(row)); });
+      },
+      py::arg("codes"), "square_stats of each row.");
+  module.def(
+      "distance_stats",
+      [](const Int8Codes& codes, const Int8Codes& centres) {
+        return stats_of_rows(codes, [&](std::size_t at, std::span<const std::int8_t> row) {
+          return numbers_of(distance_stats(row, centres.data()[at]));
+        });
+      },
+      py::arg("codes"), py::arg("centres"), "distance_stats of each row, each with its centre.");
 
   py::class_<BatchNormParameters>(module, "BatchNormParameters")
       .def(py::init([](const Numbers& mean, const Numbers& spread, const Numbers& scale, const Numbers& scale_used,

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "narrowgauge/norm/moment_stats.hpp"
 #include "narrowgauge/norm/norm_apply.hpp"
 #include "narrowgauge/norm/range_stats.hpp"
 #include "narrowgauge/norm/weight_norm.hpp"
@@ -25,6 +26,40 @@ TEST(BatchNorm, StatisticsWrapAround) {
   EXPECT_EQ(range_stats(most), (RangeStats{16 * 127, 16 * 127, 65536 * 127}));
   EXPECT_EQ(range_stats(least), (RangeStats{-2048, -2048, -4096 * 128}));
   EXPECT_EQ(range_stats(std::vector<std::int8_t>{-3, 5, 7, 6}, 2), (RangeStats{12, 3, 15}));
+}
+
+TEST(BatchNorm, MomentsWrapAround) {
+  const std::vector<std::int8_t> least(65536, -128), most(65536, 127);
+  EXPECT_EQ(square_stats(least), (MomentStats{1 << 30, -(1 << 23)}));
+  EXPECT_EQ(distance_stats(most, -128), (MomentStats{255 << 16, 1 << 16}));
+  MomentStats stats = square_stats(least);
+  add_squares(stats, least);
+  EXPECT_EQ(stats, MomentStats{});
+  stats = distance_stats(most, -128);
+  add_distances(stats, most, -128);
+  EXPECT_EQ(stats, (MomentStats{(255 << 17) - (1 << 24), 0}));
+  EXPECT_EQ(square_stats(std::vector<std::int8_t>{-3, 5, 7, 6}), (MomentStats{119, 15}));
+  EXPECT_EQ(distance_stats(std::vector<std::int8_t>{-3, 5, 7, 6}, 5), (MomentStats{11, 2}));
+}
+
+TEST(BatchNorm, MomentsGiveVarianceAndDeviation) {
+  std::vector<std::int8_t> codes;
+  for (const int at : {-128, -3, 40}) {
+    for (int i = 0; i < 7 + at % 5; ++i) codes.push_back(static_cast<std::int8_t>(at + i * i));
+    const auto n = static_cast<std::int64_t>(codes.size());
+    std::int64_t sum = 0, deviation = 0, variance = 0;  // times n, n, n * n
+    for (const std::int8_t code : codes) sum += code;
+    for (const std::int8_t code : codes) {
+      deviation += std::abs(code * n - sum);
+      variance += (code * n - sum) * (code * n - sum);
+    }
+    const MomentStats squares = square_stats(codes);
+    const std::int8_t centre = mean_floor(squares.sum, codes.size());
+    EXPECT_LE(centre * n, sum);
+    EXPECT_GT((centre + 1) * n, sum);
+    EXPECT_EQ(scaled_variance(squares, codes.size()) * n, variance);
+    EXPECT_EQ(scaled_deviation(distance_stats(codes, centre), squares.sum, centre, codes.size()), deviation);
+  }
 }
 
 TEST(BatchNorm, AChannelWithoutARange) {
@@ -83,6 +118,8 @@ TEST(BatchNorm, Refused) {
   const std::vector<std::int8_t> codes(32);
   test::says([] { find_batch_norm_rule("l3"); }, "expected one of range, range_calibtip, l1, ");
   test::says([] { range_constant(1); }, "expected 2 or more");
+  test::says([] { square_stats({}); }, "0 codes in a channel; expected 1 to 65536");
+  test::says([] { distance_stats(std::vector<std::int8_t>(65537), 0); }, "65537 codes in a channel");
   test::says([&] { batch_norm_parameters(range, {}, x, {}, {}); }, "32 numbers are no 0 channels");
   test::says([&] { batch_norm_parameters(range, {}, x, one, two); }, "2 elements of beta for 1 channels");
   test::says([&] { batch_norm_parameters(range, {}, x, one, one, two); }, "2 elements of the spread before");

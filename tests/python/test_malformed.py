@@ -218,6 +218,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             "codes": INT8, "mean": CHANNELS, "m": CHANNELS, "b": CHANNELS, "exponent": -8, "bf16": False, "axis": 1,
         }),
         "range_stats": (ng.range_stats, {"codes": INT8, "chunks": 8, "axis": 1}),
+        "moment_stats": (ng.moment_stats, {"codes": INT8, "centre": INT8[0], "axis": 1}),
         "bounded_weight_norm": (ng.bounded_weight_norm, {"v": X, "g": CHANNELS, "rho": 2.0}),
         "bounded_weight_norm_backward": (ng.bounded_weight_norm_backward, {
             "v": X, "weight_gradients": X, "g": CHANNELS, "rho": 2.0,
@@ -345,7 +346,7 @@ NO_ARGUMENTS = {
 #: Results, which nobody constructs.
 RESULTS = {
     "ActivityEnergy", "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
-    "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "PopcountThreshold",
+    "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "MomentStats", "PopcountThreshold",
     "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes",
     "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",
     "zap.Statistics",

@@ -96,6 +96,19 @@ def test_codes_have_exact_statistics() -> None:
     np.testing.assert_array_equal(back.x, norm.backward(codes * step, values, codes.astype(np.float32)).x)
 
 
+def test_moments_give_variance_and_deviation_exactly() -> None:
+    codes = np.random.default_rng(3).integers(-128, 128, (8, 5, 16), dtype=np.int8)
+    channels = codes.transpose(1, 0, 2).reshape(5, -1).astype(int)
+    n, sums = channels.shape[1], channels.sum(1)
+    squares = ng.moment_stats(codes)
+    assert squares.spreads.tolist() == (channels**2).sum(1).tolist()
+    assert squares.sums.tolist() == sums.tolist()
+    centre = (sums // n).astype(np.int8)
+    distances = ng.moment_stats(codes, centre=centre)
+    deviation = n * distances.spreads.astype(int) + (sums - centre.astype(int) * n) * (n - 2 * distances.sums)
+    assert deviation.tolist() == abs(channels * n - sums[:, None]).sum(1).tolist()
+
+
 def test_applied_as_in_hardware() -> None:
     random = np.random.default_rng(6)
     codes = random.integers(-128, 128, (4, 3, 50), dtype=np.int8)
@@ -204,6 +217,11 @@ THREE = np.ones(3)
         (lambda: ng.norm_apply(CODES, THREE, THREE, THREE, exponent=0), "exponent is 0; expected -15 to -2"),
         (lambda: ng.norm_apply(CODES, THREE, THREE, np.ones(2)), "b has 2 numbers for 3 channels"),
         (lambda: ng.range_stats(X), "codes have dtype float32; expected int8"),
+        (lambda: ng.moment_stats(X), "codes have dtype float32; expected int8"),
+        (
+            lambda: ng.moment_stats(CODES, centre=np.zeros(2, np.int8)),
+            "centre has dtype int8 and shape (2,); expected int8",
+        ),
         (lambda: ng.range_stats(CODES, chunks=3), "32 codes in 3 chunks; expected 1 to 65536 codes"),
         (lambda: ng.bounded_weight_norm(np.zeros((2, 2)), rho=1), "the norm of row 0 is 0"),
         (lambda: ng.bounded_weight_norm(X, np.ones(3), rho=1), "3 magnitudes for 2 rows"),

@@ -79,6 +79,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Gauge": lambda: ng.Gauge(),
     "QuantizedMatrix": lambda: ng.quantize(X, "fp8_e4m3", scaling="1x128"),
     "LoopState": lambda: ng.LoopState(True, 5, 100, 0xDEADBEEF),
+    "MomentStats": lambda: ng.moment_stats(np.ones((16, 32), np.int8)),
     "RangeStats": lambda: ng.range_stats(np.ones((16, 32), np.int8), chunks=4),
     "RequantizedResult": lambda: ng.Engine().gemm_requantized(*SMALL, 0.01),
     "RungError": lambda: ng.energy("nvfp4", lanes=16, technology="osu018", rung="L0").error,

@@ -96,6 +96,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "BatchNorm.evaluate": lambda: NORM.evaluate(X, *WEIGHTS, *WEIGHTS),
     "norm_apply": lambda: ng.norm_apply(BYTES[:1024], WEIGHTS[0], *WEIGHTS, axis=0),
     "range_stats": lambda: ng.range_stats(BYTES, axis=0),
+    "moment_stats": lambda: ng.moment_stats(BYTES, axis=0),
     "bounded_weight_norm": lambda: ng.bounded_weight_norm(X, rho=1.0),
     "bounded_weight_norm_backward": lambda: ng.bounded_weight_norm_backward(X, X, rho=1.0),
     "swizzle_scales": lambda: ng.swizzle_scales(BYTES.view(np.uint8)),

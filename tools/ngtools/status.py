@@ -34,7 +34,7 @@ FAMILIES = {
         "docs/units/uart_bridge.md",
     ),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
-    "norm": ("batch normalization by the range: statistics, and what applies it", "docs/normalization.md"),
+    "norm": ("batch normalization: statistics by the range, L2 and L1, and what applies it", "docs/normalization.md"),
     "reduce": (
         "means of packets that arrive in any order, or do not; without a campaign of mutants yet",
         "docs/training.md#the-mean-of-packets",

@@ -186,10 +186,8 @@ def wrapper(unit: dict, ports: dict[str, dict], pins: own_unit.Pins = own_unit.L
     lines += [f"    {name}_q <= {name};" for name in inputs]
     lines += [f"    {name} <= {name}_d;" for name in outputs if not clocked]
     lines.append("  end")
-    if (
-        own and not reset
-    ):  # what the simulator of the netlist starts with; Yosys, which defines SYNTHESIS, shall not see it
-        lines += ["`ifndef SYNTHESIS", *(f"  initial {name}_q = 0;" for name in inputs), "`endif"]
+    # What the simulator of the netlist starts with; Yosys, which defines SYNTHESIS, shall not see it.
+    lines += ["`ifndef SYNTHESIS", *(f"  initial {name}_q = 0;" for name in inputs), "`endif"]
     return f"module {TOP} ({', '.join(head)});\n" + "\n".join(lines) + "\nendmodule\n"
 
 
