@@ -635,15 +635,13 @@ void add_explore(CLI::App& app, int& exit_code) {
       ->check(named);
   command
       .add_option("--html", arguments->html,
-                  "Write a page of the front to hover, filter and sort, whole in one file (Python package, plotly)")
+                  "Write a page of the front to hover, filter and sort (with the Python package and plotly)")
       ->type_name("FILE")
       ->check(named);
-  auto* step =
-      command
-          .add_option("--training-step", arguments->step,
-                      "Energy of a training step of the workload by this recipe, part by part, in place of a front "
-                      "(Python package)")
-          ->type_name("RECIPE");
+  auto* step = command
+                   .add_option("--training-step", arguments->step,
+                               "In place of a front, the energy of a training step (with the Python package)")
+                   ->type_name("RECIPE");
   command.add_option("--python", arguments->python, "Python that has the narrowgauge package")->capture_default_str();
   command.add_option("--checkpoint", arguments->checkpoint, "Write down what is done, to go on from")
       ->type_name("FILE")
@@ -671,9 +669,8 @@ void add_explore(CLI::App& app, int& exit_code) {
       "Examples:\n"
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"
       "  narrowgauge explore llama_block examples/explore/space.yaml --set seq=2048 --json\n"
-      "  narrowgauge explore decoder space.yaml --set context=8192 --html front.html   space with cache: [bf16, fp8, "
-      "nvfp4]\n"
-      "  narrowgauge explore llama_block space.yaml --training-step fp4-all-the-way    space of one point\n"
+      "  narrowgauge explore decoder examples/explore/decode.yaml --set context=8192 --html front.html\n"
+      "  narrowgauge explore llama_block examples/explore/step.yaml --training-step fp4-all-the-way\n"
       "  narrowgauge explore topology.csv space.yaml --json\n"
       "  narrowgauge explore model.onnx space.yaml --checkpoint run.jsonl --resume --plot front.png\n"
       "  narrowgauge explore --validate-cycles --engine rtl --shapes 30\n"

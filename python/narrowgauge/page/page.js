@@ -149,9 +149,14 @@
         },
       };
     });
+    // Within a decade a linear axis has more marks than 1, 2 and 5.
+    const decades = (key) => {
+      const values = points.map((p) => number(p[key])).filter((x) => isFinite(x) && x > 0);
+      return Math.max(...values) > 10 * Math.min(...values);
+    };
     const axis = (title, log) => ({ title: { text: title }, type: log ? "log" : "linear", automargin: true, gridcolor: "#e6e9ec", zeroline: false, ...(log ? { tickmode: "array", tickvals: ticks, ticktext: ticks.map((x) => (x >= 1e6 ? x.toExponential() : String(x))) } : {}) });
     Plotly.react("front", traces, {
-      xaxis: axis(xLabel, xLog), yaxis: axis(yLabel, yLog), margin: { l: 10, r: 10, t: 10, b: 10 }, showlegend: true,
+      xaxis: axis(xLabel, xLog && decades(xKey)), yaxis: axis(yLabel, yLog && decades(yKey)), margin: { l: 10, r: 10, t: 10, b: 10 }, showlegend: true,
       legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 }, hovermode: "closest", dragmode: small() ? false : "zoom",
       font: { family: "system-ui, sans-serif", size: 13 }, hoverlabel: { align: "left", font: { size: small() ? 11 : 13 } },
     }, calm);
