@@ -313,8 +313,9 @@ def step_energy(
     )
     references = {}
     for format in REFERENCES:
-        plain = {name: Product(Operand(format), Operand(format)) for name in PRODUCTS}
-        alike = [gemm for gemm, _ in gemms_of(replace(how, sparse_weights="none", **plain))]
+        both = Product(Operand(format), Operand(format))
+        plain = replace(how, forward=both, input_gradient=both, weight_gradient=both, sparse_weights="none")
+        alike = [gemm for gemm, _ in gemms_of(plain)]
         references[format] = others + sum(prices.point(group)["energy_j"] for group in _grouped(alike))
     notes = [
         "references: all products but those of high layers and attention are in that format, dense and without samples; the rest is "
