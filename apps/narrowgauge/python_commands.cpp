@@ -73,6 +73,7 @@ void add_calibrate(CLI::App& app, int&) {
       "  narrowgauge calibrate aciq weights.npz --bits 4 --per-channel 0 --correct mean   by the distribution\n"
       "  narrowgauge calibrate lapq activations.npy --relu --p 2.5                        by the error's L_p norm\n"
       "  narrowgauge calibrate budget layers.json --energy 0.6                            bits of each layer\n"
+      "  narrowgauge calibrate formats resnet18 space.yaml --energy 0.8                   formats of each layer\n"
       "  narrowgauge calibrate aciq --help                                                all options of a method\n"
       "docs/calibration.md says what is computed.");
 }

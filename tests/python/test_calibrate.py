@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 
 import narrowgauge as ng
 from narrowgauge import calibrate
+from narrowgauge.calibrate import __main__ as command_line
 
 
 def numbers(*shape: int) -> np.ndarray:
@@ -186,3 +188,75 @@ def test_the_command(tmp_path: Path) -> None:
         done = command(*words)
         assert (done.returncode, done.stdout) == (2, "")
         assert text in done.stderr
+
+
+SPACE = {
+    "format": ["nvfp4", "fp8_e4m3", "int8"],
+    "technology": "horowitz_45nm",
+    "lanes": 16,
+    "mac_energy_j": {"nvfp4": 1e-13, "fp8_e4m3": 3e-13, "int8": 2e-13},
+    "frequency_hz": 1e8,
+    "objectives": ["energy"],
+}
+WORK = {
+    "layers": [
+        {"op": "gemm", "name": "first", "m": 64, "n": 32, "k": 64},
+        {"op": "gemm", "name": "wide", "m": 64, "n": 256, "k": 256},
+        {"op": "gemm", "name": "wide", "m": 64, "n": 256, "k": 256},
+        {"op": "gemm", "name": "last", "m": 64, "n": 16, "k": 256},
+    ]
+}
+
+
+def test_formats_of_layers_within_a_budget_are_the_best_of_all() -> None:
+    costs, losses = {}, {}
+    for name in ("first", "wide", "last"):
+        layers = [layer for layer in WORK["layers"] if layer["name"] == name]
+        for format in SPACE["format"]:
+            (point,) = ng.explore({"layers": layers}, {**SPACE, "format": format}).document()["front"]
+            costs[name, format] = point["energy_j"]
+            losses[name, format] = len(layers) * 10 ** (-point["sqnr_db"] / 10)
+    everywhere = sum(costs[name, "int8"] for name in ("first", "wide", "last"))
+    for share in (1.0, 0.85, 0.75):
+        choice = calibrate.choose_formats(WORK, SPACE, share)
+        assert choice.reference == pytest.approx(everywhere)
+        assert choice.joule <= share * everywhere * (1 + 1e-9)
+        every = [
+            (sum(losses[pair] for pair in pairs), sum(costs[pair] for pair in pairs))
+            for pairs in (
+                list(zip(("first", "wide", "last"), formats, strict=True))
+                for formats in itertools.product(SPACE["format"], repeat=3)
+            )
+        ]
+        best = min(loss for loss, cost in every if cost <= share * everywhere * (1 + 1e-12))
+        assert choice.loss == pytest.approx(best)
+        assert choice.loss == pytest.approx(sum(losses[pair] for pair in choice.formats.items()))
+    given = {name: {"nvfp4": 0.0, "fp8_e4m3": 1.0, "int8": 2.0} for name in ("first", "wide", "last")}
+    own = calibrate.choose_formats(WORK, SPACE, 1, losses=given)
+    assert set(own.formats.values()) == {"nvfp4"}
+    for arguments, says in (
+        ((WORK, SPACE, 0.01), "expected at least"),
+        ((WORK, SPACE, 0), "energy is 0"),
+        ((WORK, {**SPACE, "rows": [4, 8]}, 1), '"rows" has 2 values'),
+        ((WORK, {**SPACE, "lanes": 24}, 1), "impossible in nvfp4"),
+        (("none", SPACE, 1), "none"),
+    ):
+        with pytest.raises(ng.Error, match=says):
+            calibrate.choose_formats(*arguments)
+    with pytest.raises(ng.Error, match="losses of layer 'first'"):
+        calibrate.choose_formats(WORK, SPACE, 1, losses={"first": {"nvfp4": 1}})
+
+
+def test_formats_from_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    (tmp_path / "work.json").write_text(json.dumps(WORK))
+    (tmp_path / "space.json").write_text(json.dumps(SPACE))
+    words = ["calibrate", "formats", str(tmp_path / "work.json"), str(tmp_path / "space.json"), "--energy", "0.8"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert command_line.main() == 0
+    assert "of the most accurate format everywhere" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", [*words, "--json"])
+    assert command_line.main() == 0
+    assert json.loads(capsys.readouterr().out)["formats"].keys() == {"first", "wide", "last"}
+    monkeypatch.setattr(sys, "argv", [*words, "--set", "x"])
+    assert command_line.main() == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1

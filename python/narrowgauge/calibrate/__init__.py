@@ -7,6 +7,7 @@ from __future__ import annotations
 from .adaquant import Rates, TrainedLayer, adaquant
 from .budget import Choice, Layer, choose_bits, energy_costs
 from .clips import CONSTANTS, CORRECTIONS, PRIORS, Range, allocate_bits, clip_constant, clip_range, correct
+from .formats import FormatChoice, choose_formats
 from .kurtosis import UNIFORM, kurtosis, kurtosis_loss, weight_distribution_loss
 from .lp import JointClips, joint_clips, lapq_quantizer, lp_clip, lp_error
 
@@ -16,6 +17,7 @@ __all__ = [
     "PRIORS",
     "UNIFORM",
     "Choice",
+    "FormatChoice",
     "JointClips",
     "Layer",
     "Range",
@@ -24,6 +26,7 @@ __all__ = [
     "adaquant",
     "allocate_bits",
     "choose_bits",
+    "choose_formats",
     "clip_constant",
     "clip_range",
     "correct",

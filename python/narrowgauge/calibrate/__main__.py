@@ -27,6 +27,7 @@ from . import (
     Layer,
     allocate_bits,
     choose_bits,
+    choose_formats,
     clip_range,
     correct,
     energy_costs,
@@ -43,6 +44,7 @@ examples:
   narrowgauge calibrate lapq weights.npz --bits 4 --p 2.5
   narrowgauge calibrate kure weights.npz
   narrowgauge calibrate budget layers.json --energy 0.6
+  narrowgauge calibrate formats resnet18 space.json --energy 0.6
 
 layers.json is a list such as
   [{"name": "conv1", "products": 56448, "losses": {"8": 0, "4": 0.002, "2": 0.05}}, ...]
@@ -91,6 +93,13 @@ def _parser() -> argparse.ArgumentParser:
     budget.add_argument("--energy", type=float, required=True, help="share of the energy of 8 bits in every layer")
     budget.add_argument("--technology", default="osu018", help="of the energy gauge (default osu018)")
     budget.add_argument("--lanes", type=int, default=16, help="that share an accumulator (default 16)")
+    what = "formats of each layer of an explorer's workload within a budget of energy (the same integer program)"
+    formats = methods.add_parser("formats", help=what, description=what)
+    formats.add_argument("workload", help="as of narrowgauge explore")
+    formats.add_argument("space", help="with several formats and one value of every other axis")
+    formats.add_argument("--energy", type=float, required=True, help="share of that of the most accurate format")
+    formats.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", help="of the workload")
+    formats.add_argument("--json", action="store_true", help="one object of JSON, nothing else")
     return parser
 
 
@@ -289,8 +298,27 @@ def _budget(arguments: argparse.Namespace) -> None:
     )
 
 
+def _formats(arguments: argparse.Namespace) -> None:
+    settings = {}
+    for setting in arguments.set:
+        name, _, size = setting.partition("=")
+        if not name or not size.isdigit():
+            raise Error(f'--set "{setting}" is wrong; expected name=number, as seq=2048')
+        settings[name] = int(size)
+    choice = choose_formats(arguments.workload, arguments.space, arguments.energy, set=settings)
+    if arguments.json:
+        print(json.dumps({"method": "formats", **asdict(choice)}))
+        return
+    print(_table([["layer", "format"], *([name, format] for name, format in choice.formats.items())]))
+    print(
+        f"noise over signal {choice.loss:.4g} (none within the budget is below {choice.bound:.4g}), {choice.joule:.4g} J, "
+        f"{choice.joule / choice.reference:.1%} of the most accurate format everywhere, {choice.technology}; "
+        f"{len(choice.assumed)} assumptions: --json"
+    )
+
+
 def _run(arguments: argparse.Namespace) -> None:
-    {"kure": _kure, "budget": _budget}.get(arguments.method, _tensors_calibrated)(arguments)
+    {"kure": _kure, "budget": _budget, "formats": _formats}.get(arguments.method, _tensors_calibrated)(arguments)
 
 
 def main() -> int:
