@@ -11,14 +11,7 @@ from typing import Any
 
 from .._core import Error
 from .._files import written_whole
-
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; color: #222; background: #fff }
-svg { width: 100%; height: auto }
-table { border-collapse: collapse; margin: 1rem 0; display: block; overflow-x: auto }
-th, td { padding: .2rem .8rem .2rem 0; text-align: right; border-bottom: 1px solid #ddd }
-th:first-child, td:first-child { text-align: left }
-"""
+from ..page import STYLE
 
 
 def draw(result: dict[str, Any], path: str) -> None:
@@ -80,7 +73,7 @@ def _page(result: dict[str, Any], picture: str) -> str:
         )
     parts = [
         f"<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'><title>{name}</title>",
-        f"<style>{STYLE}</style><h1>{name}</h1>",
+        f"<style>{STYLE}</style><body class='narrow'><h1>{name}</h1>",
         f"<p>{source or 'A recipe without a source'}. {steps} steps, seed {result['seed']}, {result['parameters']:,} parameters, ",
         f"engine {html.escape(result['engine'])}, workers {result['workers']}, {result['verified_steps']} steps verified.</p>",
         picture[picture.index("<svg") :],
