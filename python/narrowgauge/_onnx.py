@@ -461,12 +461,16 @@ class Walk:
         sizes = _sizes(value.type) if value is not None else None
         given = f"; give sizes of named dimensions: --dim {min(self.nameless)}=1" if self.nameless else ""
         if sizes is None:
-            raise WorkloadError(f"{call.where}: the shape of {name!r} is not known, and ONNX does not infer it{given}")
+            raise WorkloadError(
+                f"{call.where}: the shape of {name!r} is not known, and ONNX does not infer it{given}; expected a known one"
+            )
         for size in sizes:
             if isinstance(size, str):
                 raise WorkloadError(f"{call.where}: {name!r} has a dimension {size!r}; give its size: --dim {size}=1")
             if size is None:
-                raise WorkloadError(f"{call.where}: {name!r} has a dimension without a name or a size{given}")
+                raise WorkloadError(
+                    f"{call.where}: {name!r} has a dimension without a name or a size{given}; expected one of them"
+                )
             if size < 1:
                 raise WorkloadError(f"{call.where}: {name!r} has a dimension of size {size}; expected 1 or more")
         return sizes  # type: ignore[return-value]
@@ -506,7 +510,9 @@ class Walk:
             raise WorkloadError(f"{call.where}: a convolution of {axes} axes; expected one, two or three")
         sizes = _sizes(types[0])
         if sizes is None or any(isinstance(size, int) and size < 1 for size in sizes):
-            raise WorkloadError(f"{call.where}: its window {kernel[2:]} does not fit into {given[2:]}")
+            raise WorkloadError(
+                f"{call.where}: its window {kernel[2:]} does not fit into {given[2:]}; expected one that fits"
+            )
         result = self._shape(call, Value(types[0]), call.node.output[0])
         groups = call.integer("group", 1)
         # As the products that it is: padding may differ from side to side, which a conv layer of a workload cannot say.
@@ -585,7 +591,9 @@ class Walk:
             if len(shape) == 4:
                 return shape
             if shape[2] % count:
-                raise WorkloadError(f"{call.where}: {shape[2]} features do not divide into {count} heads")
+                raise WorkloadError(
+                    f"{call.where}: {shape[2]} features do not divide into {count} heads; expected a multiple"
+                )
             return [shape[0], count, shape[1], shape[2] // count]
 
         if packed:  # queries, keys and values in one
@@ -723,7 +731,7 @@ class Walk:
                 slices.append(Value(_tensor(value, None), value.constant))
                 continue
             if not -len(sizes) <= axis < len(sizes):
-                raise WorkloadError(f"{call.where} scans axis {axis} of {len(sizes)} dimensions")
+                raise WorkloadError(f"{call.where} scans axis {axis} of {len(sizes)} dimensions; expected one of them")
             size = sizes.pop(axis)
             trips = size if isinstance(size, int) else trips
             slices.append(Value(_tensor(value, sizes), value.constant))

@@ -330,14 +330,15 @@ def _instance(saif: Saif, item: list[Any], above: str) -> None:
 
 def _net(saif: Saif, scope: str, entry: list[Any]) -> Net:
     values = dict.fromkeys(("T0", "T1", "TX", "TZ", "TB", "TC"), 0)
+    named = " ".join(f"{scope}.{entry[0]}".split())[:200]  # a name in quotes may have lines in it
     for pair in entry[1:]:
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0] in values:
-            values[pair[0]] = _number(saif.path, f"{pair[0]} of net {scope}.{entry[0]}", pair[1])
+            values[pair[0]] = _number(saif.path, f"{pair[0]} of net {named}", pair[1])
     unknown = values["TX"] + values["TZ"] + values["TB"]
     total = values["T0"] + values["T1"] + unknown
     if abs(total - saif.duration) > 1:
         raise WaveError(
-            f'net {scope}.{entry[0]} of SAIF "{saif.path}" has {total} ticks in its times; expected DURATION, {saif.duration}'
+            f'net {named} of SAIF "{saif.path}" has {total} ticks in its times; expected DURATION, {saif.duration}'
         )
     return Net(values["T0"], values["T1"], unknown, values["TC"])
 

@@ -202,6 +202,7 @@ def test_saif(tmp_path: Path) -> None:
         (("(INSTANCE top", "INSTANCE top"), r'a "\)" too many'),
         (("SAIFILE", "SAIF"), r"expected one \(SAIFILE"),
         (("(T0 60)", "((T0) 60)"), "expected DURATION, 100"),
+        (('"mac" u_mac (NET (a_i\\[0\\] (T0 60)', '"mac" "a\nb" (NET (a_i (T0 61000)'), "^net top.a b.a_i of SAIF"),
     ):
         file.write_text(SAIF.replace(*change))
         with pytest.raises(_waves.WaveError, match=message):

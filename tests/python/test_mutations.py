@@ -152,3 +152,10 @@ def test_the_driver_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch, tmp_path
         assert (kind, said in text) == ("finding", True), text
     one = mutations.Format(lambda _: [b""], lambda _: importlib.import_module("math"), "x")
     assert mutations.outcome(one, file) == ("value", "")
+
+
+def test_texts_of_workloads() -> None:
+    layers = [{"op": "gemm", "name": "l", "m": 8, "n": 8, "k": 64}]
+    for key in ("name", "what"):
+        with pytest.raises(ng.Error, match=f'the workload\'s "{key}" is .3.; expected text'):
+            ng.explore({"name": "w", "layers": layers, key: [3]}, {"format": "nvfp4", "rows": 4})

@@ -38,7 +38,7 @@ class Reader {
       : json_(json), what_(std::move(what)), parameters_(parameters) {}
 
   std::int64_t size(const char* key, std::int64_t least = 1) const {
-    if (!json_.contains(key)) throw Error(what_ + " has no \"" + key + "\"");
+    if (!json_.contains(key)) throw Error(what_ + " has no \"" + key + "\"; expected a size");
     return value(key, json_[key], least);
   }
   std::int64_t size_or(const char* key, std::int64_t otherwise, std::int64_t least = 1) const {
@@ -132,7 +132,7 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
     }
     std::vector<std::int64_t> in{read.size("height"), read.size("width")};
     if (json.contains("depth")) in.insert(in.begin(), read.size("depth"));
-    if (!json.contains("kernel")) throw Error(what + " has no \"kernel\"");
+    if (!json.contains("kernel")) throw Error(what + " has no \"kernel\"; expected its sizes");
     const auto kernel = read.each("kernel", in.size(), 1, 1), stride = read.each("stride", in.size(), 1, 1);
     const auto padding = read.each("padding", in.size(), 0, 0), dilation = read.each("dilation", in.size(), 1, 1);
     std::int64_t pixels = read.size_or("images", 1), window = inputs / groups;
@@ -161,6 +161,11 @@ Workload workload_from_json(const Json& json, const std::map<std::string, std::i
   if (deeper_than(json, 4)) throw Error("the workload has lists or objects too deep in each other; expected 4 at most");
   check_keys(json, "the workload", {"name", "what", "source", "parameters", "tokens", "layers"});
   Workload workload;
+  for (const char* const key : {"name", "what"}) {
+    if (json.contains(key) && !json[key].is_string())
+      throw Error(std::string("the workload's \"") + key + "\" is " + json[key].dump().substr(0, 60) +
+                  "; expected text");
+  }
   workload.name = json.value("name", "");
   workload.what = json.value("what", "");
   if (json.contains("parameters")) {

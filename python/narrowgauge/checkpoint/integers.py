@@ -102,12 +102,12 @@ class IntegerMatrix:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self.codes.size
+        return int(self.codes.size)
 
     @property
     def block(self) -> int:
         """Elements under one scale, on average."""
-        return -(-self.codes.shape[1] // self.scales.shape[1])
+        return int(-(-self.codes.shape[1] // self.scales.shape[1]))
 
     @property
     def nbytes(self) -> int:
@@ -120,7 +120,7 @@ class IntegerMatrix:
         made: NDArray[np.float64] = difference * self.scales.astype(np.float64)[:, self.groups]
         return made
 
-    def __array__(self, dtype: DTypeLike = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
             raise ValueError("an IntegerMatrix has no array of its values; expected copy=None or True")
         with np.errstate(over="ignore"):
