@@ -42,7 +42,7 @@ NAMED = "md|py|c|cpp|h|hpp|inc|sv|v|vlt|rdl|cmake|jsonl|json|toml|yaml|yml|in|sh
 # Names of files that are not in the repository and may be written all the same.
 ELSEWHERE = {
     "there while verdicts wait for a run": "verif/pending.txt",
-    "made by the build": "V*.h dut_pins.hpp compile_commands.json tile_configurations.inc ngtools.cmake",
+    "made by the build": "V*.h registers.vlt registers.inc dut_pins.hpp compile_commands.json tile_configurations.inc ngtools.cmake",
     "written for a user": "netlist.json netlist.v narrowgauge.table.yaml ERT.yaml hwcomponents_narrowgauge.py provenance.json mapping.yaml said.json",
     "a user's own, or stands for any": "?.json my.json model.json layers.json layers.yaml f.sv f.vlt x.sv bench.cpp result.c",
     "made by a tutorial": "ng_ones.* ones.hpp ones_bench.cpp ones.md mutants.ones.json ones.json",

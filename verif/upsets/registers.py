@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists the registers and memories of an elaborated module, and makes Verilator show them, so that a program can flip their bits.
 
-    verif/upsets/registers.py --top ng_tile --params "Rows=1;..." --vlt out.vlt --inc out.inc rtl/….sv
+    verif/upsets/registers.py --top ng_tile --params "Rows=1;..." --vlt registers.vlt --inc registers.inc rtl/….sv
 
 A register is a variable that an always_ff block assigns; one with an unpacked dimension is a memory. pyslang elaborates the module
 and says where each stands, how wide it is and how many words it has. Of a register only those bits count that Yosys keeps as
