@@ -84,7 +84,7 @@ module ng_moment_stats #(
         .sum_o   (sums[(SumBits+1)*i +: SumBits+1]),
         .owed_o  (owed[i])
       );
-      assign spreads[(SpreadBits+1)*i+SpreadBits] = 1'b0;  // its sign
+      assign spreads[(SpreadBits+1)*i+SpreadBits] = 1'b0;  // a lane's spread is not negative
     end
     ng_sum_tree #(
       .Operands(4),

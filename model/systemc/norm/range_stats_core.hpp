@@ -3,12 +3,11 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "narrowgauge/norm/range_stats.hpp"
+#include "systemc/norm/stats_pipe.hpp"
 
 namespace narrowgauge::systemc {
 
@@ -21,45 +20,32 @@ class RangeStatsCore {
 
   void reset() { *this = {}; }
 
-  bool ready() const {
-    if constexpr (depth == 0) {
-      return !valid_;
-    } else {
-      return !(valid_ && stages_.back().valid && stages_.back().last);
-    }
-  }
-  bool valid() const { return valid_; }
+  bool ready() const { return pipe_.ready(); }
+  bool valid() const { return pipe_.valid(); }
   /// Statistics of the channel; meaningful only while valid().
   const RangeStats& result() const { return result_; }
 
   /// valid: a beat is offered. ready: ready_i.
   void step(bool valid, const Codes& codes, bool chunk_last, bool last, bool ready) {
-    const bool move = this->ready();
-    if (ready) valid_ = false;
-    if (!move) return;
-    Beat beat{valid, chunk_last || last, last, codes};
-    for (Beat& stage : stages_) std::swap(stage, beat);
-    if (!beat.valid) return;
-    chunk_.insert(chunk_.end(), beat.codes.begin(), beat.codes.end());
-    if (!beat.chunk_last) return;
-    add_chunk(channel_, chunk_);
-    chunk_.clear();
-    if (!beat.last) return;
-    valid_ = true;
-    result_ = channel_;
-    channel_ = {};
+    pipe_.step({valid, chunk_last || last, last, codes}, ready, [&](const Beat& beat) {
+      chunk_.insert(chunk_.end(), beat.codes.begin(), beat.codes.end());
+      if (!beat.chunk_last) return;
+      add_chunk(channel_, chunk_);
+      chunk_.clear();
+      if (!beat.last) return;
+      result_ = channel_;
+      channel_ = {};
+    });
   }
 
  private:
-  static constexpr std::size_t depth = (cuts & 1) + (cuts >> 1 & 1);
   struct Beat {
     bool valid = false, chunk_last = false, last = false;
     Codes codes{};
   };
-  std::array<Beat, depth> stages_{};
+  StatsPipe<Beat, cuts> pipe_;
   std::vector<std::int8_t> chunk_;  ///< codes of the chunk that has begun
   RangeStats channel_, result_;
-  bool valid_ = false;
 };
 
 }  // namespace narrowgauge::systemc
