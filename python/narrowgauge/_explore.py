@@ -100,20 +100,6 @@ def _json(what: str, value: object) -> str:
         ) from error
 
 
-def _workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
-def _scalar(node: Any) -> Any:
-    """YAML as `narrowgauge explore` reads it: what looks like a number is one, all else is text."""
-    if isinstance(node, dict):
-        return {key: _scalar(value) for key, value in node.items()}
-    if isinstance(node, list):
-        return [_scalar(value) for value in node]
-    try:
-        number = float(node)
-    except (TypeError, ValueError):
-        return node
-    return number if np.isfinite(number) else node
-
-
 def workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     """A name of workloads(), or JSON that needs no file of this machine."""
     if isinstance(workload, Mapping):

@@ -44,12 +44,13 @@ ELSEWHERE = {
     "there while verdicts wait for a run": "verif/pending.txt",
     "made by the build": "V*.h registers.vlt registers.inc dut_pins.hpp compile_commands.json tile_configurations.inc ngtools.cmake",
     "written for a user": "netlist.json netlist.v narrowgauge.table.yaml ERT.yaml hwcomponents_narrowgauge.py provenance.json mapping.yaml said.json",
-    "a user's own, or stands for any": "?.json my.json model.json layers.json layers.yaml f.sv f.vlt x.sv bench.cpp result.c",
+    "a user's own, or stands for any": "?.json my.json model.json space.json layers.json layers.yaml f.sv f.vlt x.sv bench.cpp result.c",
     "made by a tutorial": "ng_ones.* ones.hpp ones_bench.cpp ones.md mutants.ones.json ones.json",
     "of the kit of vectors, and of an export for ZigZag": "kit.json narrowgauge_int8.yaml",
     "of C, and of tools whose workloads are read": "stdint.h topology_utils.py inputs/workload/resnet18.yaml",
     "of another project": "cutlass/float8.h core_nvfp4.cuh ice40/ff_map.v cells_sim.v llama.cpp lm_eval/experimental/utils.py",
     "of a checkpoint, or a tool that reads one": "weights.py config.json hf_quant_config.json model.safetensors.index.json",
+    "of integers in a checkpoint, and of what makes them": "quantize_config.json gemm.py qlinear_cuda.py qlinear_cuda_old.py",
 }
 # Tests whose text is a tree of made-up files.
 MADE_UP = (
