@@ -142,7 +142,7 @@ def test_lanes_and_scales(tmp_path: Path) -> None:
         ({}, {"ports": {"b": "w_i"}}, "has no port w_i, which the unit takes"),
         ({}, {"ports": {"valid": "enable"}}, "has no port enable, which was named for valid"),
         ({}, {"ports": {"c": "c_i"}}, "ports has 'c'; expected some of a, b"),
-        ({}, {"clock": "top.clk"}, "has no clock top.clk; name it, with its whole path"),
+        ({}, {"clock": "top.clk"}, "has no clock top.clk; expected one; name it, with its whole path"),
         ({}, {"window": (1.0, 2.0)}, "clock clk_i of top.u_mac has no rising edge from 1 to 2 s"),
         ({}, {"window": (2.0, 1.0)}, "the first before the second"),
         ({}, {"window": 3}, "expected two times in seconds"),
