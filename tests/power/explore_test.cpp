@@ -145,7 +145,13 @@ TEST(Workloads, HaveTheirPublishedSize) {
             seq * (4.0 * 4096 * 4096 + 3.0 * 4096 * 11008) + 2 * seq * seq * 4096);
   EXPECT_EQ(load_workload("digits").macs(), 16 * 25 * 32 + 16 * 288 * 32 + 512 * 10);
   EXPECT_EQ(load_workload("resnet18", {{"batch", 4}}).macs(), 4 * load_workload("resnet18").macs());
-  EXPECT_EQ(workload_names().size(), 7U);
+  // ViT-B/16 has 17.56e9: twelve blocks, the patches' embedding and the head.
+  EXPECT_NEAR(12 * load_workload("vit_block").macs() + 196.0 * 768 * 768 + 768 * 1000, 17.56e9, 0.005 * 17.56e9);
+  // Keys and values of 8 heads, which 4 heads each share: two products of 5 tokens' queries with 300 keys.
+  EXPECT_EQ(load_workload("decoder", {{"batch", 5}, {"context", 300}, {"kv_heads", 8}, {"group", 4}}).macs(),
+            5 * (2.0 * 4096 * 4096 + 2.0 * 1024 * 4096 + 3.0 * 4096 * 11008 + 2.0 * 300 * 4096));
+  EXPECT_EQ(load_workload("decoder").macs(), load_workload("llama_decode").macs());
+  EXPECT_EQ(workload_names().size(), 9U);
 }
 
 TEST(Workloads, LowerConvolutions) {
