@@ -145,6 +145,15 @@ def space_text(space: str | PathLike[str] | Mapping[str, Any]) -> str:
         raise Error(f"space {path} is not YAML: {' '.join(str(error).split())}; expected keys of a space") from error
 
 
+def checked_settings(set: object) -> dict[str, int]:
+    """Parameters of a workload; None: none."""
+    if set is not None and not isinstance(set, Mapping):
+        raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
+    return {
+        text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
+    }
+
+
 def _tensors_of(space: str) -> Arrays | None:
     """Those that the space names."""
     try:
@@ -234,11 +243,7 @@ def explore(
     call("progress", progress)
     spaced = space_text(space)
     arrays = _tensors_of(spaced) if tensors is None else pair("tensors", tensors)
-    if set is not None and not isinstance(set, Mapping):
-        raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
-    settings = {
-        text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
-    }
+    settings = checked_settings(set)
     arguments = (workload_text(workload), spaced, settings, arrays, checked_gauge(gauge))
     explorer = _explorer(arguments)
     if client is None:

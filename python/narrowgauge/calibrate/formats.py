@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from .._arguments import integer, number, shown, text
+from .._arguments import number, shown
 from .._core import Error, Explorer
 from .._energy import Gauge, checked_gauge
-from .._explore import space_text, workload_text
+from .._explore import checked_settings, space_text, workload_text
 from .budget import Layer, choose_bits
 
 
@@ -74,11 +74,7 @@ def choose_formats(
     share = number("energy", energy)
     if not 0 < share < float("inf"):
         raise Error(f"energy is {share}; expected a share above 0")
-    if set is not None and not isinstance(set, Mapping):
-        raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
-    settings = {
-        text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
-    }
+    settings = checked_settings(set)
     if losses is not None and not isinstance(losses, Mapping):
         raise Error(f"losses is {shown(losses)}; expected those of each layer, by format")
     spaced, checked = space_text(space), checked_gauge(gauge)

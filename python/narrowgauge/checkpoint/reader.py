@@ -8,6 +8,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -314,8 +315,8 @@ class Checkpoint:
         self._layers = {name: Layer(self, one) for name, one in sorted(found.items())}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        way = (self.global_scale, self.nibbles, self.scale_layout, self.zero_scales, self.zero_points)
-        return _open, (self.path, *way)
+        options = ("global_scale", "nibbles", "scale_layout", "zero_scales", "zero_points")
+        return partial(Checkpoint, **{name: getattr(self, name) for name in options}), (self.path,)
 
     @property
     def layers(self) -> Mapping[str, Layer]:
@@ -526,20 +527,6 @@ def _is_gguf(path: Path) -> bool:
             return file.read(4) == b"GGUF"
     except OSError:
         return False  # the reader of the other format says what is wrong
-
-
-def _open(
-    path: Path, global_scale: str, nibbles: str, scale_layout: str, zero_scales: str, zero_points: str
-) -> Checkpoint:
-    """Unpickles."""
-    return Checkpoint(
-        path,
-        global_scale=global_scale,
-        nibbles=nibbles,
-        scale_layout=scale_layout,
-        zero_scales=zero_scales,
-        zero_points=zero_points,
-    )
 
 
 def open_checkpoint(

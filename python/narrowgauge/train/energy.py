@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
-from .._arguments import integer, shown, text
+from .._arguments import shown
 from .._core import Error, Explorer
 from .._energy import Gauge, checked_gauge
-from .._explore import space_text, workload_text
+from .._explore import checked_settings, space_text, workload_text
 from .recipe import PRODUCTS, Operand, Product, Recipe, load
 from .trainer import high_layers
 
@@ -281,11 +281,7 @@ def step_energy(
         how = load(recipe if isinstance(recipe, str) else str(recipe))
     else:
         raise Error(f"recipe is {shown(recipe)}; expected a name, a path or a narrowgauge.train.Recipe")
-    if set is not None and not isinstance(set, Mapping):
-        raise Error(f"set is {shown(set)}; expected a dictionary of the workload's parameters")
-    settings = {
-        text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
-    }
+    settings = checked_settings(set)
     tree = json.loads(space_text(space))
     if not isinstance(tree, dict):
         raise Error(f"the space is {shown(tree)}; expected keys and values as in docs/explore.md")
