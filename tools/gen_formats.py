@@ -51,7 +51,7 @@ def cpp(formats: list[dict]) -> str:
     for f in formats:
         lines.append(
             f'    {{"{f["name"]}", {f["bits"]}, {f["sign"]}, {f["exp"]}, {f["man"]}, {f["bias"]}, {boolean[f["inf"]]}, '
-            f'NanKind::{f["nan"]}, {boolean[f["zero"]]}, Overflow::{f["overflow"]}, "{f["ml_type"] or ""}", "{f["use"]}"}},'
+            f'NanKind::{f["nan"]}, {boolean[f["zero"]]}, {boolean[f.get("complement", False)]}, Overflow::{f["overflow"]}, "{f["ml_type"] or ""}", "{f["use"]}"}},'
         )
     return "\n".join([*lines, "}};", ""])
 
@@ -171,7 +171,62 @@ def set_cpp(operands: list[dict], formats: list[dict]) -> str:
     return "\n".join([*lines, "}  // namespace format_set", ""])
 
 
-def docs(formats: list[dict], operands: list[dict]) -> str:
+def scheme_cpp(schemes: list[dict]) -> str:
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// {MARK}",
+        "",
+        "/// How elements and scales go together, in the order of the table.",
+        "enum class Scheme : std::uint8_t {",
+        *[f"  {s['name']},  ///< {s['use']}" for s in schemes],
+        "};",
+        "",
+        f"inline constexpr std::array<SchemeDesc, {len(schemes)}> scheme_table{{{{",
+    ]
+    for s in schemes:
+        elements = ", ".join(f"Format::{name}" for name in s["elements"])
+        lines.append(
+            f'    {{"{s["name"]}", {s["block"]}, Format::{s["scale"] or "fp32"}, format_bits({{{elements}}})}},'
+        )
+    return "\n".join([*lines, "}};", ""])
+
+
+def products_cpp(products: list[dict]) -> str:
+    lines = [
+        "// SPDX-License-Identifier: Apache-2.0",
+        f"// {MARK}",
+        "",
+        "/// Every format of a matrix product, in the order of the table.",
+        f"inline constexpr std::array<GemmFormat, {len(products)}> gemm_formats{{{{",
+    ]
+    for p in products:
+        lines.append(f'    {{"{p["name"]}", Scheme::{p["scheme"]}, Format::{p["a"]}, Format::{p["b"]}, "{p["use"]}"}},')
+    return "\n".join([*lines, "}};", ""])
+
+
+def matrix_docs(schemes: list[dict], products: list[dict]) -> list[str]:
+    """Rows of products, each with what its scheme says of blocks."""
+    by_name = {s["name"]: s for s in schemes}
+    rows = []
+    for p in products:
+        s = by_name[p["scheme"]]
+        a = "`int4`" if p["scheme"] == "luq" else f"`{p['a']}`"
+        scale = f"`{s['scale']}` per {s['block']}" if s["scale"] else "none"
+        rows.append(f"| `{p['name']}` | {a} | `{p['b']}` | {scale} | {p['use']} |")
+    return [
+        "## Formats of matrices",
+        "",
+        "What `--format` and `narrowgauge.quantize` take. [Block formats](numerics.md#block-formats) says how scales go with elements; "
+        "[adding a format](adding_a_format.md) says what a new one takes.",
+        "",
+        "| name | elements of A | elements of B | block scales | use |",
+        "|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def docs(formats: list[dict], operands: list[dict], schemes: list[dict], products: list[dict]) -> str:
     lines = [
         "# Number formats",
         "",
@@ -185,19 +240,26 @@ def docs(formats: list[dict], operands: list[dict]) -> str:
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for f in formats:
-        nan = {"none": "none", "fn": "`fn`", "ieee": "`ieee`"}[f["nan"]]
-        normal = magnitude(f, (1 << f["man"]) if f["zero"] else 0)
+        nan = f["nan"] if f["nan"] == "none" else f"`{f['nan']}`"
+        normal = number(magnitude(f, (1 << f["man"]) if f["zero"] else 0)) if f["exp"] else "none"
         subnormal = number(magnitude(f, 1)) if f["zero"] and f["man"] else "none"
-        zero = "no" if not f["zero"] else ("signed" if f["sign"] else "yes")
+        zero = (
+            "no"
+            if not f["zero"]
+            else "signed"
+            if f["sign"] and f["nan"] != "fnuz" and not f.get("complement")
+            else "yes"
+        )
         lines.append(
             f"| `{f['name']}` | {f['sign']}/{f['exp']}/{f['man']} in {f['bits']} | {f['bias']} | "
-            f"{number(magnitude(f, top_code(f)))} (0x{top_code(f):X}) | {number(normal)} | {subnormal} | "
+            f"{number(magnitude(f, top_code(f)))} (0x{top_code(f):X}) | {normal} | {subnormal} | "
             f"{'yes' if f['inf'] else 'none'} | {nan} | {zero} | {f['use']} | {f['source']} |"
         )
     lines += [
         "",
         "The [numeric rules](numerics.md#formats) say what codes mean, `fn` and `ieee` among them, how numbers are rounded and what overflow and NaN become.",
         "",
+        *matrix_docs(schemes, products),
         "## Sets of formats",
         "",
         "The operand formats of an array, a tile or a dot product are a set of bits: the parameter `FormatSet` of the RTL "
@@ -220,13 +282,16 @@ def main() -> int:
     args = parser.parse_args()
     source = json.loads(SOURCE.read_text())
     formats, operands = source["formats"], source["operand_formats"]
+    schemes, products = source["schemes"], source["products"]
     outputs = {
         ROOT / "model/include/narrowgauge/format/format_table.inc": cpp(formats),
         ROOT / "rtl/format/ng_format_pkg.sv": sv(formats),
         ROOT / "rtl/format/ng_format_set_pkg.sv": set_sv(operands, formats),
         ROOT / "rtl/format/ng_format_set.rdl": set_rdl(operands),
         ROOT / "model/include/narrowgauge/quant/format_set_table.inc": set_cpp(operands, formats),
-        ROOT / "docs/formats.md": docs(formats, operands),
+        ROOT / "model/include/narrowgauge/quant/scheme_table.inc": scheme_cpp(schemes),
+        ROOT / "model/include/narrowgauge/quant/gemm_format_table.inc": products_cpp(products),
+        ROOT / "docs/formats.md": docs(formats, operands, schemes, products),
     }
     drifted = 0
     for path, text in outputs.items():

@@ -419,7 +419,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       "             what it makes of this tensor, which differs from the target where X is not lognormal\n"
       "\n"
       "Formats, as they quantize this tensor (to nearest even where nothing else is said):\n"
-      "  nvfp4, mxfp4, fp8_*, mxfp8_*   as `narrowgauge quantize` does\n"
+      "  nvfp4, mx*, fp8_*              as `narrowgauge quantize` does\n"
       "  luq         FP4 [1,3,0], rounded stochastically: unbiased, which gradients need and SQNR does not show\n"
       "  luq_smp2    the mean of two such samples, 8 bits in all\n"
       "  rdnp        FP4 [1,3,0], rounded to the nearest power of two\n"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cctype>
 #include <memory>
+#include <string>
 
 #include "commands.hpp"
 #include "narrowgauge/format/round_pack.hpp"
@@ -22,11 +24,24 @@ std::string fields(const FormatDesc& f) {
 }
 
 std::string nan_text(const FormatDesc& f) {
-  return f.nan == NanKind::none ? "none" : f.nan == NanKind::fn ? "payload all ones" : "exponent all ones, m > 0";
+  switch (f.nan) {
+    case NanKind::none:
+      break;
+    case NanKind::fn:
+      return "payload all ones";
+    case NanKind::ieee:
+      return "exponent all ones, m > 0";
+    case NanKind::fnuz:
+      return "sign bit alone";
+  }
+  return "none";
 }
 
 bool has_subnormals(const FormatDesc& f) { return f.has_zero && f.man_bits > 0; }
+bool has_normals(const FormatDesc& f) { return f.exp_bits > 0; }
 double smallest_normal(const FormatDesc& f) { return decode(f, f.has_zero ? 1U << f.man_bits : 0); }
+std::string normal_text(const FormatDesc& f) { return has_normals(f) ? exact_number(smallest_normal(f)) : "none"; }
+std::string subnormal_text(const FormatDesc& f) { return has_subnormals(f) ? exact_number(decode(f, 1)) : "none"; }
 
 Json format_json(const FormatDesc& f) {
   return {{"name", f.name},
@@ -36,7 +51,7 @@ Json format_json(const FormatDesc& f) {
           {"mantissa_bits", f.man_bits},
           {"bias", f.bias},
           {"largest", decode(f, f.max_code())},
-          {"smallest_normal", smallest_normal(f)},
+          {"smallest_normal", has_normals(f) ? Json(smallest_normal(f)) : Json()},
           {"smallest_subnormal", has_subnormals(f) ? Json(decode(f, 1)) : Json()},
           {"infinity", f.has_inf},
           {"nan", nan_text(f)},
@@ -45,20 +60,12 @@ Json format_json(const FormatDesc& f) {
 }
 
 std::string scheme_text(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::nvfp4:
-      return "UE4M3 scale per 16 elements along K, FP32 scale per matrix";
-    case Scheme::mxfp4:
-      return "E8M0 scale per 32 elements along K";
-    case Scheme::fp8:
-      return "FP32 scale per matrix";
-    case Scheme::mxfp8:
-      return "E8M0 scale per 32 elements along K";
-    case Scheme::luq:
-    case Scheme::int4:
-      return "FP32 scale per matrix, of B a power of two";
-  }
-  return {};
+  if (product_scheme(scheme) == Scheme::luq) return "FP32 scale per matrix, of B a power of two";
+  if (!has_block_scales(scheme)) return "FP32 scale per matrix";
+  std::string text(desc(scale_format(scheme)).name);
+  for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  text += " scale per " + std::to_string(block_size(scheme)) + " elements along K";
+  return is_mx(scheme) ? text : text + ", FP32 scale per matrix";
 }
 
 Json gemm_format_json(const GemmFormat& g) {
@@ -89,8 +96,7 @@ void print_all(bool json) {
   rows.clear();
   for (const FormatDesc& f : format_table) {
     rows.push_back({std::string(f.name), fields(f), std::to_string(f.bias), exact_number(decode(f, f.max_code())),
-                    exact_number(smallest_normal(f)), has_subnormals(f) ? exact_number(decode(f, 1)) : "none",
-                    f.has_inf ? "yes" : "none", nan_text(f), std::string(f.use)});
+                    normal_text(f), subnormal_text(f), f.has_inf ? "yes" : "none", nan_text(f), std::string(f.use)});
   }
   std::puts("\nFormats of numbers:\n");
   print_table({"name", "S/E/M", "bias", "largest", "smallest normal", "smallest subnormal", "infinity", "NaN", "use"},
@@ -127,8 +133,8 @@ void print_format(const FormatDesc& f, bool json) {
                {"sign/exponent/mantissa bits", fields(f)},
                {"bias", std::to_string(f.bias)},
                {"largest", exact_number(decode(f, f.max_code())) + "  (" + hex(f.max_code(), (f.bits + 3) / 4) + ")"},
-               {"smallest normal", exact_number(smallest_normal(f))},
-               {"smallest subnormal", has_subnormals(f) ? exact_number(decode(f, 1)) : "none"},
+               {"smallest normal", normal_text(f)},
+               {"smallest subnormal", subnormal_text(f)},
                {"infinity", f.has_inf ? "yes" : "none"},
                {"NaN", nan_text(f)},
                {"use", std::string(f.use)},
@@ -138,8 +144,7 @@ void print_format(const FormatDesc& f, bool json) {
   std::vector<std::vector<std::string>> rows;
   for (std::uint32_t code = 0; code < codes; ++code) {
     rows.push_back({hex(code, (f.bits + 3) / 4), f.sign ? binary(code >> f.payload_bits(), 1) : "",
-                    binary((code & f.payload_mask()) >> f.man_bits, f.exp_bits), binary(code, f.man_bits),
-                    exact_number(decode(f, code))});
+                    binary(code >> f.man_bits, f.exp_bits), binary(code, f.man_bits), exact_number(decode(f, code))});
   }
   print_table({"code", "S", "E", "M", "value"}, rows);
 }

@@ -115,7 +115,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   }
   const GemmFormat& format = dialect ? format_of(*dialect) : find_gemm_format(arguments.quantize.format);
   if (format.a != format.b) {
-    const std::string prefix = is_mx(format.scheme) ? "mxfp8_" : "fp8_";
+    const std::string prefix = std::string(desc(format.scheme).name) + "_";
     throw Error("--format " + arguments.quantize.format +
                 " names a format for each of two operands, but there is one matrix; expected " + prefix +
                 std::string(desc(format.a).name) + " or " + prefix + std::string(desc(format.b).name));

@@ -80,7 +80,7 @@ struct Number {
 
 Number split(const FormatDesc& f, std::uint32_t code) {
   Number n{.fraction = f.man_bits, .nan = f.is_nan(code), .inf = f.is_inf(code), .negative = f.is_negative(code)};
-  const std::uint32_t magnitude = code & f.payload_mask();
+  const std::uint32_t magnitude = f.magnitude(code);
   const auto field = static_cast<int>(magnitude >> f.man_bits);
   if (n.nan || n.inf || (magnitude == 0 && f.has_zero)) return n;
   const bool hidden = field != 0 || !f.has_zero;
@@ -486,23 +486,26 @@ Plan plan_of(const MmaRule& rule) {
           .nan = rule.result == MmaResult::fp16 ? half_nan : silicon_nan};
 }
 
-Plan plan_of(Accumulation mode, Scheme scheme) {
+Plan plan_of(Accumulation mode, const QuantizedMatrix& a, const QuantizedMatrix& b) {
+  const Scheme scheme = b.scheme;
   const AccumulateKernels& k = accumulate_kernels();
   const bool fp4 = scheme == Scheme::nvfp4 || scheme == Scheme::mxfp4;
+  const bool fp8 =
+      scheme == Scheme::fp8 && has_element(Scheme::mxfp8, a.element) && has_element(Scheme::mxfp8, b.element);
   const char* known = nullptr;
   switch (mode) {
     case Accumulation::blackwell:
       if (fp4) return plan_of(blackwell_64);
-      if (scheme == Scheme::mxfp8 || scheme == Scheme::fp8) return plan_of(blackwell_32);
-      known = "nvfp4, mxfp4, mxfp8 or fp8";
+      if (scheme == Scheme::mxfp8 || scheme == Scheme::mxfp6 || fp8) return plan_of(blackwell_32);
+      known = "nvfp4, mxfp4, mxfp6, mxfp8, or fp8 of e4m3 and e5m2";
       break;
     case Accumulation::hopper:
-      if (scheme == Scheme::fp8) return plan_of(hopper_32);
-      known = "fp8";
+      if (fp8) return plan_of(hopper_32);
+      known = "fp8 of e4m3 and e5m2";
       break;
     case Accumulation::rvbna:
-      if (scheme == Scheme::fp8) return {.kernel = k.odd, .bits = odd_bits, .odd = true};
-      known = "fp8";
+      if (fp8) return {.kernel = k.odd, .bits = odd_bits, .odd = true};
+      known = "fp8 of e4m3 and e5m2";
       break;
     default:
       break;
@@ -516,7 +519,7 @@ Plan plan_of(Accumulation mode, Scheme scheme) {
     const std::size_t block = block_size(scheme);
     return {.kernel = k.chain_blocks, .step = block, .groups = true, .bits = static_cast<int>(block / group_length)};
   }
-  return {.kernel = scheme == Scheme::mxfp8 ? k.chain_steps : k.chain};
+  return {.kernel = is_mx(scheme) ? k.chain_steps : k.chain};
 }
 
 void check_operand(const MmaOperand& m, const char* which) {
@@ -619,7 +622,7 @@ std::vector<float> accumulate_sums(const QuantizedMatrix& a, const QuantizedMatr
   }
   if (mode == Accumulation::exact) return gemm_sums(a, b, threads, progress);
   const Source left = source_of(a), right = source_of(b);
-  Work work(left, right, plan_of(mode, b.scheme), c);
+  Work work(left, right, plan_of(mode, a, b), c);
   if (has_blocked_scales(a, b)) work.a_scales = &a, work.b_scales = &b;
   return run(work, threads, progress);
 }

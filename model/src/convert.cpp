@@ -12,7 +12,9 @@
 
 namespace narrowgauge::detail {
 
-Encoding make_encoding(const FormatDesc& f, const RoundOptions& options) {
+Encoding make_encoding(const FormatDesc& format, const RoundOptions& options) {
+  FormatDesc f = format;
+  f.complement = false;
   const bool saturates = options.overflow == Overflow::saturate || options.overflow == Overflow::oracle_saturate;
   Encoding e{.man_bits = f.man_bits,
              .min_exp = f.min_exp(),
@@ -62,13 +64,15 @@ void encode_span(Format format, std::span<const Real> x, std::span<Code> codes, 
       breathe();
       const std::size_t count = std::min(piece, x.size() - first);
       const std::uint32_t* const words = random.empty() ? nullptr : random.data() + first;
+      const std::span<Code> here = codes.subspan(first, count);
       if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 1) {
-        kernels().encode_float8(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+        kernels().encode_float8(encoding, options.rounding, x.data() + first, words, count, here.data());
       } else if constexpr (std::is_same_v<Real, float> && sizeof(Code) == 2) {
-        kernels().encode_float16(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+        kernels().encode_float16(encoding, options.rounding, x.data() + first, words, count, here.data());
       } else if constexpr (sizeof(Code) == 1) {
-        kernels().encode_double8(encoding, options.rounding, x.data() + first, words, count, codes.data() + first);
+        kernels().encode_double8(encoding, options.rounding, x.data() + first, words, count, here.data());
       }
+      recode(f, x.subspan(first, count), here);
     }
     return;
   }

@@ -459,7 +459,8 @@ std::uint8_t power_scale(const Dialect& d, float a) {
     case PowerRule::ceil:
       return static_cast<std::uint8_t>(std::max(static_cast<int>(bits >> 23) - largest + ((bits & 0x7FFFFF) != 0), 0));
     case PowerRule::even: {
-      const std::uint32_t rounded = bits + (std::uint32_t{1} << (22 - f.man_bits));
+      const int mantissa = f.exp_bits != 0 ? f.man_bits : f.man_bits - 1;  // below the first bit of the largest value
+      const std::uint32_t rounded = bits + (std::uint32_t{1} << (22 - mantissa));
       if (rounded >= inf_bits) return 255;
       return mx_block_scale(f, std::bit_cast<float>(rounded & 0xFF800000));
     }
@@ -699,7 +700,7 @@ Dialect parse_dialect(std::string_view all) {
       throw Error("a dialect has no field '" + text(item.substr(0, equals)) + "'; expected one of " + known);
     }
   }
-  if (is_mx(d.scheme)) d.scheme = d.element == Format::e2m1 ? Scheme::mxfp4 : Scheme::mxfp8;
+  if (is_mx(d.scheme)) d.scheme = mx_scheme(d.element);
   check(d);
   return d;
 }
@@ -715,10 +716,12 @@ const Dialect& find_dialect(std::string_view name) {
 
 void check(const Dialect& d) {
   const bool mx = is_mx(d.scheme);
-  if (d.scheme == Scheme::fp8) refuse(d, "has scheme fp8; expected nvfp4, mxfp4 or mxfp8");
-  const bool eight = d.scheme == Scheme::mxfp8;
-  if (eight ? d.element != Format::e4m3 && d.element != Format::e5m2 : d.element != Format::e2m1) {
-    refuse(d, "has elements " + text(desc(d.element).name) + "; expected " + (eight ? "e4m3 or e5m2" : "e2m1"));
+  if (d.scheme == Scheme::fp8) refuse(d, "has scheme fp8; expected nvfp4 or a scheme of MX");
+  if (!has_element(d.scheme, d.element)) {
+    refuse(d, "has elements " + text(desc(d.element).name) + "; expected " + elements_text(d.scheme));
+  }
+  if (desc(d.element).complement && d.zero_sign != ZeroSign::keep) {
+    refuse(d, "has integers, whose zero has no sign; expected zero_sign keep");
   }
   if (d.random_bits < 1 || d.random_bits > 24) {
     refuse(d, "has " + std::to_string(d.random_bits) + " random bits; expected 1 to 24");

@@ -403,11 +403,8 @@ std::vector<float> sums_of(const QuantizedMatrix& a, const QuantizedMatrix& b, d
           threads, progress, sums.data());
       break;
     }
-    case Scheme::fp8:
-    case Scheme::mxfp8:
-    case Scheme::luq:
-    case Scheme::int4: {
-      const bool blocked = a.scheme == Scheme::mxfp8 || has_blocked_scales(a, b);
+    default: {  // elements of 6 and 8 bits, and LUQ's
+      const bool blocked = is_mx(a.scheme) || has_blocked_scales(a, b);
       const detail::RightWindows& windows = unpacked.windows(b, blocked, threads);
       (blocked ? detail::blocked_sums : fp8_sums)(a, b, windows, threads, progress, sums.data());
       break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How: operands in windows (windows.hpp), and per block of the contraction the products of windows in int32, exactly.
-//   mxfp8  blocks of 32, integers below 2^13: 32 products stay below 2^31.
+//   MX     blocks of 32, integers below 2^13: 32 products stay below 2^31.
 //   fp8    blocks of 128, integers up to 3840: 128 products stay below 2^31.
 // Nearly all elements lie in the two topmost windows, and the sums over these, `step` bits apart, are one integer below
 // 2^53: a double, rounded once to FP32. Scales of MX are powers of two, which change no bit of that double. A block of
@@ -27,7 +27,7 @@ namespace {
 
 __extension__ using Int128 = __int128;
 
-constexpr std::size_t mx_block = block_size(Scheme::mxfp8);
+constexpr std::size_t mx_block = block_size(Scheme::mxfp8);  // of all MX formats
 static_assert(mx_block * 8191LL * 8191 <= INT32_MAX && fp32_block * 3840LL * 3840 <= INT32_MAX);
 static_assert(fp8_chunk % fp32_block == 0 && fp32_block == 2 * part_pairs && fp32_block % mx_block == 0);
 
@@ -146,13 +146,13 @@ void add_wide_block(const Product& product, const WindowPanel* x, const Windows&
 
 }  // namespace
 
-WindowSizes blocked_windows(Scheme scheme) { return scheme == Scheme::mxfp8 ? wide_windows : narrow_windows; }
+WindowSizes blocked_windows(Scheme scheme) { return is_mx(scheme) ? wide_windows : narrow_windows; }
 
-std::size_t blocked_length(Scheme scheme) { return scheme == Scheme::mxfp8 ? mx_block : fp32_block; }
+std::size_t blocked_length(Scheme scheme) { return is_mx(scheme) ? mx_block : fp32_block; }
 
 void blocked_sums(const QuantizedMatrix& a, const QuantizedMatrix& b, const RightWindows& unpacked, unsigned threads,
                   const Progress& progress, float* out) {
-  const bool mx = a.scheme == Scheme::mxfp8;
+  const bool mx = is_mx(a.scheme);
   const std::size_t block = unpacked.block, k = a.k, chunks = ceil_div(k, fp8_chunk), chunk_blocks = fp8_chunk / block;
   const Contents in_a(a);
   const Product product{.a = a, .b = b, .in_a = in_a, .in_b = unpacked.contents, .block = block, .mx = mx};

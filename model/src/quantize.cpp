@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of rules.hpp, fast. E2M1: a block has one of a few scales, so the scaled thresholds are tabulated once per
 // tensor, as the bit patterns of the first float that passes them (magnitudes compare as integers); quantizing is
-// comparing and counting. FP8: x / scale is rounded to double first. That rounding cannot change the code: a threshold
-// t has at most 5 significant bits, the scale g and x have 24, so if x / g != t then |x - t g| is at least one unit of
-// the last place of a 29-bit product or of x, |x / g - t| > 2^-30 t, far beyond double's 2^-53; and if x / g = t the
-// quotient is exact. The same holds for values themselves in place of thresholds, hence for rounding toward zero. MXFP8
-// divides by powers of two.
+// comparing and counting. Others: x / scale is rounded to double first. That rounding cannot change the code: a
+// threshold t has at most 6 significant bits, the scale g and x have 24, so if x / g != t then |x - t g| is at least
+// one unit of the last place of a 30-bit product or of x, |x / g - t| > 2^-31 t, far beyond double's 2^-53; and if x /
+// g = t the quotient is exact. The same holds for values themselves in place of thresholds, hence for rounding toward
+// zero. MX divides by powers of two.
 #include "narrowgauge/quant/quantize.hpp"
 
 #include <algorithm>
@@ -75,7 +75,7 @@ class VectorQuantizer {
                                                  : std::numeric_limits<double>::infinity();
       }
     }
-    if (options.scheme == Scheme::fp8 || options.scheme == Scheme::mxfp8) {
+    if (options.element != Format::e2m1) {
       encoding_ = detail::make_encoding(element_, {});
     } else {
       const FormatDesc& format = desc(options.scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0);
@@ -107,7 +107,7 @@ class VectorQuantizer {
       for (std::size_t i = 0; i < size; i += part) {
         divided(x + i, q.fp32_scale(vector, i), i, std::min(part, size - i), codes + i, scratch);
       }
-    } else if (options_.scheme == Scheme::mxfp8) {
+    } else if (options_.element != Format::e2m1) {
       constexpr std::size_t block = block_size(Scheme::mxfp8);
       for (std::size_t i = 0; i < size; i += block) {
         const std::uint8_t scale = mx_block_scale(element_, std::bit_cast<float>(kernels().amax_bits(x + i, block)));
@@ -154,6 +154,7 @@ class VectorQuantizer {
     const Rounding rounding = stochastic_ ? Rounding::toward_zero : options_.rounding;
     kernels().encode_double8(encoding_, rounding, scratch.quotients.data(), nullptr, size, codes);
     if (stochastic_) round_up(x, unit, first, size, codes, scratch);
+    detail::recode(element_, std::span<const double>(scratch.quotients), std::span(codes, size));
   }
 
   void round_up(const float* x, double unit, std::size_t first, std::size_t size, std::uint8_t* codes,
@@ -172,51 +173,23 @@ class VectorQuantizer {
   std::vector<Fp4Row> rows_;
 };
 
-bool has_8_bits(Scheme scheme) { return scheme == Scheme::fp8 || scheme == Scheme::mxfp8; }
-
 /// Of LUQ's product.
 bool is_luq(Scheme scheme) { return product_scheme(scheme) == Scheme::luq; }
 
-bool fits(Scheme scheme, Format element) {
-  if (is_luq(scheme)) return element == Format::e3m0;
-  return has_8_bits(scheme) ? element == Format::e4m3 || element == Format::e5m2 : element == Format::e2m1;
-}
-
-std::string_view name_of(Scheme scheme) {
-  switch (scheme) {
-    case Scheme::nvfp4:
-      return "nvfp4";
-    case Scheme::mxfp4:
-      return "mxfp4";
-    case Scheme::fp8:
-      return "fp8";
-    case Scheme::luq:
-      return "luq";
-    case Scheme::int4:
-      return "int4";
-    case Scheme::mxfp8:
-      break;
-  }
-  return "mxfp8";
-}
-
 void check_element(Scheme scheme, Format element, const std::string& whose) {
-  if (fits(scheme, element)) return;
+  if (has_element(scheme, element)) return;
   throw Error("the element format of " + whose + " is " + std::string(desc(element).name) + ", which scheme " +
-              std::string(name_of(scheme)) + " does not have; expected " +
-              (has_8_bits(scheme) ? "e4m3 or e5m2"
-               : is_luq(scheme)   ? "e3m0"
-                                  : "e2m1"));
+              std::string(desc(scheme).name) + " does not have; expected " + elements_text(scheme));
 }
 
 void check(const QuantizeOptions& options) {
   check_element(options.scheme, options.element, "the quantizer");
   if (options.rule == ScaleRule::vendor && options.scheme != Scheme::nvfp4) {
-    throw Error("the vendor rule was asked for with scheme " + std::string(name_of(options.scheme)) +
+    throw Error("the vendor rule was asked for with scheme " + std::string(desc(options.scheme).name) +
                 ": it exists for nvfp4 only; use the exact rule");
   }
   if (options.wide_blocks && (options.scheme != Scheme::nvfp4 || options.rule == ScaleRule::vendor)) {
-    throw Error("scales of 32 elements were asked for with scheme " + std::string(name_of(options.scheme)) +
+    throw Error("scales of 32 elements were asked for with scheme " + std::string(desc(options.scheme).name) +
                 (options.rule == ScaleRule::vendor ? " by the vendor rule" : "") +
                 ": they are nvfp4's by the exact rule");
   }
@@ -225,8 +198,8 @@ void check(const QuantizeOptions& options) {
                 " random bits; expected 1 to 24");
   }
   if (options.scaling != Scaling::tensor && options.scheme != Scheme::fp8) {
-    throw Error("FP32 scales of parts of a tensor were asked for with scheme " + std::string(name_of(options.scheme)) +
-                ": only fp8 has them; take one for the tensor");
+    throw Error("FP32 scales of parts of a tensor were asked for with scheme " +
+                std::string(desc(options.scheme).name) + ": only fp8 has them; take one for the tensor");
   }
   if (is_luq(options.scheme) && options.rounding != Rounding::nearest_even &&
       options.rounding != Rounding::stochastic) {
@@ -246,7 +219,7 @@ void check(const QuantizeOptions& options) {
   }
   if (!options.tensor_scale) return;
   if (no_scale) {
-    throw Error("a tensor scale was given for " + std::string(name_of(options.scheme)) + ", which has none: drop it");
+    throw Error("a tensor scale was given for " + std::string(desc(options.scheme).name) + ", which has none: drop it");
   }
   if (options.scaling != Scaling::tensor) {
     throw Error("a tensor scale was given where each part of the tensor has a scale of its own: drop one of the two");
@@ -434,10 +407,6 @@ double element_value(Scheme scheme, Format element, std::uint32_t code) {
   return scheme == Scheme::int4 ? int4_value(code) : decode(element, code);
 }
 
-std::string_view element_name(Scheme scheme, Format element) {
-  return scheme == Scheme::int4 ? "int4" : desc(element).name;
-}
-
 namespace {
 
 /// Elements that have one scale: of a block, or of as many as have one FP32 scale.
@@ -527,14 +496,14 @@ void check(const QuantizedMatrix& q, std::string_view name) {
   const std::size_t block = block_size(q.scheme), padded = (q.k + block - 1) / block * block;
   if (q.k_padded != padded || padded < q.k || !detail::is_product(q.codes.size(), q.rows, padded) ||
       q.scales.size() != (has_block_scales(q.scheme) ? q.rows * q.blocks() : 0)) {
-    throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) + ", " + std::to_string(q.rows) +
+    throw Error(whose + " of scheme " + std::string(desc(q.scheme).name) + ", " + std::to_string(q.rows) +
                 " vectors of " + std::to_string(q.k) + ", has k_padded = " + std::to_string(q.k_padded) + ", " +
                 std::to_string(q.codes.size()) + " codes and " + std::to_string(q.scales.size()) +
                 " scales; expected k_padded = " + std::to_string(padded) + ", " + std::to_string(q.rows * padded) +
                 " codes and " + std::to_string(has_block_scales(q.scheme) ? q.rows * (padded / block) : 0) + " scales");
   }
   if (q.scaling != Scaling::tensor && q.scheme != Scheme::fp8) {
-    throw Error(whose + " of scheme " + std::string(name_of(q.scheme)) +
+    throw Error(whose + " of scheme " + std::string(desc(q.scheme).name) +
                 " has FP32 scales of parts; expected one for the tensor");
   }
   const std::size_t expected = q.scaling == Scaling::tensor ? 0 : q.scale_rows() * q.scale_columns();

@@ -9,6 +9,7 @@
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/quantize.hpp"
 #include "narrowgauge/sparse/metadata.hpp"
 
@@ -23,10 +24,9 @@ unsigned magnitude_bits(Scheme scheme) { return scheme == Scheme::fp8 ? 0x7F : s
 /// Everything but codes and metadata.
 SparseOperand with_scales(const QuantizedMatrix& q, const NmPattern& pattern, const std::string& whose) {
   check(q, whose);
-  if (is_mx(q.scheme)) {
-    throw Error(whose +
-                " is of an MX scheme, of which there are no products with a sparse operand: quantize to nvfp4, " +
-                "fp8 or luq");
+  if (find_operand_format(q.scheme, q.element) == nullptr) {
+    throw Error(whose + " is of " + (is_mx(q.scheme) ? "an MX scheme" : std::string(desc(q.element).name)) +
+                ", of which there are no products with a sparse operand: quantize to nvfp4, fp8_e4m3, fp8_e5m2 or luq");
   }
   SparseOperand out;
   out.scheme = q.scheme;

@@ -23,7 +23,7 @@ namespace narrowgauge::detail {
 inline constexpr std::size_t fp8_chunk = 512;  // k of a panel that stays in the first-level cache
 static_assert(fp8_chunk / 2 <= 256 && fp8_chunk / 2 % part_pairs == 0);  // pairs are numbered in a byte
 
-/// Integers of a window are below 2^bits, and windows are `step` bits apart: no element of E4M3 or E5M2 needs more.
+/// Integers of a window are below 2^bits, and windows are `step` bits apart: no element of 8 bits needs more.
 struct WindowSizes {
   int bits, step;
 };
@@ -37,20 +37,24 @@ inline constexpr std::size_t max_windows = 4;
 struct Contents {
   explicit Contents(const QuantizedMatrix& q) : specials(q.rows) {
     const FormatDesc& f = desc(q.element);
+    const std::uint32_t last = f.last_code();
+    std::array<std::uint8_t, 256> magnitudes;
+    for (std::uint32_t code = 0; code < 256; ++code) magnitudes[code] = static_cast<std::uint8_t>(f.magnitude(code));
     const auto mask = static_cast<std::uint8_t>(f.payload_mask());
     for (std::size_t row = 0; row < q.rows; ++row) {
       const std::uint8_t* const codes = q.codes.data() + row * q.k_padded;
       std::uint8_t here = 0;
-      for (std::size_t i = 0; i < q.k; ++i) {
+      for (std::size_t i = 0; !f.recodes() && i < q.k; ++i) {
         const std::uint8_t magnitude = codes[i] & mask;
         here = magnitude > here ? magnitude : here;
       }
-      if (here <= f.max_code()) {
+      for (std::size_t i = 0; f.recodes() && i < q.k; ++i) here = std::max(here, magnitudes[codes[i]]);
+      if (here <= last) {
         largest = std::max<std::uint32_t>(largest, here);
         continue;
       }
       for (std::size_t i = 0; i < q.k; ++i) {
-        if (const std::uint32_t magnitude = codes[i] & mask; magnitude > f.max_code()) {
+        if (const std::uint32_t magnitude = magnitudes[codes[i]]; magnitude > last) {
           specials[row].push_back(i);
         } else {
           largest = std::max(largest, magnitude);
@@ -67,11 +71,12 @@ struct Contents {
 struct Windows {
   Windows(const FormatDesc& f, std::uint32_t largest, WindowSizes sizes) : step(sizes.step) {
     const int lowest = f.min_exp() - f.man_bits;
-    const int top = largest ? std::max(lowest, std::ilogb(decode(f, largest)) - (sizes.bits - 1)) : lowest;
+    const int top =
+        largest ? std::max(lowest, std::ilogb(decode(f, f.with_sign(true, largest))) - (sizes.bits - 1)) : lowest;
     count = (top - lowest + step - 1) / step + 1;
     unit = top - step * (count - 1);
     for (unsigned code = 0; code < 256; ++code) {
-      const double value = (code & f.payload_mask()) > largest ? 0 : decode(f, code);
+      const double value = f.magnitude(code) > largest ? 0 : decode(f, code);
       for (int w = count - 1; w >= 0; --w) {
         const double integer = std::ldexp(value, -(unit + step * w));
         if (integer != std::rint(integer)) continue;
@@ -179,7 +184,7 @@ struct BlockScales {
   void fill(const QuantizedMatrix& q, int unit, std::size_t block, std::size_t first, std::size_t from,
             std::size_t count) {
     const std::size_t here = std::min(Width, q.rows - std::min(first, q.rows));
-    if (q.scheme == Scheme::mxfp8) {
+    if (is_mx(q.scheme)) {
       powers.assign(count, {});
       for (std::size_t v = 0; v < here; ++v) {
         const std::uint8_t* const codes = q.scales.data() + (first + v) * q.blocks() + from;

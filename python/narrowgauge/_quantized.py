@@ -42,7 +42,7 @@ class QuantizedMatrix:
     `rows` vectors of `k` elements run along `axis`, the contraction: -1 for the left operand of a product, -2 for the right
     one. codes and scales are stored vector by vector, thus transposed for axis -2. Element i of vector r is
     decode(codes[r, i], element) * decode(scales[r, i // block], scale format) * tensor_scale, with ue4m3 scales per 16
-    for nvfp4, e8m0 scales per 32 for mxfp4 and mxfp8. fp8 has FP32 scales only: tensor_scale, or, in its place, float32
+    for nvfp4, e8m0 scales per 32 for mxfp4, mxfp6, mxfp8 and mxint8. fp8 has FP32 scales only: tensor_scale, or, in its place, float32
     `scales` as `scaling` says. luq and int4 have tensor_scale; an int4 code is two's complement.
 
     a @ b is gemm(a, b). Two are equal if shape, axis, format and all bits are; equal ones have equal hashes. Copies are the
@@ -65,14 +65,15 @@ class QuantizedMatrix:
     ) -> None:
         """A matrix from its parts, along axis -1; `.mT` of it is the right operand of a product.
 
-        scheme: 'nvfp4', 'mxfp4', 'fp8', 'mxfp8', 'luq', 'int4'. element: 'e2m1', or 'e4m3' or 'e5m2' for fp8 and mxfp8, 'e3m0'
-            for luq, 'int4' (two's complement in the low four bits) for int4.
+        scheme: 'nvfp4', 'mxfp4', 'mxfp6', 'mxfp8', 'mxint8', 'fp8', 'luq', 'int4'. element: 'e2m1'; 'e4m3' or 'e5m2' for mxfp8,
+            these and any other float of 8 bits ('e4m3fnuz') for fp8, 'e2m3' or 'e3m2' for mxfp6, 'int8_mx' (two's complement,
+            times 2^-6) for mxint8, 'e3m0' for luq, 'int4' (two's complement in the low four bits) for int4.
         codes: uint8 or the element's ml_dtypes type, (..., k) or (..., k_padded), one code an element; unpack() makes them
             of packed ones.
         scales: uint8 or the scales' ml_dtypes type, (..., blocks). fp8: None for scaling 'tensor'; else float32, of shape
             (...) for 'vector', (..., ceil(k / 128)) for '1x128', (..., ceil(rows / 128), ceil(k / 128)) for '128x128'.
         tensor_scale: what all values are multiplied by, for nvfp4, luq and int4; fp8 without other scales has 1 unless one is
-            given, mxfp4 and mxfp8 have none.
+            given, the MX schemes have none.
         k: logical length if codes are padded.
 
         Raises Error if the parts do not fit, and for an FP32 scale that is not positive and finite. The top bit of a ue4m3 code
@@ -140,7 +141,7 @@ class QuantizedMatrix:
 
     @property
     def scheme(self) -> str:
-        """'nvfp4', 'mxfp4', 'fp8', 'mxfp8'; of format 'luq' the left operand is 'int4', the right one 'luq'."""
+        """'nvfp4', 'mxfp4', 'mxfp6', 'mxfp8', 'mxint8', 'fp8'; of format 'luq' the left operand is 'int4', the right one 'luq'."""
         return self._vectors.scheme
 
     @property

@@ -42,9 +42,13 @@ Held held_as(const DataType& type) {
     natural = 1,
     real = 2,
     bfloat = 4,
+    e3m4 = 7,
     e4m3 = 8,
+    e4m3b11fnuz = 9,
     e4m3fn = 10,
+    e4m3fnuz = 11,
     e5m2 = 12,
+    e5m2fnuz = 13,
     e8m0 = 14,
     e2m1 = 17,
     boolean = 6
@@ -54,7 +58,11 @@ Held held_as(const DataType& type) {
   if (type.lanes == 1) {
     if (type.code == boolean && bits == 8) return {"?", nullptr};
     if (type.code == bfloat && bits == 16) return {"u2", "bf16"};
+    if (type.code == e3m4 && bits == 8) return {"u1", "e3m4"};
     if (type.code == e4m3 && bits == 8) return {"u1", "e4m3_ieee"};
+    if (type.code == e4m3b11fnuz && bits == 8) return {"u1", "e4m3b11fnuz"};
+    if (type.code == e4m3fnuz && bits == 8) return {"u1", "e4m3fnuz"};
+    if (type.code == e5m2fnuz && bits == 8) return {"u1", "e5m2fnuz"};
     if (type.code == e4m3fn && bits == 8) return {"u1", "e4m3"};
     if (type.code == e5m2 && bits == 8) return {"u1", "e5m2"};
     if (type.code == e8m0 && bits == 8) return {"u1", "e8m0"};

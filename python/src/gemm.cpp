@@ -32,16 +32,12 @@ QuantizedMatrix make_matrix(std::string_view scheme, std::string_view element, c
                             const std::optional<Codes>& scales, float tensor_scale, std::string_view scaling,
                             const std::optional<Floats>& fp32_scales, std::optional<std::size_t> k) {
   QuantizedMatrix q;
-  q.scheme = find_name(scheme_names, "scheme", scheme);
+  q.scheme = find_scheme(scheme);
   q.element = q.scheme == Scheme::int4 && element == "int4" ? Format::e3m0 : find_format(element);
   q.scaling = find_name(scaling_names, "scaling", scaling);
-  const bool fp8 = q.scheme == Scheme::fp8, luq = product_scheme(q.scheme) == Scheme::luq;
-  const std::string expected = fp8 || q.scheme == Scheme::mxfp8 ? "e4m3 or e5m2"
-                               : luq                            ? std::string(element_name(q.scheme, Format::e3m0))
-                                                                : "e2m1";
-  if (fp8 || q.scheme == Scheme::mxfp8 ? q.element != Format::e4m3 && q.element != Format::e5m2 : element != expected) {
+  if (!has_element(q.scheme, q.element) || element != element_name(q.scheme, q.element)) {
     throw Error("scheme '" + std::string(scheme) + "' has elements '" + std::string(element) + "'; expected " +
-                expected);
+                elements_text(q.scheme));
   }
   if (codes.ndim() != 2 || codes.size() == 0) {
     throw Error("codes have shape " + shape_text(codes) + "; expected two dimensions, both at least 1");
@@ -237,7 +233,7 @@ void bind_gemm(py::module_& module) {
       .def(py::init(&make_matrix), py::arg("scheme"), py::arg("element"), py::arg("codes"),
            py::arg("scales") = py::none(), py::arg("tensor_scale") = 1.0F, py::kw_only(), py::arg("scaling") = "tensor",
            py::arg("fp32_scales") = py::none(), py::arg("k") = py::none())
-      .def_property_readonly("scheme", [](const QuantizedMatrix& q) { return name_of(scheme_names, q.scheme); })
+      .def_property_readonly("scheme", [](const QuantizedMatrix& q) { return desc(q.scheme).name; })
       .def_property_readonly("element", [](const QuantizedMatrix& q) { return element_name(q.scheme, q.element); })
       .def_property_readonly("scaling", [](const QuantizedMatrix& q) { return name_of(scaling_names, q.scaling); })
       .def_readonly("rows", &QuantizedMatrix::rows)

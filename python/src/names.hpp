@@ -54,15 +54,6 @@ inline constexpr std::array<std::pair<std::string_view, Scaling>, 4> scaling_nam
     {"128x128", Scaling::block_128x128},
 }};
 
-inline constexpr std::array<std::pair<std::string_view, Scheme>, 6> scheme_names{{
-    {"nvfp4", Scheme::nvfp4},
-    {"mxfp4", Scheme::mxfp4},
-    {"fp8", Scheme::fp8},
-    {"mxfp8", Scheme::mxfp8},
-    {"luq", Scheme::luq},
-    {"int4", Scheme::int4},
-}};
-
 inline constexpr std::array<std::pair<std::string_view, ScaleRule>, 2> rule_names{{
     {"exact", ScaleRule::exact},
     {"vendor", ScaleRule::vendor},

@@ -33,7 +33,9 @@ from pathlib import Path
 PROGRAM = ""
 RTL = False
 FP8_FORMATS = ["fp8_e4m3", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e4m3"]
-FORMATS = ["nvfp4", "mxfp4", *FP8_FORMATS, *("mx" + name for name in FP8_FORMATS)]
+FNUZ_FORMATS = ["fp8_e4m3fnuz", "fp8_e5m2fnuz", "fp8_e4m3fnuz_e5m2fnuz", "fp8_e5m2fnuz_e4m3fnuz"]
+MX_FORMATS = ["mxfp4", *("mx" + name for name in FP8_FORMATS), "mxfp6_e2m3", "mxfp6_e3m2", "mxint8"]
+FORMATS = ["nvfp4", *FP8_FORMATS, *FNUZ_FORMATS, *MX_FORMATS]
 RTL_FORMATS = ["nvfp4", *FP8_FORMATS]
 WITH_LUQ = [*FORMATS, "luq"]  # whose INT4, clipped by SAWB, holds no integers exactly
 STRUCT = {"f2": "e", "f4": "f", "f8": "d", "i1": "b", "i2": "h", "i4": "i", "i8": "q",
@@ -150,6 +152,8 @@ def exact_operands(format_name: str, m: int, k: int, n: int, rng: random.Random)
         values = [-16, -7, -3, -1, 0, 1, 2, 4, 5, 6, 14, 32]  # three significant bits are in both E4M3 and E5M2
     e4, e5 = 448, 57344
     top = {"fp8_e4m3": (e4, e4), "fp8_e5m2": (e5, e5), "fp8_e4m3_e5m2": (e4, e5), "fp8_e5m2_e4m3": (e5, e4)}
+    fnuz = 240
+    top |= dict(zip(FNUZ_FORMATS, ((fnuz, fnuz), (e5, e5), (fnuz, e5), (e5, fnuz)), strict=True))
     a = [[rng.choice(values) for _ in range(k)] for _ in range(m)]
     b = [[rng.choice(values) for _ in range(n)] for _ in range(k)]
     if block > 1:  # every block reaches 6, which fixes its scale
@@ -833,7 +837,10 @@ class Quantize(Program):
 
 
 class Analyze(Program):
-    SINGLE = ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "mxfp8_e4m3", "mxfp8_e5m2")  # of one element format
+    SINGLE = (  # of one element format
+        *("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz", "fp8_e5m2fnuz", "mxfp8_e4m3", "mxfp8_e5m2"),
+        *("mxfp6_e2m3", "mxfp6_e3m2", "mxint8"),
+    )
     OWN = ("luq", "luq_smp2", "rdnp", "int4_sawb")
 
     def lognormal(self, rows: int, cols: int, sigma: float, seed: int = 1) -> Rows:

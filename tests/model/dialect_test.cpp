@@ -42,8 +42,10 @@ class Dice {
 Dialect any_dialect(Dice& dice) {
   Dialect d = dialects[dice.below(dialects.size())];
   const auto now = [&] { return dice.one_in(4); };
-  if (now()) d.scheme = dice.of({Scheme::nvfp4, Scheme::mxfp4, Scheme::mxfp8});
+  if (now()) d.scheme = dice.of({Scheme::nvfp4, Scheme::mxfp4, Scheme::mxfp6, Scheme::mxfp8, Scheme::mxint8});
   if (d.scheme == Scheme::mxfp8) d.element = dice.of({Format::e4m3, Format::e5m2});
+  if (d.scheme == Scheme::mxfp6) d.element = dice.of({Format::e2m3, Format::e3m2});
+  if (d.scheme == Scheme::mxint8) d.element = Format::int8_mx;
   if (now()) {
     d.order = dice.of({ScaleOrder::exact, ScaleOrder::reciprocals, ScaleOrder::quotient, ScaleOrder::quotients,
                        ScaleOrder::divisions, ScaleOrder::products, ScaleOrder::least_error});

@@ -22,7 +22,10 @@ __extension__ using Int128 = __int128;
 
 std::uint32_t bits(float x) { return std::bit_cast<std::uint32_t>(x); }
 
-/// Elements first ... last - 1 of 8-bit vectors in units of 2^-32, and what an integer does not hold.
+/// The unit of products of any elements of 8 bits: of E5M2FNUZ twice the smallest.
+constexpr int unit8 = -34;
+
+/// Elements first ... last - 1 of 8-bit vectors in units of 2^unit8, and what an integer does not hold.
 Int128 products8(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& b, std::size_t j, std::size_t first,
                  std::size_t last, SumFlags& flags) {
   Int128 sum = 0;
@@ -30,7 +33,7 @@ Int128 products8(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix&
     const double u = decode(a.element, a.codes[i * a.k_padded + k]), v = decode(b.element, b.codes[j * b.k_padded + k]);
     const double product = u * v;
     if (std::isfinite(u) && std::isfinite(v)) {
-      sum += Int128{static_cast<std::int64_t>(u * 65536)} * static_cast<std::int64_t>(v * 65536);
+      sum += Int128{static_cast<std::int64_t>(u * 0x1p17)} * static_cast<std::int64_t>(v * 0x1p17);
     } else {
       flags |= {std::isnan(product), product == INFINITY, product == -INFINITY};
     }
@@ -68,21 +71,23 @@ float reference(const QuantizedMatrix& a, std::size_t i, const QuantizedMatrix& 
       return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
     }
     case Scheme::fp8: {
-      if (!has_blocked_scales(a, b)) return fixed_to_fp32(products8(a, i, b, j, 0, a.k, flags), -32, flags);
+      if (!has_blocked_scales(a, b)) return fixed_to_fp32(products8(a, i, b, j, 0, a.k, flags), unit8, flags);
       float total = 0;
       for (std::size_t first = 0; first < a.k; first += 128) {
         SumFlags here;
         const Int128 exact = products8(a, i, b, j, first, std::min(first + 128, a.k), here);
-        total += fixed_to_fp32(exact, -32, here) * (a.fp32_scale(i, first) * b.fp32_scale(j, first));
+        total += fixed_to_fp32(exact, unit8, here) * (a.fp32_scale(i, first) * b.fp32_scale(j, first));
       }
       return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
     }
-    case Scheme::mxfp8: {
+    case Scheme::mxfp6:
+    case Scheme::mxfp8:
+    case Scheme::mxint8: {
       float total = 0;
       for (std::size_t block = 0; block < a.blocks(); ++block) {
         SumFlags here{.nan = sx[block] == 0xFF || sy[block] == 0xFF};
         const Int128 exact = products8(a, i, b, j, block * 32, (block + 1) * 32, here);
-        total += fixed_to_fp32(exact, -32 + sx[block] + sy[block] - 254, here);
+        total += fixed_to_fp32(exact, unit8 + sx[block] + sy[block] - 254, here);
       }
       return std::isnan(total) ? std::bit_cast<float>(0x7FC00000) : total;
     }
@@ -129,7 +134,7 @@ QuantizedMatrix random_matrix(Scheme scheme, Format element, std::size_t rows, s
   for (std::size_t i = 0; i < q.codes.size(); ++i) {
     if (i % q.k_padded >= k) continue;
     do q.codes[i] = static_cast<std::uint8_t>(generator() & (f.sign_mask() | f.payload_mask()));
-    while (!(specials && generator() % 64 == 0) && (q.codes[i] & f.payload_mask()) > f.max_code());
+    while (!(specials && generator() % 64 == 0) && (f.is_nan(q.codes[i]) || f.is_inf(q.codes[i])));
   }
   if (!has_block_scales(scheme)) return q;
   q.scales.resize(rows * q.blocks());
@@ -139,6 +144,10 @@ QuantizedMatrix random_matrix(Scheme scheme, Format element, std::size_t rows, s
            desc(scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0).is_nan(s));
   }
   return q;
+}
+
+std::uint8_t negative_of(const FormatDesc& f, std::uint8_t code) {
+  return static_cast<std::uint8_t>(f.with_sign(!f.is_negative(code), f.magnitude(code)));
 }
 
 class Gemm : public testing::TestWithParam<GemmFormat> {
@@ -192,7 +201,7 @@ TEST_P(Gemm, CancelsToPositiveZero) {
     for (std::size_t j = 0; j < block; ++j) a.codes[i + block + j] = a.codes[i + j];
   }
   for (std::size_t i = 0; i < b.codes.size(); i += 2 * block) {
-    for (std::size_t j = 0; j < block; ++j) b.codes[i + block + j] = b.codes[i + j] ^ desc(b.element).sign_mask();
+    for (std::size_t j = 0; j < block; ++j) b.codes[i + block + j] = negative_of(desc(b.element), b.codes[i + j]);
   }
   for (auto* q : {&a, &b}) {
     for (std::size_t i = 0; i + 1 < q->scales.size(); i += 2) q->scales[i + 1] = q->scales[i];

@@ -274,7 +274,12 @@ std::vector<Case> cases() {
       {"e4m3", {.scheme = Scheme::fp8, .element = Format::e4m3}},
       {"e5m2", {.scheme = Scheme::fp8, .element = Format::e5m2}},
       {"mx_e4m3", {.scheme = Scheme::mxfp8, .element = Format::e4m3}},
-      {"mx_e5m2", {.scheme = Scheme::mxfp8, .element = Format::e5m2}}};
+      {"e4m3fnuz", {.scheme = Scheme::fp8, .element = Format::e4m3fnuz}},
+      {"e3m4", {.scheme = Scheme::fp8, .element = Format::e3m4}},
+      {"mx_e5m2", {.scheme = Scheme::mxfp8, .element = Format::e5m2}},
+      {"mx_e2m3", {.scheme = Scheme::mxfp6, .element = Format::e2m3}},
+      {"mx_e3m2", {.scheme = Scheme::mxfp6, .element = Format::e3m2}},
+      {"mx_int8", {.scheme = Scheme::mxint8, .element = Format::int8_mx}}};
   for (const auto& [name, base] : schemes) {
     for (const auto& [mode, rounding] : {std::pair{"even", Rounding::nearest_even},
                                          {"away", Rounding::nearest_away},
@@ -480,11 +485,12 @@ TEST(Quantizer, UnderflownBlocksHaveNoCodesUnlessVendor) {
   EXPECT_EQ(vendor_rule.codes[17], 0xF);
 }
 
-TEST(Quantizer, KeepsNegativeZero) {
+TEST(Quantizer, KeepsNegativeZeroWhereThereIsOne) {
   for (const GemmFormat& format : gemm_formats) {
     const auto q =
         quantize(std::vector<float>{-0.0F, 1.0F}, 1, 2, Axis::rows, {.scheme = format.scheme, .element = format.a});
-    EXPECT_EQ(q.codes[0], desc(format.a).sign_mask()) << format.name;
+    const bool one_zero = format.scheme == Scheme::mxint8 || desc(format.a).nan == NanKind::fnuz;
+    EXPECT_EQ(q.codes[0], one_zero ? 0 : desc(format.a).sign_mask()) << format.name;
   }
 }
 
@@ -853,7 +859,7 @@ TEST(QuantizerErrors, NameWhatIsWrong) {
     EXPECT_NE(text(x, 2, 3, luq).find("row 0, column 1 (from 0) is -infinity"), std::string::npos);
     QuantizeOptions wrong = luq;
     wrong.element = Format::e2m1;
-    EXPECT_NE(text(x, 2, 3, wrong).find("expected e3m0"), std::string::npos);
+    EXPECT_NE(text(x, 2, 3, wrong).find(scheme == Scheme::luq ? "expected e3m0" : "expected int4"), std::string::npos);
     wrong = luq, wrong.power_of_two_scale = true;
     EXPECT_NE(text(x, 2, 3, wrong).find("asked for with luq"), std::string::npos);
     wrong = luq, wrong.rounding = Rounding::toward_zero;

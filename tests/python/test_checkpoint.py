@@ -106,6 +106,8 @@ FORMATS: dict[str, ng.QuantizedMatrix] = {
     "fp8 1x128": ng.quantize(W, "fp8_e4m3", scaling="1x128"),
     "fp8 128x128": ng.quantize(np.resize(W, (200, 330)), "fp8_e4m3", scaling="128x128"),
     "fp8 e5m2": ng.quantize(W, "fp8_e5m2"),
+    "fp8 e4m3fnuz": ng.quantize(W, "fp8_e4m3fnuz"),
+    "fp8 e5m2fnuz vector": ng.quantize(W, "fp8_e5m2fnuz", scaling="vector"),
 }
 HAS = {
     "modelopt": list(FORMATS), "compressed-tensors": list(FORMATS), "torchao": list(FORMATS), "deepseek": ["fp8 128x128"],
@@ -146,7 +148,7 @@ def test_layouts_come_back(layout: str, form: str, tmp_path: Path) -> None:
     exact = layout != "compressed-tensors" or q.scheme != "nvfp4"
     assert np.array_equal(back.codes, q.codes)
     assert (back == q) is exact or abs(back.tensor_scale / q.tensor_scale - 1) < 2.0**-23
-    if layout in ("modelopt", "compressed-tensors", "deepseek") and form != "fp8 e5m2":
+    if layout in ("modelopt", "compressed-tensors", "deepseek") and "e5m2" not in form and "fnuz" not in form:
         tensors = {name: part for name, part in parts_of(file).items() if name != "bias"}
         name = f"{layout} {form}"
         np.testing.assert_allclose(np.asarray(back, float), decoded(tensors, name), rtol=2.0**-22)
@@ -208,10 +210,12 @@ def test_files_of_the_package(package: ModuleType, tmp_path: Path) -> None:
     """Read here as the package wrote them, and by the package as they were written here; all types."""
     file = tmp_path / "a.safetensors"
     rng = np.random.default_rng(4)
-    sizes = {"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
+    sizes = {"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1,
+             "F8_E4M3FNUZ": 1, "F8_E5M2FNUZ": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
              "I32": 4, "U32": 4, "F32": 4, "F64": 8, "I64": 8, "U64": 8}  # fmt: skip
     names = {"BOOL": "bool", "U8": "uint8", "I8": "int8", "F8_E5M2": "float8_e5m2", "F8_E4M3": "float8_e4m3fn",
-             "F8_E8M0": "float8_e8m0fnu", "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16", "I32": "int32",
+             "F8_E4M3FNUZ": "float8_e4m3fnuz", "F8_E5M2FNUZ": "float8_e5m2fnuz", "F8_E8M0": "float8_e8m0fnu",
+             "I16": "int16", "U16": "uint16", "F16": "float16", "BF16": "bfloat16", "I32": "int32",
              "U32": "uint32", "F32": "float32", "F64": "float64", "I64": "int64", "U64": "uint64"}  # fmt: skip
     data = {f"t.{dtype}": rng.integers(0, 2, 18 * size, np.uint8) for dtype, size in sizes.items()}
     specs = {

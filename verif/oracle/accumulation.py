@@ -31,6 +31,8 @@ class Layout:
 
 LAYOUTS = {
     "e2m1": Layout(2, 1, 1, "none"),
+    "e2m3": Layout(2, 3, 1, "none"),
+    "e3m2": Layout(3, 2, 3, "none"),
     "e4m3": Layout(4, 3, 7, "fn"),
     "e5m2": Layout(5, 2, 15, "ieee"),
     "bf16": Layout(8, 7, 127, "ieee"),

@@ -32,7 +32,9 @@ Arrays = dict[str, NDArray[Any]]
 Answer = Callable[[str, dict[str, Any], Arrays], "Arrays | None"]
 ML_TYPES = {
     "e2m1": "float4_e2m1fn", "e2m3": "float6_e2m3fn", "e3m2": "float6_e3m2fn", "e4m3": "float8_e4m3fn",
-    "e4m3_ieee": "float8_e4m3", "e5m2": "float8_e5m2", "e8m0": "float8_e8m0fnu", "bf16": "bfloat16", "fp16": "float16",
+    "e4m3_ieee": "float8_e4m3", "e5m2": "float8_e5m2", "e3m4": "float8_e3m4", "e4m3fnuz": "float8_e4m3fnuz",
+    "e5m2fnuz": "float8_e5m2fnuz", "e4m3b11fnuz": "float8_e4m3b11fnuz", "e8m0": "float8_e8m0fnu", "bf16": "bfloat16",
+    "fp16": "float16",
 }  # fmt: skip
 
 
@@ -74,7 +76,22 @@ def gfloat_answers() -> Answer:
         "toward_zero": gfloat.RoundMode.TowardZero,
     }  # fmt: skip
 
+    blocks = {
+        "mxfp4": f.format_info_mxfp4_e2m1, "mxfp6_e2m3": f.format_info_mxfp6_e2m3, "mxfp6_e3m2": f.format_info_mxfp6_e3m2,
+        "mxfp8_e4m3": f.format_info_mxfp8_e4m3, "mxfp8_e5m2": f.format_info_mxfp8_e5m2, "mxint8": f.format_info_mxint8,
+    }  # fmt: skip
+
+    def quantized(format: Any, x: NDArray[Any]) -> Arrays:
+        made = []
+        for block in x.astype(np.float64).reshape(-1, 32):
+            scale = gfloat.compute_scale_amax(format.etype.emax, block)
+            made.append(list(gfloat.encode_block(format, scale, block / scale)))
+        codes = np.array(made, np.int64) & 255
+        return {"codes": codes[:, 1:].reshape(x.shape), "scales": codes[:, 0].reshape(len(x), -1)}
+
     def answer(operation: str, p: dict[str, Any], x: Arrays) -> Arrays | None:
+        if operation == "quantize" and p["dialect"] == "ocp_floor":
+            return quantized(blocks[p["format"]], x["x"])
         format = known.get(p.get("format", ""))
         if format is None:
             return None
@@ -110,7 +127,7 @@ def onnx_answers() -> Answer:
 
     types = {
         "e2m1": TensorProto.FLOAT4E2M1, "e4m3": TensorProto.FLOAT8E4M3FN, "e5m2": TensorProto.FLOAT8E5M2,
-        "bf16": TensorProto.BFLOAT16, "fp16": TensorProto.FLOAT16,
+        "e4m3fnuz": TensorProto.FLOAT8E4M3FNUZ, "e5m2fnuz": TensorProto.FLOAT8E5M2FNUZ, "bf16": TensorProto.BFLOAT16, "fp16": TensorProto.FLOAT16,
     }  # fmt: skip
 
     def evaluator(to: int, saturate: int) -> Any:
@@ -234,7 +251,8 @@ def transcription_answers() -> Answer:
             else:
                 uniforms = (x["word"] * 2.0**-24).astype(np.float32)
         if p["format"].startswith("mx"):
-            rule = replace(rule, element=p["format"].partition("_")[2] or "e2m1")
+            other = {"mxfp4": "e2m1", "mxint8": "int8_mx"}
+            rule = replace(rule, element=other.get(p["format"], p["format"].partition("_")[2]))
         codes, scales = dialects.transcribed(x["x"], rule, uniforms)
         amax = np.abs(x["x"]).max() if rule.constant_amax is None else np.float32(rule.constant_amax)
         return {

@@ -364,7 +364,15 @@ def eden(y: Floats, codes: Bytes, scales: Bytes, uniforms: Floats) -> Bytes:
     return np.where(uniforms < p, high, low)
 
 
-LARGEST = {"e2m1": (6, 2, 1), "e4m3": (448, 8, 3), "e5m2": (57344, 15, 2)}
+#: The largest element, its exponent, bits of mantissa.
+LARGEST = {
+    "e2m1": (6, 2, 1), "e2m3": (7.5, 2, 3), "e3m2": (28, 4, 2), "e4m3": (448, 8, 3), "e5m2": (57344, 15, 2),
+    "int8_mx": (127 / 64, 0, 6),
+}  # fmt: skip
+ELEMENTS = {
+    "e2m1": ml_dtypes.float4_e2m1fn, "e2m3": ml_dtypes.float6_e2m3fn, "e3m2": ml_dtypes.float6_e3m2fn,
+    "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2,
+}  # fmt: skip
 
 
 def mx_scales(blocks: Floats, rules: Rules) -> Bytes:
@@ -395,11 +403,13 @@ def mx(blocks: Floats, rules: Rules):
     """OCP MX formats: codes of elements (0 under a scale of NaN) and of scales."""
     scales = mx_scales(blocks, rules)
     largest = LARGEST[rules.element][0]
-    dtype = {"e2m1": ml_dtypes.float4_e2m1fn, "e4m3": ml_dtypes.float8_e4m3fn, "e5m2": ml_dtypes.float8_e5m2}
     with np.errstate(all="ignore"):
         y = np.ldexp(blocks.astype(np.float64), 127 - scales.astype(np.int64)[:, None])
         y = np.clip(y, -largest, largest).astype(F)
-        codes = y.astype(dtype[rules.element]).view(np.uint8)
+        if rules.element == "int8_mx":
+            codes = np.rint(y * 64).astype(np.int8).view(np.uint8)
+        else:
+            codes = y.astype(ELEMENTS[rules.element]).view(np.uint8)
     none = (scales == 255) | ((rules.mx == "quotient") & (scales == 0))
     return np.where(none[:, None], 0, codes).astype(np.uint8), scales
 

@@ -25,8 +25,11 @@ class Encoding:
     exp: int
     man: int
     bias: int
-    special: str  # 'none'; 'fn': all ones is NaN; 'ieee': all-ones exponent is infinity or NaN
+    special: (
+        str  # 'none'; 'fn': all ones is NaN; 'ieee': all-ones exponent is infinity or NaN; 'fnuz': minus zero is NaN
+    )
     zero: bool = True
+    complement: bool = False  # two's complement instead of a sign bit
 
 
 ENCODINGS = {
@@ -36,6 +39,11 @@ ENCODINGS = {
     "e4m3": Encoding(1, 4, 3, 7, "fn"),
     "e4m3_ieee": Encoding(1, 4, 3, 7, "ieee"),
     "e5m2": Encoding(1, 5, 2, 15, "ieee"),
+    "e3m4": Encoding(1, 3, 4, 3, "ieee"),
+    "e4m3fnuz": Encoding(1, 4, 3, 8, "fnuz"),
+    "e5m2fnuz": Encoding(1, 5, 2, 16, "fnuz"),
+    "e4m3b11fnuz": Encoding(1, 4, 3, 11, "fnuz"),
+    "int8_mx": Encoding(1, 0, 7, 0, "none", complement=True),
     "ue4m3": Encoding(0, 4, 3, 7, "fn"),
     "e8m0": Encoding(0, 8, 0, 127, "fn", zero=False),
     "e3m0": Encoding(1, 3, 0, 1, "none"),
@@ -68,6 +76,11 @@ def decode(name: str, code: int) -> Fraction | float:
     """Value of a code: a Fraction, or a float infinity or NaN. Minus zero is a zero here."""
     f = ENCODINGS[name]
     payload_bits = f.exp + f.man
+    if f.complement:
+        code &= (2 << payload_bits) - 1
+        return (code - (2 << payload_bits if code >> payload_bits else 0)) * power(1 - f.bias - f.man)
+    if f.special == "fnuz" and code == 1 << payload_bits:
+        return math.nan
     value = magnitude(f, code & ((1 << payload_bits) - 1))
     return -value if f.sign and code >> payload_bits & 1 else value
 
@@ -128,10 +141,21 @@ def encode_finite(
     if x < 0 and not f.sign:
         return 0
     payload, over = round_finite(name, abs(x), rounding, random, random_bits)
+    sign = f.sign << (f.exp + f.man)
     if over and not saturate and f.special != "none":
+        if f.special == "fnuz":
+            return sign
         top = (1 << f.exp) - 1
         payload = top << f.man if f.special == "ieee" else (1 << (f.exp + f.man)) - 1
-    return payload | (f.sign << (f.exp + f.man) if x < 0 else 0)
+    return signed(f, payload, x < 0)
+
+
+def signed(f: Encoding, payload: int, negative: bool) -> int:
+    """The code of a payload with a sign; formats without minus zero have a zero."""
+    sign = f.sign << (f.exp + f.man)
+    if not negative or (payload == 0 and (f.complement or f.special == "fnuz")):
+        return payload
+    return 2 * sign - payload if f.complement else payload | sign
 
 
 def fp32(x: Fraction) -> np.float32:
@@ -156,9 +180,17 @@ def frac(x: float | np.floating) -> Fraction:
 
 # ---------------------------------------------------------------- quantizers (docs/quantizers.md)
 
-BLOCK = {"nvfp4": 16, "mxfp4": 32, "fp8": 1, "mxfp8": 32}
-SCALE_FORMAT = {"nvfp4": "ue4m3", "mxfp4": "e8m0", "mxfp8": "e8m0"}
-TOP_EXPONENT = {"e2m1": 2, "e4m3": 8, "e5m2": 15}  # of the largest value: OCP MX v1.0, 6.3
+BLOCK = {"nvfp4": 16, "mxfp4": 32, "fp8": 1, "mxfp8": 32, "mxfp6": 32, "mxint8": 32}
+SCALE_FORMAT = {"nvfp4": "ue4m3", "mxfp4": "e8m0", "mxfp8": "e8m0", "mxfp6": "e8m0", "mxint8": "e8m0"}
+TOP_EXPONENT = {
+    "e2m1": 2,
+    "e4m3": 8,
+    "e5m2": 15,
+    "e2m3": 2,
+    "e3m2": 4,
+    "int8_mx": 0,
+}  # of the largest value: OCP MX v1.0, 6.3
+MX_WINDOWS = ("mxfp8", "mxfp6", "mxint8")  # a product is an FP32 term for each block
 Bytes = NDArray[np.uint8]
 
 
@@ -183,7 +215,7 @@ def random_field(seed: int, index: int, bits: int) -> int:
 
 def tensor_scale(amax: np.float32, scheme: str, element: str, power_of_two: bool = False) -> np.float32:
     """amax over the largest value, in float32; upwards where that is subnormal, and to a power of two on request."""
-    if scheme in ("mxfp4", "mxfp8") or amax == 0:
+    if scheme.startswith("mx") or amax == 0:
         return np.float32(1)
     largest = 448 * 6 if scheme == "nvfp4" else ladder(element)[0][-1]
     wanted = frac(amax) / largest
@@ -241,8 +273,8 @@ def quantize(
                 at = r * x.shape[1] + b * block + i
                 word = random_field(seed, at, random_bits) if rounding == "stochastic" else 0
                 code = encode_finite(element, frac(value) / unit, rounding, True, word, random_bits)
-                if value == 0 and np.signbit(value):
-                    code |= 1 << (ENCODINGS[element].exp + ENCODINGS[element].man)
+                if value == 0:
+                    code = signed(ENCODINGS[element], 0, bool(np.signbit(value)))
                 codes[r, b * block + i] = code
     return codes, None if scheme == "fp8" else scales, ts
 
@@ -282,7 +314,7 @@ def gemm(a: object, b: object) -> NDArray[np.float32]:
     with np.errstate(all="ignore"):
         for i in range(out.shape[0]):
             for j in range(out.shape[1]):
-                if a.scheme == "mxfp8" or a.scaling.endswith("128") or b.scaling.endswith("128"):
+                if a.scheme in MX_WINDOWS or a.scaling.endswith("128") or b.scaling.endswith("128"):
                     out[i, j] = blocked(a, b, i, j, a_int[i], b_int[j], a_unit + b_unit)
                     continue
                 if a.scheme == "fp8":
@@ -319,7 +351,7 @@ def blocked(
     a: object, b: object, i: int, j: int, x: NDArray[np.object_], y: NDArray[np.object_], unit: int
 ) -> np.float32:
     """A result as FP32 terms of blocks, added in order."""
-    block = BLOCK[a.scheme] if a.scheme == "mxfp8" else 128
+    block = BLOCK[a.scheme] if a.scheme in MX_WINDOWS else 128
     result = np.float32(0)
     for n in range(-(-a.k // block)):
         part = slice(n * block, (n + 1) * block)

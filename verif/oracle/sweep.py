@@ -40,13 +40,17 @@ OVERFLOW = {
     "e4m3": np.float32(464).view(np.uint32) + 1,  # 464 is a tie and goes to the even 448
     "e4m3_ieee": np.float32(248).view(np.uint32),
     "e5m2": np.float32(61440).view(np.uint32),
+    "e3m4": np.float32(15.75).view(np.uint32),
+    "e4m3fnuz": np.float32(248).view(np.uint32),
+    "e5m2fnuz": np.float32(61440).view(np.uint32),
+    "e4m3b11fnuz": np.float32(31).view(np.uint32),
     "bf16": np.uint32(0x7F7F8000),
     "fp16": np.float32(65520).view(np.uint32),
     "e8m0": np.float32(1.5 * 2.0**127).view(np.uint32),
 }
 MAX = {"e2m1": 0x7, "e2m3": 0x1F, "e3m2": 0x1F, "e4m3": 0x7E, "e4m3_ieee": 0x77, "e5m2": 0x7B, "e8m0": 0xFE}
-MAX |= {"bf16": 0x7F7F, "fp16": 0x7BFF}
-ALL_ONES = {"e4m3": 0x7F, "e4m3_ieee": 0x7F, "e5m2": 0x7F, "e8m0": 0xFF, "bf16": 0x7FFF, "fp16": 0x7FFF}
+MAX |= {"bf16": 0x7F7F, "fp16": 0x7BFF, "e3m4": 0x6F, "e4m3fnuz": 0x7F, "e5m2fnuz": 0x7F, "e4m3b11fnuz": 0x7F}
+ALL_ONES = {"e4m3": 0x7F, "e4m3_ieee": 0x7F, "e5m2": 0x7F, "e3m4": 0x7F, "e8m0": 0xFF, "bf16": 0x7FFF, "fp16": 0x7FFF}
 FORMATS = tuple(MAX)
 NO_NAN = ("e2m1", "e2m3", "e3m2")
 
@@ -80,7 +84,7 @@ def sign_of(f: str, w: Words) -> NDArray[np.integer]:
     return (w >> 31) << (ng.formats()[f].bits - 1)
 
 
-FP8 = ("e4m3", "e4m3_ieee", "e5m2")
+FP8 = ("e4m3", "e4m3_ieee", "e5m2", "e3m4", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz")
 WIDE = (*FP8, "bf16", "fp16")
 DIFFERENCES = (
     Difference(
@@ -112,7 +116,7 @@ DIFFERENCES = (
         lambda f, w: 0x7F,
     ),
     Difference(
-        ("e4m3_ieee", "e5m2", "bf16", "fp16"),
+        ("e4m3_ieee", "e5m2", "e3m4", "bf16", "fp16"),
         ("saturate",),
         "NaN: all ones, positive (PTX); ml_dtypes the quiet NaN, sign kept, numpy the payload's top bits (0.1)",
         # numpy turns a float16 NaN with an all-ones payload top into the same code: not a difference.

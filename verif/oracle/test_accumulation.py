@@ -31,6 +31,11 @@ KINDS = {
     "hopper_e4m3_e5m2": (rules.HOPPER_FP8, "hopper_32", ("e4m3", "e5m2"), None),
     "hopper_e4m3_f16": (rules.HOPPER_FP8_F16, "hopper_32_fp16", ("e4m3", "e4m3"), None),
 }
+#: Of which there are no vectors: the instruction that adds MXFP8, with elements of 6 bits (PTX, kind::mxf8f6f4).
+TRANSCRIBED = {
+    "mxfp6_e2m3": (rules.BLACKWELL_32, "blackwell_32", ("e2m3", "e2m3"), "e8m0"),
+    "mxfp6_e3m2": (rules.BLACKWELL_32, "blackwell_32", ("e3m2", "e3m2"), "e8m0"),
+}
 CASES = sorted({name.rsplit(".", 1)[0] for name in MADE})
 
 
@@ -134,16 +139,16 @@ def wide_codes(rng: np.random.Generator, shape: tuple[int, ...], bits: int, low:
     return np.where(rng.random((shape[0], 1)) < 0.5, codes, near | (codes & 1 << (bits - 1)))
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if "tcgen05" not in k and "b16" not in k])
+@pytest.mark.parametrize("kind", [*(k for k in KINDS if "tcgen05" not in k and "b16" not in k), *TRANSCRIBED])
 def test_held_out_blocks_with_specials(kind: str) -> None:
     """Chains of four instructions on wide-range blocks, NaN and infinities among them, from any C at all."""
-    rule, name, elements, scale = KINDS[kind]
+    rule, name, elements, scale = (KINDS | TRANSCRIBED)[kind]
     rng = np.random.default_rng(38)
     k = 64 if rule.group > 1 else 16 if elements[0] == "bf16" else 32
     block = {"ue4m3": 16, "e8m0": 32, None: k}[scale]
-    bits = 4 if k == 64 else 16 if elements[0] == "bf16" else 8
+    bits = ng.formats()[elements[0]].bits
     m, n, steps = 40, 67, 4
-    low, high = {4: (0, 8), 8: (0x20, 0x50), 16: (0x3E00, 0x4100)}[bits]
+    low, high = {4: (0, 8), 6: (0x0C, 0x14), 8: (0x20, 0x50), 16: (0x3E00, 0x4100)}[bits]
     a, b = (wide_codes(rng, (rows, steps * k), bits, low, high) for rows in (m, n))
     half = rule.result == "fp16"
     c = rng.integers(0, 1 << (16 if half else 32), (m, n)).astype(np.uint16 if half else np.uint32)
@@ -195,6 +200,12 @@ def test_bulk_normalization(a: str, b: str) -> None:
     assert (got != ng.gemm(left, right))[finite].any()
 
 
+FP32_CHAIN = [
+    "nvfp4", "mxfp4", "mxfp8_e4m3", "mxfp6_e2m3", "mxfp6_e3m2", "mxint8", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz",
+    "fp8_e5m2fnuz", "luq",
+]  # fmt: skip
+
+
 def chain(products: np.ndarray) -> np.ndarray:
     total = np.zeros(products.shape[:-1], np.float32)
     for k in range(products.shape[-1]):
@@ -202,7 +213,7 @@ def chain(products: np.ndarray) -> np.ndarray:
     return total
 
 
-@pytest.mark.parametrize("format", ["nvfp4", "mxfp4", "mxfp8_e4m3", "fp8_e4m3", "fp8_e5m2", "luq"])
+@pytest.mark.parametrize("format", FP32_CHAIN)
 def test_fp32_chain(format: str) -> None:
     """Each product in FP32, or the exact sum of a block of FP4, after the one before it."""
     rng = np.random.default_rng(40)
@@ -212,7 +223,7 @@ def test_fp32_chain(format: str) -> None:
         right = ng.quantize(y.T, "luq", axis=-2)
     else:
         left, right = ng.quantize(x, format), ng.quantize(y.T, format, axis=-2)
-    fp4, block = "fp4" in format, {"nvfp4": 16, "mxfp4": 32, "mxfp8_e4m3": 32}.get(format)
+    fp4, block = "fp4" in format, 16 if format == "nvfp4" else 32 if format.startswith("mx") else None
     scale = np.float32(left.tensor_scale or 1) * np.float32(right.tensor_scale or 1)
     p, q = (np.asarray(m.codes, np.int64) for m in (left, right))
     u = np.where(p > 7, p - 16, p) if format == "luq" else ng.decode(p.astype(np.uint8), left.element)
@@ -269,6 +280,13 @@ def test_refusals() -> None:
         ng.gemm(q, r, accumulate="hopper")
     with pytest.raises(ng.Error, match="accumulate"):
         ng.gemm(q, r, accumulate="ampere")
+    x = np.ones((4, 4), np.float32)
+    for format in ("fp8_e4m3fnuz", "mxint8"):  # of other chips, and of none
+        for mode in ("blackwell", "hopper", "rvbna"):
+            with pytest.raises(
+                ng.Error, match=f'accumulation "{mode}" does not have .*; expected .*fp8 of e4m3 and e5m2'
+            ):
+                ng.matmul(x, x, format, accumulate=mode)
     with pytest.raises(ng.Error, match="expected scales of both"):
         ng.mma(q.codes, q.codes, rule="blackwell_64", a_scales=q.scales)
     with pytest.raises(ng.Error, match="fraction bits; expected 1 to 25"):

@@ -255,6 +255,10 @@ TRANSCRIBED: dict[str, oracle.Rules] = {
     "ocp_floor:element=e4m3": replace(oracle.OCP, element="e4m3"),
     "ocp_rceil:element=e4m3": replace(oracle.OCP, mx="rceil", element="e4m3"),
     "ocp_rceil:element=e5m2": replace(oracle.OCP, mx="rceil", element="e5m2"),
+    "ocp_floor:element=e2m3": replace(oracle.OCP, element="e2m3"),
+    "ocp_rceil:element=e3m2": replace(oracle.OCP, mx="rceil", element="e3m2"),
+    "ocp_floor:element=int8_mx": replace(oracle.OCP, element="int8_mx"),
+    "ocp_floor:element=int8_mx,power_rule=even": replace(oracle.OCP, mx="even", element="int8_mx"),
 }
 
 
@@ -268,7 +272,7 @@ def test_transcription(dialect: str) -> None:
 
 
 FIELDS: dict[str, list[str]] = {
-    "element": ["e2m1", "e4m3", "e5m2"],
+    "element": ["e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "int8_mx"],
     "order": list(oracle.ORDERS),
     "shape": ["row", "16x16"],
     "bound": ["1", "100", "255.99", "256", "448"],
@@ -640,6 +644,8 @@ def test_philox_vectors() -> None:
         ("modelopt:point=scale", {}, "expected zero_scale zero or one"),
         ("te:point=scale", {}, "expected zero_scale zero or one"),
         ("torchao:point=scale", {}, "expected zero_scale zero or one"),
+        ("ocp_floor:element=e4m3fnuz", {}, "has elements e4m3fnuz; expected e2m1"),
+        ("ocp_floor:element=int8_mx,zero_sign=drop", {}, "whose zero has no sign; expected zero_sign keep"),
         ("ocp_floor:zero_scale=one", {}, "expected bound 448, zero_scale zero"),
         ("ocp_floor:element_max=4", {}, "which power_rule quotient alone looks at; expected 6"),
         ("te:power_rule=ceil", {}, "no power-of-two scales for a power_rule"),

@@ -71,6 +71,9 @@ def test_every_value_encodes_to_its_code(name: str) -> None:
     codes = all_codes(name)
     if name == "ue4m3":
         codes = codes[:128]
+    if name == "int8_mx":  # -2, without a positive counterpart, saturates
+        assert ng.encode(-2.0, name) == 0x81
+        codes = codes[codes != 0x80]
     values = ng.decode(codes, name)
     finite = np.isfinite(values)
     for rounding in ROUNDINGS:
@@ -147,7 +150,7 @@ def test_float64_to_fp32_is_that_of_exact_fractions() -> None:
 
 
 @pytest.mark.parametrize("bits", [8, 16, 24])
-@pytest.mark.parametrize("name", ["e2m1", "e2m3", "e3m2", "e4m3", "e4m3_ieee", "e5m2", "e3m0", "bf16", "fp16"])
+@pytest.mark.parametrize("name", [n for n in ALL if n not in ("ue4m3", "e8m0", "fp7_e4m2", "tf32", "fp32")])
 def test_stochastic_rounding_is_that_of_exact_fractions(name: str, bits: int) -> None:
     rng = np.random.default_rng(bits)
     values = sample(name, rng)

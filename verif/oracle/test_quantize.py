@@ -19,6 +19,11 @@ FORMATS = {
     "fp8_e5m2": ("fp8", "e5m2"),
     "mxfp8_e4m3": ("mxfp8", "e4m3"),
     "mxfp8_e5m2": ("mxfp8", "e5m2"),
+    "fp8_e4m3fnuz": ("fp8", "e4m3fnuz"),
+    "fp8_e5m2fnuz": ("fp8", "e5m2fnuz"),
+    "mxfp6_e2m3": ("mxfp6", "e2m3"),
+    "mxfp6_e3m2": ("mxfp6", "e3m2"),
+    "mxint8": ("mxint8", "int8_mx"),
 }
 FLT_MAX = np.finfo(np.float32).max
 
@@ -99,7 +104,7 @@ def test_stochastic(format: str, bits: int) -> None:
         assert_same(ng.quantize(x, format, **options), exact.quantize(x, *FORMATS[format], **options), what)
 
 
-@pytest.mark.parametrize("format", ["nvfp4", "fp8_e4m3", "fp8_e5m2"])
+@pytest.mark.parametrize("format", ["nvfp4", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz"])
 def test_given_and_power_of_two_scales(format: str) -> None:
     """Powers of two put many quotients exactly on decision points; small scales overflow, large ones underflow."""
     for what, x in inputs(np.random.default_rng(14)).items():

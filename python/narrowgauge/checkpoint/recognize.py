@@ -12,7 +12,7 @@ from .._core import Error
 from .integers import BITS, WORD
 from .tensors import Tensor, Tensors
 
-FP8 = {"F8_E4M3": "e4m3", "F8_E5M2": "e5m2"}
+FP8 = {"F8_E4M3": "e4m3", "F8_E5M2": "e5m2", "F8_E4M3FNUZ": "e4m3fnuz", "F8_E5M2FNUZ": "e5m2fnuz"}
 PACKED = ("U8", "F4")
 FLOATS = ("F32", "BF16", "F16", "F64")
 BLOCK_OF = {"nvfp4": 16, "mxfp4": 32, "mxfp8": 32}

@@ -25,7 +25,7 @@ NUMBERS = {
     "F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "U64": np.uint64, "I32": np.int32,
     "U32": np.uint32, "I16": np.int16, "U16": np.uint16, "I8": np.int8, "U8": np.uint8, "BOOL": np.uint8,
 }  # fmt: skip
-BYTES = ("F8_E4M3", "F8_E5M2", "F8_E8M0")
+BYTES = ("F8_E4M3", "F8_E5M2", "F8_E4M3FNUZ", "F8_E5M2FNUZ", "F8_E8M0")
 
 
 class Tensor(NamedTuple):

@@ -23,16 +23,17 @@ from .._formats import pack
 from .._quantized import SCALINGS, QuantizedMatrix, dequantize, dialect_fields, quantize
 from .integers import IntegerMatrix
 from .reader import Checkpoint, Layer
-from .recognize import BLOCK_OF, LAYOUTS, TILE
+from .recognize import BLOCK_OF, FP8, LAYOUTS, TILE
 from .tensors import INDEX
 
-NAMES = {"e4m3": "F8_E4M3", "e5m2": "F8_E5M2"}
+NAMES = {element: dtype for dtype, element in FP8.items()}
 TORCH = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 #: Types of arrays that are written as they are, but for those of ml_dtypes.
 TYPES = {
     "float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "uint64": "U64", "int32": "I32", "uint32": "U32",
     "int16": "I16", "uint16": "U16", "int8": "I8", "uint8": "U8", "bool": "BOOL", "bfloat16": "BF16",
-    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e8m0fnu": "F8_E8M0",
+    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2", "float8_e4m3fnuz": "F8_E4M3FNUZ",
+    "float8_e5m2fnuz": "F8_E5M2FNUZ", "float8_e8m0fnu": "F8_E8M0",
 }  # fmt: skip
 Bytes = NDArray[np.uint8]
 #: Of a multiplier, when the nearest divisor has been found.
@@ -120,6 +121,11 @@ def divisor_of(multiplier: float) -> np.float32:
 def _check_form(name: str, q: QuantizedMatrix) -> Form:
     if q.axis != -1 or q.ndim not in (2, 3):
         raise Error(f"layer '{name}' is {q!r}; expected a matrix, or a stack of them, along axis -1; take its mT")
+    if q.scheme == "fp8" and q.element not in NAMES:
+        raise Error(
+            f"layer '{name}' has elements {q.element}, for which safetensors have no type; expected one of "
+            f"{', '.join(NAMES)}; quantize it again"
+        )
     return Form(q.scheme, q.element, q.scaling, q.shape)
 
 

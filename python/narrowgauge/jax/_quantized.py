@@ -67,11 +67,11 @@ class Quantized:
 
     def elements(self) -> Any:
         """The elements without their scales, as JAX's float8 or float4 type, of the shape of codes."""
-        name = "float8_e4m3fn" if self.kind.element == "e4m3" else f"float8_{self.kind.element}"
-        if self.kind.element in ("e4m3", "e5m2"):
+        name = _core.formats()[self.kind.element].ml_dtype if self.kind.element != "int4" else None
+        if name is not None and name.startswith("float8_"):
             return jax.lax.bitcast_convert_type(self.codes, getattr(jnp, name))
         if self.kind.element != "e2m1":
-            raise Error(f"JAX has no type for elements of {self.kind.element}; expected e4m3, e5m2 or e2m1")
+            raise Error(f"JAX has no type for elements of {self.kind.element}; expected e2m1 or a format of FP8")
         values = jnp.asarray(_core.decode(np.arange(16, dtype=np.uint8), "e2m1"))
         return values[self.codes].astype(jnp.float4_e2m1fn)
 

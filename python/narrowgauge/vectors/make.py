@@ -21,7 +21,7 @@ CASTS = (
     ("nearest_even", "saturate"), ("nearest_even", "ieee"), ("nearest_even", "oracle"), ("nearest_away", "saturate"),
     ("toward_zero", "saturate"),
 )  # fmt: skip
-STOCHASTIC_FORMATS = ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e3m0")
+STOCHASTIC_FORMATS = ("e2m1", "e2m3", "e3m2", "e4m3", "e5m2", "e4m3fnuz", "e5m2fnuz", "e3m0")
 #: Dialects of the block quantizers with their formats and blocks.
 BLOCKS = (
     ("narrowgauge", "nvfp4", 16), ("te", "nvfp4", 16), ("te:rounding=stochastic", "nvfp4", 16), ("te_2d", "nvfp4", 16),
@@ -29,7 +29,8 @@ BLOCKS = (
     ("torchao", "nvfp4", 16), ("quartet2", "nvfp4", 16), ("ngpt", "nvfp4", 16), ("modelopt", "nvfp4", 16),
     ("ggml", "nvfp4", 16), ("ggml:scale=exact", "nvfp4", 16), ("ocp_floor", "mxfp4", 32), ("ocp_rceil", "mxfp4", 32),
     ("ocp_floor", "mxfp8_e4m3", 32), ("ocp_rceil", "mxfp8_e4m3", 32), ("ocp_floor", "mxfp8_e5m2", 32),
-    ("ocp_rceil", "mxfp8_e5m2", 32),
+    ("ocp_rceil", "mxfp8_e5m2", 32), ("ocp_floor", "mxfp6_e2m3", 32), ("ocp_floor", "mxfp6_e3m2", 32),
+    ("ocp_floor", "mxint8", 32),
 )  # fmt: skip
 Words = NDArray[np.uint32]
 

@@ -159,7 +159,7 @@ QuantizedMatrix matrix_of(const Extent& extent, std::size_t index, const Bytes& 
                           const Floats& fp32_scales, const Floats& tensor_scale, std::string_view scheme,
                           std::string_view element, std::string_view scaling, std::int64_t k) {
   QuantizedMatrix q;
-  q.scheme = find_name(scheme_names, "scheme", scheme);
+  q.scheme = find_scheme(scheme);
   q.element = element == "int4" ? Format::e3m0 : find_format(element);
   q.scaling = find_name(scaling_names, "scaling", scaling);
   q.rows = extent.rows;

@@ -31,14 +31,20 @@ inline void expect_ok(ng_result_t result, const std::string& what, const std::st
   if (result != NG_OK) throw Error(what + ": " + ng_result_text(result) + (why.empty() ? "" : ": " + why));
 }
 
-/// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes.
+/// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes, and FP8 that is not
+/// OCP's.
 inline ng_format_t driver_format(Scheme scheme, Format element) {
   if (is_mx(scheme)) {
     throw Error(
-        "the tile does not compute " + std::string(scheme == Scheme::mxfp4 ? "mxfp4" : "mxfp8") +
+        "the tile does not compute " + std::string(desc(scheme).name) +
         ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4, fp8 or luq");
   }
-  return static_cast<ng_format_t>(find_operand_format(scheme, element)->code);
+  const OperandFormat* const format = find_operand_format(scheme, element);
+  if (format == nullptr) {
+    throw Error("the tile does not compute " + std::string(desc(scheme).name) + " of " +
+                std::string(desc(element).name) + ": use the model engine, or quantize to e4m3 or e5m2");
+  }
+  return static_cast<ng_format_t>(format->code);
 }
 
 /// The driver's view of `q`, whose vectors must outlive it. Throws Error for the MX schemes, and for FP32 scales of

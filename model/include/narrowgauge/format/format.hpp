@@ -14,6 +14,7 @@ enum class NanKind : std::uint8_t {
   none,  ///< no NaN code
   fn,    ///< only the code(s) with all exponent and mantissa bits one ("fn" formats, E8M0)
   ieee,  ///< all-ones exponent, non-zero mantissa
+  fnuz,  ///< only the code of minus zero, which there is not (AMD MI300's FP8)
 };
 
 /// What happens to values beyond the largest finite one, and to infinities (docs/numerics.md, Overflow and NaN).
@@ -25,7 +26,8 @@ enum class Overflow : std::uint8_t {
 };
 
 /// One row of the format table. A finite code is (-1)^s 2^(e-bias) (1 + m/2^man_bits) for e >= 1 and
-/// (-1)^s 2^(1-bias) m/2^man_bits for e = 0; where has_zero is false, e = 0 is the plain power 2^-bias.
+/// (-1)^s 2^(1-bias) m/2^man_bits for e = 0; where has_zero is false, e = 0 is the plain power 2^-bias. The bits of e
+/// and m are the magnitude; a negative number is its two's complement where `complement` is true.
 struct FormatDesc {
   std::string_view name;
   int bits;      ///< storage bits of a code
@@ -36,6 +38,7 @@ struct FormatDesc {
   bool has_inf;
   NanKind nan;
   bool has_zero;
+  bool complement;            ///< two's complement instead of a sign bit
   Overflow overflow;          ///< the default rule
   std::string_view ml_dtype;  ///< numpy/ml_dtypes name of the oracle type, empty if there is none
   std::string_view use;
@@ -56,16 +59,34 @@ struct FormatDesc {
   constexpr std::uint32_t inf_code() const { return payload_mask() ^ ((std::uint32_t{1} << man_bits) - 1); }
   /// Magnitude code of the canonical NaN (IEEE formats: quiet, as ml_dtypes writes it); meaningful only if it has NaN.
   constexpr std::uint32_t nan_code() const {
+    if (nan == NanKind::fnuz) return sign_mask();
     return nan == NanKind::ieee ? inf_code() | (std::uint32_t{1} << (man_bits - 1)) : payload_mask();
   }
   /// Exponent of the smallest normal value (of the smallest value, where there is no zero).
   constexpr int min_exp() const { return (has_zero ? 1 : 0) - bias; }
   constexpr bool is_nan(std::uint32_t code) const {
-    const std::uint32_t magnitude = code & payload_mask();
-    return nan == NanKind::fn ? magnitude == payload_mask() : nan == NanKind::ieee && magnitude > inf_code();
+    if (nan == NanKind::fnuz) return (code & (sign_mask() | payload_mask())) == sign_mask();
+    const std::uint32_t payload = code & payload_mask();
+    return nan == NanKind::fn ? payload == payload_mask() : nan == NanKind::ieee && payload > inf_code();
   }
   constexpr bool is_inf(std::uint32_t code) const { return has_inf && (code & payload_mask()) == inf_code(); }
   constexpr bool is_negative(std::uint32_t code) const { return (code & sign_mask()) != 0; }
+
+  /// Whether a negative code is not the sign bit and the magnitude.
+  constexpr bool recodes() const { return complement || nan == NanKind::fnuz; }
+  /// The code of a number of this sign and magnitude code. Where there is no minus zero, that of zero.
+  constexpr std::uint32_t with_sign(bool negative, std::uint32_t magnitude) const {
+    if (!negative) return magnitude;
+    if (complement) return (2 * sign_mask() - magnitude) & (2 * sign_mask() - 1);
+    return nan == NanKind::fnuz && magnitude == 0 ? 0 : magnitude | sign_mask();
+  }
+  /// The magnitude code of a code: beyond max_code() for NaN, infinities, and for the complement's smallest number.
+  constexpr std::uint32_t magnitude(std::uint32_t code) const {
+    if (complement && is_negative(code)) return 2 * sign_mask() - (code & (2 * sign_mask() - 1));
+    return nan == NanKind::fnuz && is_nan(code) ? sign_mask() : code & payload_mask();
+  }
+  /// Largest magnitude code of a number.
+  constexpr std::uint32_t last_code() const { return complement ? sign_mask() : max_code(); }
 };
 
 #include "narrowgauge/format/format_table.inc"

@@ -31,20 +31,20 @@ struct RoundOptions {
 
 /// Code of a NaN of this sign. `saturate`: all payload bits one, positive (PTX 0x7F), and the positive maximum where
 /// the format has no NaN. `ieee`: the quiet NaN, sign kept. Oracle: as ml_dtypes, whose FP4/FP6 turn +NaN to -0 and
-/// -NaN to +0.
+/// -NaN to +0. A format without minus zero has one NaN.
 constexpr std::uint32_t encode_nan(const FormatDesc& f, bool negative, Overflow overflow) {
   const bool oracle = overflow == Overflow::oracle || overflow == Overflow::oracle_saturate;
-  if (f.nan == NanKind::none) return oracle ? (negative ? 0 : f.sign_mask()) : f.max_code();
-  if (overflow == Overflow::saturate) return f.payload_mask();
+  if (f.nan == NanKind::none) return oracle ? f.with_sign(!negative, 0) : f.max_code();
+  if (overflow == Overflow::saturate && f.nan != NanKind::fnuz) return f.payload_mask();
   return f.nan_code() | (negative ? f.sign_mask() : 0);
 }
 
 /// Code of an infinity of this sign.
 constexpr std::uint32_t encode_inf(const FormatDesc& f, bool negative, Overflow overflow) {
   if (negative && !f.sign) return f.has_zero ? 0 : overflow == Overflow::saturate ? 0 : encode_nan(f, false, overflow);
-  const std::uint32_t sign = negative ? f.sign_mask() : 0;
-  if (overflow == Overflow::saturate || (!f.has_inf && f.nan == NanKind::none)) return f.max_code() | sign;
-  return f.has_inf ? f.inf_code() | sign : encode_nan(f, negative, overflow);
+  if (overflow == Overflow::saturate || (!f.has_inf && f.nan == NanKind::none))
+    return f.with_sign(negative, f.max_code());
+  return f.has_inf ? f.with_sign(negative, f.inf_code()) : encode_nan(f, negative, overflow);
 }
 
 /// Rounds (-1)^negative * significand * 2^exponent to format `f` and packs it.
@@ -54,9 +54,8 @@ constexpr std::uint32_t encode_inf(const FormatDesc& f, bool negative, Overflow 
 constexpr std::uint32_t round_pack(const FormatDesc& f, bool negative, int exponent, std::uint64_t significand,
                                    const RoundOptions& options = {}) {
   const bool saturates = options.overflow == Overflow::saturate || options.overflow == Overflow::oracle_saturate;
-  const std::uint32_t sign = negative ? f.sign_mask() : 0;
   if (significand == 0 || (negative && !f.sign)) {
-    if (f.has_zero) return significand == 0 ? sign : 0;
+    if (f.has_zero) return significand == 0 ? f.with_sign(negative, 0) : 0;
     return saturates ? 0 : encode_nan(f, false, options.overflow);
   }
   const int msb_exponent = exponent + 63 - std::countl_zero(significand);  // floor(log2 value)
@@ -92,8 +91,8 @@ constexpr std::uint32_t round_pack(const FormatDesc& f, bool negative, int expon
   }
   if (!f.has_zero) kept = std::max<std::uint64_t>(kept, 1) - 1;  // E8M0: below the smallest power there is nothing
   const std::uint64_t code = (static_cast<std::uint64_t>(binade - f.min_exp()) << f.man_bits) + kept;
-  if (code <= f.max_code()) return static_cast<std::uint32_t>(code) | sign;
-  return saturates ? f.max_code() | sign : encode_inf(f, negative, options.overflow);
+  if (code <= f.max_code()) return f.with_sign(negative, static_cast<std::uint32_t>(code));
+  return saturates ? f.with_sign(negative, f.max_code()) : encode_inf(f, negative, options.overflow);
 }
 
 /// Code of `x` in format `f`. Every float32 and float16 is exact as a double, so this serves them too.
@@ -115,7 +114,7 @@ constexpr std::uint32_t encode(Format format, double x, const RoundOptions& opti
 /// Value of a code; bits above the format's storage, and the unused top bit of UE4M3, are ignored. Always exact.
 constexpr double decode(const FormatDesc& f, std::uint32_t code) {
   const bool negative = f.is_negative(code);
-  const std::uint32_t magnitude = code & f.payload_mask();
+  const std::uint32_t magnitude = f.magnitude(code);
   double value = 0;
   if (f.is_nan(code)) {
     value = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operand formats of matrix products, by the names that programs take.
+// The operand formats of matrix products, by the names that programs take. The table itself is generated
+// (gemm_format_table.inc) from model/formats.json.
 #pragma once
 
 #include <array>
@@ -21,21 +22,7 @@ struct GemmFormat {
   constexpr Scheme b_scheme() const { return scheme; }
 };
 
-inline constexpr std::array<GemmFormat, 11> gemm_formats{{
-    {"nvfp4", Scheme::nvfp4, Format::e2m1, Format::e2m1, "4-bit training and inference, scale per 16 and per tensor"},
-    {"mxfp4", Scheme::mxfp4, Format::e2m1, Format::e2m1, "4-bit inference, power-of-two scale per 32"},
-    {"fp8_e4m3", Scheme::fp8, Format::e4m3, Format::e4m3, "8-bit forward products"},
-    {"fp8_e5m2", Scheme::fp8, Format::e5m2, Format::e5m2, "8-bit backward and update products"},
-    {"fp8_e4m3_e5m2", Scheme::fp8, Format::e4m3, Format::e5m2, "E4M3 weights or activations times E5M2 gradients"},
-    {"fp8_e5m2_e4m3", Scheme::fp8, Format::e5m2, Format::e4m3, "E5M2 gradients times E4M3 weights or activations"},
-    {"mxfp8_e4m3", Scheme::mxfp8, Format::e4m3, Format::e4m3,
-     "8-bit training and inference, power-of-two scale per 32"},
-    {"mxfp8_e5m2", Scheme::mxfp8, Format::e5m2, Format::e5m2, "the same with the range of E5M2"},
-    {"mxfp8_e4m3_e5m2", Scheme::mxfp8, Format::e4m3, Format::e5m2, "MXFP8 weights or activations times gradients"},
-    {"mxfp8_e5m2_e4m3", Scheme::mxfp8, Format::e5m2, Format::e4m3, "MXFP8 gradients times weights or activations"},
-    {"luq", Scheme::luq, Format::e3m0, Format::e3m0,
-     "INT4 weights or activations times FP4 [1,3,0] gradients, by shifts"},
-}};
+#include "narrowgauge/quant/gemm_format_table.inc"
 
 /// The row of this name. Throws Error, listing the known names, if there is none.
 const GemmFormat& find_gemm_format(std::string_view name);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -47,7 +48,7 @@ struct QuantizeOptions {
 
 /// Quantizes the row-major matrix `x` of rows x cols. Axis::rows gives `rows` vectors of k = cols, Axis::columns `cols`
 /// vectors of k = rows. Values beyond the largest finite one saturate (only a given tensor scale can bring that about,
-/// and the floor rule of MXFP4 and MXFP8, which clips up to a quarter (MXFP8: an eighth) off a block's largest value).
+/// and the floor rule of MX, which clips up to a quarter (MXFP8: an eighth) off a block's largest value).
 /// luq and int4 are quantized as luq_quantize and int4_quantize do (luq/luq.hpp): alpha is a power of two, the scale of
 /// int4 is that of SAWB's clip of `x`, beyond which numbers saturate.
 /// Blocks with scale code 0 have all codes 0 under `exact` and keep them under `vendor`. Throws Error, naming row,
@@ -62,8 +63,6 @@ std::vector<double> dequantize(const QuantizedMatrix& q);
 
 /// Value of an element's code without its scales.
 double element_value(Scheme scheme, Format element, std::uint32_t code);
-/// The name of the elements' format: "int4", or that of the table's row.
-std::string_view element_name(Scheme scheme, Format element);
 
 /// Throws Error if the parts of `q` do not fit together; `name` names it in the text.
 void check(const QuantizedMatrix& q, std::string_view name);

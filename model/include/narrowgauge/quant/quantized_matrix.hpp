@@ -7,33 +7,9 @@
 #include <vector>
 
 #include "narrowgauge/format/format.hpp"
+#include "narrowgauge/quant/scheme.hpp"
 
 namespace narrowgauge {
-
-/// How elements and scales go together.
-enum class Scheme : std::uint8_t {
-  nvfp4,  ///< E2M1, a UE4M3 scale per 16 elements along the contraction, an FP32 scale per tensor
-  mxfp4,  ///< E2M1, an E8M0 scale per 32 elements along the contraction
-  fp8,    ///< E4M3 or E5M2, FP32 scales: one per tensor, or as `Scaling` says
-  mxfp8,  ///< E4M3 or E5M2, an E8M0 scale per 32 elements along the contraction
-  luq,    ///< E3M0, FP4 [1,3,0], an FP32 scale per tensor (alpha, a power of two): B of LUQ's product
-  int4,   ///< its A: two's complement, -8 to 7, an FP32 scale per tensor; `element` is E3M0, its partner's
-};
-
-/// Of the two schemes of LUQ's product the one that names it, luq; else the scheme itself.
-constexpr Scheme product_scheme(Scheme scheme) { return scheme == Scheme::int4 ? Scheme::luq : scheme; }
-
-/// Whether block scales are powers of two in E8M0, and there is no FP32 scale.
-constexpr bool is_mx(Scheme scheme) { return scheme == Scheme::mxfp4 || scheme == Scheme::mxfp8; }
-
-/// Whether there are block scales.
-constexpr bool has_block_scales(Scheme scheme) { return scheme == Scheme::nvfp4 || is_mx(scheme); }
-
-/// Elements that share one block scale of a byte; 1 where there is none.
-constexpr std::size_t block_size(Scheme scheme) { return scheme == Scheme::nvfp4 ? 16 : is_mx(scheme) ? 32 : 1; }
-
-/// The format of block scales, of schemes that have them.
-constexpr Format scale_format(Scheme scheme) { return scheme == Scheme::nvfp4 ? Format::ue4m3 : Format::e8m0; }
 
 /// The elements that share an FP32 scale. All but `tensor` are for fp8.
 enum class Scaling : std::uint8_t {
@@ -60,7 +36,7 @@ struct QuantizedMatrix {
   std::size_t k_padded = 0;          ///< k rounded up to a whole number of blocks; the padding's codes are 0
   std::vector<std::uint8_t> codes;   ///< rows x k_padded, one code a byte
   std::vector<std::uint8_t> scales;  ///< rows x blocks(), one code a byte; empty without block scales
-  float tensor_scale = 1.0F;         ///< 1 for mxfp4 and mxfp8, and where fp32_scales are
+  float tensor_scale = 1.0F;         ///< 1 for the MX schemes, and where fp32_scales are
   Scaling scaling = Scaling::tensor;
   std::vector<float> fp32_scales = {};  ///< scale_rows() x scale_columns(); empty for Scaling::tensor
 

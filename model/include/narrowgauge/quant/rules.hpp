@@ -69,7 +69,7 @@ constexpr std::uint32_t quantize_element(const FormatDesc& f, float x, double un
     const auto range = static_cast<double>(std::uint64_t{1} << options.random_bits);
     code += (magnitude - low * unit) * range >= (range - options.random) * (step * unit);
   }
-  return code | (negative ? f.sign_mask() : 0);
+  return f.with_sign(negative, code);
 }
 
 /// NVFP4 block scale, exact rule: RNE to UE4M3 of block_amax / (6 tensor_scale), saturating at 448. Threshold (5 bits)
