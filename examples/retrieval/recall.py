@@ -24,13 +24,8 @@ from narrowgauge import retrieval
 
 FORMATS = ("fp8_e4m3", "mxfp8_e4m3", "nvfp4", "mxfp4")
 BEST = (1, 8, 32)
-TOKENS, WIDTH, HEAD, ASKING, RELEVANT = (
-    16,
-    128,
-    64,
-    4,
-    6,
-)  # of a chunk, a state, a key; of a query; chunks that a query is near
+TOKENS, WIDTH, HEAD = 16, 128, 64  # of a chunk, a state, a key
+ASKING, RELEVANT = 4, 6  # tokens of a query; chunks that it is near
 #: Recall of the best eight that --check wants.
 WANTED = {"fp8_e4m3": 0.9, "nvfp4": 0.75}
 Array = NDArray[np.float32]

@@ -375,6 +375,13 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   EXPECT_THROW(rtl->gemm(nv, mx), Error);
   const QuantizedMatrix mx8 = test::normal_operand(2, 32, Scheme::mxfp8, Format::e4m3, 1);
   EXPECT_THROW(rtl->gemm(mx8, mx8), Error);
+  // A format that no tile has is an empty set, which every tile would have.
+  const QuantizedMatrix fnuz = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3fnuz, 1);
+  const QuantizedMatrix ocp = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);
+  EXPECT_THROW(rtl->gemm(fnuz, fnuz), Error);
+  EXPECT_THROW(rtl->gemm(ocp, fnuz), Error);
+  EXPECT_THROW(rtl->gemm(fnuz, ocp), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "large"})->gemm(fnuz, ocp), Error);
   QuantizedMatrix scaled = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);
   scaled.scaling = Scaling::vector;
   scaled.fp32_scales = {1, 2};
