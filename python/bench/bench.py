@@ -257,7 +257,7 @@ def bench_quantizers(elements: int, seconds: float) -> list[dict]:
         say(program)
         rows.append({"program": program, "elements_per_second": x.size / best_time(run, seconds)})
 
-    for format in ("nvfp4", "mxfp4", "fp8_e4m3", "fp8_e5m2"):
+    for format in ("nvfp4", "mxfp4", "mxfp6_e2m3", "mxint8", "fp8_e4m3", "fp8_e5m2", "fp8_e4m3fnuz"):
         add(f"quantize {format}", lambda f=format: ng.quantize(x, f, threads=1))
         add(f"fake_quantize {format}", lambda f=format: ng.fake_quantize(x, f, threads=1))
         q = ng.quantize(x, format, threads=1)
@@ -265,7 +265,7 @@ def bench_quantizers(elements: int, seconds: float) -> list[dict]:
     add("quantize nvfp4, columns", lambda: ng.quantize(x, "nvfp4", axis="columns", threads=1))
     add("quantize nvfp4, vendor rule", lambda: ng.quantize(x, "nvfp4", rule="vendor", threads=1))
     add("quantize nvfp4, stochastic", lambda: ng.quantize(x, "nvfp4", rounding="stochastic", threads=1))
-    for name in ("e2m1", "e4m3", "e5m2", "bf16"):
+    for name in ("e2m1", "e4m3", "e5m2", "e4m3fnuz", "bf16"):
         add(f"encode {name}", lambda n=name: ng.encode(x, n))
         ml_type = getattr(ml_dtypes, ng.formats()[name].ml_dtype)
         add(f"ml_dtypes cast to {ml_type.__name__}", lambda t=ml_type: x.astype(t))

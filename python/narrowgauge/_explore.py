@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import json
 from collections.abc import Callable, Mapping
@@ -152,6 +153,20 @@ def checked_settings(set: object) -> dict[str, int]:
     return {
         text("a key of set", key): integer(f"set[{key!r}]", value, 0, 2**63 - 1) for key, value in (set or {}).items()
     }
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """The option --set: pairs of a workload's parameter and its number."""
+
+    def setting(word: str) -> tuple[str, int]:
+        name, _, number = word.partition("=")
+        if not name or not number.isdigit():
+            raise argparse.ArgumentTypeError(f"{word!r} is not NAME=NUMBER; expected one, as seq=2048")
+        return name, int(number)
+
+    parser.add_argument(
+        "--set", action="append", default=[], type=setting, metavar="NAME=NUMBER", help="of the workload"
+    )
 
 
 def _tensors_of(space: str) -> Arrays | None:

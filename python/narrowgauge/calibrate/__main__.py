@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .._affine import AffineQuantizer
 from .._core import Error
+from .._explore import add_settings
 from .._files import UnreadableError, read_arrays, written_whole
 from .._program import exit_code
 from . import (
@@ -98,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     formats.add_argument("workload", help="as of narrowgauge explore")
     formats.add_argument("space", help="with several formats and one value of every other axis")
     formats.add_argument("--energy", type=float, required=True, help="share of that of the most accurate format")
-    formats.add_argument("--set", action="append", default=[], metavar="NAME=NUMBER", help="of the workload")
+    add_settings(formats)
     formats.add_argument("--json", action="store_true", help="one object of JSON, nothing else")
     return parser
 
@@ -299,13 +300,7 @@ def _budget(arguments: argparse.Namespace) -> None:
 
 
 def _formats(arguments: argparse.Namespace) -> None:
-    settings = {}
-    for setting in arguments.set:
-        name, _, size = setting.partition("=")
-        if not name or not size.isdigit():
-            raise Error(f'--set "{setting}" is wrong; expected name=number, as seq=2048')
-        settings[name] = int(size)
-    choice = choose_formats(arguments.workload, arguments.space, arguments.energy, set=settings)
+    choice = choose_formats(arguments.workload, arguments.space, arguments.energy, set=dict(arguments.set))
     if arguments.json:
         print(json.dumps({"method": "formats", **asdict(choice)}))
         return

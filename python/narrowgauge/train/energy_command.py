@@ -8,6 +8,7 @@ import json
 import sys
 
 from .._core import Error
+from .._explore import add_settings
 from .energy import StepEnergy, step_energy
 
 
@@ -51,13 +52,6 @@ def _text(result: StepEnergy) -> str:
     return "\n".join(lines)
 
 
-def _setting(word: str) -> tuple[str, int]:
-    name, _, number = word.partition("=")
-    if not name or not number.isdigit():
-        raise argparse.ArgumentTypeError(f"{word!r} is not NAME=NUMBER, as seq=2048")
-    return name, int(number)
-
-
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m narrowgauge.train.energy_command", description=(__doc__ or "").partition("\n")[0]
@@ -65,9 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("workload", help="as of narrowgauge explore")
     parser.add_argument("space", help="a space of one point: .yaml or .json")
     parser.add_argument("recipe", help="a name of narrowgauge train --list, or a file of TOML")
-    parser.add_argument(
-        "--set", action="append", default=[], type=_setting, metavar="NAME=NUMBER", help="of the workload"
-    )
+    add_settings(parser)
     parser.add_argument("--json", action="store_true", help="one object of JSON, joules and sources")
     options = parser.parse_args(arguments)
     try:
