@@ -38,6 +38,7 @@ void add_formats(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);
 void add_measure(CLI::App& app, int& exit_code);
 void add_calibrate(CLI::App& app, int& exit_code);
+void add_retrieval(CLI::App& app, int& exit_code);
 void add_checkpoint(CLI::App& app, int& exit_code);
 void add_vectors(CLI::App& app, int& exit_code);
 void add_units(CLI::App& app, int& exit_code);

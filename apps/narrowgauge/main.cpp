@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
       "  narrowgauge train fp4-all-the-way --data examples/digits   a network trained in 4 bits\n"
       "  narrowgauge calibrate aciq weights.npz                     clips and bits of a trained network's tensors\n"
       "  narrowgauge checkpoint model.safetensors                   what of a checkpoint is quantized, and how\n"
+      "  narrowgauge retrieval KEYS.npy QUERY.npy --chunk 16        chunks that a query attends to most\n"
       "  narrowgauge formats e4m3                                   every code and its value\n"
       "  narrowgauge units                                          what hardware there is, and its state\n"
       "  narrowgauge energy --format nvfp4                          what a multiply-accumulate costs, with its error\n"
@@ -104,6 +105,7 @@ int main(int argc, char** argv) {
   cli::add_measure(app, exit_code);
   cli::add_calibrate(app, exit_code);
   cli::add_checkpoint(app, exit_code);
+  cli::add_retrieval(app, exit_code);
   cli::add_vectors(app, exit_code);
   cli::add_formats(app, exit_code);
   cli::add_units(app, exit_code);

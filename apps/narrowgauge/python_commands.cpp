@@ -91,6 +91,16 @@ void add_checkpoint(CLI::App& app, int&) {
       "docs/checkpoints.md has the layouts.");
 }
 
+void add_retrieval(CLI::App& app, int&) {
+  add(app, "retrieval", "chunks of a memory that queries attend to most, with keys in narrow formats",
+      "Examples:\n"
+      "  narrowgauge retrieval KEYS.npy QUERY.npy --chunk 16 --best 8            products in NVFP4, best chunks first\n"
+      "  narrowgauge retrieval STATES.npy QUERY.npy --chunk 16 --normalize       states over their root mean square\n"
+      "  narrowgauge retrieval KEYS.npy QUERY.npy --chunk 16 --engine rtl        products on the simulated tile\n"
+      "  narrowgauge retrieval KEYS.npy QUERY.npy --help                         all options\n"
+      "docs/retrieval.md says what is computed.");
+}
+
 void add_vectors(CLI::App& app, int&) {
   add(app, "vectors", "conformance kit: vectors of every rule in files, and a runner for other implementations",
       "Examples:\n"

@@ -1291,7 +1291,8 @@ class Codec(Program):
 class Help(Program):
     def test_help_teaches(self) -> None:
         for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["softmax"], ["analyze"], ["prune"], ["compress"], ["decompress"],
-                     ["codec-report"], ["train"], ["measure"], ["calibrate"], ["checkpoint"], ["vectors"],
+                     ["codec-report"], ["train"], ["measure"], ["calibrate"], ["checkpoint"],
+                     ["retrieval"], ["vectors"],
                      ["formats"], ["units"], ["energy"]):  # fmt: skip
             text = self.ok(*args, "--help")
             self.assertIn("Example", text, args)

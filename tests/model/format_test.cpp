@@ -2,11 +2,13 @@
 // The format table, decode, encode and round_pack against plain searches of the value grid and the reference vectors.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <string>
 
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/scheme.hpp"
 #include "test_values.hpp"
 
 namespace narrowgauge {
@@ -124,6 +126,35 @@ TEST(Format, UnknownNameIsNamed) {
     EXPECT_NE(std::string(e.what()).find("'e9m9'"), std::string::npos) << e.what();
     EXPECT_NE(std::string(e.what()).find("e2m1, e2m3"), std::string::npos) << e.what();
   }
+}
+
+TEST(Scheme, NamesItsElements) {
+  EXPECT_EQ(elements_text(Scheme::mxfp6), "e2m3 or e3m2");
+  EXPECT_EQ(elements_text(Scheme::int4), "int4");
+  EXPECT_EQ(elements_text(Scheme::fp8), "e4m3, e4m3_ieee, e5m2, e3m4, e4m3fnuz, e5m2fnuz or e4m3b11fnuz");
+  EXPECT_EQ(find_scheme("mxint8"), Scheme::mxint8);
+  EXPECT_EQ(mx_scheme(Format::e3m2), Scheme::mxfp6);
+  try {
+    find_scheme("mxfp7");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()),
+              "unknown scheme 'mxfp7'; expected one of nvfp4, mxfp4, mxfp6, mxfp8, mxint8, fp8, luq, int4");
+  }
+}
+
+TEST(Format, KindsOfCodesWithoutMinusZero) {
+  const FormatDesc &fnuz = desc(Format::e4m3fnuz), &integer = desc(Format::int8_mx);
+  EXPECT_EQ(encode(fnuz, -0.0), 0U);
+  EXPECT_EQ(encode(fnuz, -1e-9), 0U);
+  EXPECT_EQ(encode(fnuz, -1e9), 0xFFU);
+  EXPECT_EQ(encode(fnuz, 1e9, {.overflow = Overflow::ieee}), 0x80U);
+  EXPECT_EQ(encode(fnuz, -std::numeric_limits<double>::quiet_NaN()), 0x80U);
+  EXPECT_EQ(encode(integer, -1.0), 0xC0U);
+  EXPECT_EQ(encode(integer, -0.0), 0U);
+  EXPECT_EQ(encode(integer, -5.0), 0x81U);
+  EXPECT_EQ(decode(integer, 0x80), -2);
+  EXPECT_EQ(integer.magnitude(0x80), integer.last_code());
 }
 
 TEST(Format, ReferenceE4m3) {  // docs/numerics.md, Reference vectors: default policy, then saturating

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import narrowgauge as ng
 from narrowgauge import retrieval
+from narrowgauge.retrieval import __main__ as command_line
 
 
 def test_best_k_and_ties() -> None:
@@ -101,3 +105,59 @@ def test_refused() -> None:
     ):
         with pytest.raises(ng.Error, match=words):
             call()
+
+
+RANDOM = np.random.default_rng(9)
+KEYS = RANDOM.normal(0, 1, (96, 32)).astype(np.float32)
+QUERIES = RANDOM.normal(0, 1, (2, 3, 32)).astype(np.float32)
+
+
+def run(monkeypatch: pytest.MonkeyPatch, folder: Path, *words: str) -> int:
+    np.save(folder / "keys.npy", KEYS)
+    np.save(folder / "query.npy", QUERIES)
+    monkeypatch.setattr(sys, "argv", ["retrieval", str(folder / "keys.npy"), str(folder / "query.npy"), *words])
+    return command_line.main()
+
+
+@pytest.mark.parametrize("format", ["nvfp4", "fp8_e4m3", "mxint8"])
+def test_the_command_is_the_functions(
+    format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lengths = np.array([8, 40, 16, 32])
+    np.save(tmp_path / "lengths.npy", lengths)
+    words = ("--lengths", str(tmp_path / "lengths.npy"), "--best", "3", "--format", format, "--normalize")
+    assert run(monkeypatch, tmp_path, *words, "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["chunks"], found["tokens"], found["format"]) == (4, 96, format)
+    right = ng.quantize(retrieval.rms_normalize(KEYS).T, format, axis=-2)
+    dots = ng.gemm(ng.quantize(QUERIES.reshape(6, 32), format), right)
+    for number, one in enumerate(found["queries"]):
+        scores = retrieval.max_sim(dots[3 * number : 3 * number + 3], lengths)
+        best = retrieval.top_k(retrieval.order_keys(scores), 3)
+        assert (one["query"], one["chunks"], one["scores"]) == (number, best.tolist(), scores[best].tolist())
+    assert run(monkeypatch, tmp_path, *words) == 0
+    assert capsys.readouterr().out.count("query ") == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ((), "chunks have no length, or two; expected --chunk or --lengths"),
+        (("--chunk", "7"), "--chunk is 7; expected 1 or more, and a divisor of the 96 tokens"),
+        (("--chunk", "8", "--best", "13"), "--best is 13; expected 1 to the number of chunks, 12"),
+        (("--chunk", "8", "--format", "fp4"), "--format is fp4; expected one of nvfp4"),
+        (("--chunk", "8", "--engine", "gpu"), "--engine is gpu; expected one of"),
+        (("--lengths", "none.npy"), "lengths none.npy cannot be read"),
+    ],
+)
+def test_the_command_refuses(
+    words: tuple[str, ...],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(monkeypatch, tmp_path, *words) == 2
+    error = capsys.readouterr().err
+    assert sentence in error
+    assert len(error.splitlines()) == 1

@@ -14,10 +14,10 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ._arguments import integer, number
-from ._arrays import ArrayLike, any_array, float32_array, real_array
-from ._core import Error
-from ._exact import odd
+from .._arguments import integer, number
+from .._arrays import ArrayLike, any_array, float32_array, real_array
+from .._core import Error
+from .._exact import odd
 
 #: Bits of the keys that hardware orders by.
 KEY_BITS = 24
