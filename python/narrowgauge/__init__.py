@@ -59,6 +59,7 @@ from ._formats import (
     decode,
     encode,
     formats,
+    p3109_values,
     pack,
     random_fields,
     swizzle_scales,
@@ -66,6 +67,7 @@ from ._formats import (
     unpack,
     unswizzle_scales,
 )
+from ._if4 import dequantize_if4, quantize_if4
 from ._norm import (
     BatchNorm,
     BatchNormGradients,
@@ -170,6 +172,7 @@ __all__ = [
     "decode",
     "decompress",
     "dequantize",
+    "dequantize_if4",
     "dialect_fields",
     "dialect_scales",
     "dialects",
@@ -207,6 +210,7 @@ __all__ = [
     "noise",
     "norm_apply",
     "open_checkpoint",
+    "p3109_values",
     "pack",
     "plane_sums",
     "popcount_dot",
@@ -214,6 +218,7 @@ __all__ = [
     "pruning_error",
     "quantize",
     "quantize_affine",
+    "quantize_if4",
     "random_fields",
     "range_stats",
     "retrieval",

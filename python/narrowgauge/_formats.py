@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._arguments import integer, text
+from ._arguments import flag, integer, text
 from ._arguments import seed as checked_seed
 from ._arguments import threads as checked_threads
 from ._arrays import ArrayLike, any_array, code_array, ml_dtypes_module, ml_names, real_array, unpack_nibbles
@@ -117,6 +117,25 @@ def _scale_bytes(scales: ArrayLike, name: str) -> NDArray[np.uint8]:
             f"{name} have dtype {array.dtype}; expected uint8, float8_e4m3fn or float8_e8m0fnu, block scales of a byte each"
         )
     return array
+
+
+def p3109_values(bits: int, precision: int, *, signed: bool = True, extended: bool = True) -> NDArray[np.float64]:
+    """The values of codes 0 to 2**bits - 1 of BinaryKpP of the IEEE P3109 draft, which may change and allows no claim of conformance.
+
+    bits: K, 3 to 8. precision: P, with the leading bit: 1 to K - 1 where signed, 1 to K else.
+    signed: the draft's s or u. extended: its e, with infinities, or f, finite.
+
+    >>> ng.p3109_values(8, 3)[[0x7E, 0x7F, 0x80]]
+    array([49152.,    inf,    nan])
+
+    Raises Error for widths out of range.
+    """
+    return _core.p3109_values(
+        integer("bits", bits, 3, 8),
+        integer("precision", precision, 1, 8),
+        flag("signed", signed),
+        flag("extended", extended),
+    )
 
 
 def swizzle_scales(scales: ArrayLike, *, threads: int = 0) -> NDArray[np.uint8]:

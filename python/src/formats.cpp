@@ -10,8 +10,10 @@
 #include "names.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/format.hpp"
+#include "narrowgauge/format/p3109.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/if4.hpp"
 #include "narrowgauge/quant/swizzle_scales.hpp"
 
 namespace narrowgauge::python {
@@ -187,6 +189,16 @@ Bytes unswizzle(const Bytes& layouts, std::size_t rows, std::size_t blocks, unsi
   return out;
 }
 
+py::tuple if4_blocks(const py::array_t<float, py::array::c_style>& x, int choice, unsigned threads) {
+  const If4Blocks q = without_lock([&] { return if4_quantize(span_of(x), static_cast<If4Choice>(choice), threads); });
+  return py::make_tuple(shaped(q.codes, x),
+                        py::array_t<std::uint8_t>(static_cast<py::ssize_t>(q.scales.size()), q.scales.data()), q.amax);
+}
+
+py::array_t<float> if4_values(const Bytes& codes, const Bytes& scales, float amax, unsigned threads) {
+  return shaped(without_lock([&] { return if4_dequantize(span_of(codes), span_of(scales), amax, threads); }), codes);
+}
+
 }  // namespace
 
 void bind_formats(py::module_& module) {
@@ -231,6 +243,20 @@ void bind_formats(py::module_& module) {
 
   module.def("unswizzle_scales", &unswizzle, py::arg("swizzled"), py::arg("rows"), py::arg("blocks"),
              py::arg("threads"), "narrowgauge.unswizzle_scales.");
+
+  module.def("if4_quantize", &if4_blocks, py::arg("x"), py::arg("choice"), py::arg("threads"),
+             "narrowgauge.quantize_if4.");
+
+  module.def("if4_dequantize", &if4_values, py::arg("codes"), py::arg("scales"), py::arg("amax"), py::arg("threads"),
+             "narrowgauge.dequantize_if4.");
+
+  module.def(
+      "p3109_values",
+      [](int bits, int precision, bool is_signed, bool extended) {
+        const std::vector<double> values = p3109_values({bits, precision, is_signed, extended});
+        return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+      },
+      py::arg("bits"), py::arg("precision"), py::arg("is_signed"), py::arg("extended"), "narrowgauge.p3109_values.");
 
   module.def(
       "random_fields",

@@ -32,6 +32,7 @@ BYTES = (128 * MANY).astype(np.int8)
 WIDE = [ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X.T, axis=-2, wide_blocks=True)]
 FILE = ng.compress(BYTES)
 FP4_CODES = BYTES.view(np.uint8) & 15
+IF4_SCALES = FP4_CODES[:, ::16]
 TRANSFORM = ng.calibrate_transform(MAP[:, :, :64])
 SMALL = [ng.quantize(X[:96, :512]), ng.quantize(X[:96, :512].T, axis=-2)]
 LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
@@ -101,6 +102,8 @@ LONG: dict[str, Callable[[], Any]] = {
     "bounded_weight_norm_backward": lambda: ng.bounded_weight_norm_backward(X, X, rho=1.0),
     "swizzle_scales": lambda: ng.swizzle_scales(BYTES.view(np.uint8)),
     "unswizzle_scales": lambda: ng.unswizzle_scales(BYTES.view(np.uint8).ravel(), *BYTES.shape),
+    "quantize_if4": lambda: ng.quantize_if4(MANY),
+    "dequantize_if4": lambda: ng.dequantize_if4(FP4_CODES, IF4_SCALES, 1.0),
     "smooth": lambda: ng.smooth(X),
     "fold_scales": lambda: ng.fold_scales(X, np.full(len(X), 127, np.uint8)),
     "prune": lambda: ng.prune(X),

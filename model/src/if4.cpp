@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "narrowgauge/quant/if4.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/parallel.hpp"
+#include "narrowgauge/require.hpp"
+
+namespace narrowgauge {
+namespace {
+
+using Block = std::array<float, if4_block>;
+
+constexpr float flt_max = std::numeric_limits<float>::max();
+constexpr float full_scale = 6 * 448;
+constexpr float least_amax = 0x1.500002p-117F;                 // the least whose full_scale / amax is finite
+constexpr float expansion = 7.0F / 6, contraction = 6.0F / 7;  // what an INT4 element is of an E2M1 element
+constexpr std::size_t blocks_a_job = 1024;
+
+/// Numbers of magnitude below 2^22 rounded to integers, ties to even.
+float nearest(float x) {
+  constexpr float ones = 0x1.8p23F;
+  return (x + ones) - ones;
+}
+
+struct Candidate {
+  Block element{};  // without scales
+  float error = 0;
+};
+
+float value(float element, float scale, float amax, bool integer) {
+  const float product = element * scale * amax;
+  return (integer ? product * contraction : product) / full_scale;
+}
+
+/// In torch's order on eight FP32 lanes.
+float sum(const Block& e) {
+  float total = 0;
+  for (std::size_t i = 0; i < 8; ++i) total += e[i] + e[i + 8];
+  return total;
+}
+
+void measure(Candidate& c, const float* x, float scale, float amax, bool integer, If4Choice choice) {
+  Block e;
+  for (std::size_t i = 0; i < if4_block; ++i) {
+    const float difference = value(c.element[i], scale, amax, integer) - x[i];
+    e[i] = choice == If4Choice::mse ? difference * difference : std::abs(difference);
+  }
+  c.error = choice == If4Choice::largest ? *std::ranges::max_element(e) : sum(e);
+}
+
+/// RNE to the values of E2M1, saturated.
+float nearest_e2m1(float y) {
+  const float m = std::min(std::abs(y), 6.0F);
+  const float half = 0.5F * nearest(2 * m), one = nearest(m), two = 2 * nearest(0.5F * m);
+  return std::copysign(m < 2 ? half : m < 4 ? one : two, y);
+}
+
+/// Codes of values that E2M1 has; no code for a minus zero that was a zero before its rounding.
+std::uint8_t e2m1_code(float element, float y) {
+  const float m = std::abs(element);
+  const int payload = m < 2 ? static_cast<int>(2 * m) : m < 4 ? static_cast<int>(m) + 2 : static_cast<int>(m / 2) + 4;
+  return static_cast<std::uint8_t>(payload | (y < 0 ? 8 : 0));
+}
+
+void quantize_block(const float* x, float amax, float encode_scale, float decode_scale, If4Choice choice,
+                    std::uint8_t* codes, std::uint8_t& scale_code) {
+  float largest = 0;
+  for (std::size_t i = 0; i < if4_block; ++i) largest = std::max(largest, std::abs(x[i]));
+  scale_code = static_cast<std::uint8_t>(encode(Format::ue4m3, largest / 6 * encode_scale));
+  std::fill_n(codes, if4_block, std::uint8_t{0});
+  if (scale_code == 0) return;
+  const auto scale = static_cast<float>(decode(Format::ue4m3, scale_code));
+  const float factor = std::min(1 / (decode_scale * scale), flt_max);
+  Block y;
+  Candidate real, integer;
+  for (std::size_t i = 0; i < if4_block; ++i) {
+    y[i] = x[i] * factor;
+    real.element[i] = nearest_e2m1(y[i]);
+    integer.element[i] = nearest(std::clamp(y[i] * expansion, -7.0F, 7.0F));
+  }
+  measure(real, x, scale, amax, false, choice);
+  measure(integer, x, scale, amax, true, choice);
+  if (integer.error < real.error) {
+    for (std::size_t i = 0; i < if4_block; ++i)
+      codes[i] = static_cast<std::uint8_t>(static_cast<int>(integer.element[i]) & 15);
+    scale_code |= if4_integer;
+  } else {
+    for (std::size_t i = 0; i < if4_block; ++i) codes[i] = e2m1_code(real.element[i], y[i]);
+  }
+}
+
+float largest_magnitude(std::span<const float> x) {
+  std::uint32_t largest = 0;
+  for (const float number : x) largest = std::max(largest, std::bit_cast<std::uint32_t>(number) & 0x7FFFFFFFU);
+  return std::bit_cast<float>(largest);
+}
+
+/// Calls part(first block, end) for runs of blocks, in parallel.
+template <class Part>
+void each_part(std::size_t blocks, unsigned threads, const Part& part) {
+  detail::parallel_for((blocks + blocks_a_job - 1) / blocks_a_job, threads,
+                       [&](std::size_t job) { part(job * blocks_a_job, std::min(blocks, (job + 1) * blocks_a_job)); });
+}
+
+}  // namespace
+
+If4Blocks if4_quantize(std::span<const float> x, If4Choice choice, unsigned threads) {
+  detail::require(!x.empty() && x.size() % if4_block == 0, [&] {
+    return "there are " + std::to_string(x.size()) + " numbers; expected a multiple of 16, whole blocks of IF4";
+  });
+  const std::size_t blocks = x.size() / if4_block;
+  std::vector<float> part_amax((blocks + blocks_a_job - 1) / blocks_a_job);
+  each_part(blocks, threads, [&](std::size_t first, std::size_t end) {
+    const auto part = x.subspan(first * if4_block, (end - first) * if4_block);
+    const float amax = part_amax[first / blocks_a_job] = largest_magnitude(part);
+    if (std::isfinite(amax)) return;
+    const auto bad = std::ranges::find_if(part, [](float number) { return !std::isfinite(number); }) - part.begin();
+    throw Error("number " + std::to_string(first * if4_block + static_cast<std::size_t>(bad)) + " is " +
+                std::to_string(part[static_cast<std::size_t>(bad)]) + "; expected finite numbers");
+  });
+  If4Blocks q{.amax = std::ranges::max(part_amax),
+              .codes = std::vector<std::uint8_t>(x.size()),
+              .scales = std::vector<std::uint8_t>(blocks)};
+  if (q.amax == 0) return q;
+  q.amax = std::max(q.amax, least_amax);
+  const float encode_scale = full_scale / q.amax, decode_scale = 1 / encode_scale;
+  each_part(blocks, threads, [&](std::size_t first, std::size_t end) {
+    for (std::size_t b = first; b < end; ++b)
+      quantize_block(&x[b * if4_block], q.amax, encode_scale, decode_scale, choice, &q.codes[b * if4_block],
+                     q.scales[b]);
+  });
+  return q;
+}
+
+std::vector<float> if4_dequantize(std::span<const std::uint8_t> codes, std::span<const std::uint8_t> scales, float amax,
+                                  unsigned threads) {
+  detail::require(codes.size() % if4_block == 0 && codes.size() / if4_block == scales.size(), [&] {
+    return "there are " + std::to_string(codes.size()) + " codes and " + std::to_string(scales.size()) +
+           " scales; expected 16 codes a scale";
+  });
+  detail::require(std::isfinite(amax) && amax >= 0,
+                  [&] { return "amax is " + std::to_string(amax) + "; expected a finite number, 0 or more"; });
+  std::vector<float> x(codes.size());
+  each_part(scales.size(), threads, [&](std::size_t first, std::size_t end) {
+    for (std::size_t b = first; b < end; ++b) {
+      const std::uint8_t payload = scales[b] & 0x7F;
+      const bool integer = (scales[b] & if4_integer) != 0;
+      detail::require(payload != 0x7F, [&] {
+        return "the scale of block " + std::to_string(b) + " is " + std::to_string(scales[b]) +
+               ", a NaN; expected 0 to 126, or 128 to 254 for INT4";
+      });
+      const auto scale = static_cast<float>(decode(Format::ue4m3, payload));
+      for (std::size_t i = b * if4_block; i < (b + 1) * if4_block; ++i) {
+        detail::require(codes[i] < 16, [&] {
+          return "code " + std::to_string(i) + " is " + std::to_string(codes[i]) + "; expected 0 to 15";
+        });
+        const auto element =
+            integer ? static_cast<float>((codes[i] ^ 8) - 8) : static_cast<float>(decode(Format::e2m1, codes[i]));
+        x[i] = value(element, scale, amax, integer);
+      }
+    }
+  });
+  return x;
+}
+
+}  // namespace narrowgauge
