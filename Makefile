@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power ladder generate locks sbom traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power sram ladder generate locks sbom traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 20
@@ -107,6 +107,12 @@ compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports and ot
 	@if $(BUILD)/exports/bin/pip install --quiet --require-hashes -r power/compare/requirements-components.lock; then \
 	  $(PYTHON) power/compare/exports.py --hwcomponents $(BUILD)/exports/bin/python --program $(BUILD)/bin/narrowgauge; \
 	else echo "skipped: HWComponents needs Python 3.12"; fi
+
+PYTHON312 ?= python3.12
+sram: setup ## SRAM by size and port again, from CACTI (docs/energy.md), in an environment of its own (Python 3.12, make and g++; ten minutes)
+	@test -x $(BUILD)/cacti/bin/python || $(PYTHON312) -m venv $(BUILD)/cacti
+	@$(BUILD)/cacti/bin/pip install --quiet --require-hashes -r power/sram/requirements.lock
+	@$(PYTHON) power/sram/cacti.py --cacti $(BUILD)/cacti/bin/python --kept $(BUILD)/cacti/answers.jsonl
 
 ladder: build ## the error ladder: how far each rung of the energy gauge is off, on units held out from its fit
 	@$(PYTHON) tools/ngtools/power/ladder.py

@@ -32,6 +32,7 @@ LISTS: dict[str, tuple[str, str]] = {
     "power/compare/requirements": ("3.11", ""),
     "power/compare/requirements-exports": ("3.11", ""),
     "power/compare/requirements-components": ("3.12", ""),
+    "power/sram/requirements": ("3.12", ""),
 }
 
 
