@@ -22,7 +22,9 @@ TEST(P3109, Binary4p2) {
   const std::vector<double> want{0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3};
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_EQ(finite[i], want[i]);
-    if (i > 0) EXPECT_EQ(finite[i + 8], -want[i]);
+    if (i > 0) {
+      EXPECT_EQ(finite[i + 8], -want[i]);
+    }
   }
   EXPECT_TRUE(std::isnan(finite[8]));
   const std::vector<double> extended = p3109_values({4, 2, true, true});
@@ -51,7 +53,9 @@ TEST(P3109, CodesRiseAndOnlyOneIsNan) {
         const std::size_t positive = is_signed ? values.size() / 2 : values.size() - 1;  // the NaN follows
         for (std::size_t i = 1; i < positive; ++i) {
           EXPECT_LT(values[i - 1], values[i]);
-          if (is_signed) EXPECT_EQ(values[i + positive], -values[i]);
+          if (is_signed) {
+            EXPECT_EQ(values[i + positive], -values[i]);
+          }
         }
         EXPECT_TRUE(std::isnan(values[positive]));
       }
