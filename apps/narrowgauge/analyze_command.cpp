@@ -22,7 +22,7 @@ namespace narrowgauge::cli {
 namespace {
 
 constexpr int most_bars = 40;
-constexpr double bar_width = 30;
+constexpr double bar_width = 22;
 
 struct AnalyzeArguments {
   std::string x, axis = "rows", sparsity = "50,75,90,95", plot, python = "python3";
@@ -112,8 +112,11 @@ std::vector<Outcome> outcomes(std::span<const float> narrow, const io::Matrix& x
     all.push_back(std::move(result));
     bar.update(all.size(), 10);
   };
-  for (const GemmFormat& format : gemm_formats)
-    if (format.a == format.b && format.scheme != Scheme::luq) add(outcome(format, narrow, x, axis));
+  for (const GemmFormat& format : gemm_formats) {
+    if (format.a != format.b || format.scheme == Scheme::luq) continue;
+    if (desc(format.a).nan == NanKind::fnuz) continue;  // as E4M3 and E5M2 under another scale
+    add(outcome(format, narrow, x, axis));
+  }
 
   const LuqOptions options{.random_bits = arguments.random_bits, .seed = arguments.seed};
   const std::vector<LuqTensor> samples = luq_samples(narrow, 2, options);
@@ -297,7 +300,11 @@ void print_octaves(std::span<const float> x, const Analysis& a) {
   std::size_t most = 0;
   for (const Bar& bar : bars) most = std::max(most, bar.count);
   std::vector<std::string> headings{"from", "share", "numbers"};
-  for (std::string& name : names_of_grids(a.formats)) headings.push_back(std::move(name));
+  for (const std::string& name : names_of_grids(a.formats)) {  // as mx_e2m3 and e4m3, which leave the lines short
+    const bool mx = name.starts_with("mx");
+    const std::size_t element = name.find("_e");
+    headings.push_back(element == std::string::npos ? name : (mx ? "mx" : "") + name.substr(element + (mx ? 0 : 1)));
+  }
   std::vector<std::vector<std::string>> rows;
   for (const Bar& bar : bars) {
     const double length = bar_width * static_cast<double>(bar.count) / static_cast<double>(most);
@@ -419,7 +426,7 @@ void add_analyze(CLI::App& app, int& exit_code) {
       "             what it makes of this tensor, which differs from the target where X is not lognormal\n"
       "\n"
       "Formats, as they quantize this tensor (to nearest even where nothing else is said):\n"
-      "  nvfp4, mx*, fp8_*              as `narrowgauge quantize` does\n"
+      "  nvfp4, mx*, fp8_*   as `narrowgauge quantize` does; FP8 of the MI300 is as OCP's\n"
       "  luq         FP4 [1,3,0], rounded stochastically: unbiased, which gradients need and SQNR does not show\n"
       "  luq_smp2    the mean of two such samples, 8 bits in all\n"
       "  rdnp        FP4 [1,3,0], rounded to the nearest power of two\n"
