@@ -289,9 +289,12 @@ void add_energy(CLI::App& app, int& exit_code) {
       ->type_name("FILE")
       ->group(answer)
       ->check(named);
-  field("--memory", "memory", "An access to memory, from cited tables", "sram|dram|hbm2|gddr6", Field::text, other);
+  field("--memory", "memory", "An access to memory, from cited tables and CACTI's", "sram|dram|hbm2|gddr6", Field::text,
+        other);
   field("--bits", "bits", "--memory: bits moved", "N", Field::number, other);
   field("--size-bytes", "size_bytes", "--memory sram: its size", "N", Field::number, other);
+  field("--port-bits", "port_bits", "--memory sram of CACTI: bits of a word that an access moves", "N", Field::number,
+        other);
   field("--operation", "operation", "--memory", "read|write|store_and_fetch", Field::text, other);
   field("--events", "events", "Events on a measured chip (L5)", "NAME=COUNT", Field::list, other);
   command.add_flag("--jsonl", arguments->jsonl, "Questions as JSON Lines on stdin, answers on stdout")->group(other);
@@ -318,6 +321,7 @@ void add_energy(CLI::App& app, int& exit_code) {
       "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
       "  narrowgauge energy --unit int8_mac_array --activity waves.fst --scope top.u_mac   on your own simulation\n"
       "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"
+      "  narrowgauge energy --memory sram --technology cacti_7nm --size-bytes 32768 --port-bits 512 --bits 512\n"
       "  narrowgauge energy --technology ice40up --events net=63.4 clock=1\n"
       "  echo '{\"format\": \"int8\", \"count\": 1e9}' | narrowgauge energy --jsonl\n"
       "  narrowgauge energy --export accelergy --technology osu018 --out tables");

@@ -13,11 +13,11 @@ from typing import Any
 import narrowgauge as ng
 from narrowgauge import train
 
-#: An array of 16 x 16 cells of 16 lanes beside HBM2, in cells of ASAP7 and with the memories of TPUv4i.
+#: An array of 16 x 16 cells of 16 lanes in cells of ASAP7, buffers by CACTI, beside HBM2.
 SPACE: dict[str, Any] = {
     "format": "int8",
     "technology": "asap7",
-    "memory": {"sram": "tpuv4i_7nm", "dram": ["hbm2", "tpuv4i_7nm"]},
+    "memory": {"dram": ["hbm2", "tpuv4i_7nm"]},
     "rows": 16,
     "cols": 16,
     "lanes": 16,
@@ -30,7 +30,7 @@ SPACE: dict[str, Any] = {
 FORMATS = (("int8", "none"), ("nvfp4", "none"), ("nvfp4", "2:4"))
 BLOCKS = ("llama_block", "vit_block")
 #: A stack of HBM2, and a channel of DDR3 behind the same array.
-DDR3 = {"sram": "tpuv4i_7nm", "dram": ["dram", "horowitz_45nm"]}
+DDR3 = {"dram": ["dram", "horowitz_45nm"]}
 MEMORIES = (("hbm2", SPACE["memory"]), ("ddr3", DDR3))
 
 

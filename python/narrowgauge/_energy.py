@@ -153,7 +153,9 @@ def energy(
 
 
 def memory_energy(memory: str, *, gauge: Gauge | None = None, **fields: Unpack[MemoryFields]) -> Answer:
-    """Energy of moving bits: memory 'sram' (with size_bytes), 'dram', 'hbm2', 'gddr6'; docs/energy.md lists the fields.
+    """Energy of moving bits: memory 'sram' (with size_bytes; port_bits for CACTI's tables), 'dram', 'hbm2', 'gddr6'.
+
+    docs/energy.md lists the fields.
 
     Raises FieldError, which names the field, its value and what it may be.
     """

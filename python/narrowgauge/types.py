@@ -75,5 +75,6 @@ class MemoryFields(TypedDict, total=False):
     technology: str
     bits: float
     size_bytes: float
+    port_bits: float
     operation: str
     strict: bool

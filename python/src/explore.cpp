@@ -32,6 +32,10 @@ class KeptPrices final : public power::Prices {
   power::Price sram_bit(const std::string& technology, double size_bytes, bool write) const override {
     return prices_.sram_bit(technology, size_bytes, write);
   }
+  std::string sram_table(const std::string& technology) const override { return prices_.sram_table(technology); }
+  power::Price sram_port_bit(const std::string& table, double size_bytes, double port_bits, bool write) const override {
+    return prices_.sram_port_bit(table, size_bytes, port_bits, write);
+  }
   power::Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override {
     return prices_.dram_bit(memory, technology, write);
   }

@@ -238,7 +238,7 @@ TEST(Spaces, AreRefusedBySentence) {
   EXPECT_SAYS(refused("tensors", (Json{{"a", "a.npy"}})), "one of a and b");
   EXPECT_SAYS(refused("resident", "inputs"), "\"resident\"", "maps, weights");
   EXPECT_SAYS(refused("memory", (Json{{"dram", "hbm2"}})), "memory.dram", "[memory, technology]");
-  EXPECT_SAYS(refused("memory", (Json{{"sram", {"sram", "tpuv4i_7nm"}}})), "memory.sram", "a technology");
+  EXPECT_SAYS(refused("memory", (Json{{"sram", {"sram", "tpuv4i_7nm"}}})), "memory.sram", "a table of SRAM");
   EXPECT_SAYS(refused("rows", Json::parse("[[[[1]]]]")), "too deep");
   EXPECT_SAYS(refused("format", "\xff"), "\"format\"", "nvfp4");
   EXPECT_SAYS(refused("mac_energy_j", (Json{{"fp7", 1e-12}})), "\"fp7\"", "nvfp4");
@@ -543,6 +543,74 @@ TEST(Points, ABufferTakesTheTrafficThatComesAgain) {
   EXPECT_NEAR(large["dram_j"].get<double>(), compulsory, 1e-9 * compulsory);
   EXPECT_LT(large["dram_j"], none["dram_j"]);
   EXPECT_EQ(large["cycles"], none["cycles"]);
+}
+
+/// SRAM by size and port: an access costs 1 fJ a byte of the memory, a write so many times that.
+class PortPrices final : public Prices {
+ public:
+  explicit PortPrices(double write) : write_(write) {}
+  Price mac(const MacQuestion& q, const std::string& technology) const override { return plain_.mac(q, technology); }
+  Price sram_bit(const std::string&, double, bool) const override { throw Error("no table without ports"); }
+  std::string sram_table(const std::string& technology) const override {
+    return technology == "horowitz_45nm" || technology == "ports" ? "ports" : "";
+  }
+  Price sram_port_bit(const std::string& table, double size_bytes, double port_bits, bool write) const override {
+    if (table != "ports" || size_bytes > 1e6) throw Error("no such size");
+    return {1e-15 * size_bytes / port_bits * (write ? write_ : 1), "by port", "cited"};
+  }
+  Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override {
+    return plain_.dram_bit(memory, technology, write);
+  }
+
+ private:
+  PlainPrices plain_;
+  double write_;
+};
+
+TEST(Points, EachWordOfAnImageIsAMemory) {
+  const auto at = [](const Json& axes, double write) {
+    Json space = small_space;
+    space.update(Json{{"format", "nvfp4"},
+                      {"sparsity", "none"},
+                      {"compression", 1},
+                      {"rows", 2},
+                      {"cols", 2},
+                      {"lanes", 16},
+                      {"stream_width", 64},
+                      {"technology", "horowitz_45nm"},
+                      {"frequency_hz", 1e7}});
+    if (!axes.is_null()) space.update(axes);
+    const auto prices = write > 0 ? std::shared_ptr<const Prices>(std::make_shared<PortPrices>(write))
+                                  : std::make_shared<PlainPrices>();
+    const Explorer e(load_workload("digits"), space_from_json(space), prices, normal_tensors(16, 16, 64));
+    Json d = e.describe(0);
+    d["sources"] = e.sources();
+    return d;
+  };
+  const auto sram = [&](const Json& axes, double write) { return at(axes, write)["sram_j"].get<double>(); };
+  // An image is 2 x 72 bits: two memories of 64 bits and one of 16, which is priced as one of 32, of 2 x 64 words.
+  const double image = 2 * 64 * 128 / 8 + 32 * 128 / 8;
+  EXPECT_NEAR(sram({}, 1), sram({}, 0) / 1e-14 * 1e-15 * image / 144, 1e-9 * sram({}, 1));
+  EXPECT_GT(sram({}, 2), sram({}, 1));
+  EXPECT_LT(sram({}, 2), 2 * sram({}, 1));
+  // A stream as wide as the image, and wider, is one memory.
+  EXPECT_NEAR(sram({{"stream_width", 256}}, 1), sram({{"stream_width", 256}}, 0) / 1e-14 * 1e-15 * 128 / 8,
+              1e-9 * sram({{"stream_width", 256}}, 1));
+  // Banks of two images are four words, and priced as 64.
+  const Json shallow = {{"a_depth", 2}, {"b_depth", 2}};
+  const double least = 2 * 64 * 64 / 8 + 32 * 64 / 8;
+  EXPECT_NEAR(sram(shallow, 1), sram(shallow, 0) / 1e-14 * 1e-15 * least / 144, 1e-9 * sram(shallow, 1));
+  EXPECT_NE(at(shallow, 1)["assumed"].dump().find("fewer than 64 words"), std::string::npos);
+  // The global buffer has words of the stream, and each bit of it comes in once and goes out as often as it is sent.
+  const Json buffer = {{"global_buffer", 65536}}, larger = {{"global_buffer", 131072}};
+  const double of_buffer = sram(buffer, 1) - sram({}, 1);
+  EXPECT_NEAR(sram(larger, 1) - sram({}, 1), 2 * of_buffer, 1e-9 * of_buffer);
+  EXPECT_SAYS(at({{"global_buffer", 1 << 24}}, 1), "global buffer of 16777216", "no such size", "memory.sram");
+  // Sources name the ports; a table can be asked for by name, and a cited one is asked without ports.
+  EXPECT_NE(at({}, 1)["sources"].dump().find("through a port of 64 bits"), std::string::npos);
+  const Json named = {{"memory", {{"sram", "ports"}}}};
+  EXPECT_EQ(sram(named, 1), sram({}, 1));
+  EXPECT_EQ(sram({{"memory", {{"sram", "horowitz_45nm"}}}}, 1), sram({}, 1));
 }
 
 TEST(Points, DecodingReadsItsCache) {

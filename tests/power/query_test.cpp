@@ -717,6 +717,52 @@ TEST(Range, IsOfStructureLanesAndWidthTogether) {
   EXPECT_GT(e5m2["error"]["max_abs"], 0.14);
 }
 
+TEST(Memories, SramBySizeAndPort) {
+  const auto question = [](double bytes, double port, const char* technology = "cacti_7nm") {
+    return Json{{"memory", "sram"}, {"technology", technology}, {"size_bytes", bytes}, {"port_bits", port},
+                {"bits", port},     {"operation", "read"}};
+  };
+  const auto access = [&](double bytes, double port) {
+    return ask(question(bytes, port).dump())["value"].get<double>();
+  };
+  EXPECT_NEAR(access(32768, 64), 2.136e-12, 1e-15);
+  EXPECT_NEAR(access(32768, 512) / 512, 0.0113e-12, 1e-16);
+  // A power law along an edge, and along the diagonal of as many words.
+  EXPECT_NEAR(access(32768 * std::sqrt(2.0), 64), std::sqrt(access(32768, 64) * access(65536, 64)), 1e-18);
+  EXPECT_NEAR(access(32768, 64 * std::sqrt(2.0)), std::sqrt(access(32768, 64) * access(32768, 128)), 1e-18);
+  EXPECT_NEAR(access(32768 * std::sqrt(2.0), 64 * std::sqrt(2.0)), std::sqrt(access(32768, 64) * access(65536, 128)),
+              1e-18);
+  // Each port between two at the fewest words, 64, and at the largest size.
+  for (double port = 32; port <= 1024; port += 7) {
+    EXPECT_GT(access(8 * port, port), 0) << port;
+    EXPECT_GT(access(16777216, port), access(8 * port, port)) << port;
+  }
+  Json both = question(32768, 64);
+  both["operation"] = "store_and_fetch";
+  Json write = question(32768, 64);
+  write["operation"] = "write";
+  EXPECT_NEAR(ask(both.dump())["value"], access(32768, 64) + ask(write.dump())["value"].get<double>(), 1e-18);
+  // Its source, error and the rest of what CACTI says.
+  const Json scaled = ask(question(32768, 64).dump()), own = ask(question(32768, 64, "cacti_45nm").dump());
+  EXPECT_NE(scaled["notes"].dump().find("Scaled from 22 nm"), std::string::npos) << scaled["notes"];
+  EXPECT_NE(scaled["notes"].dump().find("states no error; the cited figures of tpuv4i_7nm"), std::string::npos);
+  EXPECT_TRUE(scaled["error"].is_null());
+  EXPECT_EQ(own["notes"].dump().find("Scaled"), std::string::npos) << own["notes"];
+  EXPECT_NE(own["notes"].dump().find("cited figures of horowitz_45nm"), std::string::npos) << own["notes"];
+  EXPECT_GT(scaled["leakage_w"], 0);
+  EXPECT_EQ(scaled["technology"], "cacti_7nm");
+  // A technology without a table of its own has the one that speaks for it; a cited table has no ports.
+  EXPECT_EQ(ask(question(32768, 64, "asap7").dump())["value"], scaled["value"]);
+  EXPECT_EQ(gauge().sram_table("horowitz_45nm"), "cacti_45nm");
+  EXPECT_EQ(gauge().sram_table("osu018"), "");
+  expect_refused(question(32768, 64, "horowitz_45nm").dump(), "port_bits", "64", "that of cacti_45nm has");
+  expect_refused(question(128, 32).dump(), "size_bytes", "128", "256 to 16777216 bytes");
+  expect_refused(question(4096, 1024).dump(), "size_bytes", "4096", "8192 or more at a port of 1024 bits");
+  expect_refused(question(32768, 2048).dump(), "port_bits", "2048", "32 to 1024 bits");
+  expect_refused(R"({"memory": "sram", "technology": "cacti_7nm", "size_bytes": 32768})", "port_bits", "0",
+                 "32 to 1024");
+}
+
 TEST(Memories, CitedTablesAndTheCodecPapersModel) {
   const auto each = [](const std::string& fields) { return ask("{" + fields + "}")["each"].get<double>(); };
   const std::string ddr = R"("memory": "dram", "technology": "ddr3_1066")";

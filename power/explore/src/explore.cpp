@@ -14,6 +14,7 @@
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 #include "gauge/data.hpp"
@@ -27,6 +28,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::string_view fallback_technology = "horowitz_45nm";
+constexpr double narrowest_port = 32, fewest_words = 64;  // of the memories that tables with ports have
 constexpr double no_area = std::numeric_limits<double>::quiet_NaN();
 
 // Places of the axes in Space::sizes().
@@ -342,9 +344,18 @@ struct Codec {
   std::string decode_source, encode_source;
 };
 
+/// Joules of an access of a memory of so many words, by a table that knows ports. Narrower and shallower memories are
+/// priced as the smallest that the table has.
+double access_j(const Prices& prices, const std::string& table, double width, double words, bool write) {
+  const double port = std::max(width, narrowest_port);
+  const double bytes = port * std::max(words, fewest_words) / 8;
+  return port * prices.sram_port_bit(table, bytes, port, write).energy_j;
+}
+
 /// That of a technology; where this has no record, osu018's by the yardstick; nothing where a unit has no price.
-/// `sram`: whose table of SRAM.
-std::optional<Codec> codec_in(const std::string& technology, const std::string& sram, const Prices& prices) {
+/// `sram`: whose table of SRAM; `ports`: whether it knows them.
+std::optional<Codec> codec_in(const std::string& technology, const std::string& sram, bool ports,
+                              const Prices& prices) {
   Codec codec;
   const auto add = [&](const char* unit, double& energy_j, std::string& source) {
     const std::optional<Price> price = prices.unit(unit, technology);
@@ -363,8 +374,12 @@ std::optional<Codec> codec_in(const std::string& technology, const std::string& 
     const Json& sample = record.at("samples").at(0);
     for (const Json& memory : sample.value("memories", Json::array())) {
       const double width = memory.at("width"), bits = width * memory.at("depth").get<double>();
-      energy_j += (memory.at("reads").get<double>() + memory.at("writes").get<double>()) * width *
-                  prices.sram_bit(sram, bits / 8, false).energy_j;
+      const double reads = memory.at("reads"), writes = memory.at("writes");
+      if (ports)
+        energy_j += reads * access_j(prices, sram, width, memory.at("depth"), false) +
+                    writes * access_j(prices, sram, width, memory.at("depth"), true);
+      else
+        energy_j += (reads + writes) * width * prices.sram_bit(sram, bits / 8, false).energy_j;
       codec.memory_bits += bits;
     }
     if (source.empty()) source = price->source;
@@ -478,7 +493,7 @@ struct Explorer::Data {
 
   struct Technology {
     std::string name, sram, dram_memory, dram;  // `sram` and `dram` name the technologies of their tables
-    bool sram_assumed = false, dram_assumed = false;
+    bool sram_assumed = false, sram_ports = false, dram_assumed = false;  // sram_ports: the table knows ports
     double dram_read_j = 0, dram_write_j = 0, node = no_area;
     double bandwidth = 0;  // bytes a second
     AreaAssumptions area = {};
@@ -523,6 +538,7 @@ struct Explorer::Data {
   void ask_prices(const Progress& progress);
   void ask_accuracy(const Tensors& tensors);
   void check_areas() const;
+  void check_global_buffers(const Technology& tech) const;
 
   // ---- a point
 
@@ -597,22 +613,44 @@ struct Explorer::Data {
   class SramPrices {
    public:
     explicit SramPrices(const Data& data) : data_(data), kept_(data.technologies.size()) {}
-    double operator()(std::size_t technology_at, double bytes, bool write) {
-      auto& kept = kept_[technology_at];
-      const auto [place, missing] = kept.try_emplace({bytes, write}, 0.0);
-      if (missing)
-        place->second = data_.prices->sram_bit(data_.technologies[technology_at].sram, bytes, write).energy_j;
-      return place->second;
+    /// Of an operand buffer of so many images of so many bits. As in ng_operand_buffer, each word of the stream that an
+    /// image is made of has a memory of its own.
+    double operand(std::size_t technology_at, double image_bits, double images, double word, bool write) {
+      if (!data_.technologies[technology_at].sram_ports) return bit(technology_at, image_bits * images / 8, write);
+      const double whole = std::floor(image_bits / word), rest = image_bits - whole * word;
+      double joules = whole > 0 ? whole * access(technology_at, word, images, write) : 0;
+      if (rest > 0) joules += access(technology_at, rest, images, write);
+      return joules / image_bits;
+    }
+    /// Of the global buffer, which has words as wide as the stream's.
+    double global(std::size_t technology_at, double bytes, double word, bool write) {
+      if (!data_.technologies[technology_at].sram_ports) return bit(technology_at, bytes, write);
+      return access(technology_at, word, 8 * bytes / word, write) / word;
     }
 
    private:
+    double bit(std::size_t technology_at, double bytes, bool write) {
+      return kept(technology_at, bytes, 0, write,
+                  [&](const std::string& table) { return data_.prices->sram_bit(table, bytes, write).energy_j; });
+    }
+    double access(std::size_t technology_at, double width, double words, bool write) {
+      return kept(technology_at, words, width, write,
+                  [&](const std::string& table) { return access_j(*data_.prices, table, width, words, write); });
+    }
+    template <class Ask>
+    double kept(std::size_t technology_at, double size, double width, bool write, const Ask& ask) {
+      const auto [place, missing] = kept_[technology_at].try_emplace({size, width, write}, 0.0);
+      if (missing) place->second = ask(data_.technologies[technology_at].sram);
+      return place->second;
+    }
+
     const Data& data_;
-    std::vector<std::map<std::pair<double, bool>, double>> kept_;
+    std::vector<std::map<std::tuple<double, double, bool>, double>> kept_;
   };
 
   void evaluate(std::uint64_t first, std::span<Point> out) const {
     if (out.empty()) return;
-    SramPrices sram_bit(*this);
+    SramPrices sram(*this);
     std::array<std::size_t, Space::axes> at = space.place(first);
     const std::array<std::size_t, Space::axes> sizes = space.sizes();
     ArrayWork work;
@@ -655,15 +693,21 @@ struct Explorer::Data {
       if (new_technology && work.possible) {
         const TileShape shape = tile(at, space.sparsity[at[sparsity]]);
         const Technology& tech = technologies[at[technology]];
-        const double a_bytes = a_buffer_bits(shape) / 8, b_bytes = b_buffer_bits(shape) / 8;
         const std::size_t t = at[technology];
+        const double word = shape.stream_width;
+        const auto of_a = [&](bool write) {
+          return sram.operand(t, static_cast<double>(shape.rows) * shape.a_row_bits, 2.0 * shape.a_depth, word, write);
+        };
+        const auto of_b = [&](bool write) {
+          return sram.operand(t, static_cast<double>(shape.cols) * shape.b_col_bits, 2.0 * shape.b_depth, word, write);
+        };
         const double mac = mac_j[mac_index(at[format], at[lanes], t)];
         array.mac_j = (work.macs + (sparse_cell(at).energy - 1) * work.weight_macs) * mac;
-        array.sram_j = work.a_written * sram_bit(t, a_bytes, true) + work.a_read * sram_bit(t, a_bytes, false) +
-                       work.b_written * sram_bit(t, b_bytes, true) + work.b_read * sram_bit(t, b_bytes, false);
+        array.sram_j = work.a_written * of_a(true) + work.a_read * of_a(false) + work.b_written * of_b(true) +
+                       work.b_read * of_b(false);
         if (const double bytes = space.global_buffer[at[global_buffer]]; bytes > 0)
-          array.sram_j += (work.maps_in + work.weights_in + work.cache_in) * sram_bit(t, bytes, true) +
-                          work.streamed * sram_bit(t, bytes, false);
+          array.sram_j += (work.maps_in + work.weights_in + work.cache_in) * sram.global(t, bytes, word, true) +
+                          work.streamed * sram.global(t, bytes, word, false);
         dram_read_j = tech.dram_read_j;
         dram_write_j = tech.dram_write_j;
         cell = this->cell(at);
@@ -768,7 +812,12 @@ void Explorer::Data::ask_prices(const Progress& progress) {
       }
     };
     const std::string fallback(fallback_technology);
-    if (tech.sram.empty()) {
+    const std::string by_port = prices->sram_table(tech.sram.empty() ? name : tech.sram);
+    const auto cited = [&] { return known([&] { (void)prices->sram_bit(tech.sram, 32768, false); }); };
+    tech.sram_ports = !by_port.empty() && (tech.sram.empty() || tech.sram == by_port || !cited());
+    if (tech.sram_ports) {
+      tech.sram = by_port;
+    } else if (tech.sram.empty()) {
       tech.sram_assumed = !known([&] { (void)prices->sram_bit(name, 32768, false); });
       tech.sram = tech.sram_assumed ? fallback : name;
     }
@@ -786,7 +835,7 @@ void Explorer::Data::ask_prices(const Progress& progress) {
       }
     }
     if (std::any_of(space.compression.begin(), space.compression.end(), [](double ratio) { return ratio != 1; })) {
-      tech.codec = codec_in(name, tech.sram, *prices);
+      tech.codec = codec_in(name, tech.sram, tech.sram_ports, *prices);
       const auto coded = [&](const char* what, double energy_j, const std::string& source) {
         sources.push_back({{"of", std::string("a byte of a compressed feature map ") + what + ", with its tables"},
                            {"technology", name},
@@ -798,7 +847,6 @@ void Explorer::Data::ask_prices(const Progress& progress) {
         coded("encoded", tech.codec->encode_j, tech.codec->encode_source);
       }
     }
-    const Price sram = prices->sram_bit(tech.sram, 32768, false);
     const Price read = prices->dram_bit(tech.dram_memory, tech.dram, false);
     const Price write = prices->dram_bit(tech.dram_memory, tech.dram, true);
     tech.dram_read_j = read.energy_j;
@@ -807,7 +855,16 @@ void Explorer::Data::ask_prices(const Progress& progress) {
     tech.area = space.area.of(name);
     tech.areas = area_table(tech.area, name);
     tech.bandwidth = space.bandwidth != 0 ? space.bandwidth : default_bandwidth(tech.dram_memory);
-    tell("SRAM, a bit of 32768 bytes read", sram);
+    if (tech.sram_ports) {
+      check_global_buffers(tech);
+      for (const int width : space.stream_width)
+        for (const bool written : {false, true})
+          tell("SRAM, a bit of 32768 bytes " + std::string(written ? "written" : "read") + " through a port of " +
+                   std::to_string(width) + " bits",
+               prices->sram_port_bit(tech.sram, 32768, width, written));
+    } else {
+      tell("SRAM, a bit of 32768 bytes read", prices->sram_bit(tech.sram, 32768, false));
+    }
     tell(tech.dram_memory + ", a bit read", read);
     tell(tech.dram_memory + ", a bit written", write);
     technologies.push_back(tech);
@@ -855,6 +912,21 @@ void Explorer::Data::ask_prices(const Progress& progress) {
 void Explorer::Data::ask_accuracy(const Tensors& tensors) {
   for (const NumberFormat* numbers : space.format)
     for (const Sparsity how : space.sparsity) sqnr.push_back(power::sqnr_db(tensors, *numbers, how));
+}
+
+void Explorer::Data::check_global_buffers(const Technology& tech) const {
+  for (const double bytes : space.global_buffer) {
+    if (bytes == 0) continue;
+    for (const int width : space.stream_width) {
+      try {
+        (void)access_j(*prices, tech.sram, width, 8 * bytes / width, false);
+      } catch (const Error& error) {
+        throw Error("the energy of a global buffer of " + std::to_string(static_cast<std::int64_t>(bytes)) +
+                    " bytes behind a stream of " + std::to_string(width) + " bits is not known in " + tech.sram +
+                    ": give another size, or a cited table as memory.sram of the space (" + error.what() + ")");
+      }
+    }
+  }
 }
 
 void Explorer::Data::check_areas() const {
@@ -1185,6 +1257,14 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
     assume("bandwidth: " + tech.dram_memory + " moves " + Json(tech.bandwidth).dump() + " bytes a second");
   if (space.mac_energy_j.contains(std::string(numbers.name)))
     assume("mac_energy_j: of " + std::string(numbers.name) + " as the space gives it, in every technology");
+  if (tech.sram_ports) {
+    const TileShape shape = data_->tile(at, how);
+    const double rest_a = std::fmod(shape.rows * shape.a_row_bits, shape.stream_width);
+    const double rest_b = std::fmod(shape.cols * shape.b_col_bits, shape.stream_width);
+    const auto narrow = [](double rest) { return rest > 0 && rest < narrowest_port; };
+    if (2 * std::min(shape.a_depth, shape.b_depth) < fewest_words || narrow(rest_a) || narrow(rest_b))
+      assume("sram: a memory of fewer than 64 words, or 32 bits, costs what the smallest of " + tech.sram + " does");
+  }
   if (tech.sram_assumed) assume("sram: " + tech.name + " has no table, that of " + tech.sram + " is taken");
   if (tech.dram_assumed) assume("dram: " + tech.name + " has no table, that of " + tech.dram + " is taken");
   return json;

@@ -40,6 +40,10 @@ MemoryQuestion memory_question(const std::string& memory, const std::string& tec
 
 }  // namespace
 
+Price Prices::sram_port_bit(const std::string& table, double, double, bool) const {
+  throw Error("the ports of SRAM " + table + " are not known");
+}
+
 Price GaugePrices::mac(const MacQuestion& unit, const std::string& technology) const {
   Question question;
   question.unit = unit;
@@ -56,6 +60,15 @@ Price GaugePrices::mac(const MacQuestion& unit, const std::string& technology) c
 Price GaugePrices::sram_bit(const std::string& technology, double size_bytes, bool write) const {
   MemoryQuestion question = memory_question("sram", technology, write);
   question.size_bytes = size_bytes;
+  return price_of(gauge_.energy(question));
+}
+
+std::string GaugePrices::sram_table(const std::string& technology) const { return gauge_.sram_table(technology); }
+
+Price GaugePrices::sram_port_bit(const std::string& table, double size_bytes, double port_bits, bool write) const {
+  MemoryQuestion question = memory_question("sram", table, write);
+  question.size_bytes = size_bytes;
+  question.port_bits = port_bits;
   return price_of(gauge_.energy(question));
 }
 

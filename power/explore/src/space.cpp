@@ -168,7 +168,8 @@ const Setters memory_setters{
     {"sram",
      [](Space& s, const Json& j) {
        const auto names = names_in("memory.sram", j);
-       if (names.size() != 1) refuse("memory.sram", j, "a technology of power/memory.json, as horowitz_45nm");
+       if (names.size() != 1)
+         refuse("memory.sram", j, "a table of SRAM, as cacti_7nm or horowitz_45nm (narrowgauge energy --list)");
        s.sram = names[0];
      }},
     {"dram",

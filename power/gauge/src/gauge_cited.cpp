@@ -120,6 +120,47 @@ Answer Gauge::Data::answer_from_constants(const Technology& technology, const Qu
   return finish_answer(std::move(answer), question.count, question.explain, std::move(each));
 }
 
+PortTable::Values PortTable::at(double size_bytes, double port_bits) const {
+  const auto outside = [](double value, const std::vector<double>& known) {
+    return !(value >= known.front() && value <= known.back());
+  };
+  if (outside(size_bytes, sizes_bytes))
+    throw FieldError("size_bytes", number_text(size_bytes),
+                     number_text(sizes_bytes.front()) + " to " + number_text(sizes_bytes.back()) +
+                         " bytes, the sizes that CACTI was asked for");
+  if (outside(port_bits, widths_bits))
+    throw FieldError("port_bits", number_text(port_bits),
+                     number_text(widths_bits.front()) + " to " + number_text(widths_bits.back()) +
+                         " bits, the ports that CACTI was asked for");
+  if (8 * size_bytes < fewest_words * port_bits)
+    throw FieldError("size_bytes", number_text(size_bytes),
+                     number_text(fewest_words * port_bits / 8) + " or more at a port of " + number_text(port_bits) +
+                         " bits: CACTI takes " + number_text(fewest_words) + " words or more");
+  // The cell of the grid, and where in it, of logarithms.
+  const auto place = [](double value, const std::vector<double>& known) {
+    std::size_t cell = 0;
+    while (cell + 2 < known.size() && value >= known[cell + 1]) ++cell;
+    return std::pair(cell, std::log(value / known[cell]) / std::log(known[cell + 1] / known[cell]));
+  };
+  const auto [s, along] = place(size_bytes, sizes_bytes);
+  const auto [w, across] = place(port_bits, widths_bits);
+  // Each cell is two triangles along its diagonal, on which the words are as many: so the edge of the fewest words is
+  // one of a triangle, and all its corners are known.
+  const double first = std::max(along, across), second = std::min(along, across);
+  const Values& origin = entries[s][w];
+  const bool upper = along < across && !std::isnan(entries[s][w + 1].read_j);  // across may be rounded up on the edge
+  const Values& corner = upper ? entries[s][w + 1] : entries[s + 1][w];
+  const Values& far = entries[s + 1][w + 1];
+  const auto of = [&](double Values::*field) {
+    double value = origin.*field;
+    if (first > 0) value *= std::pow(corner.*field / origin.*field, first);
+    if (second > 0) value *= std::pow(far.*field / corner.*field, second);
+    return value;
+  };
+  return {of(&Values::read_j), of(&Values::write_j), of(&Values::leakage_w), of(&Values::area_m2),
+          of(&Values::access_s)};
+}
+
 Answer Gauge::energy(const MemoryQuestion& question) const {
   detail::breathe();
   if (!(question.bits >= 0) || std::isinf(question.bits))
@@ -130,15 +171,41 @@ Answer Gauge::energy(const MemoryQuestion& question) const {
     there += (there.empty() ? "" : ", ") + candidate.memory + " of " + candidate.technology;
     if (candidate.memory == question.memory && candidate.technology == question.technology) memory = &candidate;
   }
+  if (!memory && question.memory == "sram") {
+    const std::string table = sram_table(question.technology);
+    for (const Memory& candidate : data_->memories)
+      if (!table.empty() && candidate.technology == table) memory = &candidate;
+  }
   if (!memory)
     throw FieldError("memory",
                      question.memory + " of technology " + (question.technology.empty() ? "none" : question.technology),
                      "one of " + there);
+  if (question.port_bits != 0 && !memory->ports) {
+    const std::string other = question.memory == "sram" ? sram_table(question.technology) : "";
+    throw FieldError("port_bits", number_text(question.port_bits),
+                     "left out: " + question.memory + " of " + question.technology + " has no ports" +
+                         (other.empty() ? "" : "; that of " + other + " has"));
+  }
   Answer answer = begin_answer({.rung = Rung::cited, .technology = memory->technology});
   answer.verified = memory->verified;
   using Op = MemoryQuestion::Operation;
   Term each{"one bit", 0, "J", std::string(name(question.operation)) + "; " + memory->citation, {}};
-  if (!memory->points.empty()) {
+  if (memory->ports) {
+    const PortTable::Values access = memory->ports->at(question.size_bytes, question.port_bits);
+    each.how = "an access / bits of the port";
+    const auto add = [&](const char* what, double joules) {
+      each.value += joules / question.port_bits;
+      each.parts.push_back({what, joules, "J", "an access of " + number_text(question.port_bits) + " bits", {}});
+    };
+    if (question.operation != Op::write) add("read", access.read_j);
+    if (question.operation != Op::read) add("write", access.write_j);
+    answer.leakage_w = access.leakage_w;
+    answer.notes.push_back("The memory takes " + rounded(1e12 * access.area_m2) + " um2 and answers in " +
+                           quantity_text(access.access_s, "s") + ".");
+    if (!memory->ports->scaled.empty()) answer.notes.push_back("Scaled " + memory->ports->scaled + ".");
+    answer.notes.push_back("CACTI states no error" +
+                           (memory->ports->beside.empty() ? "." : "; " + memory->ports->beside + "."));
+  } else if (!memory->points.empty()) {
     const auto& points = memory->points;
     const double low = points.front().first, high = points.back().first;
     if (!(question.size_bytes > 0) || std::isinf(question.size_bytes))

@@ -115,6 +115,29 @@ Memory memory_from_json(const Json& json) {
   return memory;
 }
 
+/// A line of power/sram/cacti.jsonl.
+Memory memory_by_port(const Json& json) {
+  Memory memory{json.at("memory"), json.at("technology"), json.at("citation"), true};
+  PortTable table{.sizes_bytes = json.at("sizes_bytes").get<std::vector<double>>(),
+                  .widths_bits = json.at("widths_bits").get<std::vector<double>>(),
+                  .serves = json.at("serves").get<std::vector<std::string>>(),
+                  .scaled = json.value("scaled", ""),
+                  .beside = json.value("beside", "")};
+  table.fewest_words = 8 * table.sizes_bytes.front() / table.widths_bits.front();
+  for (std::size_t size = 0; size < table.sizes_bytes.size(); ++size) {
+    auto& row = table.entries.emplace_back();
+    for (std::size_t width = 0; width < table.widths_bits.size(); ++width) {
+      const auto value = [&](const char* field) {
+        const Json& entry = json.at(field).at(size).at(width);
+        return entry.is_null() ? not_known : entry.get<double>();
+      };
+      row.push_back({value("read_j"), value("write_j"), value("leakage_w"), value("area_m2"), value("access_s")});
+    }
+  }
+  memory.ports = std::move(table);
+  return memory;
+}
+
 }  // namespace
 
 std::string name_pair(const MacSpec& mac) {
@@ -338,6 +361,7 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
   each_embedded("memory.json", [&](const Json& json) {
     for (const Json& memory : json.at("memories")) data->memories.push_back(memory_from_json(memory));
   });
+  each_embedded("sram/", [&](const Json& json) { data->memories.push_back(memory_by_port(json)); });
   for (const auto& path : calibrations) {
     try {
       data->add_calibration(io::read_json(path.string()), units);
@@ -413,9 +437,23 @@ std::vector<MemoryQuestion> Gauge::memories() const {
   for (const Memory& memory : data_->memories) {
     MemoryQuestion question{memory.memory, memory.technology};
     if (!memory.points.empty()) question.size_bytes = memory.points.front().first;
+    if (memory.ports) {
+      question.size_bytes = memory.ports->sizes_bytes.front();
+      question.port_bits = memory.ports->widths_bits.front();
+    }
     list.push_back(std::move(question));
   }
   return list;
+}
+
+std::string Gauge::sram_table(const std::string& technology) const {
+  for (const Memory& memory : data_->memories) {
+    if (!memory.ports) continue;
+    const auto& serves = memory.ports->serves;
+    if (memory.technology == technology || std::find(serves.begin(), serves.end(), technology) != serves.end())
+      return memory.technology;
+  }
+  return {};
 }
 
 }  // namespace narrowgauge::power

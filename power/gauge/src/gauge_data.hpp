@@ -110,6 +110,23 @@ struct Record {
   std::string each() const { return operation.empty() ? "one multiply-accumulate" : operation; }
 };
 
+/// Accesses of an SRAM by size and port, as CACTI computes them. Both axes are powers of two without gaps; entries
+/// below `fewest_words` words are NaN.
+struct PortTable {
+  struct Values {
+    double read_j = 0, write_j = 0, leakage_w = 0, area_m2 = 0, access_s = 0;
+  };
+  std::vector<double> sizes_bytes, widths_bits;
+  std::vector<std::vector<Values>> entries = {};  // by size, then width
+  std::vector<std::string> serves;                // technologies that have no table of their own
+  std::string scaled;                             // how it follows from another node; empty: it does not
+  std::string beside;  // what cited figures of that node are beside it; empty: there are none
+  double fewest_words = 0;
+
+  /// Between entries a power law of both. Throws FieldError outside.
+  Values at(double size_bytes, double port_bits) const;
+};
+
 struct Memory {
   std::string memory, technology, citation;
   bool verified = false;
@@ -117,6 +134,7 @@ struct Memory {
   double low_j = 0, high_j = 0;                        // joules a bit, where there are no points
   double write_low_j = 0, write_high_j = 0;
   std::string formula = {};  // of a bit read and written, where it is one
+  std::optional<PortTable> ports = {};
 };
 
 /// Of power/units.json: a unit's description and its multiply-accumulates a cycle.

@@ -57,14 +57,17 @@ MemoryQuestion read_memory_question(const Json& json) {
       question.bits = read_real("bits", value);
     } else if (key == "size_bytes") {
       question.size_bytes = read_real("size_bytes", value);
+    } else if (key == "port_bits") {
+      question.port_bits = read_real("port_bits", value);
     } else if (key == "operation") {
       question.operation = read_choice<MemoryQuestion::Operation>("operation", value, operations);
     } else if (key == "strict") {
       question.strict = read_flag("strict", value);
     } else if (!take_common(key, value, question)) {
-      throw FieldError(key, brief(value),
-                       "left out: a question about a memory has memory, technology, bits, size_bytes, operation, "
-                       "strict, explain, id");
+      throw FieldError(
+          key, brief(value),
+          "left out: a question about a memory has memory, technology, bits, size_bytes, port_bits, operation, "
+          "strict, explain, id");
     }
   }
   return question;

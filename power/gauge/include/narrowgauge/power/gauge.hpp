@@ -99,12 +99,13 @@ struct Answer {
   std::optional<Term> explanation;
 };
 
-/// A memory access, from cited tables (power/memory.json).
+/// A memory access, from cited tables (power/memory.json) or from CACTI's (power/sram/cacti.jsonl).
 struct MemoryQuestion {
   std::string memory;      ///< "sram", "dram", "hbm2", "gddr6"
   std::string technology;  ///< of the table
   double bits = 1;         ///< moved; finite, not negative
   double size_bytes = 0;   ///< sram only
+  double port_bits = 0;    ///< of a word that an access moves; where the table knows ports, and only there
   enum class Operation : std::uint8_t { read, write, store_and_fetch } operation = Operation::read;
   bool strict = false;
   bool explain = false;
@@ -184,6 +185,8 @@ class Gauge {
   std::vector<RecordInfo> records() const;
   /// Of the cited tables, as questions about one bit.
   std::vector<MemoryQuestion> memories() const;
+  /// The table of SRAM by size and port that speaks for a technology, or has that name; empty: none.
+  std::string sram_table(const std::string& technology) const;
 
  private:
   struct Data;

@@ -45,6 +45,11 @@ class Prices {
   virtual Price mac(const MacQuestion& question, const std::string& technology) const = 0;
   /// Of a bit read from or written to an SRAM of this size; nothing known: throws Error.
   virtual Price sram_bit(const std::string& technology, double size_bytes, bool write) const = 0;
+  /// The table that knows a technology's SRAM by size and port, or the table of that name; empty: there is none.
+  virtual std::string sram_table(const std::string&) const { return {}; }
+  /// Of a bit of a word that moves through a port so wide of an SRAM of this size, by such a table; outside of its
+  /// sizes and ports: throws Error.
+  virtual Price sram_port_bit(const std::string& table, double size_bytes, double port_bits, bool write) const;
   virtual Price dram_bit(const std::string& memory, const std::string& technology, bool write) const = 0;
   /// Of one operation of a recorded unit, by its name in power/units.json; nothing where that is not known.
   virtual std::optional<Price> unit(const std::string&, const std::string&) const { return {}; }
@@ -58,6 +63,8 @@ class GaugePrices final : public Prices {
   explicit GaugePrices(const Gauge& gauge) : gauge_(gauge) {}
   Price mac(const MacQuestion& question, const std::string& technology) const override;
   Price sram_bit(const std::string& technology, double size_bytes, bool write) const override;
+  std::string sram_table(const std::string& technology) const override;
+  Price sram_port_bit(const std::string& table, double size_bytes, double port_bits, bool write) const override;
   Price dram_bit(const std::string& memory, const std::string& technology, bool write) const override;
   /// Where the technology has no record of the unit: as many times its INT8 multiply-accumulate as in the flow that
   /// its constants are anchored to, or as in osu018.
