@@ -150,7 +150,7 @@ MODULES = {"luq": luq, "checkpoint": checkpoint, "noise": noise, "retrieval": re
 #: The others: tables, arithmetic on a few numbers, and what is Python or numpy throughout.
 SHORT = {
     "accumulation_modes", "dialect_fields", "dialect_scales", "dialects", "engines", "formats", "gemm_formats", "technologies", "tiles", "workloads",
-    "affine_rules", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
+    "affine_rules", "p3109_values", "batch_norm_rules", "exaq_clip", "exaq_levels", "exaq_row", "exaq_table", "exaq_thresholds",
     "fuse_batch_norm", "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "checkpoint.change", "checkpoint.layouts", "checkpoint.open_checkpoint", "checkpoint.write", "open_checkpoint",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
