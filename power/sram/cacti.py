@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of SRAM by size and port width, which HWComponents' CACTI says: power/sram/cacti.jsonl (docs/energy.md).
+"""Tables of SRAM by size and port width, which HWComponents' CACTI says: power/sram/cacti_*.jsonl (docs/energy.md).
 
 A table is a line: of each size and width the energy of a read and of a write, leakage, area, access and cycle time. The
 package is asked in a Python of its own (3.12; power/sram/requirements.txt). Where the program that it ships does not run
@@ -8,7 +8,7 @@ on this machine, it is built there from the package's sources, which takes make 
 
 examples
   power/sram/cacti.py                                    a table of energies; --json: everything
-  power/sram/cacti.py --cacti PYTHON                     asks again, and writes power/sram/cacti.jsonl (minutes)
+  power/sram/cacti.py --cacti PYTHON                     asks again, and writes power/sram/cacti_*.jsonl (minutes)
   power/sram/cacti.py --cacti PYTHON --check             asks for a few entries again and compares
   power/sram/cacti.py --errors                           how far the entries are from what their neighbours say
 """
@@ -28,7 +28,7 @@ from typing import Any
 from ngtools import ngflow
 from ngtools.ngflow import ROOT, FlowError
 
-TABLES = ROOT / "power" / "sram" / "cacti.jsonl"
+FOLDER = ROOT / "power" / "sram"
 SIZES = [1 << at for at in range(8, 25)]  # bytes, 256 to 16 MiB
 WIDTHS = [1 << at for at in range(5, 11)]  # bits, 32 to 1024
 #: CACTI takes no fewer words; the package extrapolates below, and this table does not.
@@ -137,7 +137,8 @@ def make(python: str, kept: Path | None) -> list[Table]:
 
 
 def read_tables() -> list[Table]:
-    return [json.loads(line) for line in TABLES.read_text().splitlines()]
+    read = [json.loads(path.read_text()) for path in FOLDER.glob("cacti_*.jsonl")]
+    return sorted(read, key=lambda table: table["node_m"])
 
 
 def of_node(tables: list[Table], node: int) -> Table:
@@ -236,10 +237,9 @@ def main() -> int:
         return check(options.cacti)
     if options.cacti:
         tables = make(options.cacti, options.kept)
-        TABLES.write_text("".join(json.dumps(table) + "\n" for table in tables))
-        print(
-            f"{len(tables)} tables, {sum(possible(s, w) for s in SIZES for w in WIDTHS)} entries each, in {TABLES.name}"
-        )
+        for table in tables:
+            (FOLDER / f"{table['technology']}.jsonl").write_text(json.dumps(table) + "\n")
+        print(f"{len(tables)} tables, {sum(possible(s, w) for s in SIZES for w in WIDTHS)} entries each, in {FOLDER}")
         return 0
     tables = read_tables()
     show: Callable[[list[Table]], str] = errors if options.errors else lambda t: "\n".join(rows(t))

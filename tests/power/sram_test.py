@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of SRAM by size and port (power/sram/cacti.jsonl): whole, plausible, and with the errors that they state.
+"""The tables of SRAM by size and port (power/sram/cacti_*.jsonl): whole, plausible, and with the errors that they state.
 
 CACTI itself is asked by power/sram/cacti.py --check, where it is installed.
 """

@@ -286,7 +286,7 @@ def test_refusals() -> None:
             with pytest.raises(
                 ng.Error, match=f'accumulation "{mode}" does not have .*; expected .*fp8 of e4m3 and e5m2'
             ):
-                ng.matmul(x, x, format, accumulate=mode)
+                ng.gemm(ng.quantize(x, format), ng.quantize(x, format, axis=-2), accumulate=mode)
     with pytest.raises(ng.Error, match="expected scales of both"):
         ng.mma(q.codes, q.codes, rule="blackwell_64", a_scales=q.scales)
     with pytest.raises(ng.Error, match="fraction bits; expected 1 to 25"):

@@ -115,7 +115,7 @@ Memory memory_from_json(const Json& json) {
   return memory;
 }
 
-/// A line of power/sram/cacti.jsonl.
+/// The line of a file of power/sram.
 Memory memory_by_port(const Json& json) {
   Memory memory{json.at("memory"), json.at("technology"), json.at("citation"), true};
   PortTable table{.sizes_bytes = json.at("sizes_bytes").get<std::vector<double>>(),

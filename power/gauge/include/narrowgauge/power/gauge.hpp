@@ -99,7 +99,7 @@ struct Answer {
   std::optional<Term> explanation;
 };
 
-/// A memory access, from cited tables (power/memory.json) or from CACTI's (power/sram/cacti.jsonl).
+/// A memory access, from cited tables (power/memory.json) or from CACTI's (power/sram).
 struct MemoryQuestion {
   std::string memory;      ///< "sram", "dram", "hbm2", "gddr6"
   std::string technology;  ///< of the table
