@@ -58,7 +58,7 @@ if not (sources / "cacti").exists() or not runs():
     if made.returncode or not runs():
         sys.exit("CACTI does not build: " + made.stderr[-400:])
 read = sorted([*sources.glob("*.cc"), *sources.glob("*.h"), *sources.glob("tech_params/*.dat"),
-               folder / "default_cfg.cfg", folder / "hwcomponents_cacti.py"])
+               folder / "default_cfg.cfg", (folder / "hwcomponents_cacti").with_suffix(".py")])
 digest = hashlib.sha256()
 for path in read:
     digest.update(path.name.encode() + b"\0" + path.read_bytes())

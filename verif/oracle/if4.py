@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """IF4 transcribed in numpy, one FP32 operation a line, casts by ml_dtypes.
 
-Of src/fouroversix/quantize/pytorch/reference.py, src/fouroversix/kernels/constants.py and src/fouroversix/utils.py in
+Of src/fouroversix/quantize/pytorch/reference, src/fouroversix/kernels/constants and src/fouroversix/utils in
 mit-han-lab/fouroversix, as stored at 00e7033; torch's order of sums as in dialects.py. Nothing is shared with the model.
 `wraps=True` does as the original where ours does not: values of E2M1 do not saturate, and 8 becomes code 8.
 """

@@ -76,7 +76,7 @@ def test_the_original_differs_only_where_it_wraps() -> None:
 
 
 def test_values_of_the_original_mac() -> None:
-    """Elements as if4_mac/scripts/gen_golden_ref.py (b03008f) decodes them, whose INT4 is two's complement times 6/7."""
+    """Elements as the script gen_golden_ref of its MAC (b03008f) decodes them, whose INT4 is two's complement times 6/7."""
     codes = np.arange(16, dtype=np.uint8)[None]
     values = ng.dequantize_if4(codes, np.array([[0x38]], np.uint8), 2688.0)[0]
     assert values.tolist() == [0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6]
