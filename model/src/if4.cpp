@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "kernels.hpp"
+#include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/parallel.hpp"
 #include "narrowgauge/require.hpp"
@@ -22,6 +24,12 @@ constexpr float full_scale = 6 * 448;
 constexpr float least_amax = 0x1.500002p-117F;                 // the least whose full_scale / amax is finite
 constexpr float expansion = 7.0F / 6, contraction = 6.0F / 7;  // what an INT4 element is of an E2M1 element
 constexpr std::size_t blocks_a_job = 1024;
+
+constexpr std::array<float, 16> e2m1_values = [] {
+  std::array<float, 16> values{};
+  for (std::uint32_t code = 0; code < 16; ++code) values[code] = static_cast<float>(decode(Format::e2m1, code));
+  return values;
+}();
 
 /// Numbers of magnitude below 2^22 rounded to integers, ties to even.
 float nearest(float x) {
@@ -55,25 +63,13 @@ void measure(Candidate& c, const float* x, float scale, float amax, bool integer
   c.error = choice == If4Choice::largest ? *std::ranges::max_element(e) : sum(e);
 }
 
-/// RNE to the values of E2M1, saturated.
-float nearest_e2m1(float y) {
-  const float m = std::min(std::abs(y), 6.0F);
-  const float half = 0.5F * nearest(2 * m), one = nearest(m), two = 2 * nearest(0.5F * m);
-  return std::copysign(m < 2 ? half : m < 4 ? one : two, y);
-}
-
-/// Codes of values that E2M1 has; no code for a minus zero that was a zero before its rounding.
-std::uint8_t e2m1_code(float element, float y) {
-  const float m = std::abs(element);
-  const int payload = m < 2 ? static_cast<int>(2 * m) : m < 4 ? static_cast<int>(m) + 2 : static_cast<int>(m / 2) + 4;
-  return static_cast<std::uint8_t>(payload | (y < 0 ? 8 : 0));
+float largest_magnitude(std::span<const float> x) {
+  return std::bit_cast<float>(detail::kernels().amax_bits(x.data(), x.size()));
 }
 
 void quantize_block(const float* x, float amax, float encode_scale, float decode_scale, If4Choice choice,
                     std::uint8_t* codes, std::uint8_t& scale_code) {
-  float largest = 0;
-  for (std::size_t i = 0; i < if4_block; ++i) largest = std::max(largest, std::abs(x[i]));
-  scale_code = static_cast<std::uint8_t>(encode(Format::ue4m3, largest / 6 * encode_scale));
+  scale_code = static_cast<std::uint8_t>(encode(Format::ue4m3, largest_magnitude({x, if4_block}) / 6 * encode_scale));
   std::fill_n(codes, if4_block, std::uint8_t{0});
   if (scale_code == 0) return;
   const auto scale = static_cast<float>(decode(Format::ue4m3, scale_code));
@@ -82,8 +78,12 @@ void quantize_block(const float* x, float amax, float encode_scale, float decode
   Candidate real, integer;
   for (std::size_t i = 0; i < if4_block; ++i) {
     y[i] = x[i] * factor;
-    real.element[i] = nearest_e2m1(y[i]);
     integer.element[i] = nearest(std::clamp(y[i] * expansion, -7.0F, 7.0F));
+  }
+  encode_span(Format::e2m1, std::span<const float>(y), std::span(codes, if4_block));
+  for (std::size_t i = 0; i < if4_block; ++i) {
+    if (y[i] == 0) codes[i] = 0;  // no minus zero that was one before its rounding
+    real.element[i] = e2m1_values[codes[i]];
   }
   measure(real, x, scale, amax, false, choice);
   measure(integer, x, scale, amax, true, choice);
@@ -91,15 +91,7 @@ void quantize_block(const float* x, float amax, float encode_scale, float decode
     for (std::size_t i = 0; i < if4_block; ++i)
       codes[i] = static_cast<std::uint8_t>(static_cast<int>(integer.element[i]) & 15);
     scale_code |= if4_integer;
-  } else {
-    for (std::size_t i = 0; i < if4_block; ++i) codes[i] = e2m1_code(real.element[i], y[i]);
   }
-}
-
-float largest_magnitude(std::span<const float> x) {
-  std::uint32_t largest = 0;
-  for (const float number : x) largest = std::max(largest, std::bit_cast<std::uint32_t>(number) & 0x7FFFFFFFU);
-  return std::bit_cast<float>(largest);
 }
 
 /// Calls part(first block, end) for runs of blocks, in parallel.
@@ -161,8 +153,7 @@ std::vector<float> if4_dequantize(std::span<const std::uint8_t> codes, std::span
         detail::require(codes[i] < 16, [&] {
           return "code " + std::to_string(i) + " is " + std::to_string(codes[i]) + "; expected 0 to 15";
         });
-        const auto element =
-            integer ? static_cast<float>((codes[i] ^ 8) - 8) : static_cast<float>(decode(Format::e2m1, codes[i]));
+        const float element = integer ? static_cast<float>((codes[i] ^ 8) - 8) : e2m1_values[codes[i]];
         x[i] = value(element, scale, amax, integer);
       }
     }

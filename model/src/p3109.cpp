@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "narrowgauge/format/p3109.hpp"
 
-#include <cmath>
 #include <limits>
 #include <string>
 
+#include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
-namespace {
-
-/// Value of a finite code without its sign: `low` mantissa bits, subnormal where the exponent is 0.
-double magnitude(std::uint32_t payload, int low, int bias) {
-  const std::uint32_t exponent = payload >> low, mantissa = payload & ((1U << low) - 1);
-  if (exponent == 0) return std::ldexp(mantissa, 1 - bias - low);
-  return std::ldexp((1U << low) + mantissa, static_cast<int>(exponent) - bias - low);
-}
-
-}  // namespace
 
 std::vector<double> p3109_values(const P3109Format& f) {
   detail::require(f.bits >= 3 && f.bits <= 8,
@@ -29,13 +19,17 @@ std::vector<double> p3109_values(const P3109Format& f) {
   });
   const std::uint32_t codes = 1U << f.bits, half = codes / 2;
   const std::uint32_t nan = f.is_signed ? half : codes - 1, infinity = f.extended ? nan - 1 : nan;
-  const int bias = 1 << (most - f.precision);
+  // Its numbers without their signs, none of which is special here.
+  FormatDesc magnitudes{};
+  magnitudes.man_bits = f.precision - 1;
+  magnitudes.exp_bits = most - magnitudes.man_bits;
+  magnitudes.bias = 1 << (most - f.precision);
+  magnitudes.has_zero = true;
   std::vector<double> values(codes);
   for (std::uint32_t code = 0; code < codes; ++code) {
     const bool negative = f.is_signed && code > half;
     const std::uint32_t payload = negative ? code - half : code;
-    const double value =
-        payload == infinity ? std::numeric_limits<double>::infinity() : magnitude(payload, f.precision - 1, bias);
+    const double value = payload == infinity ? std::numeric_limits<double>::infinity() : decode(magnitudes, payload);
     values[code] = negative ? -value : value;
   }
   values[nan] = std::numeric_limits<double>::quiet_NaN();
