@@ -30,11 +30,10 @@ void check_beats(const TileConfig& tile, std::size_t k, std::size_t k_a_beat) {
 }  // namespace
 
 bool has(const TileConfig& tile, Scheme scheme, Format a, Format b, const TileNeeds& needs) {
-  const unsigned results = needs.results ? static_cast<unsigned>(*needs.results) : 0, left = format_set::of(scheme, a),
-                 right = format_set::of(scheme, b), needed = left | right | results;
-  return left != 0 && right != 0 && (tile.format_set & needed) == needed && (tile.requantize || !needs.results) &&
-         (tile.sparse || !needs.sparse) && (tile.codec != 0 || !needs.decoders) &&
-         (tile.encoders != 0 || !needs.encoders);
+  const unsigned results = needs.results ? static_cast<unsigned>(*needs.results) : 0;
+  return format_set::has(tile.format_set, scheme, a, b) && (tile.format_set & results) == results &&
+         (tile.requantize || !needs.results) && (tile.sparse || !needs.sparse) &&
+         (tile.codec != 0 || !needs.decoders) && (tile.encoders != 0 || !needs.encoders);
 }
 
 std::string product_text(Scheme scheme, Format a, Format b, const TileNeeds& needs) {

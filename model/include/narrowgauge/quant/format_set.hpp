@@ -36,10 +36,11 @@ constexpr unsigned of(Scheme scheme, Format element) {
   return format ? format->mask : 0;
 }
 
-/// Both operands of the product are in the set.
-constexpr bool has(unsigned set, const GemmFormat& product) {
-  return (set & of(product.scheme, product.a)) != 0 && (set & of(product.scheme, product.b)) != 0;
+/// Both operands of a product are in the set.
+constexpr bool has(unsigned set, Scheme scheme, Format a, Format b) {
+  return (set & of(scheme, a)) != 0 && (set & of(scheme, b)) != 0;
 }
+constexpr bool has(unsigned set, const GemmFormat& product) { return has(set, product.scheme, product.a, product.b); }
 
 /// Bits of an element in the array, whichever of the set's formats is computed.
 constexpr unsigned element_bits(unsigned set) { return (set & bits8) != 0 ? 8 : 4; }
