@@ -10,7 +10,7 @@ examples
   power/sram/cacti.py                                    a table of energies; --json: everything
   power/sram/cacti.py --cacti PYTHON                     asks again, and writes power/sram/cacti_*.jsonl (minutes)
   power/sram/cacti.py --cacti PYTHON --check             asks for a few entries again and compares
-  power/sram/cacti.py --errors                           how far the entries are from what their neighbours say
+  power/sram/cacti.py --errors                           how far the entries are from what their neighbours say, and cells
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ngtools import ngflow
+from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
 
 FOLDER = ROOT / "power" / "sram"
@@ -38,6 +38,8 @@ FIELDS = ("read_j", "write_j", "leakage_w", "area_m2", "access_s", "cycle_s")
 NODES: dict[int, list[str]] = {7: ["asap7", "tpuv4i_7nm"], 22: [], 45: ["horowitz_45nm"]}
 SCALED = {7: 22}
 CITATION = "CACTI 7 (Balasubramonian et al., ACM TACO 14(2), 2017) as asked by hwcomponents-cacti"
+#: Of an itrs-lstp cell, in squares of the feature size: tech_params/*.dat of CACTI.
+CELL_SQUARES = 146
 CELLS = "itrs-lstp cells and periphery at 300 K, one read-write port, one bank"
 #: Entries that --check asks for: node, bytes, bits.
 SAMPLE = ((7, 32768, 64), (7, 32768, 512), (22, 1024, 32), (45, 8192, 64), (45, 65536, 256))
@@ -137,7 +139,7 @@ def make(python: str, kept: Path | None) -> list[Table]:
 
 
 def read_tables() -> list[Table]:
-    read = [json.loads(path.read_text()) for path in FOLDER.glob("cacti_*.jsonl")]
+    read = [recorded.read(path)["sram"] for path in FOLDER.glob("cacti_*.jsonl")]
     return sorted(read, key=lambda table: table["node_m"])
 
 
@@ -163,6 +165,21 @@ def beside(table: Table) -> str:
                 f"{max(ratios):.2g} times as large"
             )
     return ""
+
+
+def cells(table: Table) -> str:
+    """The area of a cell, the share of cells in the area of a memory, and what a mebibyte of many words leaks."""
+    node = round(1e9 * table["node_m"])
+    feature = SCALED.get(node, node) * 1e-9
+    cell = CELL_SQUARES * feature**2 * (node / SCALED[node] if node in SCALED else 1)
+    shares = [
+        8 * size * cell / area for size, areas in zip(SIZES, table["area_m2"], strict=True) for area in areas if area
+    ]
+    leakage = table["leakage_w"][SIZES.index(2**20)][WIDTHS.index(64)]
+    return (
+        f"a cell has {1e12 * cell:.3g} um2, memories are {min(shares):.0%} to {max(shares):.0%} cells, and a MiB of 64 bits "
+        f"leaks {1e6 * leakage:.0f} uW"
+    )
 
 
 def neighbour_errors(table: Table, field: str) -> list[float]:
@@ -220,6 +237,7 @@ def errors(tables: list[Table]) -> str:
         lines.append(f"{table['technology']}: {found['mean_abs']:.1%} on average, {found['max_abs']:.0%} at most")
         if text := beside(table):
             lines.append(f"{table['technology']}: {text}")
+        lines.append(f"{table['technology']}: {cells(table)}")
     return "\n".join(lines)
 
 
@@ -238,7 +256,7 @@ def main() -> int:
     if options.cacti:
         tables = make(options.cacti, options.kept)
         for table in tables:
-            (FOLDER / f"{table['technology']}.jsonl").write_text(json.dumps(table) + "\n")
+            recorded.update(FOLDER / f"{table['technology']}.jsonl", {table["memory"]: table})
         print(f"{len(tables)} tables, {sum(possible(s, w) for s in SIZES for w in WIDTHS)} entries each, in {FOLDER}")
         return 0
     tables = read_tables()
