@@ -4,6 +4,7 @@
 // `fault_i` inverts one LUT. NG_CLOCKS_PER_BIT, NG_CLOCK_HZ and the clock's pin, NG_CLOCK, are those of the image.
 // With --frames, products over a line that damages bytes, while the board is reset in the middle of some.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <chrono>
@@ -112,18 +113,28 @@ std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const
   // The board repeats a product by itself: every result is in the hash.
   if (tells) {
     constexpr std::uint32_t times = 200;
-    const QuantizedMatrix a = drawn(4, 128, random), b = drawn(4, 128, random);
     auto& loop = dynamic_cast<BoardLoop&>(*engine);
+    // Blocks of the whole array, whose sums take longer than their results take to leave, two a clock.
+    unsigned array_rows = 0, array_cols = 0, lanes = 0;
+    if (std::sscanf(loop.array().c_str(), "%ux%ux%u", &array_rows, &array_cols, &lanes) != 3) return std::nullopt;
+    const std::size_t rows = 2 * array_rows, cols = 2 * array_cols,
+                      k = std::size_t{lanes} * std::max(8U, array_rows * array_cols * 2 / 3);
+    const QuantizedMatrix a = drawn(rows, k, random), b = drawn(cols, k, random);
     const std::vector<float> c = loop.hold(a, b).c;
+    std::vector<std::uint32_t> leaving;  // block after block
+    for (std::size_t i = 0; i < rows; i += array_rows)
+      for (std::size_t j = 0; j < cols; j += array_cols)
+        for (std::size_t at = 0; at < array_rows * array_cols; ++at)
+          leaving.push_back(std::bit_cast<std::uint32_t>(c[(i + at / array_cols) * cols + j + at % array_cols]));
     std::uint32_t hash = 0;
     for (std::uint32_t i = 0; i < times; ++i)
-      for (const float x : c) hash = board::result_hash_next(hash, std::bit_cast<std::uint32_t>(x));
+      for (const std::uint32_t word : leaving) hash = board::result_hash_next(hash, word);
     loop.start_loop(times);
     LoopState state = loop.loop_state();
     while (state.running) state = loop.loop_state();
-    const double beats = times * 4.0 * 4.0 * 128.0 / 16.0;
-    std::printf("%u repetitions of 4 x 4 x 128: hash %08x, the model's %08x; a beat in %.1f %% of %u clocks\n", times,
-                state.hash, hash, 100 * beats / state.cycles, state.cycles);
+    const double beats = times * 2.0 * 2.0 * static_cast<double>(k / lanes);
+    std::printf("%u repetitions of %zu x %zu x %zu: hash %08x, the model's %08x; a beat in %.1f %% of %u clocks\n",
+                times, rows, cols, k, state.hash, hash, 100 * beats / state.cycles, state.cycles);
     if (c != gemm(a, b) || state.hash != hash || state.times != times || beats < 0.95 * state.cycles)
       return std::nullopt;
   }

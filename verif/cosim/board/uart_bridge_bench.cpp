@@ -57,11 +57,13 @@ class UartBridgeBench {
           frame();
       }
     }
-    for (int i = 0; i < 4; ++i) long_loop();
+    for (const unsigned least : {0U, 0U, 20'000U, 400'000U}) long_loop(least);
     overrun();
     overtaken();
+    for (const bool write : {false, true})
+      for (const bool writes : {false, true}) given_up(write, writes);
     waiting();
-    if (clocks_per_bit == 4 && bench_.budget() >= 1000) bad_frames();
+    if (clocks_per_bit == 4) bad_frames(bench_.budget() >= 1000 ? 16 : 8);
     bench_.expect(answers_ > 0, [] { return "no answer came"; });
     return bench_.finish();
   }
@@ -109,33 +111,18 @@ class UartBridgeBench {
     } else {
       dut_->rx_i = 1;
     }
-    // AXI4-Lite: an access is answered after a while, at the last moment, or not at all; an answer that nobody waits
-    // for is not taken
+    // AXI4-Lite: an access is answered in the clock that takes it, after a while, at the last moment, or not at all; an
+    // answer that nobody waits for is not taken
     const bool pending = dut_->m_axil_awvalid_o || dut_->m_axil_wvalid_o || dut_->m_axil_arvalid_o || address_ ||
                          data_ || read_wait_ >= 0 || write_wait_ >= 0;
     since_ = pending ? since_ + 1 : 0;
     dut_->m_axil_awready_i = dut_->m_axil_awvalid_o && !address_ && rng.chance(0.5);
     dut_->m_axil_wready_i = dut_->m_axil_wvalid_o && !data_ && rng.chance(0.5);
     dut_->m_axil_arready_i = dut_->m_axil_arvalid_o && read_wait_ < 0 && rng.chance(0.5);
-    dut_->m_axil_bvalid_i = write_wait_ == 0 || (!dut_->m_axil_bready_o && rng.chance(0.02));
-    dut_->m_axil_bresp_i = response_;
-    dut_->m_axil_rvalid_i = read_wait_ == 0 || (!dut_->m_axil_rready_o && rng.chance(0.02));
-    dut_->m_axil_rresp_i = response_;
-    dut_->m_axil_rdata_i = read_wait_ == 0 ? value_ : static_cast<std::uint32_t>(rng.bits(32));
-    dut_->m_axis_tready_i = at_pins_.open && rng.chance(0.7);
-    if (!word_ && at_pins_.granted != 0 && rng.chance(0.5)) word_ = at_pins_.give();
-    dut_->s_axis_tvalid_i = word_.has_value();
-    for (unsigned i = 0; i < stream_bytes; ++i)
-      set_bits(dut_->s_axis_tdata_i, 8 * i, 8, word_ ? (*word_)[i] : rng.bits(8));
-    dut_.eval();
-    if (dut_->m_axil_awvalid_o && dut_->m_axil_awready_i) address_ = true, offset_ = dut_->m_axil_awaddr_o;
-    if (dut_->m_axil_wvalid_o && dut_->m_axil_wready_i) data_ = true, written_ = dut_->m_axil_wdata_o;
-    if (dut_->m_axil_wvalid_o) bench_.expect_eq("wstrb", unsigned{dut_->m_axil_wstrb_o}, 15U, [] { return "a write"; });
-    const bool answered = dut_->m_axil_bvalid_i && dut_->m_axil_bready_o;
-    const bool read = dut_->m_axil_rvalid_i && dut_->m_axil_rready_o;
-    if (dut_->m_axil_arvalid_o && dut_->m_axil_arready_i) {
-      const std::uint32_t offset = dut_->m_axil_araddr_o;
-      const std::uint8_t fault = at_pins_.read(offset, value_);
+    if (dut_->m_axil_awready_i) address_ = true, offset_ = dut_->m_axil_awaddr_o;
+    if (dut_->m_axil_wready_i) data_ = true, written_ = dut_->m_axil_wdata_o;
+    if (dut_->m_axil_arready_i) {
+      const std::uint8_t fault = at_pins_.read(dut_->m_axil_araddr_o, value_);
       response_ = fault == board::status_refused ? 2 + rng.below(2) : rng.below(2);
       read_wait_ = fault == board::status_timeout ? silence(rng) : soon(rng);
     }
@@ -144,6 +131,20 @@ class UartBridgeBench {
       response_ = fault == board::status_refused ? 2 + rng.below(2) : rng.below(2);
       write_wait_ = fault == board::status_timeout ? silence(rng) : soon(rng);
     }
+    dut_->m_axil_bvalid_i = write_wait_ == 0 || (!dut_->m_axil_bready_o && rng.chance(0.2));
+    dut_->m_axil_bresp_i = response_;
+    dut_->m_axil_rvalid_i = read_wait_ == 0 || (!dut_->m_axil_rready_o && rng.chance(0.2));
+    dut_->m_axil_rresp_i = response_;
+    dut_->m_axil_rdata_i = read_wait_ == 0 ? value_ : static_cast<std::uint32_t>(rng.bits(32));
+    dut_->m_axis_tready_i = at_pins_.open && rng.chance(0.7);
+    if (!word_ && at_pins_.granted != 0 && rng.chance(0.5)) word_ = at_pins_.give();
+    dut_->s_axis_tvalid_i = word_.has_value();
+    for (unsigned i = 0; i < stream_bytes; ++i)
+      set_bits(dut_->s_axis_tdata_i, 8 * i, 8, word_ ? (*word_)[i] : rng.bits(8));
+    dut_.eval();
+    if (dut_->m_axil_wvalid_o) bench_.expect_eq("wstrb", unsigned{dut_->m_axil_wstrb_o}, 15U, [] { return "a write"; });
+    const bool answered = dut_->m_axil_bvalid_i && dut_->m_axil_bready_o;
+    const bool read = dut_->m_axil_rvalid_i && dut_->m_axil_rready_o;
     if (dut_->m_axis_tvalid_o && dut_->m_axis_tready_i) {
       std::vector<std::uint8_t> word;
       for (unsigned i = 0; i < stream_bytes; ++i)
@@ -163,18 +164,18 @@ class UartBridgeBench {
     if (at_pins_.queue != 0 && rng.chance(0.1)) at_pins_.wait();
     if (answered)
       write_wait_ = -1, address_ = data_ = false;
-    else if (write_wait_ > 0)
+    else if (write_wait_ > int{held_})
       --write_wait_;
     if (read)
       read_wait_ = -1;
-    else if (read_wait_ > 0)
+    else if (read_wait_ > int{held_})
       --read_wait_;
   }
   /// What the bridge waits for, now and then just so.
   int soon(Rng& rng) const {
     const int limit = NG_BUS_CLOCKS + 1 - static_cast<int>(since_);
     const bool late = pace_ == Pace::late || (pace_ == Pace::any && rng.chance(1.0 / NG_BUS_CLOCKS));
-    return late && limit > 6 ? limit - static_cast<int>(rng.below(3)) : static_cast<int>(rng.below(6)) + 1;
+    return late && limit > 6 ? limit - static_cast<int>(rng.below(3)) : static_cast<int>(rng.below(7));
   }
   /// Longer than the bridge waits.
   static int silence(Rng& rng) { return NG_BUS_CLOCKS + 2 + static_cast<int>(rng.below(8)); }
@@ -214,7 +215,7 @@ class UartBridgeBench {
       clock();
       if (!line_.empty() || left_ != 0 || receiving_ != 0 || got_.size() != before || dut_->running_o || since_ != 0)
         quiet = 0;
-      if (++waited_ > 2'000'000) {
+      if (++waited_ > 500'000) {
         bench_.error("the board does not come to rest");
         break;
       }
@@ -374,11 +375,14 @@ class UartBridgeBench {
   }
 
   void exchange(const std::vector<std::uint8_t>& commands) {
+    send_frame(commands);
+    settle();
+  }
+  void send_frame(const std::vector<std::uint8_t>& commands) {
     std::vector<std::uint8_t> line, bytes{golden_->expected()};
     bytes.insert(bytes.end(), commands.begin(), commands.end());
     board::append_frame(line, bytes);
     for (const std::uint8_t byte : line) send(byte);
-    settle();
   }
 
   void bare() {
@@ -395,6 +399,7 @@ class UartBridgeBench {
     const bool cuts = rng.chance(0.5);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
       send(bytes[at]);
+      if (at != pause && rng.chance(0.02)) send(static_cast<std::uint8_t>(rng.bits(8)), true);  // is none
       if (at == pause && got_.size() == owed_.size()) {
         while (!line_.empty() || left_ != 0) clock();
         const unsigned clocks = NG_TIMEOUT_CLOCKS - 10 * clocks_per_bit + (cuts ? 8 : -8);
@@ -547,8 +552,21 @@ class UartBridgeBench {
     for (const std::uint8_t byte : line) line_.push_back({byte, false});
   }
 
-  /// A loop of very many commands that an error of the tile ends: what is left of its count.
-  void long_loop() {
+  /// The one word of the last answer.
+  std::uint32_t answered_word() const {
+    board::Deframer deframer(sizes.answer_bytes + 16);
+    std::vector<std::uint8_t> answer;
+    for (const std::uint8_t byte : got_)
+      if (const auto frame = deframer.take(byte)) answer.assign(frame->begin(), frame->end());
+    answer.resize(10);
+    std::uint32_t word = 0;
+    for (std::size_t i = 6; i < 10; ++i) word = word << 8 | answer[i];
+    return word;
+  }
+
+  /// A loop of very many commands, so many clocks or more, that an error of the tile ends: what is left of its
+  /// count, and its clocks.
+  void long_loop(unsigned least) {
     Rng& rng = bench_.rng();
     reset();
     bench_.vector();
@@ -559,25 +577,24 @@ class UartBridgeBench {
     give({0, board::write_next, 1}, {board::sink / 4, 1});
     give({1, board::write_next, 1}, {board::loop_count / 4, count});
     until([&] { return dut_->running_o != 0; });
-    for (unsigned clocks = rng.below(20000); clocks != 0; --clocks) clock();
+    loop_clocks_ = 0;
+    for (unsigned clocks = least + rng.below(20000); clocks != 0; --clocks) clock();
     at_pins_.error = 1 + rng.below(15);
     until([&] { return dut_->running_o == 0; });
     const auto commands = static_cast<std::uint32_t>(
         std::count_if(at_pins_.written.begin(), at_pins_.written.end(),
                       [](const BridgeTile::Write& write) { return write.offset == BridgeTile::compute; }));
     for (unsigned i = 0; i < 300 * clocks_per_bit; ++i) clock();  // the answers so far
-    got_.clear();
-    give({2, board::read_next, 1}, {board::loop_count / 4});
-    until([&] { return got_.size() > 2 && got_.back() == frame_flag; });
-    board::Deframer deframer(sizes.answer_bytes + 16);
-    std::vector<std::uint8_t> answer;
-    for (const std::uint8_t byte : got_)
-      if (const auto frame = deframer.take(byte)) answer.assign(frame->begin(), frame->end());
-    answer.resize(10);
-    std::uint32_t left = 0;
-    for (std::size_t i = 6; i < 10; ++i) left = left << 8 | answer[i];
+    const auto ask = [&](std::uint8_t number, std::uint32_t address) {
+      got_.clear();
+      give({number, board::read_next, 1}, {address / 4});
+      until([&] { return got_.size() > 2 && got_.back() == frame_flag; });
+      return answered_word();
+    };
+    const std::uint32_t left = ask(2, board::loop_count), clocks = ask(3, board::loop_cycles);
     bench_.expect_eq("commands that are left", left, count - commands,
                      [&] { return "of " + std::to_string(count) + " in a loop that an error has ended"; });
+    bench_.expect_eq("clocks of the loop", clocks, loop_clocks_, [] { return "a loop that an error has ended"; });
     at_pins_.error = 0;
   }
 
@@ -611,6 +628,31 @@ class UartBridgeBench {
                      [&] { return std::to_string(at_pins_.written.size()) + " writes"; });
   }
 
+  /// An access behind one that was given up: the late answer, which comes while it waits for the bus, is not its own.
+  void given_up(bool write, bool writes) {
+    reset();
+    bench_.vector();
+    moving_ = false;
+    const auto access = [&](bool writing, std::uint32_t address) {
+      std::vector<std::uint8_t> bytes{writing ? board::write_same : board::read_same, 1};
+      board::append_big(bytes, address / 4);
+      if (writing) board::append_big(bytes, static_cast<std::uint32_t>(bench_.rng().bits(32)));
+      return bytes;
+    };
+    exchange(access(true, 0x100));
+    pace_ = Pace::quick;
+    held_ = true;
+    send_frame(access(write, 0xA00));
+    for (unsigned i = 0; got_.size() < owed_.size() && i < 1000 * clocks_per_bit; ++i) clock();
+    send_frame(access(writes, 0x100));
+    while (!line_.empty() || left_ != 0) clock();
+    for (unsigned clocks = 20 + bench_.rng().below(8); clocks != 0; --clocks) clock();  // it waits by then
+    held_ = false;
+    settle();
+    pace_ = Pace::any;
+    follow();
+  }
+
   /// Operands that a closed tile does not take, word by word: their count, parts of a stream word included.
   void waiting() {
     reset();
@@ -629,9 +671,9 @@ class UartBridgeBench {
     }
   }
 
-  /// So many bad frames that each bit of their counter is seen as 0 and as 1, and that it wraps. Nothing but the line
-  /// moves between two reads, so these clocks are short ones.
-  void bad_frames() {
+  /// So many bad frames that each of so many bits of their counter is seen as 0 and as 1, and that 16 wrap. Nothing but
+  /// the line moves between two reads, so these clocks are short ones.
+  void bad_frames(unsigned bits) {
     reset();
     open_ = moving_ = false;
     bench_.vector();
@@ -639,7 +681,8 @@ class UartBridgeBench {
     board::append_big(read, board::bad_frames / 4);
     exchange(read);
     idle_pins();
-    for (unsigned frames = 0, reads = 0xAAAA; frames < 0x15555; ++frames) {
+    const unsigned reads = 0xAAAA >> (16 - bits), last = reads + (1U << bits) - reads / 2;
+    for (unsigned frames = 0; frames < last; ++frames) {
       for (const std::uint8_t byte : {std::uint8_t{0}, frame_flag}) {
         golden_->byte(byte);
         for (unsigned bit = 0, shift = 0x200U | byte << 1; bit < 10; ++bit) {
@@ -647,7 +690,7 @@ class UartBridgeBench {
           for (unsigned i = 0; i < clocks_per_bit; ++i) dut_.tick();
         }
       }
-      if (frames + 1 != reads && frames + 1 != 0x15555) continue;
+      if (frames + 1 != reads && frames + 1 != last) continue;
       exchange(read);
       idle_pins();
     }
@@ -665,6 +708,7 @@ class UartBridgeBench {
   unsigned left_ = 0, sent_ = 0, shift_ = 0, receiving_ = 0, heard_ = 0, response_ = 0, loop_clocks_ = 0;
   int read_wait_ = -1, write_wait_ = -1;
   bool address_ = false, data_ = false, moving_ = false, open_ = false;
+  bool held_ = false;  ///< accesses are not answered
   std::uint32_t offset_ = 0, written_ = 0, value_ = 0;
   std::optional<std::vector<std::uint8_t>> word_;
   std::uint64_t answers_ = 0, loops_ = 0, waited_ = 0;
