@@ -8,10 +8,10 @@
 #include <limits>
 #include <string>
 
+#include "block_runs.hpp"
 #include "kernels.hpp"
 #include "narrowgauge/format/convert.hpp"
 #include "narrowgauge/format/round_pack.hpp"
-#include "narrowgauge/parallel.hpp"
 #include "narrowgauge/require.hpp"
 
 namespace narrowgauge {
@@ -23,7 +23,6 @@ constexpr float flt_max = std::numeric_limits<float>::max();
 constexpr float full_scale = 6 * 448;
 constexpr float least_amax = 0x1.500002p-117F;                 // the least whose full_scale / amax is finite
 constexpr float expansion = 7.0F / 6, contraction = 6.0F / 7;  // what an INT4 element is of an E2M1 element
-constexpr std::size_t blocks_a_job = 1024;
 
 constexpr std::array<float, 16> e2m1_values = [] {
   std::array<float, 16> values{};
@@ -94,13 +93,6 @@ void quantize_block(const float* x, float amax, float encode_scale, float decode
   }
 }
 
-/// Calls part(first block, end) for runs of blocks, in parallel.
-template <class Part>
-void each_part(std::size_t blocks, unsigned threads, const Part& part) {
-  detail::parallel_for((blocks + blocks_a_job - 1) / blocks_a_job, threads,
-                       [&](std::size_t job) { part(job * blocks_a_job, std::min(blocks, (job + 1) * blocks_a_job)); });
-}
-
 }  // namespace
 
 If4Blocks if4_quantize(std::span<const float> x, If4Choice choice, unsigned threads) {
@@ -108,22 +100,18 @@ If4Blocks if4_quantize(std::span<const float> x, If4Choice choice, unsigned thre
     return "there are " + std::to_string(x.size()) + " numbers; expected a multiple of 16, whole blocks of IF4";
   });
   const std::size_t blocks = x.size() / if4_block;
-  std::vector<float> part_amax((blocks + blocks_a_job - 1) / blocks_a_job);
-  each_part(blocks, threads, [&](std::size_t first, std::size_t end) {
-    const auto part = x.subspan(first * if4_block, (end - first) * if4_block);
-    const float amax = part_amax[first / blocks_a_job] = largest_magnitude(part);
-    if (std::isfinite(amax)) return;
-    const auto bad = std::ranges::find_if(part, [](float number) { return !std::isfinite(number); }) - part.begin();
-    throw Error("number " + std::to_string(first * if4_block + static_cast<std::size_t>(bad)) + " is " +
-                std::to_string(part[static_cast<std::size_t>(bad)]) + "; expected finite numbers");
+  std::vector<float> run_amax((blocks + detail::blocks_a_run - 1) / detail::blocks_a_run);
+  detail::block_runs(blocks, threads, [&](std::size_t first, std::size_t end) {
+    run_amax[first / detail::blocks_a_run] =
+        detail::finite_amax(x.subspan(first * if4_block, (end - first) * if4_block), first * if4_block);
   });
-  If4Blocks q{.amax = std::ranges::max(part_amax),
+  If4Blocks q{.amax = std::ranges::max(run_amax),
               .codes = std::vector<std::uint8_t>(x.size()),
               .scales = std::vector<std::uint8_t>(blocks)};
   if (q.amax == 0) return q;
   q.amax = std::max(q.amax, least_amax);
   const float encode_scale = full_scale / q.amax, decode_scale = 1 / encode_scale;
-  each_part(blocks, threads, [&](std::size_t first, std::size_t end) {
+  detail::block_runs(blocks, threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t b = first; b < end; ++b)
       quantize_block(&x[b * if4_block], q.amax, encode_scale, decode_scale, choice, &q.codes[b * if4_block],
                      q.scales[b]);
@@ -140,7 +128,7 @@ std::vector<float> if4_dequantize(std::span<const std::uint8_t> codes, std::span
   detail::require(std::isfinite(amax) && amax >= 0,
                   [&] { return "amax is " + std::to_string(amax) + "; expected a finite number, 0 or more"; });
   std::vector<float> x(codes.size());
-  each_part(scales.size(), threads, [&](std::size_t first, std::size_t end) {
+  detail::block_runs(scales.size(), threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t b = first; b < end; ++b) {
       const std::uint8_t payload = scales[b] & 0x7F;
       const bool integer = (scales[b] & if4_integer) != 0;

@@ -67,6 +67,7 @@ from ._formats import (
     unpack,
     unswizzle_scales,
 )
+from ._hif4 import dequantize_hif4, quantize_hif4
 from ._if4 import dequantize_if4, quantize_if4
 from ._norm import (
     BatchNorm,
@@ -172,6 +173,7 @@ __all__ = [
     "decode",
     "decompress",
     "dequantize",
+    "dequantize_hif4",
     "dequantize_if4",
     "dialect_fields",
     "dialect_scales",
@@ -218,6 +220,7 @@ __all__ = [
     "pruning_error",
     "quantize",
     "quantize_affine",
+    "quantize_hif4",
     "quantize_if4",
     "random_fields",
     "range_stats",

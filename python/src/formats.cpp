@@ -13,6 +13,7 @@
 #include "narrowgauge/format/p3109.hpp"
 #include "narrowgauge/format/random.hpp"
 #include "narrowgauge/format/round_pack.hpp"
+#include "narrowgauge/quant/hif4.hpp"
 #include "narrowgauge/quant/if4.hpp"
 #include "narrowgauge/quant/swizzle_scales.hpp"
 
@@ -189,10 +190,27 @@ Bytes unswizzle(const Bytes& layouts, std::size_t rows, std::size_t blocks, unsi
   return out;
 }
 
+template <class T>
+py::array_t<T> array_of(const std::vector<T>& values) {
+  return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
+}
+
 py::tuple if4_blocks(const py::array_t<float, py::array::c_style>& x, int choice, unsigned threads) {
   const If4Blocks q = without_lock([&] { return if4_quantize(span_of(x), static_cast<If4Choice>(choice), threads); });
-  return py::make_tuple(shaped(q.codes, x),
-                        py::array_t<std::uint8_t>(static_cast<py::ssize_t>(q.scales.size()), q.scales.data()), q.amax);
+  return py::make_tuple(shaped(q.codes, x), array_of(q.scales), q.amax);
+}
+
+py::tuple hif4_blocks(const py::array_t<float, py::array::c_style>& x, unsigned threads) {
+  const Hif4Blocks q = without_lock([&] { return hif4_quantize(span_of(x), threads); });
+  return py::make_tuple(shaped(q.codes, x), array_of(q.scales), array_of(q.level2), array_of(q.level3));
+}
+
+py::array_t<float> hif4_values(const Bytes& codes, const Bytes& scales, const Bytes& level2,
+                               const py::array_t<std::uint16_t, py::array::c_style>& level3, unsigned threads) {
+  return shaped(without_lock([&] {
+                  return hif4_dequantize(span_of(codes), span_of(scales), span_of(level2), span_of(level3), threads);
+                }),
+                codes);
 }
 
 py::array_t<float> if4_values(const Bytes& codes, const Bytes& scales, float amax, unsigned threads) {
@@ -244,6 +262,11 @@ void bind_formats(py::module_& module) {
   module.def("unswizzle_scales", &unswizzle, py::arg("swizzled"), py::arg("rows"), py::arg("blocks"),
              py::arg("threads"), "narrowgauge.unswizzle_scales.");
 
+  module.def("hif4_quantize", &hif4_blocks, py::arg("x"), py::arg("threads"), "narrowgauge.quantize_hif4.");
+
+  module.def("hif4_dequantize", &hif4_values, py::arg("codes"), py::arg("scales"), py::arg("level2"), py::arg("level3"),
+             py::arg("threads"), "narrowgauge.dequantize_hif4.");
+
   module.def("if4_quantize", &if4_blocks, py::arg("x"), py::arg("choice"), py::arg("threads"),
              "narrowgauge.quantize_if4.");
 
@@ -253,8 +276,7 @@ void bind_formats(py::module_& module) {
   module.def(
       "p3109_values",
       [](int bits, int precision, bool is_signed, bool extended) {
-        const std::vector<double> values = p3109_values({bits, precision, is_signed, extended});
-        return py::array_t<double>(static_cast<py::ssize_t>(values.size()), values.data());
+        return array_of(p3109_values({bits, precision, is_signed, extended}));
       },
       py::arg("bits"), py::arg("precision"), py::arg("is_signed"), py::arg("extended"), "narrowgauge.p3109_values.");
 

@@ -23,6 +23,7 @@ X = np.linspace(-2, 3, 32 * 32, dtype=np.float32).reshape(32, 32)
 Q, QB = ng.quantize(X), ng.quantize(X.T, axis=-2)
 S, SB = ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X, axis=-2, wide_blocks=True)
 CODES = np.zeros(X.shape, np.uint8)
+LEVELS = np.zeros((16, 1), np.uint8)
 FP4 = np.zeros((8, 64), np.uint8)
 MASK = np.ones(X.shape, bool)
 CHANNELS = np.ones(32)
@@ -140,6 +141,11 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "unpack": (ng.unpack, {"packed": CODES}),
         "swizzle_scales": (ng.swizzle_scales, {"scales": CODES, "threads": 1}),
         "unswizzle_scales": (ng.unswizzle_scales, {"swizzled": np.zeros((2, 4096), np.uint8), "rows": 32, "blocks": 32, "threads": 1}),
+        "quantize_hif4": (ng.quantize_hif4, {"x": X.reshape(16, 64), "threads": 1}),
+        "dequantize_hif4": (
+            ng.dequantize_hif4,
+            {"codes": CODES.reshape(16, 64), "scales": LEVELS, "level2": LEVELS, "level3": LEVELS, "threads": 1},
+        ),
         "quantize_if4": (ng.quantize_if4, {"x": X, "choice": "mae", "threads": 1}),
         "dequantize_if4": (ng.dequantize_if4, {"codes": CODES, "scales": CODES[:, ::16], "amax": 1.0, "threads": 1}),
         "p3109_values": (ng.p3109_values, {"bits": 8, "precision": 3, "signed": True, "extended": False}),

@@ -33,6 +33,7 @@ WIDE = [ng.quantize(ng.prune(X), wide_blocks=True), ng.quantize(X.T, axis=-2, wi
 FILE = ng.compress(BYTES)
 FP4_CODES = BYTES.view(np.uint8) & 15
 IF4_SCALES = FP4_CODES[:, ::16]
+HIF4_PARTS = [FP4_CODES[:, ::64]] * 3
 TRANSFORM = ng.calibrate_transform(MAP[:, :, :64])
 SMALL = [ng.quantize(X[:96, :512]), ng.quantize(X[:96, :512].T, axis=-2)]
 LUQ, INT4 = luq.quantize(MANY), luq.int4(X)
@@ -102,6 +103,8 @@ LONG: dict[str, Callable[[], Any]] = {
     "bounded_weight_norm_backward": lambda: ng.bounded_weight_norm_backward(X, X, rho=1.0),
     "swizzle_scales": lambda: ng.swizzle_scales(BYTES.view(np.uint8)),
     "unswizzle_scales": lambda: ng.unswizzle_scales(BYTES.view(np.uint8).ravel(), *BYTES.shape),
+    "quantize_hif4": lambda: ng.quantize_hif4(MANY),
+    "dequantize_hif4": lambda: ng.dequantize_hif4(FP4_CODES, *HIF4_PARTS),
     "quantize_if4": lambda: ng.quantize_if4(MANY),
     "dequantize_if4": lambda: ng.dequantize_if4(FP4_CODES, IF4_SCALES, 1.0),
     "smooth": lambda: ng.smooth(X),
