@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantizers of plain blocks, IF4 and HiFloat4, have in common: runs of blocks in parallel, and the largest magnitude
-// of numbers that have to be finite.
+// What quantizers of plain blocks, IF4 and HiFloat4, have in common: runs of blocks in parallel, and the largest
+// magnitude of numbers that have to be finite.
 #pragma once
 
 #include <algorithm>

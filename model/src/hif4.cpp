@@ -28,9 +28,7 @@ float narrowed(float x, int dropped) {
 /// 2^n, of a normal number.
 float power(int n) { return std::bit_cast<float>(static_cast<std::uint32_t>(n + 127) << 23); }
 
-float scale_value(std::uint8_t code) {
-  return power((code >> 2) - 48) * (1 + 0.25F * static_cast<float>(code & 3));
-}
+float scale_value(std::uint8_t code) { return power((code >> 2) - 48) * (1 + 0.25F * static_cast<float>(code & 3)); }
 
 struct Block {
   std::uint8_t scale = 0, level2 = 0;
@@ -96,9 +94,8 @@ std::vector<float> hif4_dequantize(std::span<const std::uint8_t> codes, std::spa
   std::vector<float> x(codes.size());
   detail::block_runs(blocks, threads, [&](std::size_t first, std::size_t end) {
     for (std::size_t b = first; b < end; ++b) {
-      detail::require(scales[b] != nan_scale, [&] {
-        return "the scale of block " + std::to_string(b) + " is 255, a NaN; expected 0 to 254";
-      });
+      detail::require(scales[b] != nan_scale,
+                      [&] { return "the scale of block " + std::to_string(b) + " is 255, a NaN; expected 0 to 254"; });
       const float quarter = 0.25F * scale_value(scales[b]);
       for (std::size_t i = 0; i < hif4_block; ++i) {
         const std::uint8_t code = codes[b * hif4_block + i];

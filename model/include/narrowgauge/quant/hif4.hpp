@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HiFloat4 (HiF4, arXiv 2602.11287): blocks of 64 numbers of 4 bits, with a scale in E6M2 and two levels of exponents of
-// one bit, for 8 and for 4 numbers: 4.5 bits a number. (docs/dialects.md, HiFloat4)
+// HiFloat4 (HiF4, arXiv 2602.11287): blocks of 64 numbers of 4 bits, with a scale in E6M2 and two levels of exponents
+// of one bit, for 8 and for 4 numbers: 4.5 bits a number. (docs/dialects.md, HiFloat4)
 #pragma once
 
 #include <cstddef>
