@@ -7,7 +7,7 @@ PYTHON = $(VENV)/bin/python
 LEDGER = $(PYTHON) -m ngtools.ledger $(BUILD) --jobs $(JOBS)
 export PYTHONPATH = $(CURDIR)/tools
 
-.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power sram ladder generate locks sbom traces pictures site screenshots formats style clean
+.PHONY: help setup setup-area board-hx8k board-icebreaker board-ulx3s board-ulx3s_large board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104 compare configure build python demo test test-all renew sanitize bench wheel oracle area power sram ladder generate locks sbom traces pictures site screenshots formats style clean
 
 help: ## what can be made
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 20
@@ -91,9 +91,9 @@ area: setup-area ## area and speed of every unit again: synth/records and docs/a
 	@$(PYTHON) synth/synth.py --route $(NAMED_TILES:%=tile_%) --target ecp5_85f --seeds 1 --jobs $(JOBS)
 
 board-hx8k board-icebreaker: setup ## the image of a board, in build/images: synthesis, place and route, bitstream (docs/boards.md)
-board-ulx3s board-tangnano20k: setup-area
+board-ulx3s board-ulx3s_large board-tangnano20k: setup-area
 board-arty_a7 board-pynq_z2 board-zcu104: setup ## the list of files of a board for Vivado, in build/images, and the command that takes it
-board-hx8k board-icebreaker board-ulx3s board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104:
+board-hx8k board-icebreaker board-ulx3s board-ulx3s_large board-tangnano20k board-arty_a7 board-pynq_z2 board-zcu104:
 	@$(PYTHON) synth/image.py $(@:board-%=%)
 
 compare: build ## SCALE-Sim beside explore (docs/explore.md), our exports and others' workloads read by ZigZag, HWComponents and SCALE-Sim, in environments of their own

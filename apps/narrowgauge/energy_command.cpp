@@ -181,8 +181,9 @@ int run(const EnergyArguments& arguments) {
     return 0;
   }
   if (!arguments.activity.empty()) return answer_activity(question, arguments), 0;
-  if (!arguments.scope.empty() || !arguments.clock.empty() || !arguments.window.empty() || !arguments.ports.empty())
-    throw Error("--scope, --clock, --window and --port are of --activity; expected --activity FILE");
+  if (!arguments.scope.empty() || !arguments.clock.empty() || !arguments.window.empty() || !arguments.ports.empty() ||
+      question.contains("tile"))
+    throw Error("--scope, --clock, --window, --port and --tile are of --activity; expected --activity FILE");
   if (question.empty())
     throw Error(
         "no question was given; expected --format int8, say, or --memory, --events, --jsonl (narrowgauge energy "
@@ -256,6 +257,8 @@ void add_energy(CLI::App& app, int& exit_code) {
       ->type_name("FILE")
       ->group(waves)
       ->check(named);
+  field("--tile", "tile", "Instead of a format: the array of a tile, cell by cell; the scope is the tile's", "NAME",
+        Field::text, waves);
   command.add_option("--scope", arguments->scope, "The unit's instance in them: top.u_mac")
       ->type_name("PATH")
       ->group(waves);
@@ -320,6 +323,7 @@ void add_energy(CLI::App& app, int& exit_code) {
       "  narrowgauge energy --format int4 --mode pann_paper --explain   36 flips, place by place\n"
       "  narrowgauge energy --format int8 --rung L1 --a A.npy --b B.npy flips counted on your own data\n"
       "  narrowgauge energy --unit int8_mac_array --activity waves.fst --scope top.u_mac   on your own simulation\n"
+      "  narrowgauge energy --tile tiny --activity waves.fst --scope ng_tile       the array of a tile, cell by cell\n"
       "  narrowgauge energy --memory sram --technology horowitz_45nm --size-bytes 32768 --bits 64\n"
       "  narrowgauge energy --memory sram --technology cacti_7nm --size-bytes 32768 --port-bits 512 --bits 512\n"
       "  narrowgauge energy --technology ice40up --events net=63.4 clock=1\n"

@@ -41,6 +41,8 @@ class VerilatedTile final : public TilePinModel {
 #if VM_TRACE
     context_.traceEverOn(true);
     dut_.trace(&wave_, 99);
+    wave_.set_time_unit("1ns");
+    wave_.set_time_resolution("1ns");
     wave_.open(trace.c_str());
     if (!wave_.isOpen()) {
       // That `trace` itself can be written has been seen to: engines/src/tile_engine.cpp.
@@ -105,7 +107,7 @@ class VerilatedTile final : public TilePinModel {
     dut_.eval();
 #if VM_TRACE
     wave_.dump(context_.time());
-    context_.timeInc(1);
+    context_.timeInc(5);
 #endif
   }
 

@@ -119,6 +119,7 @@ from ._sparse import (
     to_sparse,
     transposable_mask,
 )
+from ._tile_activity import TileActivityEnergy, tile_activity_energy
 from ._training import AdamResult, SmoothResult, adam_step, fold_scales, l2_normalize, rsqrt, smooth
 from .checkpoint import open_checkpoint
 
@@ -154,6 +155,7 @@ __all__ = [
     "SparseOperand",
     "Technology",
     "Tile",
+    "TileActivityEnergy",
     "__version__",
     "accumulation_modes",
     "activity_energy",
@@ -232,6 +234,7 @@ __all__ = [
     "sparsity_mask",
     "swizzle_scales",
     "technologies",
+    "tile_activity_energy",
     "tiles",
     "to_ml_dtypes",
     "to_sparse",

@@ -6,12 +6,9 @@ docs/energy_activity.md says what is counted, and how far off it is.
 
 from __future__ import annotations
 
-import argparse
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from dataclasses import fields as fields_of
 from os import PathLike
 from typing import Any
 
@@ -88,17 +85,24 @@ class _Cycles:
     waves: _waves.Waves
     edges: NDArray[np.int64]
 
+    def bits(self, name: str) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+        """Bits of a signal, and those that are unknown, a row a cycle, bit 0 first."""
+        signal = self.waves.signals[name]
+        at = signal.at(self.edges)
+
+        def rows(words: list[int], before: int) -> NDArray[np.uint8]:
+            size = (signal.width + 7) // 8
+            packed = b"".join(word.to_bytes(size, "little") for word in words)
+            bits = np.frombuffer(packed, np.uint8).reshape(-1, size)
+            bits = np.unpackbits(bits, axis=1, bitorder="little", count=signal.width)
+            return np.concatenate([bits, np.full((1, signal.width), before, np.uint8)])[at]  # the last: nothing yet
+
+        return rows(signal.values, 0), rows(signal.unknown, 1)
+
     def words(self, name: str) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
         """Bits of a signal, a row a cycle, bit 0 first, and whether any of them is unknown."""
-        signal = self.waves.signals[name]
-        size = (signal.width + 7) // 8
-        packed = b"".join(value.to_bytes(size, "little") for value in signal.values)
-        bits = np.frombuffer(packed, np.uint8).reshape(-1, size)
-        bits = np.unpackbits(bits, axis=1, bitorder="little", count=signal.width)
-        at = signal.at(self.edges)
-        unknown = np.array([word != 0 for word in signal.unknown] + [True], bool)  # the last: index -1, nothing yet
-        padded = np.concatenate([bits, np.zeros((1, signal.width), np.uint8)])
-        return padded[at], unknown[at]
+        bits, unknown = self.bits(name)
+        return bits, np.asarray(unknown.any(axis=1), bool)
 
     def flag(self, name: str) -> NDArray[np.bool_]:
         """Whether a signal of one bit is 1; unknown counts as 0."""
@@ -155,6 +159,42 @@ def _first_every(first: NDArray[np.int64]) -> int:
     return 0 if len(first) < 2 else max(1, round((first[-1] - first[0]) / (len(first) - 1)))
 
 
+def _waves_of(file: str, scope: str, wanted: Sequence[str]) -> _waves.Waves:
+    """The signals of a scope. Raises Error where there are none."""
+    try:
+        if _waves.kind(file) == "saif":
+            raise Error(
+                f'activity "{file}" is SAIF, which counts changes and has no values; expected VCD or FST of the unit\'s ports '
+                "(characterize.py prices a mapped netlist by SAIF)"
+            )
+        return _waves.read_waves(file, scope, list(dict.fromkeys(wanted)))
+    except _waves.WaveError as error:
+        raise Error(str(error)) from None
+
+
+def _require(waves: _waves.Waves, needed: Mapping[str, int], whose: str, hint: str = "") -> None:
+    """Raises Error where one of these ports is not there, or has other bits."""
+    for name, bits in needed.items():
+        signal = waves.signals.get(name)
+        if signal is None:
+            raise Error(f"scope {waves.scope} has no port {name}, which {whose} takes; expected it{hint}")
+        if signal.width != bits:
+            raise Error(f"port {name} of {waves.scope} has {signal.width} bits; expected {whose}'s {bits}")
+
+
+def _clocked(waves: _waves.Waves, clocks: Sequence[str], limits: tuple[float, float] | None) -> _Cycles:
+    """The signals at the edges of the first of these clocks that is there."""
+    found = next((name for name in clocks if name in waves.signals), None)
+    if found is None:
+        raise Error(
+            f"scope {waves.scope} has no clock {' or '.join(clocks)}; expected one; name it, with its whole path if it is elsewhere"
+        )
+    try:
+        return _Cycles(waves, waves.edges(found, limits))
+    except _waves.WaveError as error:
+        raise Error(str(error)) from None
+
+
 def activity_energy(
     file: str | PathLike[str],
     scope: str,
@@ -198,36 +238,12 @@ def activity_energy(
     shape = _core.operand_shape(_text(question), gauge=gauge)
     needed = _needed(shape, names)
     clocks = CLOCKS if clock is None else (text("clock", clock),)
-    try:
-        if _waves.kind(file) == "saif":
-            raise Error(
-                f'activity "{file}" is SAIF, which counts changes and has no values; expected VCD or FST of the unit\'s ports '
-                "(characterize.py prices a mapped netlist by SAIF)"
-            )
-        wanted = list(dict.fromkeys([*names.values(), *clocks]))
-        waves = _waves.read_waves(file, scope, wanted)
-    except _waves.WaveError as error:
-        raise Error(str(error)) from None
-    for name, bits in needed.items():
-        signal = waves.signals.get(name)
-        if signal is None:
-            raise Error(
-                f"scope {waves.scope} has no port {name}, which the unit takes; expected it; name it with ports, or --port"
-            )
-        if signal.width != bits:
-            raise Error(f"port {name} of {waves.scope} has {signal.width} bits; expected the unit's {bits}")
+    waves = _waves_of(file, scope, [*names.values(), *clocks])
+    _require(waves, needed, "the unit", "; name it with ports, or --port")
     for what in ports or {}:
         if names[what] not in waves.signals:
             raise Error(f"scope {waves.scope} has no port {names[what]}, which was named for {what}")
-    found = next((name for name in clocks if name in waves.signals), None)
-    if found is None:
-        raise Error(
-            f"scope {waves.scope} has no clock {' or '.join(clocks)}; expected one; name it, with its whole path if it is elsewhere"
-        )
-    try:
-        cycles = _Cycles(waves, waves.edges(found, limits))
-    except _waves.WaveError as error:
-        raise Error(str(error)) from None
+    cycles = _clocked(waves, clocks, limits)
     return _price(cycles, names, question, shape, max_unknown, max_products, gauge)
 
 
@@ -296,55 +312,3 @@ def _price(
         operations=(int(active.sum()) - unknown) * lanes,
         seconds=span * total / (total - 1) * cycles.waves.tick_s,
     )
-
-
-def as_json(energy: ActivityEnergy, answer: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer's object, and what was seen in the waves."""
-    seen = {key.name: getattr(energy, key.name) for key in fields_of(energy) if key.name != "answer"}
-    return {**answer, "activity": {**seen, "each": energy.each, "power_w": energy.power_w}}
-
-
-def _pair(argument: str) -> tuple[str, str]:
-    what, equals, name = argument.partition("=")
-    if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{argument} is no WHAT=NAME, for example b=w_i")
-    return what, name
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="python -m narrowgauge.activity", description="What narrowgauge energy --activity calls."
-    )
-    parser.add_argument("file")
-    parser.add_argument("--scope", required=True)
-    parser.add_argument("--question", type=json.loads, default={})
-    parser.add_argument("--clock")
-    parser.add_argument("--window")
-    parser.add_argument("--port", type=_pair, action="append", default=[])
-    parser.add_argument("--calibration", action="append", default=[])
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
-    try:
-        gauge = Gauge(options.calibration) if options.calibration else None
-        energy = activity_energy(
-            options.file,
-            options.scope,
-            clock=options.clock,
-            window=options.window.split(":") if options.window is not None else None,
-            ports=dict(options.port),
-            gauge=gauge,
-            **options.question,
-        )
-    except (Error, TypeError) as error:
-        print(" ".join(str(error).split()), file=sys.stderr)
-        return 2
-    if options.json:
-        answer = json.loads(energy.answer.json(explain=bool(options.question.get("explain"))))
-        print(json.dumps(as_json(energy, answer), indent=1))
-    else:
-        print(energy, end="")
-    return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

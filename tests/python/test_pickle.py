@@ -52,6 +52,7 @@ def error(call: Callable[[], Any]) -> Exception:
     raise AssertionError
 
 
+ACTIVITY = ng.ActivityEnergy(ng.energy("int8"), "top.u", 3, 2, 0, 0, 2, 2, 1e-9)
 OBJECTS: dict[str, Callable[[], Any]] = {
     "AdamResult": lambda: ng.adam_step(X, X, np.zeros(X.shape, np.uint8), np.zeros(X.shape, np.uint8), step=1),
     "Anchor": lambda: ng.energy("int8", technology="horowitz_45nm").anchor,
@@ -60,7 +61,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "Answer of a memory": lambda: ng.memory_energy("dram", bits=64, technology="horowitz_45nm"),
     "ChannelTransform": lambda: ng.calibrate_transform(MAP),
     "ChannelTransform, identity": lambda: ng.calibrate_transform(MAP, basis="identity", relu=False).with_step(0.3),
-    "ActivityEnergy": lambda: ng.ActivityEnergy(ng.energy("int8"), "top.u", 3, 2, 0, 0, 2, 2, 1e-9),
+    "ActivityEnergy": lambda: ACTIVITY,
     "AffineQuantizer": lambda: ng.AffineQuantizer.of_range(-1, 2, rule="calibtip_zero"),
     "BatchNorm": lambda: ng.BatchNorm(rule="top_k", top=3, grid="paper", axis=0),
     "BatchNormGradients": lambda: ng.BatchNorm(chunks=4).backward(X, normalized(), X),
@@ -87,6 +88,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "SparseMatrix": lambda: ng.to_sparse(ng.prune(X)),
     "SparseOperand": lambda: ng.sparse_operand("update"),
     "Technology": lambda: ng.technologies()["osu018"],
+    "TileActivityEnergy": lambda: ng.TileActivityEnergy((ACTIVITY, ACTIVITY), "tiny", "top.u_array", 1, 2),
     "Tile": lambda: ng.tiles()["tiny"],
     "checkpoint.Change": lambda: checkpoint.change("a", SMALL[0], SMALL[0]),
     "checkpoint.Checkpoint": lambda: opened(),

@@ -157,8 +157,8 @@ SHORT = {
     "fuse_batch_norm", "memory_energy", "luq.alpha", "luq.exponent_bits", "luq.pruning_threshold", "export_tables",
     "checkpoint.change", "checkpoint.layouts", "checkpoint.open_checkpoint", "checkpoint.write", "open_checkpoint",
     "pack", "unpack", "to_ml_dtypes", "adaprune", "sparse_operand",
-    # Reads a file in a process of its own, which a signal ends:
-    "activity_energy",
+    # Read a file in a process of its own, which a signal ends:
+    "activity_energy", "tile_activity_energy",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
     "retrieval.fold_query", "retrieval.max_sim", "retrieval.order_keys", "retrieval.rms_normalize", "retrieval.top_k",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A board at its pins: products through clock, rx and tx, by the firmware's driver, equal to the golden model's. The
 // design is `ng_board`, or with NG_BITSTREAM the Verilog that a bitstream was read back to (synth/image.py), where
-// `fault_i` inverts one LUT. NG_CLOCKS_PER_BIT, NG_CLOCK_HZ and the clock's pin, NG_CLOCK, are those of the image.
+// `fault_i` inverts one LUT. NG_CLOCKS_PER_BIT, NG_CLOCK_HZ and the clock's pin, NG_CLOCK, are those of the image, and
+// NG_STREAM_WIDTH is the tile's.
 // With --frames, products over a line that damages bytes, while the board is reset in the middle of some.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -121,11 +122,13 @@ std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const
                       k = std::size_t{lanes} * std::max(8U, array_rows * array_cols * 2 / 3);
     const QuantizedMatrix a = drawn(rows, k, random), b = drawn(cols, k, random);
     const std::vector<float> c = loop.hold(a, b).c;
-    std::vector<std::uint32_t> leaving;  // block after block
-    for (std::size_t i = 0; i < rows; i += array_rows)
+    std::vector<std::uint32_t> leaving;  // block after block, each row of which fills words of the stream with zeros
+    constexpr std::size_t word = NG_STREAM_WIDTH / 32;
+    for (std::size_t block = 0; block < rows * cols; block += std::size_t{array_rows} * cols)
       for (std::size_t j = 0; j < cols; j += array_cols)
-        for (std::size_t at = 0; at < array_rows * array_cols; ++at)
-          leaving.push_back(std::bit_cast<std::uint32_t>(c[(i + at / array_cols) * cols + j + at % array_cols]));
+        for (std::size_t row = 0; row < array_rows; ++row)
+          for (std::size_t at = 0; at < (array_cols + word - 1) / word * word; ++at)
+            leaving.push_back(at < array_cols ? std::bit_cast<std::uint32_t>(c[block + row * cols + j + at]) : 0);
     std::uint32_t hash = 0;
     for (std::uint32_t i = 0; i < times; ++i)
       for (const std::uint32_t word : leaving) hash = board::result_hash_next(hash, word);

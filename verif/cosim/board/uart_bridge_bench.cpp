@@ -271,6 +271,8 @@ class UartBridgeBench {
   // ---- commands
   std::uint32_t some_address(bool write) {
     Rng& rng = bench_.rng();
+    // from where words are counted beyond the last, in a bare command, as a frame ends with its first wrong word
+    if (!golden_->locked() && rng.chance(0.15)) return 0x2000 - 4 * (1 + rng.below(4));
     constexpr std::uint32_t readable[] = {
         board::tx_space,       board::tx_count,     board::rx_data,    board::rx_count,     board::bridge_id,
         board::bridge_version, board::bridge_sizes, board::bad_frames, board::loop_command, board::loop_count,
@@ -285,7 +287,8 @@ class UartBridgeBench {
       case 3:
         return rng.chance(0.1) ? board::fifo_reset : board::tx_data;
       case 4:
-        return rng.chance(0.7) ? 0x1000 + 4 * rng.below(rng.chance(0.8) ? 0x20 : 0x40)
+        if (rng.chance(0.6)) return 0x1000 + 4 * rng.below(rng.chance(0.8) ? 0x20 : 0x40);
+        return rng.chance(0.7) ? 4 * rng.below(0x800) | 1U << (13 + rng.below(19))  // far by one bit
                                : static_cast<std::uint32_t>(rng.bits(32)) & ~3U;
       case 5:
         return 0x900 + 4 * rng.below(0x80);
@@ -446,6 +449,7 @@ class UartBridgeBench {
     board::append_frame(line, frame_bytes(number));
     // Of the first frame the flag must come: what follows would be bare commands, which wait for no answer here.
     const bool first = !golden_->locked();
+    if (!first && rng.chance(0.03)) line = {frame_flag, 0, 0, 0, 0, frame_flag};  // a right CRC of nothing
     if (!first && rng.chance(0.1)) line.erase(line.begin());
     const bool faulty = rng.chance(0.15);
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -671,8 +675,8 @@ class UartBridgeBench {
     }
   }
 
-  /// So many bad frames that each of so many bits of their counter is seen as 0 and as 1, and that 16 wrap. Nothing but
-  /// the line moves between two reads, so these clocks are short ones.
+  /// So many bad frames that each of so many bits of their counter is seen as 0 and as 1, and that 16 wrap; and a look
+  /// now and then, even and odd. Nothing but the line moves between two reads, so these clocks are short ones.
   void bad_frames(unsigned bits) {
     reset();
     open_ = moving_ = false;
@@ -690,7 +694,7 @@ class UartBridgeBench {
           for (unsigned i = 0; i < clocks_per_bit; ++i) dut_.tick();
         }
       }
-      if (frames + 1 != reads && frames + 1 != last) continue;
+      if (frames + 1 != reads && frames + 1 != last && frames % 1021 != 0) continue;
       exchange(read);
       idle_pins();
     }
