@@ -220,6 +220,8 @@ def transcription_answers() -> Answer:
     """Not of others: the transcriptions of this folder, which share no code with the golden model."""
     import accumulation
     import dialects
+    import hif4
+    import if4
 
     quantizers = {
         **dialects.DIALECTS,
@@ -236,6 +238,14 @@ def transcription_answers() -> Answer:
     def answer(operation: str, p: dict[str, Any], x: Arrays) -> Arrays | None:
         if operation == "quantize":
             return quantized(quantizers[p["dialect"]], p, x)
+        if operation == "quantize_if4":
+            codes, scales, amax = if4.quantize(x["x"].reshape(-1, 16), p["choice"])
+            blocks = scales.reshape(len(x["x"]), -1)
+            return {"codes": codes.reshape(x["x"].shape), "scales": blocks, "amax": np.array([amax], np.float32)}
+        if operation == "quantize_hif4":
+            codes, *rest = hif4.quantize(x["x"].reshape(-1, 64))
+            scales, level2, level3 = (each.reshape(len(x["x"]), -1) for each in rest)
+            return {"codes": codes.reshape(x["x"].shape), "scales": scales, "level2": level2, "level3": level3}
         if operation == "mma":
             return {"d": chained(rules[p["rule"]], p, x)}
         if operation == "gemm" and p["accumulate"] == "rvbna":
@@ -331,6 +341,10 @@ def group(case: Any) -> str:
         return f"stochastic casts, {p['random_bits']} bits"
     if case.operation == "quantize":
         return f"blocks, `{p['dialect']}`, {p['format'].partition('_')[0]}"
+    if case.operation == "quantize_if4":
+        return f"blocks, IF4 by `{p['choice']}`"
+    if case.operation == "quantize_hif4":
+        return "blocks, HiFloat4"
     if case.operation == "mma":
         return f"instruction `{p['rule']}`"
     return f"products, `{p['accumulate']}`" if case.operation == "gemm" else case.operation

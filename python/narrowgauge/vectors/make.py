@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._formats import decode, formats, random_fields
+from .._if4 import IF4_CHOICES
 from .._quantized import quantize
 from .kit import Arrays, Case, Parameters
 from .reference import reference
@@ -202,6 +203,9 @@ def _blocks() -> Iterator[Case]:
             if dialect == "ngpt":
                 inputs["x"] = x / np.float32(4096)  # elements of unit vectors
             yield _case(f"blocks/{dialect}/{format}/{name}", "quantize", parameters, inputs)
+        for choice in IF4_CHOICES:
+            yield _case(f"blocks/if4/{choice}/{name}", "quantize_if4", {"choice": choice}, {"x": x})
+        yield _case(f"blocks/hif4/{name}", "quantize_hif4", {}, {"x": x})
 
 
 def _layouts() -> Iterator[Case]:
