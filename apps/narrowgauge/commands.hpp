@@ -33,6 +33,7 @@ void add_codec_report(CLI::App& app, int& exit_code);
 void add_simulate_board(CLI::App& app, int& exit_code);
 void add_quantize(CLI::App& app, int& exit_code);
 void add_quantize_affine(CLI::App& app, int& exit_code);
+void add_quantize_blocks(CLI::App& app, int& exit_code);
 void add_softmax(CLI::App& app, int& exit_code);
 void add_formats(CLI::App& app, int& exit_code);
 void add_train(CLI::App& app, int& exit_code);

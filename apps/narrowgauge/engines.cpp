@@ -53,9 +53,9 @@ void add_board_options(CLI::App& command, EngineFlags& flags) {
 }
 
 void add_tile_option(CLI::App& command, std::string& tile, const std::string& help) {
-  std::string names;
-  for (const TileConfig& config : tile_configs()) names += (names.empty() ? "" : "|") + std::string(config.name);
-  command.add_option("--tile", tile, help)->type_name(names)->capture_default_str();
+  command.add_option("--tile", tile, help + "; `narrowgauge engines` lists them")
+      ->type_name("NAME")
+      ->capture_default_str();
 }
 
 std::string gemm_format_names() {

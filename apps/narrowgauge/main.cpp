@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   cli::add_simulate_board(app, exit_code);
   cli::add_quantize(app, exit_code);
   cli::add_quantize_affine(app, exit_code);
+  cli::add_quantize_blocks(app, exit_code);
   cli::add_softmax(app, exit_code);
   cli::add_analyze(app, exit_code);
   cli::add_prune(app, exit_code);

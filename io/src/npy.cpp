@@ -461,4 +461,8 @@ void write_npy(OutputFile& file, std::span<const std::int8_t> values, const std:
   write_array(file, "i1", values, shape);
 }
 
+void write_npy(OutputFile& file, std::span<const std::uint16_t> values, const std::vector<std::size_t>& shape) {
+  write_array(file, "u2", values, shape);
+}
+
 }  // namespace narrowgauge::io

@@ -22,7 +22,7 @@
 //   dot2     each sum of 32 bits plus two products of elements of 16 bits; exact where the caller keeps it below 2^31;
 //   dot16    each sum of 32 bits plus four products of bytes (without and with sign, below 25 and 13) of 4 vectors
 //   each; narrowed two vectors of sums below 2^15, in lanes of 16 bytes: the first one's elements, then the second
-//   one's; look_up  out[i] = table[codes[i]] of n codes; table[c + 128] is -table[c];
+//   one's; look_up  out[i] = table[codes[i]] of n codes, of 256;
 //   values4  values of codes of 4 bits from the table of their block's scale (kernels.hpp).
 #define NG_VECTOR_BYTES 16
 namespace narrowgauge::detail::baseline {
@@ -121,18 +121,29 @@ inline Shorts narrowed(Ints low, Ints high) {
   return reinterpret_cast<Shorts>(_mm512_packs_epi32(reinterpret_cast<__m512i>(low), reinterpret_cast<__m512i>(high)));
 }
 
+// Of the low seven bits of codes, in tables of 128 entries.
+inline __m512i of_128(const __m512i (&part)[4], __m512i code) {
+  const __m512i low = _mm512_permutex2var_epi16(part[0], code, part[1]),
+                high = _mm512_permutex2var_epi16(part[2], code, part[3]);
+  return _mm512_mask_blend_epi16(_mm512_test_epi16_mask(code, _mm512_set1_epi16(64)), low, high);
+}
+
 inline void look_up(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out) {
-  __m512i part[4];
-  for (int i = 0; i < 4; ++i) part[i] = _mm512_loadu_si512(table + 32 * i);
+  __m512i part[4], upper[4];
+  bool mirrored = true;  // of two's complement it is not
+  for (int i = 0; i < 4; ++i) {
+    part[i] = _mm512_loadu_si512(table + 32 * i);
+    upper[i] = _mm512_loadu_si512(table + 128 + 32 * i);
+    mirrored &= _mm512_cmpeq_epi16_mask(upper[i], _mm512_sub_epi16(_mm512_setzero_si512(), part[i])) == 0xFFFFFFFF;
+  }
   for (std::size_t i = 0; i < n; i += 32) {
     const __mmask32 here = n - i < 32 ? (__mmask32{1} << (n - i)) - 1 : ~__mmask32{0};
     const __m512i code = _mm512_cvtepu8_epi16(_mm256_maskz_loadu_epi8(here, codes + i));
-    const __m512i low = _mm512_permutex2var_epi16(part[0], code, part[1]),
-                  high = _mm512_permutex2var_epi16(part[2], code, part[3]);
-    const __m512i magnitude = _mm512_mask_blend_epi16(_mm512_test_epi16_mask(code, _mm512_set1_epi16(64)), low, high);
+    const __m512i magnitude = of_128(part, code);
     const __mmask32 negative = _mm512_test_epi16_mask(code, _mm512_set1_epi16(128));
     _mm512_mask_storeu_epi16(out + i, here,
-                             _mm512_mask_sub_epi16(magnitude, negative, _mm512_setzero_si512(), magnitude));
+                             mirrored ? _mm512_mask_sub_epi16(magnitude, negative, _mm512_setzero_si512(), magnitude)
+                                      : _mm512_mask_blend_epi16(negative, magnitude, of_128(upper, code)));
   }
 }
 

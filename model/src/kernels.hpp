@@ -93,7 +93,8 @@ struct Kernels {
   /// normal. The caller sees to it that sums stay below 2^62, and with more than three powers those of the powers from
   /// the third on, in units of the third.
   void (*finish)(const std::int64_t* acc, std::size_t pitch, int powers, float unit, float* out);
-  /// out[i] = table[codes[i]] for n codes of 8 bits with the sign on top: table[c + 128] is -table[c].
+  /// out[i] = table[codes[i]] for n codes of 8 bits, of 256 entries; quicker where table[c + 128] is -table[c]
+  /// throughout.
   void (*look_up)(const std::uint8_t* codes, std::size_t n, const std::int16_t* table, std::int16_t* out);
   /// Finds which of `pairs` pairs of a panel [pair][tile_rows][2], or [pair][tile_columns][2], are not all zero, and of
   /// each part what bounds its products. Pairs are an even number, magnitudes below 2^15.

@@ -658,6 +658,31 @@ class Quantize(Program):
         report = self.json("quantize", self.file("x.npy", npy([[448, 1e-9, 0, 1]])), "--format", "fp8_e4m3")
         self.assertEqual((report["zeros"], report["flushed"]), (0.5, 0.25))
 
+    def test_blocks(self) -> None:
+        """IF4 and HiFloat4 of numbers that they have: a block of INT4 beside one of E2M1, padding, the levels' bits."""
+        grid = [6.0, 4.0, 3.0, 2.0, 1.5, 1.0, 0.5, 0.0] * 2
+        steps = [6.0 * i / 7 for i in range(-7, 8)] + [0.0]
+        x = self.file("x.npy", npy([[value * 448 for value in grid + steps]]))
+        report = self.json("quantize-blocks", x, "--out-prefix", "q")
+        self.assertEqual(report, json.loads((self.dir / "q.json").read_text()))
+        self.assertEqual((report["int4_blocks"], report["amax"], report["bits_per_element"]), (1, 2688, 5.5))
+        self.assertEqual(read_npy(self.dir / "q.scales.npy"), ([[0x7E, 0xFE]], "|u1"))
+        codes, dtype = read_npy(self.dir / "q.codes.npy")
+        self.assertEqual((codes[0][:16], dtype), ([7, 6, 5, 4, 3, 2, 1, 0] * 2, "|u1"))
+        self.assertEqual(codes[0][16:], [i & 15 for i in range(-7, 8)] + [0])
+        self.assertIn("1 of 2 blocks, by mae", self.ok("quantize-blocks", x, "--choice", "mae"))
+        x = self.file("x.npy", npy([[7.0, -3.5, 1.75, 0.25] + [0.25] * 4]))
+        report = self.json("quantize-blocks", x, "--format", "hif4", "--out-prefix", "h")
+        self.assertEqual((report["k_padded"], report["int4_blocks"], report["amax"]), (64, None, None))
+        self.assertAlmostEqual(report["sqnr_db"], 10 * math.log10(64.625 / 0.625))
+        self.assertEqual(read_npy(self.dir / "h.level2.npy"), ([[1]], "|u1"))
+        self.assertEqual(read_npy(self.dir / "h.level3.npy"), ([[1]], "<u2"))
+        self.assertEqual(read_npy(self.dir / "h.codes.npy")[0][0][:4], [7, 12, 2, 0])
+        self.assertIn("rows padded to 64", self.ok("quantize-blocks", x, "--format", "hif4"))
+        self.refused(["quantize-blocks", x, "--format", "mxfp4"], "--format", "if4, hif4")
+        self.refused(["quantize-blocks", x, "--format", "hif4", "--choice", "mae"], "--choice", "--format if4")
+        self.refused(["quantize-blocks", self.file("x.npy", npy([[float("nan")]]))], "x.npy", "NaN")
+
     def test_affine(self) -> None:
         """Codes of a scale and a zero point, and of a range, computed here; values that are on the grid come back."""
         x = self.file("x.npy", npy([[-1, -0.5, 0, 0.24], [0.26, 0.375, 5, -9]]))
@@ -1290,7 +1315,8 @@ class Codec(Program):
 
 class Help(Program):
     def test_help_teaches(self) -> None:
-        for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["softmax"], ["analyze"], ["prune"], ["compress"], ["decompress"],
+        for args in ([], ["gemm"], ["engines"], ["quantize"], ["quantize-affine"], ["quantize-blocks"], ["softmax"],
+                     ["analyze"], ["prune"], ["compress"], ["decompress"],
                      ["codec-report"], ["train"], ["measure"], ["calibrate"], ["checkpoint"],
                      ["retrieval"], ["vectors"],
                      ["formats"], ["units"], ["energy"]):  # fmt: skip

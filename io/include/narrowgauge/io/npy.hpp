@@ -43,9 +43,10 @@ Matrix read_matrix(const std::string& path);
 std::vector<float> to_float32(const Matrix& matrix);
 std::vector<float> to_float32(const Array& array);
 
-/// Writes elements in C order, as many as the product of the extents, as float32 / uint8 / int8.
+/// Writes elements in C order, as many as the product of the extents, as float32 / uint8 / int8 / uint16.
 void write_npy(OutputFile& file, std::span<const float> values, const std::vector<std::size_t>& shape);
 void write_npy(OutputFile& file, std::span<const std::uint8_t> values, const std::vector<std::size_t>& shape);
 void write_npy(OutputFile& file, std::span<const std::int8_t> values, const std::vector<std::size_t>& shape);
+void write_npy(OutputFile& file, std::span<const std::uint16_t> values, const std::vector<std::size_t>& shape);
 
 }  // namespace narrowgauge::io
