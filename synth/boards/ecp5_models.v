@@ -13,11 +13,11 @@ module trellis_ram (
   always @(posedge clk) if (we) memory[waddr] <= wdata;
 endmodule
 
-// Block RAM, written on one side and read on the other: DP16KD of 9 bits, or of 36 with enables of
-// 9 each. A word that is written is not read in the same clock.
+// Block RAM, written on one side and read on the other: DP16KD of 9 bits, or of 18 and 36 with enables
+// of 9 each. A word that is written is not read in the same clock.
 module trellis_block_ram #(
   parameter Width = 9,
-  parameter Depth = Width == 36 ? 512 : 2048
+  parameter Depth = 18432 / Width
 ) (
   input wclk, rclk, we, re,
   input [$clog2(Depth)-1:0] waddr, raddr,

@@ -83,11 +83,22 @@ class Text(unittest.TestCase):
         with pytest.raises(FlowError, match=r"has 2 LUTs whose names begin with 'u_path\.'; expected 3 or more"):
             self.lines(3, "u_path.", **WORKING)
 
+    def test_a_block_ram_of_18_bits_has_two_enables_and_1024_words(self) -> None:
+        ram = cell(
+            "DP16KD", {"WEBMUX": "INV"}, ADA0=12, ADA1=13, ADA4=12, ADB13=13, DIA17=12, DOB17=16
+        )  # 18 is the default
+        line = next(line for line in self.lines(ram=ram) if line.startswith("trellis_block_ram"))
+        ones = ", ".join(["1'b1"] * 9)
+        assert "#(.Width(18))" in line
+        assert f".waddr({{{ones}, n12}}), .raddr({{n13, {ones}}}), .be({{n13, n12}})" in line
+        assert f".wdata({{n12, {', '.join(['1' + chr(39) + 'b1'] * 17)}}})" in line
+        assert any(line.startswith("assign n16 = q") and line.endswith("[17];") for line in self.lines(ram=ram))
+
     def test_what_is_not_modelled_is_refused(self) -> None:
         for odd, message in (
             (cell("ALU54B", {}), "is a ALU54B; expected one that is simulated"),
             (lut(AND, 16) | {"parameters": {"MODE": "OTHER"}}, "MODE='OTHER'; expected one of LOGIC"),
-            (cell("DP16KD", {"DATA_WIDTH_A": "10010", "DATA_WIDTH_B": "10010"}), r"widths of \[18\] bits"),
+            (cell("DP16KD", {"DATA_WIDTH_A": "100", "DATA_WIDTH_B": "10010"}), r"widths of \[4, 18\] bits"),
             (cell("DP16KD", {"REGMODE_A": "OUTREG"}), "REGMODE_A='OUTREG'; expected one of NOREG"),
             (cell("DP16KD", {"INITVAL_00": "0001"}), "does not begin with zeros"),
             (cell("MULT18X18D", {"REG_INPUTA_CLK": "CLK0"}), "has registers, REG_INPUTA_CLK=CLK0"),

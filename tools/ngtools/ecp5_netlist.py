@@ -99,19 +99,21 @@ def flip_flop(cell: Cell) -> list[str]:
 
 
 def block_ram(cell: Cell, number: int) -> list[str]:
-    """DP16KD that is written on side A and read on side B, 9 bits on both, or 36, the upper half on the other side's pins."""
+    """DP16KD that is written on side A and read on side B, 9 or 18 bits on both, or 36, the upper half on the other side's pins."""
     for key, value in cell.parameters.items():
         if key.startswith("INITVAL") and "1" in value:
             raise FlowError(f"block RAM {cell.name} does not begin with zeros; expected one that does")
     for side in "AB":
         cell.parameter(f"REGMODE_{side}", "NOREG", "NOREG")
     widths = {int(cell.parameter(f"DATA_WIDTH_{side}", "10010"), 2) for side in "AB"}
-    if widths not in ({9}, {36}):
-        raise FlowError(f"block RAM {cell.name} has widths of {sorted(widths)} bits; expected 9 on both sides, or 36")
+    if widths not in ({9}, {18}, {36}):
+        raise FlowError(
+            f"block RAM {cell.name} has widths of {sorted(widths)} bits; expected 9 on both sides, 18 or 36"
+        )
     if cell.input("WEB") != "!1'b1":
         raise FlowError(f"block RAM {cell.name} is written on side B; expected side A only")
     width = widths.pop()
-    low = 5 if width == 36 else 3
+    low = {9: 3, 18: 4, 36: 5}[width]
     ports = {
         "wclk": cell.input("CLKA"),
         "rclk": cell.input("CLKB"),
@@ -119,8 +121,10 @@ def block_ram(cell: Cell, number: int) -> list[str]:
         "re": cell.input("CEB"),
         "waddr": "{" + ", ".join(cell.input(f"ADA{i}") for i in range(13, low - 1, -1)) + "}",
         "raddr": "{" + ", ".join(cell.input(f"ADB{i}") for i in range(13, low - 1, -1)) + "}",
-        "be": cell.inputs("ADA", 4) if width == 36 else "1'b1",
-        "wdata": f"{{{cell.inputs('DIB', 18)}, {cell.inputs('DIA', 18)}}}" if width == 36 else cell.inputs("DIA", 9),
+        "be": cell.inputs("ADA", width // 9) if width > 9 else "1'b1",
+        "wdata": f"{{{cell.inputs('DIB', 18)}, {cell.inputs('DIA', 18)}}}"
+        if width == 36
+        else cell.inputs("DIA", width),
     }
     out = f"q{number}"
     lines = [f"wire [{width - 1}:0] {out};"]
