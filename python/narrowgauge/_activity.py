@@ -182,17 +182,30 @@ def _require(waves: _waves.Waves, needed: Mapping[str, int], whose: str, hint: s
             raise Error(f"port {name} of {waves.scope} has {signal.width} bits; expected {whose}'s {bits}")
 
 
-def _clocked(waves: _waves.Waves, clocks: Sequence[str], limits: tuple[float, float] | None) -> _Cycles:
-    """The signals at the edges of the first of these clocks that is there."""
+def _checked(
+    file: object, scope: object, gauge: Gauge | None, max_products: object, max_unknown: object
+) -> tuple[str, str, Gauge | None, int]:
+    """What both functions are given, but for the share, which is only looked at."""
+    where = path("file", file), text("scope", scope)
+    found = checked_gauge(gauge)
+    products = integer("max_products", max_products, 1, MAX_PRODUCTS)
+    if not isinstance(max_unknown, int | float) or not 0 <= max_unknown < 1:
+        raise Error(f"max_unknown is {shown(max_unknown)}; expected a share from 0 to below 1")
+    return *where, found, products
+
+
+def _clocked(waves: _waves.Waves, clocks: Sequence[str], limits: tuple[float, float] | None, reset: str) -> _Cycles:
+    """The signals at the edges of the first of these clocks that is there, outside of reset."""
     found = next((name for name in clocks if name in waves.signals), None)
     if found is None:
         raise Error(
             f"scope {waves.scope} has no clock {' or '.join(clocks)}; expected one; name it, with its whole path if it is elsewhere"
         )
     try:
-        return _Cycles(waves, waves.edges(found, limits))
+        cycles = _Cycles(waves, waves.edges(found, limits))
     except _waves.WaveError as error:
         raise Error(str(error)) from None
+    return _Cycles(waves, cycles.edges[cycles.flag(reset)]) if reset in waves.signals else cycles
 
 
 def activity_energy(
@@ -221,11 +234,7 @@ def activity_energy(
 
     Raises Error that names the port, scope or window.
     """
-    file, scope = path("file", file), text("scope", scope)
-    gauge = checked_gauge(gauge)
-    max_products = integer("max_products", max_products, 1, MAX_PRODUCTS)
-    if not isinstance(max_unknown, int | float) or not 0 <= max_unknown < 1:
-        raise Error(f"max_unknown is {shown(max_unknown)}; expected a share from 0 to below 1")
+    file, scope, gauge, max_products = _checked(file, scope, gauge, max_products, max_unknown)
     if ports is not None and not isinstance(ports, Mapping):
         raise Error(f"ports is {shown(ports)}; expected a dictionary from {', '.join(PORTS)} to names of ports")
     for what, name in (ports or {}).items():
@@ -243,7 +252,7 @@ def activity_energy(
     for what in ports or {}:
         if names[what] not in waves.signals:
             raise Error(f"scope {waves.scope} has no port {names[what]}, which was named for {what}")
-    cycles = _clocked(waves, clocks, limits)
+    cycles = _clocked(waves, clocks, limits, names["reset"])
     return _price(cycles, names, question, shape, max_unknown, max_products, gauge)
 
 
@@ -258,8 +267,6 @@ def _price(
 ) -> ActivityEnergy:
     lanes, a_bits, b_bits, block, accumulates = shape
     known, scope = cycles.waves.signals, cycles.waves.scope
-    if names["reset"] in known:
-        cycles = _Cycles(cycles.waves, cycles.edges[cycles.flag(names["reset"])])
     total = len(cycles.edges)
     active = cycles.flag(names["valid"]) if names["valid"] in known else np.ones(total, bool)
     odd, same = np.zeros(total, bool), np.ones(total, bool)

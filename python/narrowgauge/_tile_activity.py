@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from . import _core, _waves
 from ._activity import (
     CLOCKS,
-    MAX_PRODUCTS,
     MAX_UNKNOWN,
     PORTS,
     ActivityEnergy,
+    _checked,
     _clocked,
     _Cycles,
     _fields,
@@ -27,13 +27,12 @@ from ._activity import (
     _waves_of,
     _window,
 )
-from ._arguments import integer, path, shown, text
+from ._arguments import shown, text
 from ._core import Error
-from ._energy import Gauge, _text, checked_gauge
+from ._energy import Gauge, _text
 from ._engine import tiles
 
 ARRAY = "u_array"
-TAKES = {"valid_i": 1, "ready_o": 1, "first_i": 1}
 
 
 @dataclass(frozen=True)
@@ -138,12 +137,8 @@ def tile_activity_energy(
 
     Raises Error that names the tile, port, scope or window.
     """
-    file, scope, tile = path("file", file), text("scope", scope), text("tile", tile)
-    gauge = checked_gauge(gauge)
-    max_products = integer("max_products", max_products, 1, MAX_PRODUCTS)
-    if not isinstance(max_unknown, int | float) or not 0 <= max_unknown < 1:
-        raise Error(f"max_unknown is {shown(max_unknown)}; expected a share from 0 to below 1")
-    limits = _window(window)
+    file, scope, gauge, max_products = _checked(file, scope, gauge, max_products, max_unknown)
+    tile, limits = text("tile", tile), _window(window)
     known = tiles()
     if tile not in known:
         raise Error(f"tile {shown(tile)} is not known; expected one of {', '.join(known)}")
@@ -164,21 +159,16 @@ def tile_activity_energy(
         parts |= {"a_scale_i": parts["a_i"], "b_scale_i": parts["b_i"]}
         scales = 8 * (lanes // block)
         needed |= {"a_scale_i": of.rows * scales, "b_scale_i": of.cols * scales}
-    needed |= {**TAKES, "row_en_i": of.rows, "col_en_i": of.cols}
+    needed |= {"valid_i": 1, "ready_o": 1, "first_i": 1, "row_en_i": of.rows, "col_en_i": of.cols}
     waves = _waves_of(file, f"{scope}.{ARRAY}", [*needed, PORTS["reset"], *clocks])
     _require(waves, needed, f"the array of tile {tile}")
-    cycles = _clocked(waves, clocks, limits)
-    if PORTS["reset"] in waves.signals:
-        cycles = _Cycles(waves, cycles.edges[cycles.flag(PORTS["reset"])])
+    cycles = _clocked(waves, clocks, limits, PORTS["reset"])
     takes = cycles.flag("valid_i") & cycles.flag("ready_o")
     taken = np.flatnonzero(takes)
     if len(taken) < 2:
         raise Error(f"scope {waves.scope} takes {len(taken)} beats; expected two or more, for a flip takes two")
     beats, known_bits = cycles.edges[taken], np.zeros((len(cycles.edges), 1), np.uint8)
-    flags = {
-        PORTS["valid"]: takes,
-        PORTS["first"]: takes & cycles.flag("first_i"),
-    }
+    flags = {PORTS["valid"]: takes, PORTS["first"]: takes & cycles.flag("first_i")}
     common = {name: _signal(cycles.edges, flag[:, None].astype(np.uint8), known_bits) for name, flag in flags.items()}
     sides: dict[str, list[_waves.Signal]] = {
         name: [_signal(beats, bits, odd) for bits, odd in _slices(cycles, name, count, enables, taken)]
