@@ -238,7 +238,7 @@ Json as_json(const AnalyzeArguments& arguments, const io::Matrix& x, std::span<c
   const LogStatistics& s = a.statistics;
   const auto of_numbers = [&](double value) { return a.zeros_only() ? Json() : json_number(value); };
   Json json{{"command", "analyze"},
-            {"x", {{"path", io::utf8(x.path)}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
+            {"x", matrix_json(x)},
             {"axis", arguments.axis},
             {"seed", arguments.seed},
             {"random_bits", arguments.random_bits},
@@ -325,7 +325,7 @@ void print_report(const AnalyzeArguments& arguments, const io::Matrix& x, std::s
                   const Analysis& a) {
   const LogStatistics& s = a.statistics;
   std::vector<std::pair<std::string, std::string>> facts{
-      {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
+      {"X", matrix_text(x)},
       {"numbers", std::to_string(s.count) + ", of which " + std::to_string(s.zeros) + " are zero (" +
                       percent(static_cast<double>(s.zeros) / static_cast<double>(s.count)) + ")"},
       {"largest", number(s.amax)}};

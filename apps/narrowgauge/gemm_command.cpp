@@ -88,10 +88,6 @@ struct Work {
   }
 };
 
-std::string size_text(std::size_t rows, std::size_t cols) {
-  return std::to_string(rows) + " x " + std::to_string(cols);
-}
-
 void check_shapes(const Matrix& a, const Matrix& b) {
   if (a.cols == b.rows) return;
   throw Error(io::shown(a.path) + " is " + size_text(a.rows, a.cols) + " and " + io::shown(b.path) + " is " +
@@ -279,10 +275,6 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
 
 // ---- the report as JSON
 
-Json matrix_json(const Matrix& m) {
-  return {{"path", io::utf8(m.path)}, {"dtype", m.dtype}, {"rows", m.rows}, {"columns", m.cols}};
-}
-
 Json agreement_json(const Work& work) {
   if (!work.difference) return nullptr;
   const Difference& d = *work.difference;
@@ -371,10 +363,6 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
 }
 
 // ---- the report as text
-
-std::string matrix_text(const Matrix& m) {
-  return size_text(m.rows, m.cols) + " " + m.dtype + "  (" + io::shown(m.path) + ")";
-}
 
 std::string agreement_text(const Work& work) {
   if (!work.difference) return "this is the golden model; --engine rtl compares with it";

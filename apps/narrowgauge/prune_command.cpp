@@ -82,12 +82,7 @@ int run(const PruneArguments& arguments) {
 
   if (arguments.json) {
     const auto path = [](const std::string& name) { return name.empty() ? Json() : Json(io::utf8(name)); };
-    Json json{
-        {"command", "prune"},
-        {"w",
-         {{"path", io::utf8(matrix.path)}, {"dtype", matrix.dtype}, {"rows", matrix.rows}, {"columns", matrix.cols}}},
-        {"mask", pattern.name()},
-        {"method", arguments.method}};
+    Json json{{"command", "prune"}, {"w", matrix_json(matrix)}, {"mask", pattern.name()}, {"method", arguments.method}};
     if (random) json["seed"] = arguments.seed;
     if (method == Pruning::mvue) json["random_bits"] = arguments.random_bits;
     json.update({{"kept", share},
@@ -102,8 +97,7 @@ int run(const PruneArguments& arguments) {
     print_json(json);
   } else {
     std::vector<std::pair<std::string, std::string>> facts{
-        {"W", std::to_string(matrix.rows) + " x " + std::to_string(matrix.cols) + " " + matrix.dtype + "  (" +
-                  io::shown(matrix.path) + ")"},
+        {"W", matrix_text(matrix)},
         {"mask", pattern.name() + ", " + arguments.method +
                      (random ? ", seed " + std::to_string(arguments.seed) : std::string())},
         {"kept", number(100 * share) + " % of the elements, " + number(100 * kept) + " % of the magnitude"},

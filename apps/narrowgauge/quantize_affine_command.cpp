@@ -130,19 +130,17 @@ int run(const AffineArguments& arguments, const CLI::App& command) {
   }
   const double sqnr = sqnr_db(original, values), elements = static_cast<double>(x.size());
 
-  Json json{
-      {"command", "quantize-affine"},
-      {"x",
-       {{"path", io::utf8(matrix.path)}, {"dtype", matrix.dtype}, {"rows", matrix.rows}, {"columns", matrix.cols}}},
-      {"rule", arguments.scale ? Json() : Json(arguments.rule)},
-      {"bits", q.bits},
-      {"signed", q.is_signed},
-      {"ties", q.ties_away ? "away" : "even"},
-      {"scale", q.scale},
-      {"offset", q.offset},
-      {"zero_point", q.zero_point ? Json(*q.zero_point) : Json()},
-      {"unit", unit},
-      {"rounding", arguments.rounding}};
+  Json json{{"command", "quantize-affine"},
+            {"x", matrix_json(matrix)},
+            {"rule", arguments.scale ? Json() : Json(arguments.rule)},
+            {"bits", q.bits},
+            {"signed", q.is_signed},
+            {"ties", q.ties_away ? "away" : "even"},
+            {"scale", q.scale},
+            {"offset", q.offset},
+            {"zero_point", q.zero_point ? Json(*q.zero_point) : Json()},
+            {"unit", unit},
+            {"rounding", arguments.rounding}};
   if (arguments.rounding == "stochastic") {
     json["random_bits"] = arguments.random_bits;
     json["seed"] = arguments.seed;
@@ -165,8 +163,7 @@ int run(const AffineArguments& arguments, const CLI::App& command) {
   } else {
     const std::string origin = q.zero_point ? "zero point " + number(*q.zero_point) : "offset " + number(q.offset);
     std::vector<std::pair<std::string, std::string>> facts{
-        {"X", std::to_string(matrix.rows) + " x " + std::to_string(matrix.cols) + " " + matrix.dtype + "  (" +
-                  io::shown(matrix.path) + ")"},
+        {"X", matrix_text(matrix)},
         {"codes", std::string(q.is_signed ? "signed" : "unsigned") + ", " + std::to_string(q.bits) + " bits, " +
                       std::to_string(q.low()) + " to " + std::to_string(q.high())},
         {"scale", number(q.scale) + ", " + origin},

@@ -99,20 +99,18 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
   const double sqnr = sqnr_db(original, values), elements = static_cast<double>(matrix.rows * k);
   const auto bits = static_cast<double>(4 * made.codes.size() + 8 * (made.scales.size() + made.level2.size()) +
                                         16 * made.level3.size() + (made.amax ? 32 : 0));
-  Json json{
-      {"command", "quantize-blocks"},
-      {"x",
-       {{"path", io::utf8(matrix.path)}, {"dtype", matrix.dtype}, {"rows", matrix.rows}, {"columns", matrix.cols}}},
-      {"format", arguments.format},
-      {"block", block},
-      {"choice", made.int4 ? Json(arguments.choice) : Json()},
-      {"k_padded", k_padded},
-      {"amax", made.amax ? Json(*made.amax) : Json()},
-      {"int4_blocks", made.int4 ? Json(*made.int4) : Json()},
-      {"sqnr_db", json_number(sqnr)},
-      {"bits_per_element", bits / elements},
-      {"seconds", seconds},
-      {"written", prefix.empty() ? Json() : Json(io::utf8(written))}};
+  Json json{{"command", "quantize-blocks"},
+            {"x", matrix_json(matrix)},
+            {"format", arguments.format},
+            {"block", block},
+            {"choice", made.int4 ? Json(arguments.choice) : Json()},
+            {"k_padded", k_padded},
+            {"amax", made.amax ? Json(*made.amax) : Json()},
+            {"int4_blocks", made.int4 ? Json(*made.int4) : Json()},
+            {"sqnr_db", json_number(sqnr)},
+            {"bits_per_element", bits / elements},
+            {"seconds", seconds},
+            {"written", prefix.empty() ? Json() : Json(io::utf8(written))}};
   if (!prefix.empty()) {
     const std::vector<std::size_t> each{matrix.rows, blocks};
     io::write_npy(*files[0], made.codes, {matrix.rows, k_padded});
@@ -128,8 +126,7 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
     print_json(json);
   } else {
     std::vector<std::pair<std::string, std::string>> facts{
-        {"X", std::to_string(matrix.rows) + " x " + std::to_string(k) + " " + matrix.dtype + "  (" +
-                  io::shown(matrix.path) + ")"},
+        {"X", matrix_text(matrix)},
         {"format", arguments.format + ", blocks of " + std::to_string(block) +
                        (k_padded == k ? "" : ", rows padded to " + std::to_string(k_padded))}};
     if (made.int4)

@@ -162,12 +162,9 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
   const Statistics s = statistics(q, original);
   const double elements = static_cast<double>(original.size());
 
-  Json json{{"command", "quantize"},
-            {"x", {{"path", io::utf8(x.path)}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
-            {"format", format.name},
-            {"element", element_name(q.scheme, q.element)},
-            {"block", block_size(q.scheme)},
-            {"axis", arguments.axis}};
+  Json json{{"command", "quantize"},         {"x", matrix_json(x)},
+            {"format", format.name},         {"element", element_name(q.scheme, q.element)},
+            {"block", block_size(q.scheme)}, {"axis", arguments.axis}};
   arguments.quantize.add_to(json, dialect);
   json.update({{"vectors", q.rows},
                {"k", q.k},
@@ -200,7 +197,7 @@ int run(const QuantizeArguments& arguments, const CLI::App& command) {
     return number(100 * static_cast<double>(count) / elements) + " % (" + std::to_string(count) + ")";
   };
   std::vector<std::pair<std::string, std::string>> facts{
-      {"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
+      {"X", matrix_text(x)},
       {"format", std::string(format.name) + ": " + arguments.quantize.text(dialect)},
       {"layout", counted(q.rows, "vector") + " of " + std::to_string(q.k) + ", the " + arguments.axis +
                      (q.k_padded == q.k ? " of X" : " of X, padded to " + std::to_string(q.k_padded))},

@@ -57,7 +57,7 @@ void print_as_json(const io::Matrix& x, std::string_view axis, const std::array<
                         {"scale_why", two ? Json(name_of(e.block_why)) : Json()}});
   }
   print_json({{"command", "quantize"},
-              {"x", {{"path", io::utf8(x.path)}, {"dtype", x.dtype}, {"rows", x.rows}, {"columns", x.cols}}},
+              {"x", matrix_json(x)},
               {"axis", axis},
               {"dialects", {fields_json(d[0]), fields_json(d[1])}},
               {"tensor_scales", out.tensor_scale},
@@ -85,15 +85,14 @@ void report_difference(const io::Matrix& x, Axis axis, std::string_view axis_nam
     finish_report();
     return;
   }
-  print_facts(
-      {{"X", std::to_string(x.rows) + " x " + std::to_string(x.cols) + " " + x.dtype + "  (" + io::shown(x.path) + ")"},
-       {"first", std::string(d[0].name) + ": " + std::string(d[0].origin)},
-       {"second", std::string(d[1].name) + ": " + std::string(d[1].origin)},
-       {"tensor scales", number(out.tensor_scale[0]) + ", " + number(out.tensor_scale[1])},
-       {"scales differ", share(out.blocks_differ, out.blocks) + reasons_text(out.block_reasons)},
-       {"elements differ", share(out.elements_differ, out.elements) + reasons_text(out.element_reasons)},
-       {"codes differ", share(out.codes_differ, out.elements)},
-       {"values differ", share(out.values_differ, out.elements)}});
+  print_facts({{"X", matrix_text(x)},
+               {"first", std::string(d[0].name) + ": " + std::string(d[0].origin)},
+               {"second", std::string(d[1].name) + ": " + std::string(d[1].origin)},
+               {"tensor scales", number(out.tensor_scale[0]) + ", " + number(out.tensor_scale[1])},
+               {"scales differ", share(out.blocks_differ, out.blocks) + reasons_text(out.block_reasons)},
+               {"elements differ", share(out.elements_differ, out.elements) + reasons_text(out.element_reasons)},
+               {"codes differ", share(out.codes_differ, out.elements)},
+               {"values differ", share(out.values_differ, out.elements)}});
   if (!out.examples.empty()) {
     std::vector<std::vector<std::string>> rows;
     for (const DialectDifference::Example& e : out.examples) {

@@ -13,6 +13,8 @@
 #include <limits>
 
 #include "narrowgauge/error.hpp"
+#include "narrowgauge/io/npy.hpp"
+#include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -66,6 +68,18 @@ std::string sqnr_text(double db) {
   if (std::isnan(db)) return "undefined: the result contains NaN";
   if (std::isinf(db)) return db > 0 ? "infinite (no error at all)" : "-infinite (no signal, or an infinite result)";
   return formatted("%.2f dB", db);
+}
+
+std::string size_text(std::size_t rows, std::size_t cols) {
+  return std::to_string(rows) + " x " + std::to_string(cols);
+}
+
+Json matrix_json(const io::Matrix& matrix) {
+  return {{"path", io::utf8(matrix.path)}, {"dtype", matrix.dtype}, {"rows", matrix.rows}, {"columns", matrix.cols}};
+}
+
+std::string matrix_text(const io::Matrix& matrix) {
+  return size_text(matrix.rows, matrix.cols) + " " + matrix.dtype + "  (" + io::shown(matrix.path) + ")";
 }
 
 void print_facts(const std::vector<std::pair<std::string, std::string>>& facts) {

@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+namespace narrowgauge::io {
+struct Matrix;
+}
+
 namespace narrowgauge::cli {
 
 using Json = nlohmann::ordered_json;
@@ -33,6 +37,12 @@ Json json_number(double value);
 double sqnr_db(std::span<const double> reference, std::span<const double> values);
 /// "21.4 dB", "infinite (no error at all)".
 std::string sqnr_text(double db);
+
+/// "3 x 5".
+std::string size_text(std::size_t rows, std::size_t cols);
+/// A matrix that was read: its path, type and extents.
+Json matrix_json(const io::Matrix& matrix);
+std::string matrix_text(const io::Matrix& matrix);
 
 /// Two columns: label and text.
 void print_facts(const std::vector<std::pair<std::string, std::string>>& facts);

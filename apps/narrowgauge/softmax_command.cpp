@@ -25,24 +25,20 @@ struct SoftmaxArguments {
   bool json = false;
 };
 
-std::string shape_of(const io::Matrix& matrix) {
-  return std::to_string(matrix.rows) + " x " + std::to_string(matrix.cols);
-}
-
 /// 1 where a score is attended.
 std::vector<std::uint8_t> attended(const SoftmaxArguments& arguments, const io::Matrix& scores) {
   std::vector<std::uint8_t> mask(scores.values.size(), 1);
   if (!arguments.mask.empty()) {
     const io::Matrix given = io::read_matrix(arguments.mask);
     if (given.rows != scores.rows || given.cols != scores.cols) {
-      throw Error("the mask " + io::shown(given.path) + " is " + shape_of(given) + "; expected the scores' shape, " +
-                  shape_of(scores));
+      throw Error("the mask " + io::shown(given.path) + " is " + size_text(given.rows, given.cols) +
+                  "; expected the scores' shape, " + size_text(scores.rows, scores.cols));
     }
     for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = given.values[i] != 0;
   }
   if (arguments.causal) {
     if (scores.rows > scores.cols)
-      throw Error("--causal with scores of " + shape_of(scores) +
+      throw Error("--causal with scores of " + size_text(scores.rows, scores.cols) +
                   " is wrong; expected as many columns as rows, or more");
     const std::size_t before = scores.cols - scores.rows;
     for (std::size_t row = 0; row < scores.rows; ++row)
@@ -70,7 +66,7 @@ std::vector<float> to_bf16(const io::Matrix& scores, const std::vector<std::uint
 
 std::vector<std::int8_t> int8_values(const io::Matrix& v, std::size_t keys) {
   if (v.rows != keys) {
-    throw Error("V, " + io::shown(v.path) + ", is " + shape_of(v) + "; expected a row for each of the " +
+    throw Error("V, " + io::shown(v.path) + ", is " + size_text(v.rows, v.cols) + "; expected a row for each of the " +
                 std::to_string(keys) + " columns of the scores");
   }
   std::vector<std::int8_t> values;
@@ -155,21 +151,19 @@ int run(const SoftmaxArguments& arguments) {
                         mask.begin() + static_cast<std::ptrdiff_t>(first + scores.cols), 1) == 0;
   const double sqnr = sqnr_db(exact, narrow);
 
-  const Json json{
-      {"command", "softmax"},
-      {"scores",
-       {{"path", io::utf8(scores.path)}, {"dtype", scores.dtype}, {"rows", scores.rows}, {"columns", scores.cols}}},
-      {"bits", arguments.bits},
-      {"attended", counts.front()},
-      {"rows_without_scores", empty},
-      {"sigma", sigma},
-      {"clip", clip},
-      {"thresholds", thresholds},
-      {"levels", levels},
-      {"shares", shares},
-      {"sqnr_db", json_number(sqnr)},
-      {"largest_error", largest},
-      {"out_prefix", prefix.empty() ? Json() : Json(io::utf8(prefix))}};
+  const Json json{{"command", "softmax"},
+                  {"scores", matrix_json(scores)},
+                  {"bits", arguments.bits},
+                  {"attended", counts.front()},
+                  {"rows_without_scores", empty},
+                  {"sigma", sigma},
+                  {"clip", clip},
+                  {"thresholds", thresholds},
+                  {"levels", levels},
+                  {"shares", shares},
+                  {"sqnr_db", json_number(sqnr)},
+                  {"largest_error", largest},
+                  {"out_prefix", prefix.empty() ? Json() : Json(io::utf8(prefix))}};
   if (!prefix.empty()) {
     const std::vector<std::size_t> shape{scores.rows, scores.cols};
     io::write_npy(*files[0], codes, shape);
@@ -184,7 +178,7 @@ int run(const SoftmaxArguments& arguments) {
     std::string used;
     for (const double share : shares) used += (used.empty() ? "" : ", ") + number(std::round(1000 * share) / 10) + " %";
     std::vector<std::pair<std::string, std::string>> facts{
-        {"scores", shape_of(scores) + " " + scores.dtype + "  (" + io::shown(scores.path) + ")"},
+        {"scores", matrix_text(scores)},
         {"attended", std::to_string(counts.front()) + ", " + counted(empty, "row") + " without any"},
         {"sigma", number(sigma)},
         {"C", number(clip) + (arguments.clip ? ", given" : ", by the linear rule")},
