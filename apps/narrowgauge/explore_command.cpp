@@ -147,7 +147,8 @@ power::Workload workload_of(const ExploreArguments& arguments) {
   const auto set = settings(arguments.set);
   if (arguments.workload.ends_with(".yaml") || arguments.workload.ends_with(".yml"))
     return load_tree(arguments.workload, set);
-  if (!arguments.workload.ends_with(".onnx")) return power::load_workload(arguments.workload, set);
+  if (!arguments.workload.ends_with(".onnx") && !arguments.workload.ends_with(".pt2"))
+    return power::load_workload(arguments.workload, set);
   std::string text;
   run_python(arguments.python, "narrowgauge.workload", {arguments.workload}, "", &text);
   return power::workload_from_json(io::parse_json(text, "The workload of " + io::shown(arguments.workload)), set);
@@ -617,7 +618,7 @@ void add_explore(CLI::App& app, int& exit_code) {
       *app.add_subcommand("explore", "Energy, time, area and accuracy of a workload over a design space");
   auto* workload =
       command.add_option("workload", arguments->workload,
-                         "A workload: .json, .onnx, .csv (SCALE-Sim), .yaml (ZigZag, Timeloop) or one of --workloads");
+                         "A workload: .json, .onnx, .pt2 (torch), .csv, .yaml (other tools) or one of --workloads");
   auto* space = command.add_option("space", arguments->space, "The design space, .yaml");
   command.add_option("--set", arguments->set, "Values of the workload's parameters")->type_name("NAME=NUMBER ...");
   constexpr unsigned most_rows = 1'000'000'000;
@@ -664,7 +665,8 @@ void add_explore(CLI::App& app, int& exit_code) {
   step->excludes(validate)->excludes(list);
   command.footer(
       "The result is the front: the points that no other point beats in all objectives of the space.\n"
-      "docs/explore.md has the keys of spaces and workloads, and what is assumed. An .onnx takes the Python package.\n"
+      "docs/explore.md has the keys of spaces and workloads, and what is assumed. An .onnx or .pt2 takes the Python "
+      "package.\n"
       "\n"
       "Examples:\n"
       "  narrowgauge explore resnet18 examples/explore/space.yaml\n"

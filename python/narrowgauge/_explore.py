@@ -106,7 +106,7 @@ def workload_text(workload: str | PathLike[str] | Mapping[str, Any]) -> str:
     if isinstance(workload, Mapping):
         return _json("the workload", workload)
     path = Path(checked_path("workload", workload))
-    if path.suffix == ".onnx" or (path.suffix in (".csv", ".yaml", ".yml") and path.is_file()):
+    if path.suffix in (".onnx", ".pt2") or (path.suffix in (".csv", ".yaml", ".yml") and path.is_file()):
         try:
             return json.dumps(from_file(path))
         except WorkloadError as error:
@@ -185,10 +185,9 @@ def _tensors_of(space: str) -> Arrays | None:
         raise Error(
             f"the tensors {files} of the space cannot be read ({error}); expected .npy files of numbers"
         ) from error
-    a, b = made
-    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+    if not all(isinstance(tensor, np.ndarray) for tensor in made):
         raise Error("a tensor of the space is an archive; expected .npy files of numbers")
-    return a, b
+    return pair("the space's tensors", made)
 
 
 _explorers: dict[str, Explorer] = {}  # of a worker: the last one

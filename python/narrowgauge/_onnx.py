@@ -19,10 +19,11 @@ import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from onnx.shape_inference import infer_node_outputs
 
+from . import _lowering as lowering
 from . import _onnx_operators as operators
-from ._onnx_operators import MICROSOFT, ONNX, Operator, WorkloadError
+from ._lowering import Layer, WorkloadError
+from ._onnx_operators import MICROSOFT, ONNX, Operator
 
-Layer = dict[str, Any]
 Size = int | str | None  # a number, a name, or unknown
 
 #: Values of more elements are not computed.
@@ -167,13 +168,9 @@ def _bind(node: NodeProto, given: Mapping[str, AttributeProto]) -> NodeProto:
 # ---- layers
 
 
-def _layer(label: str, m: int, n: int, k: int, count: int = 1, *, left: Value | None, right: Value | None) -> Layer:
-    """A product of m x k by k x n. A workload's weights are the right operand, so those on the left turn it over."""
-    weights = [value is not None and value.constant for value in (left, right)]
-    if weights == [True, False]:
-        m, n = n, m
-    layer = {"op": "gemm", "name": label, "m": m, "n": n, "k": k} | ({"count": count} if count != 1 else {})
-    return layer | ({} if any(weights) else {"weights": False})
+def _constant(*operands: Value | None) -> tuple[bool, bool]:
+    left, right = (value is not None and value.constant for value in operands)
+    return left, right
 
 
 def _times(layers: list[Layer], count: int) -> list[Layer]:
@@ -515,9 +512,8 @@ class Walk:
             )
         result = self._shape(call, Value(types[0]), call.node.output[0])
         groups = call.integer("group", 1)
-        # As the products that it is: padding may differ from side to side, which a conv layer of a workload cannot say.
-        m, n, k = result[0] * math.prod(result[2:]), kernel[0] // groups, kernel[1] * math.prod(kernel[2:])
-        return [_layer(call.label, m, n, k, groups, left=call.inputs[x], right=call.inputs[w])], list(types)
+        constant = _constant(call.inputs[x], call.inputs[w])
+        return [lowering.convolution(call.label, result, kernel, groups, constant)], list(types)
 
     def _gemm(self, call: Call) -> tuple[list[Layer], list[TypeProto]]:
         right = 3 if call.operator[1] == "QGemm" else 1
@@ -541,23 +537,7 @@ class Walk:
     def _product(
         self, call: Call, a: list[int], b: list[int], left: Value | None, right: Value | None
     ) -> tuple[list[Layer], list[TypeProto]]:
-        """The matrix product of two shapes as numpy's, in as few products as it takes."""
-        one_row, one_column = len(a) == 1, len(b) == 1
-        a, b = [1] * one_row + a, b + [1] * one_column
-        m, k, n = a[-2], a[-1], b[-1]
-        outer = [[1] * (max(len(a), len(b)) - len(s)) + s[:-2] for s in (a, b)]
-        if k != b[-2] or any(x != y and 1 not in (x, y) for x, y in zip(*outer, strict=True)):
-            raise WorkloadError(f"{call.where}: {a} and {b} do not multiply; expected shapes of a matrix product")
-        batch = [max(pair) for pair in zip(*outer, strict=True)]
-        sizes = [*batch, *[m] * (not one_row), *[n] * (not one_column)]
-        count = math.prod(batch)
-        if math.prod(outer[1]) == 1:  # one B for all
-            m, count = m * count, 1
-        elif math.prod(outer[0]) == 1 and left is not None and left.constant:
-            n, count = n * count, 1
-        layer = _layer(call.label, m, n, k, count, left=left, right=right)
-        if "count" in layer:
-            layer["batch"] = layer.pop("count")
+        layer, sizes = lowering.product(call.label, call.where, a, b, _constant(left, right))
         return [layer], [_tensor(left, sizes)]
 
     def _block_quantized(self, call: Call) -> tuple[list[Layer], list[TypeProto]]:
@@ -608,12 +588,9 @@ class Walk:
         if call.operator[1] == "GroupQueryAttention" and isinstance(total := _scalar(call.input(6)), int):
             keys = total
         whole = not packed and call.input(past) is None  # keys and values are inputs as they are
-        each = {"scores": (keys, size, call.inputs[0], call.input(1)), "values": (of_value, keys, None, call.input(2))}
-        layers = [
-            _layer(f"{call.label}/{name}", length, n, k, left=left if whole else None, right=right if whole else None)
-            | {"batch": batch * of_query}
-            for name, (n, k, left, right) in each.items()
-        ]
+        of = (call.input(0), call.input(1), None, call.input(2)) if whole else (None,) * 4
+        constant = _constant(*of[:2]), _constant(*of[2:])
+        layers = lowering.attention(call.label, batch * of_query, (length, size), (keys, of_value), constant)
         first = call.inputs[0]
         result = [batch, of_query, length, of_value] if len(query) == 4 else [batch, length, of_query * of_value]
         caches = [_tensor(first, [batch, of_keys, keys, each]) for each in (size, of_value)]

@@ -12,10 +12,6 @@ MICROSOFT = "com.microsoft"
 Operator = tuple[str, str]
 
 
-class WorkloadError(ValueError):
-    """A model that cannot be turned into a workload: a sentence that says why."""
-
-
 def _of(domain: str, names: str) -> frozenset[Operator]:
     return frozenset((domain, name) for name in names.split())
 

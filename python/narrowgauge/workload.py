@@ -5,8 +5,10 @@
     python -m narrowgauge.workload model.onnx --dim batch=8 --dim seq=128
     python -m narrowgauge.workload topology.csv            a topology of SCALE-Sim
     python -m narrowgauge.workload layers.yaml             layers of ZigZag, or a problem of Timeloop
+    python -m narrowgauge.workload model.pt2 --dim x.0=8   a program of torch.export, 8 for the first dimension of input x
 
 Shapes of ONNX come from the model and ONNX' own shape inference. Weights are not loaded: files of external data need not be there.
+Shapes of torch are those that its export wrote down.
 Operators that may multiply matrices and are not lowered are refused; docs/explore.md lists the others.
 """
 
@@ -24,13 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from . import _onnx_operators as operators
-from ._onnx_operators import WorkloadError
+from ._lowering import WorkloadError
 
-__all__ = ["WorkloadError", "from_file", "from_onnx", "main"]
+__all__ = ["WorkloadError", "from_file", "from_onnx", "from_torch", "main"]
 
 #: Most values of a YAML file, those of aliases counted where they stand; and how deep they may lie.
 _MOST, _DEEPEST = 1_000_000, 32
-#: Suffixes of what is not ONNX.
+#: Suffixes of text.
 _OTHERS = (".csv", ".yaml", ".yml")
 
 
@@ -75,12 +77,43 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
     if not _onnx.is_text(model):
         raise WorkloadError(f"{name} cannot be read as an ONNX model: it has names that are not UTF-8; expected text")
     walk = _onnx.Walk(model, _checked(dims))
-    layers = walk.layers()
-    folded = f"; {walk.folded} products of constants alone are left out" if walk.folded else ""
-    if not layers:
-        raise WorkloadError("the model has neither a convolution nor a matrix product; expected one" + folded)
     graph = model.graph
-    return {"name": graph.name or name, "what": f"from ONNX, {len(graph.node)} nodes{folded}", "layers": layers}
+    return _workload(graph.name or name, "ONNX", len(graph.node), walk.layers(), walk.folded)
+
+
+def from_torch(program: str | Path | Any, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
+    """The workload of a program of torch.export: a .pt2 file, which torch reads, or an ExportedProgram.
+
+    dims: sizes of dynamic dimensions, as {"x.0": 8} for the first one of input x, or by torch's own symbols, as {"s77": 8}.
+    An operator that is not lowered is decomposed by torch first. Raises WorkloadError where a size is not known or an
+    operator cannot be lowered, ImportError without torch.
+    """
+    try:
+        from torch.export import ExportedProgram
+
+        from . import _torch_graph
+    except ImportError as error:
+        raise ImportError(
+            "reading a program of torch.export takes torch: pip install torch, or pip install 'narrowgauge[torch]'"
+        ) from error
+    name = "model"
+    if isinstance(program, str | Path):
+        name = Path(program).stem
+        program = _torch_graph.load(str(program))
+    elif not isinstance(program, ExportedProgram):
+        raise WorkloadError(
+            f"program is {reprlib.repr(program)}; expected the path of a .pt2 file, or what torch.export.export returns"
+        )
+    layers, folded, nodes = _torch_graph.layers(program, _checked(dims))
+    return _workload(name, "torch.export", nodes, layers, folded)
+
+
+def _workload(name: str, source: str, nodes: int, layers: list[dict[str, Any]], folded: int) -> dict[str, Any]:
+    """folded: products of constants alone."""
+    without = f"; {folded} products of constants alone are left out" if folded else ""
+    if not layers:
+        raise WorkloadError("the model has neither a convolution nor a matrix product; expected one" + without)
+    return {"name": name, "what": f"from {source}, {nodes} nodes{without}", "layers": layers}
 
 
 def _read(path: Path) -> str:
@@ -135,9 +168,10 @@ def _tree(path: Path) -> str:
 def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[str, Any]:
     """The workload of another tool's file, by its suffix.
 
-    path: .onnx; .csv, a topology of SCALE-Sim; or .yaml or .yml, the layers of ZigZag or a problem of Timeloop.
-    dims: sizes of the named dimensions of an ONNX model, as {"batch": 1}. Layers that multiply no matrices are left
-    out. Raises WorkloadError naming file, line or key, value and what is expected, ImportError without onnx or PyYAML.
+    path: .onnx; .pt2, a program of torch.export; .csv, a topology of SCALE-Sim; or .yaml or .yml, the layers of ZigZag or a
+    problem of Timeloop. dims: sizes of the named dimensions of an ONNX model, as {"batch": 1}, or of a program of torch
+    (from_torch). Layers that multiply no matrices are left out. Raises WorkloadError naming file, line or key, value and what
+    is expected, ImportError without onnx, torch or PyYAML.
     """
     if not isinstance(path, str | Path):
         raise WorkloadError(f"path is {reprlib.repr(path)}; expected the path of a file")
@@ -145,12 +179,16 @@ def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[s
     suffix = file.suffix.lower()
     if suffix == ".onnx":
         return from_onnx(file, dims)
+    if suffix == ".pt2":
+        return from_torch(file, dims)
     if suffix not in _OTHERS:
-        raise WorkloadError(f"{file} has the suffix {suffix!r}; expected .onnx, .csv, .yaml or .yml")
+        raise WorkloadError(f"{file} has the suffix {suffix!r}; expected .onnx, .pt2, .csv, .yaml or .yml")
     from . import _core  # an ONNX model needs none of it
 
     if _checked(dims):
-        raise WorkloadError(f"dims is {reprlib.repr(dims)} for {file}; expected none, since only ONNX names dimensions")
+        raise WorkloadError(
+            f"dims is {reprlib.repr(dims)} for {file}; expected none, since only ONNX and torch name dimensions"
+        )
     try:
         text = _read(file) if suffix == ".csv" else _tree(file)
         workload = json.loads(_core.workload_text(text, csv=suffix == ".csv"))
@@ -181,7 +219,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m narrowgauge.workload", description=(__doc__ or "").partition("\n")[0]
     )
-    parser.add_argument("model", help="an .onnx, .csv (SCALE-Sim) or .yaml file (ZigZag, Timeloop)")
+    parser.add_argument(
+        "model", help="an .onnx, .pt2 (torch.export), .csv (SCALE-Sim) or .yaml file (ZigZag, Timeloop)"
+    )
     parser.add_argument("--operators", action=_Operators, nargs=0, help="print which operators are read, and exit")
     parser.add_argument("-o", "--output", help="the workload; without it, on standard output")
     parser.add_argument(
@@ -189,7 +229,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        read = from_file if Path(options.model).suffix.lower() in _OTHERS else from_onnx
+        read = from_file if Path(options.model).suffix.lower() in (".pt2", *_OTHERS) else from_onnx
         workload = read(options.model, dict(options.dim))
     except (WorkloadError, ImportError) as error:
         print(f"narrowgauge.workload: {error}", file=sys.stderr)

@@ -107,6 +107,16 @@ def test_spaces_with_aliases(tmp_path: Path) -> None:
         ng.explore("digits", file)
 
 
+@pytest.mark.parametrize("kind", ["<0f4", "<c8", "<U1"])
+def test_tensors_of_other_types(tmp_path: Path, kind: str) -> None:
+    """A type without bytes is read by numpy; its array is no operand."""
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': (2, 2)}}"
+    (tmp_path / "x.npy").write_bytes(npy(header))
+    names = dict.fromkeys("ab", str(tmp_path / "x.npy"))
+    with pytest.raises(ng.Error, match=r"A of the space's tensors has dtype [^\n]*; expected (real )?numbers"):
+        ng.explore("digits", {"format": "nvfp4", "tensors": names})
+
+
 def test_deep_json(tmp_path: Path) -> None:
     deep = tmp_path / "w.json"
     deep.write_text("[" * 100000)

@@ -128,6 +128,15 @@ def test_without_onnx(monkeypatch: pytest.MonkeyPatch) -> None:
         workload.from_onnx("model.onnx")
 
 
+def test_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch.export", None)
+    with pytest.raises(ImportError, match="pip install torch"):
+        workload.from_file("model.pt2")
+
+
 def front() -> dict[str, object]:
     points = [
         {
