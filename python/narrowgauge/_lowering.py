@@ -13,6 +13,9 @@ Layer = dict[str, Any]
 class WorkloadError(ValueError):
     """A model that cannot be turned into a workload: a sentence that says why."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(" ".join(text.split()))  # names of a file may have line breaks
+
 
 def gemm(label: str, m: int, n: int, k: int, count: int = 1, *, constant: tuple[bool, bool]) -> Layer:
     """A product of m x k by k x n. A workload's weights are the right operand, so those on the left turn it over.

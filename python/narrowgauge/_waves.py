@@ -32,6 +32,9 @@ UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
 class WaveError(ValueError):
     """A file of waves that cannot be used; the text names it, what is wrong and what was expected."""
 
+    def __init__(self, text: str) -> None:
+        super().__init__(" ".join(text.split()))  # names of a file may have line breaks
+
 
 def one_of(name: str, known: Sequence[str]) -> str:
     """A tail of messages: what there is, and what was meant."""

@@ -224,6 +224,13 @@ def mutated(source: bytes, seed: int) -> bytes:
     return bytes(data)
 
 
+def test_scopes_with_line_breaks(tmp_path: Path) -> None:
+    file = tmp_path / "m.vcd"
+    file.write_bytes(vcd(product()).encode().replace(b"u_mac", b"u_m\rc"))
+    with pytest.raises(ng.Error, match=r'scope "u_mac" is not in [^\n\r]*; expected one of top[.]u_m c, top$'):
+        ng.activity_energy(file, "u_mac", "int8", structure="array")
+
+
 def test_mutated_waves(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """One sentence, or a price, and nothing on the terminal; the reader's faults stay in its process."""
     source = vcd(product()).encode()

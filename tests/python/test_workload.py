@@ -114,6 +114,9 @@ def test_refusals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     with pytest.raises(workload.WorkloadError, match=r"ConvTranspose.*not lowered"):
         workload.from_onnx(transposed)
+    broken = model([helper.make_node("Mat\nMul", ["x", "x"], ["y"], "a\rb")], [value("x", [3, 3])], [], "y")
+    with pytest.raises(workload.WorkloadError, match=r"^node a b \(Mat Mul\) may multiply, and [^\n]*$"):
+        workload.from_onnx(broken)
     bad = tmp_path / "bad.onnx"
     bad.write_bytes(b"\xff\xff not a model")
     assert workload.main([str(bad)]) == 2
