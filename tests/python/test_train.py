@@ -177,6 +177,21 @@ def test_digits_are_learnt(name: str) -> None:
     assert all(each.ratio > 1.74 for each in run.noise())
 
 
+@pytest.mark.parametrize("recipe", ["luq", "nvidia-nvfp4"])
+@pytest.mark.parametrize("high", [False, True])
+def test_products_do_not_depend_on_layout(recipe: str, high: bool) -> None:
+    """torch keeps weights by outputs, the trainer by inputs; in float32 a BLAS adds in another order then."""
+    random = np.random.default_rng(5)
+    x, w, g = (random.normal(size=size).astype(np.float32) for size in ((32, 128), (128, 10), (32, 10)))
+    results = []
+    for of_rows, of_weight in ((x, w), (x, np.asfortranarray(w)), (np.asfortranarray(x), w)):
+        layer = products.Layer("layer", 7, train.load(recipe), high, 2, products.Costs())
+        layer.begin(1, None)
+        made = layer.forward(of_rows, of_weight), layer.input_gradient(g, of_weight), layer.weight_gradient(of_rows, g)
+        results.append([each.tobytes() for each in made])
+    assert results[0] == results[1] == results[2]
+
+
 def test_layers_call_the_rules_of_the_package() -> None:
     """FP4 All the Way's weight gradient, and LUQ's input gradient, by hand."""
     random = np.random.default_rng(1)

@@ -149,7 +149,9 @@ class Layer:
         )
         if how.left.format in HIGH_FORMATS:  # then both are
             start = time.perf_counter()
-            result = _high(how.left, left) @ _high(how.right, right)
+            a = _high(how.left, left, turned=name == "weight_gradient")
+            b = _high(how.right, right, turned=name == "input_gradient")
+            result = a @ b
             self.costs.seconds["multiply"] += time.perf_counter() - start
             return result
         if how.left.format == "luq" and how.right.format == "luq" and name == "input_gradient":
@@ -249,5 +251,8 @@ def _priced(how: Product) -> str:
     return formats[0] if formats[0] == formats[1] else " x ".join(formats)
 
 
-def _high(how: Operand, matrix: Array) -> Array:
-    return decode(encode(matrix, "bf16"), "bf16") if how.format == "bfloat16" else matrix
+def _high(how: Operand, matrix: Array, turned: bool) -> Array:
+    """In one layout, whatever the caller's is, since the order of a BLAS' sums depends on it: turned, or by rows."""
+    if how.format == "bfloat16":
+        return decode(encode(np.ascontiguousarray(matrix), "bf16"), "bf16")
+    return np.ascontiguousarray(matrix.T).T if turned else np.ascontiguousarray(matrix)
