@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 SHOWN = 8  # candidates in a message
 MEMORY = 16 << 30  # bytes of the reading program
-SECONDS = 3600.0
+SECONDS, SECONDS_A_BYTE = 60.0, 60e-6  # of the reading program: pywellen goes round for ever in some damaged files
 SAIF_DEPTH = 200  # instances in instances
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "fs": 1e-15}
 
@@ -131,6 +131,7 @@ def read_waves(path: str | Path, scope: str, names: Sequence[str] = ()) -> Waves
     with tempfile.TemporaryDirectory(prefix="ng_waves.") as folder:
         out = Path(folder) / "waves.npz"
         asked = json.dumps([str(path), scope, str(out), list(names)])
+        seconds = SECONDS + SECONDS_A_BYTE * Path(path).stat().st_size
         try:
             done = subprocess.run(
                 [sys.executable, "-P", __file__],
@@ -139,10 +140,12 @@ def read_waves(path: str | Path, scope: str, names: Sequence[str] = ()) -> Waves
                 text=True,
                 errors="replace",
                 check=False,
-                timeout=SECONDS,
+                timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            raise WaveError(f'activity "{path}" was not read in {SECONDS:.0f} s; expected a smaller file') from None
+            raise WaveError(
+                f'activity "{path}" was not read in {seconds:.0f} s; expected a whole VCD or FST file, or a smaller one'
+            ) from None
         if done.returncode == 2:
             raise WaveError(done.stderr.strip().splitlines()[-1])
         if done.returncode != 0 or not out.exists():

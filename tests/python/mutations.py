@@ -7,7 +7,8 @@
 
 A file ends in values, or in an error of the package in one sentence that says what was expected, or what to do. A worker reads the files, one
 after another, within 0.5 GB beyond what it began with; a traceback, the worker's end and 20 s of processor time for one file are findings. pywellen
-may end its process, since the package gives it one of its own for each file of waves. Findings are kept in the folder --keep.
+may end its process, or never end, since the package gives it one of its own for each file of waves, and a time. Findings are
+kept in the folder --keep.
 """
 
 from __future__ import annotations
@@ -720,7 +721,7 @@ def run(name: str, seed: int, count: int, keep: Path | None = None) -> dict[str,
                 break
             at = got[0] + 1
             hangs = got[2] == f"exit code {-signal.SIGPROF}"
-            if got[1] == "died" and hangs:
+            if got[1] == "died" and hangs and not one.alone:
                 finding(got[0], f"{SECONDS:g} s of processor time were not enough")
             elif got[1] == "died" and not one.alone:
                 finding(got[0], f"the reader's process ended: {got[2]}")

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import train, vectors
+from narrowgauge import _waves, train, vectors
 from narrowgauge._files import UnreadableError, read_arrays
 from narrowgauge.train import trainer
 
@@ -115,6 +115,16 @@ def test_tensors_of_other_types(tmp_path: Path, kind: str) -> None:
     names = dict.fromkeys("ab", str(tmp_path / "x.npy"))
     with pytest.raises(ng.Error, match=r"A of the space's tensors has dtype [^\n]*; expected (real )?numbers"):
         ng.explore("digits", {"format": "nvfp4", "tensors": names})
+
+
+def test_waves_without_an_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """pywellen goes round for ever in one of 8000 damaged FST files."""
+    pytest.importorskip("pywellen", reason="the package pywellen is not installed")
+    file = tmp_path / "m.fst"
+    file.write_bytes(mutations.content_of(mutations.FORMATS["fst"], [mutations.FST], 8852))
+    monkeypatch.setattr(_waves, "SECONDS", 2.0)
+    with pytest.raises(ng.Error, match="was not read in 2 s; expected a whole VCD or FST file"):
+        ng.activity_energy(file, "carus", "int8", structure="array")
 
 
 def test_deep_json(tmp_path: Path) -> None:
