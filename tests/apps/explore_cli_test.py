@@ -227,7 +227,7 @@ class Explore(Program):
         package = self.dir / "package" / "narrowgauge"
         package.mkdir(parents=True)
         (package / "__init__.py").touch()
-        for name in ("workload.py", "_onnx.py", "_onnx_operators.py", "_lowering.py", "_files.py", "plot.py", "page"):
+        for name in ("workload", "_files.py", "plot.py", "page"):
             (package / name).symlink_to(ROOT / "python/narrowgauge" / name)
         (package / "_core.py").write_text("class Error(ValueError): pass")
         subprocess.run([PYTHON, "-c", MODEL], cwd=self.dir, check=True)

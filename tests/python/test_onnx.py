@@ -17,8 +17,8 @@ from onnx.backend.test.case.node import collect_testcases
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.ops import op_matmul
 
-from narrowgauge import _onnx_operators as operators
 from narrowgauge import workload
+from narrowgauge.workload import onnx_operators as operators
 
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 node = helper.make_node

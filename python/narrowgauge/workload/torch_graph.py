@@ -18,8 +18,8 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from . import _lowering as lowering
-from ._lowering import Layer, WorkloadError
+from . import lowering
+from .lowering import Layer, WorkloadError
 
 #: Products of two matrices, or of as many as their leading dimensions say, and the first of their operands.
 PRODUCTS = {"mm": 0, "bmm": 0, "matmul": 0, "mv": 0, "dot": 0, "addmm": 1, "baddbmm": 1, "addmv": 1}

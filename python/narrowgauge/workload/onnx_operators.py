@@ -16,7 +16,7 @@ def _of(domain: str, names: str) -> frozenset[Operator]:
     return frozenset((domain, name) for name in names.split())
 
 
-#: Operators that _onnx.py turns into products.
+#: Operators that onnx_graph.py turns into products.
 CONVOLUTIONS = _of(ONNX, "Conv ConvInteger QLinearConv") | _of(MICROSOFT, "FusedConv")
 PRODUCTS = _of(ONNX, "Gemm MatMul MatMulInteger QLinearMatMul") | _of(
     MICROSOFT,

@@ -19,10 +19,10 @@ import onnx
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, TypeProto, defs, helper, numpy_helper
 from onnx.shape_inference import infer_node_outputs
 
-from . import _lowering as lowering
-from . import _onnx_operators as operators
-from ._lowering import Layer, WorkloadError
-from ._onnx_operators import MICROSOFT, ONNX, Operator
+from . import lowering
+from . import onnx_operators as operators
+from .lowering import Layer, WorkloadError
+from .onnx_operators import MICROSOFT, ONNX, Operator
 
 Size = int | str | None  # a number, a name, or unknown
 

@@ -25,8 +25,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from . import _onnx_operators as operators
-from ._lowering import WorkloadError
+from . import onnx_operators as operators
+from .lowering import WorkloadError
 
 __all__ = ["WorkloadError", "from_file", "from_onnx", "from_torch", "main"]
 
@@ -63,7 +63,7 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
     try:
         import onnx
 
-        from . import _onnx
+        from . import onnx_graph
     except ImportError as error:
         raise ImportError(
             "reading an ONNX model takes the onnx package: pip install onnx, or pip install 'narrowgauge[onnx]'"
@@ -71,12 +71,12 @@ def from_onnx(model: str | Path | Any, dims: Mapping[str, int] | None = None) ->
     name = "model"
     if isinstance(model, str | Path):
         name = Path(model).stem
-        model = _onnx.load(str(model))
+        model = onnx_graph.load(str(model))
     elif not isinstance(model, onnx.ModelProto):
         raise WorkloadError(f"model is {reprlib.repr(model)}; expected the path of a file, or an onnx.ModelProto")
-    if not _onnx.is_text(model):
+    if not onnx_graph.is_text(model):
         raise WorkloadError(f"{name} cannot be read as an ONNX model: it has names that are not UTF-8; expected text")
-    walk = _onnx.Walk(model, _checked(dims))
+    walk = onnx_graph.Walk(model, _checked(dims))
     graph = model.graph
     return _workload(graph.name or name, "ONNX", len(graph.node), walk.layers(), walk.folded)
 
@@ -91,7 +91,7 @@ def from_torch(program: str | Path | Any, dims: Mapping[str, int] | None = None)
     try:
         from torch.export import ExportedProgram
 
-        from . import _torch_graph
+        from . import torch_graph
     except ImportError as error:
         raise ImportError(
             "reading a program of torch.export takes torch: pip install torch, or pip install 'narrowgauge[torch]'"
@@ -99,12 +99,12 @@ def from_torch(program: str | Path | Any, dims: Mapping[str, int] | None = None)
     name = "model"
     if isinstance(program, str | Path):
         name = Path(program).stem
-        program = _torch_graph.load(str(program))
+        program = torch_graph.load(str(program))
     elif not isinstance(program, ExportedProgram):
         raise WorkloadError(
             f"program is {reprlib.repr(program)}; expected the path of a .pt2 file, or what torch.export.export returns"
         )
-    layers, folded, nodes = _torch_graph.layers(program, _checked(dims))
+    layers, folded, nodes = torch_graph.layers(program, _checked(dims))
     return _workload(name, "torch.export", nodes, layers, folded)
 
 
@@ -183,7 +183,7 @@ def from_file(path: str | Path, dims: Mapping[str, int] | None = None) -> dict[s
         return from_torch(file, dims)
     if suffix not in _OTHERS:
         raise WorkloadError(f"{file} has the suffix {suffix!r}; expected .onnx, .pt2, .csv, .yaml or .yml")
-    from . import _core  # an ONNX model needs none of it
+    from .. import _core  # an ONNX model needs none of it
 
     if _checked(dims):
         raise WorkloadError(
@@ -244,7 +244,3 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         sys.stdout.write(text)
     return 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
