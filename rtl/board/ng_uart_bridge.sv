@@ -159,6 +159,7 @@ module ng_uart_bridge #(
   logic [LengthWidth-1:0]  frame_length_q, pos_q;          // without its CRC
   logic                    bare_q;                         // a bare byte waits
   logic [15:0]             bad_frames_q;
+  // ng-no-fault: it may count in any order, as long as it takes as long
   logic [TimeoutWidth-1:0] silence_q;
   logic                    flag, part, keep, overrun, ended, five, good, cut_off, idle, begins, finish;
   logic                    take_bare;                      // the bare byte is taken
@@ -431,6 +432,7 @@ module ng_uart_bridge #(
       | (take & (state_q == Command) & ~is_command) | (state_q == Emit & answer_full)
       | (word_done & (|access_fault)));
   assign fault = word_done ? access_fault : StatusCommand;
+  // ng-no-fault: without a frame, arrived_q, fetched_q and pos_q clear themselves, so that they need no reset
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q     <= Command;
@@ -535,7 +537,9 @@ module ng_uart_bridge #(
   assign send_length = refused_q ? '0 : answer_length_q;
   assign data_q_phase = phase_q == PhaseData;
   assign crc_phase = send_state_q == Check;
-  assign body_ends = phase_q == 3'd5 && !(|send_length)
+  assign body_ends = phase_q == 3'd5
+      // ng-no-fault: two of the bits are always 0
+      && !(|send_length)
       || data_q_phase && sent_q + AnswerCount'(1) == send_length;
   assign flags = send_state_q == Open || send_state_q == Close;
   always_comb begin

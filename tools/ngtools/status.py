@@ -30,7 +30,7 @@ FAMILIES = {
     "sparse": ("N:M sparsity: masks, unbiased pruning, dot products that skip", "docs/sparsity.md"),
     "codec": ("feature maps compressed, and back", "docs/codec.md"),
     "board": (
-        "what a tile needs on a board: the bridge to a serial line, without a campaign of mutants yet, and FIFOs on AXI4-Lite",
+        "what a tile needs on a board: the bridge to a serial line, and FIFOs on AXI4-Lite",
         "docs/units/uart_bridge.md",
     ),
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),

@@ -58,6 +58,7 @@ class UartBridgeBench {
       }
     }
     for (const unsigned least : {0U, 0U, 20'000U, 400'000U}) long_loop(least);
+    for (int i = 0; i < 12; ++i) long_loop(0, true);
     overrun();
     overtaken();
     for (const bool write : {false, true})
@@ -161,7 +162,7 @@ class UartBridgeBench {
       if (!dut_->running_o && at_pins_.error == 0)
         bench_.expect_eq("busy at the loop's end", at_pins_.busy(), false, [] { return "the tile"; });
     }
-    if (at_pins_.queue != 0 && rng.chance(0.1)) at_pins_.wait();
+    if (at_pins_.queue != 0 && rng.chance(pace_of_commands_)) at_pins_.wait();
     if (answered)
       write_wait_ = -1, address_ = data_ = false;
     else if (write_wait_ > int{held_})
@@ -394,6 +395,12 @@ class UartBridgeBench {
     if (rng.chance(0.3)) grant();
     std::vector<std::uint8_t> bytes = some_command(6, true);
     if (rng.chance(0.1)) bytes.insert(bytes.begin(), static_cast<std::uint8_t>(5 + rng.below(100)));
+    // A byte may come while the command in front of it is executed or answered; the one behind it has to wait.
+    std::size_t busy = bytes.size();
+    if (rng.chance(0.4)) {
+      const std::vector<std::uint8_t> next = some_command(6, true);
+      bytes.insert(bytes.end(), next.begin(), next.end());
+    }
     bool cut = rng.chance(0.1);
     if (cut) bytes.resize(1 + rng.below(static_cast<std::uint32_t>(bytes.size())));
     // Silence that is a little too short to cut a command off, or a little longer than that: from byte to byte.
@@ -411,10 +418,12 @@ class UartBridgeBench {
         cut |= cuts;  // what is left is no command
         continue;
       }
+      if (at + 1 == busy && at != last && !cut) continue;
       // answers are bytes in front of which the host is silent
-      for (unsigned i = 0; i < 16 * clocks_per_bit || got_.size() < owed_.size(); ++i) {
+      const unsigned least = at == busy ? 8 * NG_BUS_CLOCKS : 16 * clocks_per_bit;
+      for (unsigned i = 0; i < least || got_.size() < owed_.size(); ++i) {
         clock();
-        if (i > 20000) break;
+        if (i > 20000 * clocks_per_bit) break;  // 255 words take half of it
       }
     }
     if (rng.chance(0.05)) send(static_cast<std::uint8_t>(rng.bits(8)), true);
@@ -439,6 +448,21 @@ class UartBridgeBench {
     if (rng.chance(0.03)) bytes.resize(1 + rng.below(static_cast<std::uint32_t>(bytes.size())));
     return bytes;
   }
+  /// A frame of which one bit is wrong when its CRC is looked at, each one in turn.
+  std::vector<std::uint8_t> almost_right(std::vector<std::uint8_t> bytes) {
+    std::uint32_t crc = board::crc32_start, error = 1U << almost_++ % 32;
+    for (const std::uint8_t byte : bytes) crc = board::crc32_next(crc, byte);
+    for (int bit = 0; bit < 32; ++bit) error = (error ^ (error >> 31) * 0xEDB88320U) << 1 | error >> 31;
+    for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<std::uint8_t>((~crc ^ error) >> 8 * i));
+    std::vector<std::uint8_t> line{board::frame_flag};
+    for (const std::uint8_t byte : bytes) {
+      const bool escaped = byte == board::frame_flag || byte == board::frame_escape;
+      if (escaped) line.push_back(board::frame_escape);
+      line.push_back(static_cast<std::uint8_t>(byte ^ escaped * board::frame_flip));
+    }
+    line.push_back(board::frame_flag);
+    return line;
+  }
   void frame() {
     Rng& rng = bench_.rng();
     moving_ = open_;  // then its flag has the frame before executed as well
@@ -450,6 +474,7 @@ class UartBridgeBench {
     // Of the first frame the flag must come: what follows would be bare commands, which wait for no answer here.
     const bool first = !golden_->locked();
     if (!first && rng.chance(0.03)) line = {frame_flag, 0, 0, 0, 0, frame_flag};  // a right CRC of nothing
+    if (!first && rng.chance(0.07)) line = almost_right(frame_bytes(number));
     if (!first && rng.chance(0.1)) line.erase(line.begin());
     const bool faulty = rng.chance(0.15);
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -520,8 +545,11 @@ class UartBridgeBench {
     moving_ = false;
     const unsigned command = static_cast<unsigned>(rng.bits(32));
     const unsigned error = rng.chance(0.4) ? 1 + rng.below(15) : 0;
-    // With an error nothing is repeated, and the count stays.
-    const unsigned count = error != 0 ? static_cast<unsigned>(rng.bits(32)) : 1 + rng.below(12);
+    // With an error nothing is repeated, and the count stays: it may be any, also one that starts nothing.
+    const unsigned any = rng.chance(0.5)   ? static_cast<unsigned>(rng.bits(32))
+                         : rng.chance(0.7) ? 1U << loops_ % 32
+                                           : 0;
+    const unsigned count = error != 0 ? any : 1 + rng.below(12);
     for (BridgeTile* tile : {&at_pins_, &at_golden_}) tile->error = error;
     std::vector<std::uint8_t> setup{board::write_next, 1};
     board::append_big(setup, board::loop_command / 4);
@@ -531,11 +559,12 @@ class UartBridgeBench {
     board::append_big(setup, 1);
     exchange(setup);
     loop_clocks_ = 0;
+    pace_of_commands_ = rng.chance(0.5) ? 0.1 : 0.01;  // the slow one fills the tile's queue
     std::vector<std::uint8_t> start{board::write_next, 1};
     board::append_big(start, board::loop_count / 4);
     board::append_big(start, count);
     exchange(start);
-    golden_->set_cycles(loop_clocks_);
+    if (count != 0) golden_->set_cycles(loop_clocks_);
     std::vector<std::uint8_t> read{board::read_next, 6};
     board::append_big(read, board::loop_command / 4);
     exchange(read);
@@ -568,13 +597,13 @@ class UartBridgeBench {
     return word;
   }
 
-  /// A loop of very many commands, so many clocks or more, that an error of the tile ends: what is left of its
-  /// count, and its clocks.
-  void long_loop(unsigned least) {
+  /// A loop of very many commands, so many clocks or more, that an error of the tile ends, or a new count of 0: what is
+  /// left of its count, and its clocks.
+  void long_loop(unsigned least, bool stopped = false) {
     Rng& rng = bench_.rng();
     reset();
     bench_.vector();
-    const auto count = static_cast<std::uint32_t>(rng.bits(32)) | 0x400U;
+    const auto count = rng.chance(0.5) ? 1U << (17 + rng.below(15)) : static_cast<std::uint32_t>(rng.bits(32)) | 0x400U;
     const auto until = [&](auto&& done) {
       for (unsigned i = 0; !done() && i < 4000 * clocks_per_bit; ++i) clock();
     };
@@ -582,23 +611,29 @@ class UartBridgeBench {
     give({1, board::write_next, 1}, {board::loop_count / 4, count});
     until([&] { return dut_->running_o != 0; });
     loop_clocks_ = 0;
-    for (unsigned clocks = least + rng.below(20000); clocks != 0; --clocks) clock();
-    at_pins_.error = 1 + rng.below(15);
+    pace_of_commands_ = 0.1;
+    for (unsigned clocks = least + rng.below(stopped ? 1000 : 20000); clocks != 0; --clocks) clock();
+    std::uint8_t number = 2;
+    if (stopped)
+      give({number++, board::write_next, 1}, {board::loop_count / 4, 0});
+    else
+      at_pins_.error = 1 + rng.below(15);
     until([&] { return dut_->running_o == 0; });
     const auto commands = static_cast<std::uint32_t>(
         std::count_if(at_pins_.written.begin(), at_pins_.written.end(),
                       [](const BridgeTile::Write& write) { return write.offset == BridgeTile::compute; }));
     for (unsigned i = 0; i < 300 * clocks_per_bit; ++i) clock();  // the answers so far
-    const auto ask = [&](std::uint8_t number, std::uint32_t address) {
+    const auto ask = [&](std::uint32_t address) {
       got_.clear();
-      give({number, board::read_next, 1}, {address / 4});
+      give({number++, board::read_next, 1}, {address / 4});
       until([&] { return got_.size() > 2 && got_.back() == frame_flag; });
       return answered_word();
     };
-    const std::uint32_t left = ask(2, board::loop_count), clocks = ask(3, board::loop_cycles);
-    bench_.expect_eq("commands that are left", left, count - commands,
-                     [&] { return "of " + std::to_string(count) + " in a loop that an error has ended"; });
-    bench_.expect_eq("clocks of the loop", clocks, loop_clocks_, [] { return "a loop that an error has ended"; });
+    const std::uint32_t left = ask(board::loop_count), clocks = ask(board::loop_cycles);
+    const auto which = [&] { return "of " + std::to_string(count) + (stopped ? ", stopped" : ", ended by an error"); };
+    bench_.expect_eq("commands of the loop that are left", left, stopped ? 0 : count - commands, which);
+    bench_.expect_eq("clocks of the loop", clocks, loop_clocks_, which);
+    bench_.expect_eq("the loop runs", dut_->running_o != 0, false, which);
     at_pins_.error = 0;
   }
 
@@ -716,6 +751,8 @@ class UartBridgeBench {
   std::uint32_t offset_ = 0, written_ = 0, value_ = 0;
   std::optional<std::vector<std::uint8_t>> word_;
   std::uint64_t answers_ = 0, loops_ = 0, waited_ = 0;
+  unsigned almost_ = 0;
+  double pace_of_commands_ = 0.1;
 };
 
 }  // namespace
