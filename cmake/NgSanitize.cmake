@@ -57,6 +57,7 @@ function(ng_write_sanitized)
   set(cosim ${PROJECT_SOURCE_DIR}/verif/cosim)
   ng_sanitized(GROUP io FOLDERS io tests/io)
   ng_sanitized(GROUP model FOLDERS model tests/model)
+  ng_sanitized(GROUP fuzz FOLDERS tests/fuzz PARAMETERS "100000 mutants")
   ng_sanitized(GROUP firmware FOLDERS firmware tests/firmware)
   ng_sanitized(GROUP rtl.tile PROGRAMS axi_selftest CXX ${cosim}/tile/axi_selftest.cpp)
   ng_sanitized(GROUP engines FOLDERS engines tests/engines PROGRAMS scoreboard_selftest systemc_tile_tlm DUT ${tiles} PARAMETERS "${configurations}"

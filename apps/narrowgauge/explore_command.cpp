@@ -55,7 +55,7 @@ nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
       nlohmann::json json = nlohmann::json::object();
       for (const auto& entry : node) {
         const auto key = entry.first.as<std::string>();
-        if (json.contains(key)) throw Error("it has the key \"" + key + "\" twice");
+        if (json.contains(key)) throw Error("it has the key \"" + io::shown(key) + "\" twice");
         json[key] = json_of(entry.second, levels - 1, most);
       }
       return json;

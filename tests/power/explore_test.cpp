@@ -177,6 +177,8 @@ TEST(Workloads, AreRefusedBySentence) {
   EXPECT_SAYS(layer(R"({"op": "gemm", "m": "seq", "n": 2, "k": 2})"), "\"m\" is \"seq\"", "parameters");
   EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2})"), "has no \"k\"");
   EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2, "k": 2, "q": 2})"), "\"q\"", "allowed are");
+  EXPECT_SAYS(layer(R"({"op": "gemm", "name": "a\nb", "m": 1, "n": 2, "k": 2, "q\nr": 2})"), "layer 0 (a\\x0ab)",
+              "\"q\\x0ar\"");
   EXPECT_SAYS(layer(R"({"op": "gemm", "m": 1, "n": 2, "k": 2, "count": 3000000000})"), "\"count\" is 3000000000");
   EXPECT_SAYS(layer(R"({"op": "conv", "in_channels": 8, "out_channels": 9, "height": 4, "width": 4, "kernel": [3, 3],
                         "groups": 4})"),

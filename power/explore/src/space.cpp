@@ -10,6 +10,7 @@
 
 #include "features/text.hpp"
 #include "gauge/data.hpp"
+#include "narrowgauge/io/text.hpp"
 
 namespace narrowgauge::power {
 namespace {
@@ -143,7 +144,7 @@ void apply(const std::string& what, const Json& json, Space& space, const Setter
     if (setter == setters.end()) {
       std::vector<std::string> names;
       for (const auto& entry : setters) names.push_back(entry.first);
-      throw Error(what + " has the key \"" + key + "\"; allowed are " + listed(names));
+      throw Error(what + " has the key \"" + io::shown(key) + "\"; allowed are " + listed(names));
     }
     setter->second(space, value);
   }

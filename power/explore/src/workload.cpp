@@ -29,7 +29,8 @@ std::string keys(const std::set<std::string>& names) {
 void check_keys(const Json& json, const std::string& what, const std::set<std::string>& allowed) {
   if (!json.is_object()) throw Error(what + " is " + json.dump().substr(0, 60) + "; expected an object");
   for (const auto& [key, value] : json.items())
-    if (!allowed.contains(key)) throw Error(what + " has the key \"" + key + "\"; allowed are " + keys(allowed));
+    if (!allowed.contains(key))
+      throw Error(what + " has the key \"" + io::shown(key) + "\"; allowed are " + keys(allowed));
 }
 
 class Reader {
@@ -100,7 +101,7 @@ Layer layer_from_json(const Json& json, std::size_t index, const std::map<std::s
   if (!json.is_object()) throw Error(what + " is " + json.dump().substr(0, 60) + "; expected an object");
   Layer layer;
   layer.name = json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : what;
-  if (layer.name != what) what += " (" + layer.name + ")";
+  if (layer.name != what) what += " (" + io::shown(layer.name) + ")";
   const std::string op = json.contains("op") && json["op"].is_string() ? json["op"].get<std::string>() : "";
   const Reader read(json, what, parameters);
   if (op == "gemm") {
