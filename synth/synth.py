@@ -281,6 +281,11 @@ def standing_problems(name: str, entry: dict, record: dict) -> list[str]:
         problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
     if not same_design(record):
         problems.append(f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}")
+    elif record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+        problems.append(
+            f"{name}: the text of the RTL has changed, and comes to the recorded netlist, which another Yosys cannot tell; "
+            "run synth/synth.py --rekey"
+        )
     return problems
 
 

@@ -38,6 +38,7 @@ module ng_count_reciprocal #(
   // Behind bit 17 come the six bits of half the count, the upper one first.
   assign half = 6'(count_i[CountBits-1:1]);
   always_comb begin
+    // ng-no-fault: only a count of 64 has half[5], and its reciprocal needs no rounding
     unique case (bits_q)
       5'd17:   next_bit = half[5];
       5'd18:   next_bit = half[4];

@@ -36,7 +36,7 @@ FAMILIES = {
     "pann": ("products by repeated addition, and the unsigned split", "docs/pann.md"),
     "norm": ("batch normalization: statistics by the range, L2 and L1, and what applies it", "docs/normalization.md"),
     "reduce": (
-        "means of packets that arrive in any order, or do not; without a campaign of mutants yet",
+        "means of packets that arrive in any order, or do not",
         "docs/training.md#the-mean-of-packets",
     ),
     "binary": ("dot products of bits by popcount, thresholds that hold a batch norm", "docs/binary.md"),
