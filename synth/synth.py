@@ -219,11 +219,17 @@ def elaborated(top: str, params: dict[str, int]) -> str:
         return ledger_netlist.flat(ngflow.bare_read(top, params, Path(folder)), top, Path(folder))
 
 
+def same_text(record: dict) -> bool:
+    return record["source_sha256"] == ngflow.design_hash(ngflow.sources(record["top"]))
+
+
+def same_netlist(record: dict) -> bool:
+    return record["netlist"] == elaborated(record["top"], record["parameters"])
+
+
 def same_design(record: dict) -> bool:
     """Whether the record's figures are of today's RTL, by its text or else by what it elaborates to."""
-    return record["source_sha256"] == ngflow.design_hash(ngflow.sources(record["top"])) or record[
-        "netlist"
-    ] == elaborated(record["top"], record["parameters"])
+    return same_text(record) or same_netlist(record)
 
 
 def routable(targets: dict[str, dict]) -> dict[str, dict]:
@@ -279,12 +285,12 @@ def standing_problems(name: str, entry: dict, record: dict) -> list[str]:
     problems = budget_problems(name, entry, record)
     if record["parameters"] != entry["params"]:
         problems.append(f"{name}: recorded for {record['parameters']}, the unit's record says {entry['params']}")
-    if not same_design(record):
-        problems.append(f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}")
-    elif record["source_sha256"] != ngflow.design_hash(ngflow.sources(record["top"])):
+    if not same_text(record):
         problems.append(
             f"{name}: the text of the RTL has changed, and comes to the recorded netlist, which another Yosys cannot tell; "
             "run synth/synth.py --rekey"
+            if same_netlist(record)
+            else f"{name}: the RTL has changed since the record was made; run synth/synth.py --record {name}"
         )
     return problems
 
@@ -542,13 +548,13 @@ def rekey() -> int:
     """Gives each record the hash of today's text where that comes to the recorded netlist; maps nothing."""
     changed = 0
     for name, record in load_records().items():
-        if not same_design(record):
+        if same_text(record):
+            continue
+        if same_netlist(record):
+            save_record(name, record | {"source_sha256": ngflow.design_hash(ngflow.sources(record["top"]))})
+        else:
             print(f"{name}: another design; run synth/synth.py --record {name}")
             changed += 1
-            continue
-        today = ngflow.design_hash(ngflow.sources(record["top"]))
-        if record["source_sha256"] != today:
-            save_record(name, record | {"source_sha256": today})
     return 1 if changed else 0
 
 

@@ -336,7 +336,7 @@ def _instance(saif: Saif, item: list[Any], above: str) -> None:
 
 def _net(saif: Saif, scope: str, entry: list[Any]) -> Net:
     values = dict.fromkeys(("T0", "T1", "TX", "TZ", "TB", "TC"), 0)
-    named = " ".join(f"{scope}.{entry[0]}".split())[:200]  # a name in quotes may have lines in it
+    named = f"{scope}.{entry[0]}"[:200]
     for pair in entry[1:]:
         if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0] in values:
             values[pair[0]] = _number(saif.path, f"{pair[0]} of net {named}", pair[1])

@@ -8,7 +8,6 @@ decomposed by torch into those of core ATen, and refused if they remain.
 from __future__ import annotations
 
 import math
-import operator
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
@@ -31,6 +30,7 @@ ATTENTION = (
     "_scaled_dot_product_efficient_attention",
     "_scaled_dot_product_cudnn_attention",
 )
+LOWERED = {"linear", *PRODUCTS, *CONVOLUTIONS, *ATTENTION}
 #: Operators of ATen that multiply no matrices by kind, beside those that torch marks as element by element.
 HARMLESS = {
     "normalization and softmax": (
@@ -129,15 +129,13 @@ class Walk:
         """The operator's name, and whether it is lowered."""
         target = node.target
         if not isinstance(target, torch._ops.OpOverload):
-            if getattr(target, "__module__", "") in ("_operator", "math", "builtins") or target is operator.getitem:
-                return getattr(target, "__name__", str(target)), False  # of sizes, or one of several results
             if isinstance(target, torch._ops.OperatorBase):
                 raise UnknownError(
                     f"{_where(node)} runs a graph of its own, which is not read; expected operators of ATen"
                 )
-            return str(target), False  # of symbols: torch.sym_max
+            return str(target), False  # of Python, on sizes, or one of several results
         space, _, name = target._schema.name.partition("::")
-        if space == "aten" and (name in PRODUCTS or name in CONVOLUTIONS or name in ATTENTION or name == "linear"):
+        if space == "aten" and name in LOWERED:
             return name, True
         harmless = torch.Tag.pointwise in target.tags or (
             space == "aten" and (name in ALL_HARMLESS or name.removesuffix("_") in ALL_HARMLESS)
@@ -259,13 +257,14 @@ def load(path: str) -> ExportedProgram:
 
 def layers(program: ExportedProgram, dims: Mapping[str, int]) -> tuple[list[Layer], int, int]:
     """Layers, products of constants alone, and nodes of the graph that was walked."""
+    walk = Walk(program, dims)
     try:
-        walk = Walk(program, dims)
-        return walk.layers(), walk.folded, len(walk.graph.nodes)
+        found = walk.layers()
     except UnknownError as first:
         try:
             program = program.run_decompositions()
         except Exception as error:  # torch's own, of many kinds
             raise first from error
         walk = Walk(program, dims)
-        return walk.layers(), walk.folded, len(walk.graph.nodes)
+        found = walk.layers()
+    return found, walk.folded, len(walk.graph.nodes)
