@@ -153,6 +153,11 @@ rtl/sparse/ng_nvfp4_sparse_mac.sv
 rtl/sparse/ng_prune_2_4.sv
 rtl/sparse/ng_transposable_2_4.sv
 rtl/sparse/ng_transposable_greedy.sv
+rtl/sparse/ng_zap_filter.sv
+rtl/sparse/ng_zap_hidden.sv
+rtl/sparse/ng_zap_pattern.sv
+rtl/sparse/ng_zap_window.sv
+rtl/sparse/ng_zap_predict.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_pkg.sv
