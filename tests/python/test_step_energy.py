@@ -90,6 +90,15 @@ def test_samples_and_high_layers() -> None:
     assert units[1]["luq_quantizer", "luq"].operations == 3 * gradients
 
 
+def test_integers_of_16_bits_are_two_of_8() -> None:
+    made = train.step_energy("range-bn-int8", WORK, SPACE)
+    products = parts(made, "products")
+    assert products["forward", "int8"].operations == products["input_gradient", "int8"].operations == LINEAR
+    assert products["weight_gradient", "int8"].operations == 2 * LINEAR
+    assert any("int8 stochastic" in sentence for sentence in made.missing)
+    assert any("int16" in sentence for sentence in made.missing)
+
+
 def test_optimizer_and_references(nvfp4: train.StepEnergy) -> None:
     high = train.step_energy("fp32", WORK, SPACE)
     assert not parts(high, "quantizers")

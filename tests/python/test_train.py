@@ -5,10 +5,12 @@ are wrong."""
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +19,11 @@ import pytest
 
 import narrowgauge as ng
 from narrowgauge import train
-from narrowgauge.train import networks, products, recipe, tape
+from narrowgauge.train import convolution, integers, networks, products, recipe, tape
 from narrowgauge.train.tape import Node
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples" / "digits"
+LICENSE = FOLDER.parents[1] / "LICENSE"
 DIGITS = train.digits(FOLDER)
 NARROW = [name for name in train.recipes() if name not in ("fp32", "bf16", "ngpt-nvfp4")]
 
@@ -34,6 +37,12 @@ def same(left: train.Trainer, right: train.Trainer) -> bool:
         (value.view(np.uint32) == right.parameters[name].view(np.uint32)).all()
         for name, value in left.parameters.items()
     )
+
+
+def normalized(rule: str, source: Node, gamma: Node, beta: Node) -> Node:
+    """In float32, without the rounding of scales to BF16."""
+    norm = ng.BatchNorm(rule=rule, grid="fp32", axis=-1)
+    return convolution.trained_norm(norm, source, gamma, beta, *(Node(np.zeros(3)) for _ in range(2)))
 
 
 OPERATIONS: dict[str, tuple[Callable[..., Node], list[tuple[int, ...]]]] = {
@@ -51,6 +60,9 @@ OPERATIONS: dict[str, tuple[Callable[..., Node], list[tuple[int, ...]]]] = {
     "unit_rows": (lambda x: tape.unit_rows(x, ng.l2_normalize), [(3, 8)]),
     "causal_softmax": (tape.causal_softmax, [(2, 5, 5)]),
     "lookup": (lambda x: tape.lookup(x, np.array([[0, 2], [2, 1]])), [(3, 4)]),
+    "patches": (tape.patches, [(2, 4, 3, 2)]),
+    "patches of every other place": (lambda x: tape.patches(x, 2), [(1, 5, 4, 2)]),
+    **{f"norm by {rule}": (partial(normalized, rule), [(4, 4, 4, 3), (3,), (3,)]) for rule in recipe.NORMS},
     "cross_entropy": (lambda x: tape.cross_entropy(x, np.array([1, 3, 0])), [(3, 4)]),
 }
 
@@ -78,13 +90,23 @@ def test_gradients_are_those_of_differences(name: str) -> None:
             assert node.gradient[place] == pytest.approx((ends[0] - ends[1]) / 2**-7, abs=2e-3)
 
 
-@pytest.mark.parametrize("name", NARROW)
+@pytest.mark.parametrize("name", [name for name in NARROW if name != "range-bn-int8"])
 def test_a_step_is_the_same_on_every_engine(name: str) -> None:
     run = trainer(name)
     for _ in range(2):
         run.step()
     for engine in ng.engines():
         assert run.verify(ng.Engine(engine)) is None
+
+
+def test_a_step_of_a_convolution_is_the_same_on_every_engine() -> None:
+    """In FP8 too, whose scales are delayed; a batch of four images is enough."""
+    for name in ("range-bn-int8", "fp8"):
+        made = replace(train.load(name), network=train.load("range-bn-int8").network)
+        run = train.Trainer(made, replace(DIGITS, size=4), steps=50, seed=3)
+        run.step()
+        for engine in ng.engines():
+            assert run.verify(ng.Engine(engine)) is None
 
 
 def test_a_wrong_product_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +122,7 @@ def test_a_wrong_product_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     assert difference.here != difference.there
 
 
-@pytest.mark.parametrize("name", ["fp8", "fp4-all-the-way", "luq-smp2"])
+@pytest.mark.parametrize("name", ["fp8", "fp4-all-the-way", "luq-smp2", "range-bn-int8"])
 @pytest.mark.parametrize("sparse", [("none", "none"), ("2:4-T", "mvue")])
 def test_a_run_that_is_cut_ends_in_the_same_bits(name: str, sparse: tuple[str, str], tmp_path: Path) -> None:
     made = replace(train.with_sparsity(train.load(name), *sparse), mask_steps=2)
@@ -217,6 +239,150 @@ def test_layers_call_the_rules_of_the_package() -> None:
     assert (layer.input_gradient(gradient, weight) == (ng.quantize(weight, "luq") @ back).T).all()
 
 
+#: Operands of two nibbles and of four, with the ends of their ranges.
+EXTREMES = {
+    "int8": np.int32([[-128, 127], [-1, 0], [-128, -128], [127, 127]]),
+    "less a zero point": np.int32([[-255, 255], [-256, 16], [-16, 15], [-17, 0]]),
+    "int16": np.int32([[-32768, 32767], [4095, -4096], [-4097, 4096], [-65536, 65535]]),
+}
+
+
+@pytest.mark.parametrize("left", EXTREMES)
+@pytest.mark.parametrize("right", EXTREMES)
+def test_products_of_integers_are_exact_on_every_engine(left: str, right: str) -> None:
+    random = np.random.default_rng(3)
+    for k in (2, 67):
+        a, b = (
+            np.concatenate(
+                [EXTREMES[name]]
+                + [random.integers(EXTREMES[name].min(), EXTREMES[name].max() + 1, (4, k - 2))] * (k > 2),
+                1,
+            )
+            for name in (left, right)
+        )
+        one, other = train.Integers(a.astype(np.int32), 0.75), train.Integers(b.T.astype(np.int32), 2**-7 / 3)
+        wanted = (a.astype(np.int64) @ b.T.astype(np.int64)).astype(np.float32) * (
+            np.float32(0.75) * np.float32(2**-7 / 3)
+        )
+        for engine in (None, *map(ng.Engine, ng.engines())):
+            made = integers.product(one, other, engine)
+            assert made.tobytes() == wanted.tobytes()
+
+
+def test_sums_of_integers_beyond_the_exact_ones_of_float32() -> None:
+    """-128 times -128 two thousand times over, and one more: float32 has no such integer."""
+    a, b = np.full((1, 2000), -128, np.int32), np.full((2000, 2), -128, np.int32)
+    a[0, 0], b[0, 0] = 1, 1
+    wanted = a.astype(np.int64) @ b.astype(np.int64)
+    assert wanted.astype(np.float32).astype(np.int64)[0, 0] != wanted[0, 0]
+    random = np.random.default_rng(4)
+    c, d = random.integers(-128, 128, (5, 2000)), random.integers(-128, 128, (2000, 3))
+    for engine in (None, ng.Engine("model")):
+        assert (integers.sums(train.Integers(a), train.Integers(b), engine) == wanted).all()
+        both = (train.Integers(each.astype(np.int32)) for each in (c, d))
+        assert (integers.sums(*both, engine) == c @ d).all()
+
+
+def test_integers_are_the_rules_of_the_package() -> None:
+    """Zero has a code, and the mean of many stochastic roundings is the number."""
+    x = np.random.default_rng(6).normal(0.3, 1, (20, 30)).astype(np.float32)
+    made = integers.int8(x)
+    quantizer = ng.AffineQuantizer.of_range(x.min(), x.max(), rule="quantized_pytorch_zero")
+    assert (made.dequantize() == quantizer.dequantize(quantizer.quantize(x))).all()
+    assert integers.int8(np.abs(x) + 5).values.max() == 255  # a range that is cut at 0
+    assert (integers.int8(np.zeros((2, 2), np.float32)).values == 0).all()
+    wide = integers.int16(x)
+    assert abs(wide.values * wide.scale - x).max() <= wide.scale / 2
+    assert 2**14 <= wide.largest < 2**15
+    assert (integers.int16(np.zeros((2, 2), np.float32)).values == 0).all()
+    many = [integers.int8(x, integers.noise(x.shape, seed, 8)) for seed in range(400)]
+    mean = np.mean([each.values for each in many], axis=0)
+    inside = (x > x.min()) & (x < x.max())
+    assert abs(mean - x / np.float32(made.scale))[inside].max() < 0.15
+    assert not any((each.values[x == 0]).any() for each in many)
+
+
+def test_gradients_are_bifurcated() -> None:
+    """8 bits, stochastic, for the inputs', 16 bits for the weights', by hand."""
+    random = np.random.default_rng(1)
+    activation, gradient, weight = (
+        random.standard_normal(s).astype(np.float32) for s in ((33, 20), (33, 12), (20, 12))
+    )
+    layer = products.Layer("layer", 7, train.load("range-bn-int8"), False, 2, products.Costs())
+    layer.begin(5, None)
+    noise = integers.noise(gradient.shape, train.seed_of(2, 5, 7, "input_gradient.gradient"), 8)
+    narrow, weights = integers.int8(gradient, noise), integers.int8(weight)
+    assert (
+        layer.input_gradient(gradient, weight)
+        == integers.product(narrow, train.Integers(weights.values.T, weights.scale))
+    ).all()
+    rows = integers.int8(np.ascontiguousarray(activation.T))
+    assert (layer.weight_gradient(activation, gradient) == integers.product(rows, integers.int16(gradient))).all()
+    assert abs(layer.weight_gradient(activation, gradient) - activation.T @ gradient).max() < 0.2
+    assert dict(layer.costs.products) == {"int8": 33 * 20 * 12, "int8 x int16": 2 * 33 * 20 * 12}
+    with pytest.raises(ng.Error, match="weight of layer 'layer' is in int8"):
+        layer.quantized_weight(weight)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: train.Integers(np.ones((2, 2))), "values are float64 of shape (2, 2); expected a matrix of int32"),
+        (lambda: train.Integers(np.ones(3, np.int32)), "int32 of shape (3,); expected a matrix"),
+        (lambda: train.Integers(np.full((1, 1), 2**16, np.int32)), "65536; expected -65536 to 65535"),
+        (
+            lambda: integers.product(*[train.Integers(np.ones((2, 3), np.int32))] * 2),
+            "(2, 3); expected M x K and K x N",
+        ),
+        (lambda: integers.sums(*[train.Integers(np.full((1, 1), 5000, np.int32))] * 2), "may be 25000000; expected"),
+        (lambda: integers.int16(np.full((1, 1), np.inf, np.float32)), "is inf; expected finite numbers"),
+        (lambda: train.Convolution(channels=0), "channels is 0; expected 1 to 1024"),
+    ],
+)
+def test_wrong_integers_are_refused(call: Callable[[], Any], words: str) -> None:
+    with pytest.raises(ng.Error, match=re.escape(words)):
+        call()
+
+
+def test_a_convolution_keeps_what_evaluations_normalize_by(tmp_path: Path) -> None:
+    run = trainer("range-bn-int8")
+    mean = run.parameters["conv1.mean"]
+    seen = []
+    for _ in range(2):
+        nodes = {name: Node(value) for name, value in run.parameters.items()}
+        batch = run.data.batch(run._random("data", run.done + 1, 0))
+        for layer in run.layers.values():
+            layer.begin(run.done + 1, None)
+        flow = networks.linear(
+            run.layers["conv1"], tape.patches(Node(batch[0].reshape(-1, 8, 8, 1))), nodes["conv1.weight"]
+        )
+        codes, stands = convolution.norm_codes(flow.value)
+        seen.append(ng.BatchNorm(axis=-1).forward(codes, np.ones(8), np.zeros(8), **stands).mean)
+        run.step()
+        mean = np.float32(0.1) * mean + np.float32(0.9) * seen[-1]
+        assert run.parameters["conv1.mean"] == pytest.approx(mean, rel=1e-6)
+    before = run.evaluate()
+    run.save(tmp_path / "run.npz")
+    again = trainer("range-bn-int8")
+    again.resume(tmp_path / "run.npz")
+    assert again.evaluate() == before
+    assert "conv1.mean" not in again._adam.moments
+
+
+def test_digests_of_older_recipes_stay() -> None:
+    """Fields that came later would make another recipe of an old one, and its checkpoints useless."""
+    plain, later = (recipe.content(train.load(name), train.Digits()) for name in ("fp8", "range-bn-int8"))
+    assert json.loads(plain)[0]["network"] == {"blocks": "plain", "gate": "gelu", "smooth": False}
+    assert json.loads(later)[0]["network"]["kind"] == "convolution"
+
+
+def test_workers_train_a_convolution() -> None:
+    run = train.Workers(train.load("range-bn-int8"), replace(DIGITS, size=16), steps=9, workers=2, link=train.Link(0.1))
+    for _ in range(3):
+        run.step()
+    assert (run.owner.parameters["conv2.scale"] > 0).all()
+
+
 def test_seeds_are_all_different() -> None:
     uses = products.USES
     seeds = {
@@ -234,7 +400,7 @@ def test_seeds_are_all_different() -> None:
 @pytest.mark.parametrize("name", ["fp32", "fp4-all-the-way", "ngpt-nvfp4", "smooth"])
 def test_characters_are_learnt(name: str, tmp_path: Path) -> None:
     file = tmp_path / "text.txt"
-    file.write_text((FOLDER.parents[1] / "LICENSE").read_text())
+    file.write_text(LICENSE.read_text())
     data = train.text(file, context=16)
     table = {"network": {"gate": "swiglu", "smooth": True}, "operands": {"format": "fp8_e4m3"}}
     made = recipe.of_table(table, "smooth") if name == "smooth" else train.load(name)
@@ -266,6 +432,15 @@ def test_characters_are_learnt(name: str, tmp_path: Path) -> None:
         ({"layers": {"format": "fp8_e4m3"}}, "layers.format"),
         ({"optimizer": {"moments": "fp4"}}, "optimizer.moments"),
         ({"network": {"smooth": True}}, "SwiGLU"),
+        ({"network": {"kind": "convolutional"}}, "network.kind is 'convolutional'"),
+        ({"network": {"norm": "ghost_top_k"}}, "network.norm is 'ghost_top_k'"),
+        ({"network": {"norm": "l2", "norm_format": "int8"}}, "takes real numbers; expected norm = 'range'"),
+        ({"operands": {"format": "int16", "dialect": "te"}}, "dialect is 'te' in format int16; expected none"),
+        ({"forward": {"weight": {"format": "int8"}}}, "operands in float32 and int8; expected both narrow"),
+        (
+            {"forward": {"weight": {"format": "int8"}, "activation": {"format": "int4"}}},
+            "int4 and int8; expected both int8",
+        ),
         ({"sparsity": {"weights": "3:4"}}, "sparse weights"),
     ],
 )
@@ -279,6 +454,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         train.load("fp5")
     with pytest.raises(ng.Error, match="is of a transformer"):
         trainer("ngpt-nvfp4")
+    with pytest.raises(ng.Error, match="is of a convolution, and the network is Digits"):
+        trainer("range-bn-int8", network=networks.Digits())
     with pytest.raises(ng.Error, match="does not have; expected of hidden1"):
         train.Trainer(recipe.of_table({"layers": {"high": ["head"]}}, "wrong"), DIGITS, steps=1)
     run = trainer("fp4-nearest")
@@ -292,6 +469,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ng.Error, match="expected one of characters for a text"):
         trainer("fp8", network=networks.Characters(9, recipe.Network()))
     assert "expected a text" in program("fp8", "--data", str(FOLDER), "--width", "64").stderr
+    assert "expected a Convolution, and digits" in program("range-bn-int8", "--data", str(LICENSE)).stderr
     whole = (tmp_path / "run.npz").read_bytes()
     for length in (0, 10, len(whole) // 2, len(whole) - 1):
         (tmp_path / "cut.npz").write_bytes(whole[:length])

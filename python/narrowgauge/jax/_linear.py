@@ -23,7 +23,7 @@ from .._core import Error
 from .._scaling import DelayedScaling
 from ..train import tape
 from ..train.products import LAYERS, MAX_RUN, STEP_BIT, Costs, Layer, quantizer
-from ..train.recipe import HIGH_FORMATS, MAX_STEP, PRODUCTS, Operand, Recipe, load
+from ..train.recipe import HIGH_FORMATS, INTEGER_FORMATS, MAX_STEP, PRODUCTS, Operand, Recipe, load
 from ..train.trainer import high_layers
 from . import _calls
 from ._quantized import gemm, quantize, real
@@ -128,7 +128,7 @@ _linear.defvjp(_forward_kept, _backward)
 
 def _plain(how: Operand) -> bool:
     """Whether `quantize` alone makes an operand."""
-    named = how.format not in (*HIGH_FORMATS, "int4", "luq")
+    named = how.format not in (*HIGH_FORMATS, *INTEGER_FORMATS, "luq")
     return named and how.scale == "measured" and how.samples == 1 and how.prune == "none"
 
 

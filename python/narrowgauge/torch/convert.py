@@ -111,8 +111,11 @@ def convert(
     if len(layers) > most:
         raise Error(f"module has {len(layers)} linear layers; expected at most {most}")
     if made.network != Network():
+        how = made.network
         left["network"] = (
-            f"the recipe's {made.network.blocks} blocks with {made.network.gate} are the module's own affair"
+            f"the recipe's convolution and its normalization '{how.norm}' are the module's own affair"
+            if how.kind == "convolution"
+            else f"the recipe's {how.blocks} blocks with {how.gate} are the module's own affair"
         )
     high = high_layers(made.high, list(layers))
     for name, each in layers.items():

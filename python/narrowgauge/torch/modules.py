@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -18,7 +17,7 @@ from .._arguments import flag, instance, integer, shown, text
 from .._core import Error
 from .._engine import Engine
 from ..train.products import MAX_LAYER, MAX_RUN, Costs, Layer
-from ..train.recipe import MAX_STEP, Recipe, load
+from ..train.recipe import MAX_STEP, Recipe, content, load
 from .functions import apply
 from .tensors import array_of
 
@@ -170,9 +169,9 @@ class Linear(torch.nn.Linear):
 
     def _origin(self) -> dict[str, Any]:
         """What a state must agree in."""
-        content = hashlib.sha256(json.dumps(asdict(self.recipe)).encode()).hexdigest()
+        digest = hashlib.sha256(content(self.recipe).encode()).hexdigest()
         return {
-            "recipe": f"{self.recipe.name}, SHA-256 {content[:16]}",
+            "recipe": f"{self.recipe.name}, SHA-256 {digest[:16]}",
             "seed": self.layer.run,
             "index": self.layer.index,
         }

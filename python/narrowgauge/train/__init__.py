@@ -10,8 +10,10 @@
 >>> trainer.verify(ng.Engine("rtl"))  # the next step on simulated hardware: None where all weights are equal
 """
 
+from .convolution import Convolution
 from .data import DigitImages, Text, digits, text
 from .energy import StepEnergy, StepPart, step_energy
+from .integers import Integers
 from .networks import Characters, Digits
 from .packets import Packet, Reduced, lossy_reduce, reciprocals, sent
 from .products import Costs, Layer, seed_of
@@ -22,11 +24,13 @@ from .workers import Link, Workers, exact_sum, mean_of_arrived
 
 __all__ = [
     "Characters",
+    "Convolution",
     "Costs",
     "Difference",
     "DigitImages",
     "Digits",
     "Ended",
+    "Integers",
     "Layer",
     "Link",
     "Network",

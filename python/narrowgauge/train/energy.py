@@ -131,8 +131,10 @@ class _Gemm:
 
 
 def _explored(how: Product) -> str:
-    """The format of an array that multiplies these operands; INT4 beside FP4 [1,3,0] is the tile's LUQ."""
-    sides = {EXPLORED.get(side.format, side.format) for side in (how.left, how.right)}
+    """The format of an array that multiplies these operands; INT4 beside FP4 [1,3,0] is the tile's LUQ, INT16 two halves of INT8."""
+    sides = {
+        "int8" if side.format == "int16" else EXPLORED.get(side.format, side.format) for side in (how.left, how.right)
+    }
     if sides == {"int4", "luq"}:
         return "luq"
     if len(sides) != 1:
@@ -162,6 +164,8 @@ def _of_layer(layer: Mapping[str, Any], recipe: Recipe, high: bool) -> Iterator[
             rows, columns = columns, rows
         weights = name != "weight_gradient" and not mirrored
         times = count * max(how.left.samples, how.right.samples)
+        for side in (how.left, how.right):
+            times *= 2 if side.format == "int16" else 1
         yield _Gemm(name, rows, columns, contraction, times, _explored(how), sparse, weights, mirrored), how
 
 

@@ -45,6 +45,7 @@ class Digits:
     rate: ClassVar[float] = 2e-3  #: of learning, at its top
     decay: ClassVar[float] = 0.0  #: of matrices
     clips: ClassVar[bool] = False  #: whether a gradient is at most of length one
+    buffers: ClassVar[tuple[str, ...]] = ()  #: parameters that move by what their gradients say, as they are
 
     def layers(self) -> list[str]:
         return ["hidden1", "hidden2", "scores"]
@@ -91,6 +92,7 @@ class Characters:
     width: int = 128
     context: int = 64
     clips: ClassVar[bool] = True
+    buffers: ClassVar[tuple[str, ...]] = ()
 
     @property
     def rate(self) -> float:
@@ -195,11 +197,20 @@ class Characters:
             scale = nodes[at + "query_scale"]
             query, key = (self._scaled(_unit(part), scale, np.sqrt(width)) for part in (query, key))
             factor = np.sqrt(depth)
-        scores = tape.scale(tape.matmul(query, tape.transpose(key, (0, 1, 3, 2))), factor)
-        mixed = tape.reshape(tape.transpose(self.mix(at, scores, value), (0, 2, 1, 3)), (rows, length, width))
+        mixed = self.attend(at, query, key, value, factor)
+        mixed = tape.reshape(tape.transpose(mixed, (0, 2, 1, 3)), (rows, length, width))
         if self._normalized:
             mixed = _unit(mixed)
         return linear(layers[at + "attention_out"], mixed, nodes[at + "attention_out.weight"])
+
+    def attend(self, at: str, query: Node, key: Node, value: Node, factor: float) -> Node:
+        """Values mixed by the scores of queries and keys, which are their products times a factor: what a network with other products
+        overrides.
+
+        at: of which block, 'block0.' for example. Others: batch x heads x length x depth.
+        """
+        scores = tape.scale(tape.matmul(query, tape.transpose(key, (0, 1, 3, 2))), factor)
+        return self.mix(at, scores, value)
 
     def mix(self, at: str, scores: Node, value: Node) -> Node:
         """Values mixed by the causal softmax of the scores: what a network with another softmax overrides.

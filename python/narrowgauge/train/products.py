@@ -15,13 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import luq
-from .._arguments import integer
+from .._arguments import integer, shown
+from .._core import Error
 from .._engine import Engine
 from .._formats import decode, encode, formats
 from .._quantized import QuantizedMatrix, gemm, quantize
 from .._scaling import DelayedScaling
 from .._sparse import prune, sparsity_mask
-from .recipe import HIGH_FORMATS, MAX_STEP, PRODUCTS, Operand, Product, Recipe
+from . import integers
+from .integers import Integers
+from .recipe import AFFINE_FORMATS, HIGH_FORMATS, MAX_STEP, PRODUCTS, Operand, Product, Recipe
 from .tape import Array
 
 #: What random words are for; the place in the list is a part of their seed.
@@ -38,6 +41,7 @@ USES = (
     "weight_gradient.prune",
     "link.gradients",
     "link.parameters",
+    "norm.gradient",
 )
 MAX_RUN, MAX_LAYER = 2**16 - 1, 2**12 - 1
 #: Layers of a network; those of worker w have numbers from w times this on.
@@ -107,7 +111,13 @@ class Layer:
         how = self.operands("forward").right
         if how.format in HIGH_FORMATS:
             return None
-        return self.apart()._quantized(how, self._masked(weight), -2, "forward.weight", 0)
+        made = self.apart()._quantized(how, self._masked(weight), -2, "forward.weight", 0)
+        if isinstance(made, Integers):
+            raise Error(
+                f"the weight of layer {shown(self.name)} is in {how.format} with a zero point, which no QuantizedMatrix has; expected "
+                "a recipe whose forward.weight has another format"
+            )
+        return made
 
     def renew_mask(self, weight: Array) -> None:
         """Before a step of training: the mask of the weight, made at the first step and every `mask_steps` steps."""
@@ -170,10 +180,7 @@ class Layer:
                 for operand, matrix, axis, use in zip((how.left, how.right), (left, right), (-1, -2), uses, strict=True)
             ]
             middle = time.perf_counter()
-            if self.engine is None:
-                result = gemm(*quantized)
-            else:
-                result = self.engine.gemm(*quantized).c
+            result = _multiplied(quantized[0], quantized[1], self.engine)
             end = time.perf_counter()
             self.costs.seconds["quantize"] += middle - start
             self.costs.seconds["multiply"] += end - middle
@@ -182,7 +189,9 @@ class Layer:
             total += result
         return (total / samples).astype(np.float32)
 
-    def _quantized(self, how: Operand, matrix: Array, axis: int, use: str, sample: int) -> QuantizedMatrix:
+    def _quantized(self, how: Operand, matrix: Array, axis: int, use: str, sample: int) -> QuantizedMatrix | Integers:
+        if how.format in AFFINE_FORMATS:
+            return self._affine(how, matrix, axis, self.seed(use, self.step, sample))
         if how.format == "int4":
             integers = luq.int4(matrix)
             # Integers of -8 to 7 are numbers of E4M3, so that every engine multiplies them, with exact sums.
@@ -196,6 +205,14 @@ class Layer:
             tensor_scale=self._delayed(matrix, use) if how.scale == "delayed" else None,
             **quantizer(how),
         )
+
+    @staticmethod
+    def _affine(how: Operand, matrix: Array, axis: int, seed: int) -> Integers:
+        """Words of stochastic rounding are counted along the contraction, as `quantize` counts them."""
+        vectors = np.ascontiguousarray(matrix if axis == -1 else matrix.T)
+        added = integers.noise(vectors.shape, seed, how.random_bits) if how.rounding == "stochastic" else None
+        made = (integers.int8 if how.format == "int8" else integers.int16)(vectors, added)
+        return made if axis == -1 else Integers(made.values.T, made.scale)
 
     def seed(self, use: str, step: int, sample: int = 0) -> int:
         """Of an operand in a step, as 'forward.weight'."""
@@ -233,6 +250,14 @@ class Layer:
         scale = 1 / scaling.scale
         scaling.record(largest)
         return scale
+
+
+def _multiplied(left: QuantizedMatrix | Integers, right: QuantizedMatrix | Integers, engine: Engine | None) -> Array:
+    if isinstance(left, Integers):
+        assert isinstance(right, Integers)  # load() refuses other recipes
+        return integers.product(left, right, engine)
+    assert isinstance(right, QuantizedMatrix)
+    return gemm(left, right) if engine is None else engine.gemm(left, right).c
 
 
 def quantizer(how: Operand) -> dict[str, Any]:

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from .._arguments import integer, one_of, shown, text
 from .._core import Error
+from .._norm import batch_norm_rules
 from .._quantized import gemm_formats
 
 FOLDER = Path(__file__).parent / "recipes"
@@ -22,6 +24,12 @@ PRODUCTS = {
     "weight_gradient": ("activation", "gradient"),
 }
 HIGH_FORMATS = ("float32", "bfloat16")
+#: Integers with affine scales, which multiply each other only; and LUQ's INT4.
+AFFINE_FORMATS = ("int8", "int16")
+INTEGER_FORMATS = ("int4", *AFFINE_FORMATS)
+KINDS = ("own", "convolution")
+#: Without the rule whose state is of the step before.
+NORMS = tuple(rule for rule in batch_norm_rules() if rule != "ghost_top_k")
 ROUNDINGS = ("", "nearest_even", "stochastic")
 SCALES = ("measured", "delayed")
 PATTERNS = ("none", "2:4", "2:4-T", "4:8-T")
@@ -32,8 +40,8 @@ PRUNINGS = ("none", "mvue", "greedy")
 class Operand:
     """How an operand is made of float32 numbers.
 
-    format: 'float32', 'bfloat16', 'int4' or a name of gemm_formats(). dialect: as for `quantize`; '' is the format's own rule.
-    rounding: 'nearest_even', 'stochastic', or '', what the dialect has, which without one is to nearest even. random_bits: of an
+    format: 'float32', 'bfloat16', 'int4', 'int8', 'int16' or a name of gemm_formats(). dialect: as for `quantize`; '' is the format's
+    own rule. rounding: 'nearest_even', 'stochastic', or '', what the dialect has, which without one is to nearest even. random_bits: of an
     element. scale: 'measured', or 'delayed', the power of two that the largest magnitudes of earlier steps gave (fp8). history:
     how many of them count. prune: 'mvue' or 'greedy' leave two of four elements along the contraction. samples: products with
     random words of their own, of which the mean is taken.
@@ -67,12 +75,20 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class Network:
-    """What a recipe asks of a transformer. blocks: 'plain', or 'normalized', nGPT's. gate: 'gelu' or 'swiglu'. smooth: whether the
-    product of SwiGLU is divided by powers of two, channel by channel (Smooth-SwiGLU)."""
+    """What a recipe asks of a network. kind: 'own', which the data has, or 'convolution', of the digits.
+
+    Of a transformer, blocks: 'plain', or 'normalized', nGPT's. gate: 'gelu' or 'swiglu'. smooth: whether the product of SwiGLU is
+    divided by powers of two, channel by channel (Smooth-SwiGLU).
+    Of a convolution, norm: a name of batch_norm_rules(), what its channels are normalized by. norm_format: 'float32', or 'int8', in
+    which the normalization takes its inputs, and its backward pass gradients that are rounded stochastically.
+    """
 
     blocks: str = "plain"
     gate: str = "gelu"
     smooth: bool = False
+    kind: str = "own"
+    norm: str = "range"
+    norm_format: str = "float32"
 
 
 @dataclass(frozen=True)
@@ -96,6 +112,24 @@ class Recipe:
         """'forward', 'input_gradient' or 'weight_gradient'."""
         made: Product = getattr(self, name)
         return made
+
+
+#: Fields that came after version 0.2, and what they were then.
+LATER = {"kind": "own", "norm": "range", "norm_format": "float32"}
+
+
+def content(*parts: Any) -> str:
+    """Recipes and networks as text, for digests. Later fields are in it only where they say something, so that older checkpoints fit."""
+
+    def said(table: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            key: said(value) if isinstance(value, Mapping) else value
+            for key, value in table.items()
+            if key not in LATER or value != LATER[key]
+        }
+
+    tables = [said(asdict(part)) for part in parts]
+    return json.dumps(tables if len(tables) > 1 else tables[0])
 
 
 def recipes() -> dict[str, str]:
@@ -176,7 +210,7 @@ def with_sparsity(recipe: Recipe, weights: str, gradients: str) -> Recipe:
 
 
 def _checked(recipe: Recipe) -> Recipe:
-    formats = (*HIGH_FORMATS, "int4", *gemm_formats())
+    formats = (*HIGH_FORMATS, *INTEGER_FORMATS, *gemm_formats())
     for product, names in PRODUCTS.items():
         for operand, made in zip(names, (recipe.product(product).left, recipe.product(product).right), strict=True):
             where = f"{product}.{operand}"
@@ -194,21 +228,33 @@ def _checked(recipe: Recipe) -> Recipe:
                 raise Error(
                     f"{where}.scale is 'delayed' in format {made.format}; expected one of FP8 for delayed scaling"
                 )
+            if made.dialect and made.format in AFFINE_FORMATS:
+                raise Error(f"{where}.dialect is {shown(made.dialect)} in format {made.format}; expected none")
             if made.samples > 1 and made.rounding != "stochastic":
                 raise Error(
                     f"{where}.samples is {made.samples} without rounding 'stochastic': all would be equal; expected 1"
                 )
             if made.prune != "none" and where != "weight_gradient.gradient":
                 raise Error(f"{where}.prune is '{made.prune}'; only weight_gradient.gradient is pruned")
-        high = [made.format in HIGH_FORMATS for made in (recipe.product(product).left, recipe.product(product).right)]
-        if high[0] != high[1]:
-            formats_of = " and ".join((recipe.product(product).left.format, recipe.product(product).right.format))
-            raise Error(f"{product} has operands in {formats_of}; expected both narrow, or both float32 or bfloat16")
+        both = (recipe.product(product).left.format, recipe.product(product).right.format)
+        for family, expected in (
+            (HIGH_FORMATS, "both narrow, or both float32 or bfloat16"),
+            (AFFINE_FORMATS, "both int8 or int16, or none of them"),
+        ):
+            if (both[0] in family) != (both[1] in family):
+                raise Error(f"{product} has operands in {' and '.join(both)}; expected {expected}")
     one_of("layers.format", recipe.high_format, HIGH_FORMATS)
     one_of("optimizer.moments", recipe.optimizer.moments, ("float32", "fp8"))
     one_of("optimizer.rounding", recipe.optimizer.rounding, ROUNDINGS[1:])
     one_of("network.blocks", recipe.network.blocks, ("plain", "normalized"))
     one_of("network.gate", recipe.network.gate, ("gelu", "swiglu"))
+    one_of("network.kind", recipe.network.kind, KINDS)
+    one_of("network.norm", recipe.network.norm, NORMS)
+    one_of("network.norm_format", recipe.network.norm_format, ("float32", "int8"))
+    if recipe.network.norm_format == "int8" and not recipe.network.norm.startswith("range"):
+        raise Error(
+            f"network.norm_format is 'int8' with norm '{recipe.network.norm}', which takes real numbers; expected norm = 'range'"
+        )
     if recipe.network.smooth and recipe.network.gate != "swiglu":
         raise Error(
             "network.smooth is true with gate 'gelu': it smooths the product of SwiGLU; expected gate = 'swiglu'"

@@ -132,6 +132,28 @@ def split(source: Node, parts: int) -> list[Node]:
     return [part(index) for index in range(parts)]
 
 
+def patches(source: Node, stride: int = 1) -> Node:
+    """The 3 x 3 places around each place of images, with zeros outside of them: batch x height x width x channels becomes batch x
+    height / stride x width / stride x 9 channels, sizes rounded up, the places row by row. A convolution is their product with a
+    matrix."""
+    _, height, width, channels = source.shape
+    rows, columns = -(-height // stride), -(-width // stride)
+    places = [
+        (slice(None), slice(y, y + stride * (rows - 1) + 1, stride), slice(x, x + stride * (columns - 1) + 1, stride))
+        for y in range(3)
+        for x in range(3)
+    ]
+    padded = np.pad(source.value, ((0, 0), (1, 1), (1, 1), (0, 0)))
+
+    def pullback(gradient: Array) -> tuple[Array]:
+        whole = np.zeros(padded.shape, np.float32)
+        for index, place in enumerate(places):
+            whole[place] += gradient[..., index * channels : (index + 1) * channels]
+        return (whole[:, 1:-1, 1:-1],)
+
+    return Node(np.concatenate([padded[place] for place in places], axis=-1), (source,), pullback)
+
+
 def mean(source: Node) -> Node:
     size = np.float32(source.value.size)
     return Node(source.value.mean(), (source,), lambda gradient: (np.full(source.shape, gradient / size, np.float32),))

@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,16 @@ from .._core import Error
 from .._engine import Engine
 from .._files import UnreadableError, read_arrays, written_whole
 from . import tape
+from .convolution import Convolution
 from .data import Data, Text
 from .networks import Characters, Digits
 from .optimizers import Adam
 from .products import LAYERS, MAX_RUN, WORKERS, Costs, Layer, seed_of
-from .recipe import MAX_STEP, Network, Recipe
+from .recipe import MAX_STEP, Network, Recipe, content
 from .tape import Array, Node
 
 SQRT3 = math.sqrt(3)
+AnyNetwork = Digits | Characters | Convolution
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,31 @@ class Difference:
     there: float
 
 
+def own_network(how: Network, data: Data) -> AnyNetwork:
+    """The network that data and a recipe want."""
+    if isinstance(data, Text):
+        return Characters(len(data.alphabet), how, context=data.context)
+    return Convolution(how) if how.kind == "convolution" else Digits()
+
+
+def _check_network(network: AnyNetwork, recipe: Recipe, data: Data) -> None:
+    how = recipe.network
+    plain = Network(kind=how.kind, norm=how.norm, norm_format=how.norm_format)
+    if not isinstance(network, Characters) and how != plain:
+        raise Error(
+            f"recipe {recipe.name} is of a transformer ({how.blocks} blocks, {how.gate}), which "
+            "the network of digits is not; expected another recipe, or a text as data"
+        )
+    if isinstance(network, Characters) != isinstance(data, Text):
+        raise Error(f"the network is {network!r}; expected one of characters for a text, of digits for digits")
+    if how.kind == "convolution" and not isinstance(network, Convolution):
+        raise Error(
+            f"recipe {recipe.name} is of a convolution, and the network is {network!r}; expected a Convolution, and digits as data"
+        )
+    if isinstance(network, Characters) and isinstance(data, Text) and network.context < data.context:
+        raise Error(f"the data's rows have {data.context} characters; expected at most the network's {network.context}")
+
+
 class Trainer:
     """Trains a network by a recipe.
 
@@ -87,31 +114,16 @@ class Trainer:
         steps: int,
         seed: int = 0,
         engine: Engine | None = None,
-        network: Digits | Characters | None = None,
+        network: AnyNetwork | None = None,
         worker: int = 0,
     ) -> None:
         integer("steps", steps, 1, MAX_STEP)
         integer("seed", seed, 0, MAX_RUN)
         integer("worker", worker, 0, WORKERS - 1)
         self.recipe, self.data, self.steps, self.seed, self.engine = recipe, data, steps, seed, engine
-        if network is None:
-            network = (
-                Characters(len(data.alphabet), recipe.network, context=data.context)
-                if isinstance(data, Text)
-                else Digits()
-            )
-        if isinstance(network, Digits) and recipe.network != Network():
-            raise Error(
-                f"recipe {recipe.name} is of a transformer ({recipe.network.blocks} blocks, {recipe.network.gate}), which "
-                "the network of digits is not; expected another recipe, or a text as data"
-            )
-        if isinstance(network, Characters) != isinstance(data, Text):
-            raise Error(f"the network is {network!r}; expected one of characters for a text, of digits for digits")
-        if isinstance(network, Characters) and isinstance(data, Text) and network.context < data.context:
-            raise Error(
-                f"the data's rows have {data.context} characters; expected at most the network's {network.context}"
-            )
-        self.network = network
+        self.network = own_network(recipe.network, data) if network is None else network
+        _check_network(self.network, recipe, data)
+        network = self.network
         self.done = 0
         self.costs = Costs()
         self.parameters = network.parameters(self._random("parameters", 0))
@@ -149,10 +161,14 @@ class Trainer:
         """The second half of a step: moves the parameters by gradients of their names and shapes. Returns the rate of learning."""
         number = self.done + 1
         rate = self.rate(number)
-        norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in gradients.values()))
+        moving = [g for name, g in gradients.items() if name not in self.network.buffers]
+        norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in moving))
         clip = np.float32(min(1.0, 1 / norm)) if self.network.clips and norm > 0 else np.float32(1)
         optimizer = time.perf_counter()
         for index, (name, weight) in enumerate(self.parameters.items()):
+            if name in self.network.buffers:
+                self.parameters[name] = weight + gradients[name]
+                continue
             decay = self.network.decay if weight.ndim == 2 else 0.0
             self.parameters[name] = self._adam.step(
                 index, name, weight, gradients[name] * clip, step=number, rate=rate, decay=decay
@@ -296,9 +312,9 @@ class Trainer:
 
     def origin(self) -> dict[str, Any]:
         """What a checkpoint must agree in: the recipe by name and content, the data by its digest."""
-        content = hashlib.sha256(json.dumps([asdict(self.recipe), asdict(self.network)]).encode()).hexdigest()
+        digest = hashlib.sha256(content(self.recipe, self.network).encode()).hexdigest()
         return {
-            "recipe": f"{self.recipe.name}, SHA-256 {content[:16]}",
+            "recipe": f"{self.recipe.name}, SHA-256 {digest[:16]}",
             "data": self.data.digest,
             "steps": self.steps,
             "seed": self.seed,

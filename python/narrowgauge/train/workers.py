@@ -19,11 +19,10 @@ from .._core import Error
 from .._engine import Engine
 from .._formats import random_fields
 from .data import Data
-from .networks import Characters, Digits
 from .products import WORKERS, seed_of
 from .recipe import Recipe
 from .tape import Array
-from .trainer import Step, Trainer, read_checkpoint, write_checkpoint
+from .trainer import AnyNetwork, Step, Trainer, read_checkpoint, write_checkpoint
 
 #: What a sum of gradients is divided by: how many arrived, which leaves it unbiased, or all workers.
 MEANS = ("arrived", "nominal")
@@ -100,7 +99,7 @@ class Workers:
         steps: int,
         seed: int = 0,
         engine: Engine | None = None,
-        network: Digits | Characters | None = None,
+        network: AnyNetwork | None = None,
         workers: int = 8,
         link: Link | None = None,
         mean: str = "arrived",
