@@ -4,6 +4,8 @@
 
 Trains a character model in float32, then evaluates it with another softmax: of all blocks, the scores are rounded to BF16
 and quantized, V is quantized to INT8, and their product is made of the integers that the hardware has.
+Then the scores are integers as well: sums of products of queries and keys in INT8, from an engine, which `quantize_affine` brings
+to 2 bits. With --engine rtl some rows of text have to give the same codes and the same attention there.
 Prints loss and accuracy, the error of the product with V, and cycles and energy of a row's softmax by the gauge.
 
 run.py                                           the text of the license, 300 steps, about 20 s
@@ -26,7 +28,7 @@ import numpy as np
 
 import narrowgauge as ng
 from narrowgauge import train
-from narrowgauge.train import networks, tape
+from narrowgauge.train import integers, networks, tape
 
 TEXT = Path(__file__).resolve().parents[2] / "LICENSE"
 BITS = (2, 3, 4)
@@ -62,22 +64,85 @@ class Attention(networks.Characters):
         exact = super().mix(at, scores, value)
         assert self.softmax is not None
         bits, clips = self.softmax.bits, self.softmax.clips
-        length, depth = value.shape[-2:]
+        length = value.shape[-2]
         mask = np.broadcast_to(np.tri(length, dtype=bool), scores.shape)
         rounded = bfloat16(scores.value)
         if self.calibrating:
             clips[at] = ng.exaq_clip(ng.exaq_sigma(rounded, mask), bits=bits)
             return exact
         codes = ng.exaq_codes(rounded, clips[at], mask, bits=bits).reshape(-1, length, length)
-        integers = ng.AffineQuantizer(bits=8, signed=True, scale=float(np.abs(value.value).max()) / 127)
-        v = integers.quantize(value.value).reshape(-1, length, depth)
-        mixed = np.stack(
-            [ng.exaq_attention(head, values, clips[at], bits=bits) for head, values in zip(codes, v, strict=True)]
-        )
-        mixed = (mixed * np.float32(integers.scale)).reshape(value.shape)
+        mixed = mixed_by(codes, value.value, clips[at], bits)
         self.softmax.error += float(np.square(mixed - exact.value, dtype=np.float64).sum())
         self.softmax.size += float(np.square(exact.value, dtype=np.float64).sum())
         return tape.Node(mixed)
+
+
+def mixed_by(codes: np.ndarray, value: np.ndarray, clip: float, bits: int) -> np.ndarray:
+    """P V of heads x length x length codes, with V in INT8."""
+    int8 = ng.AffineQuantizer(bits=8, signed=True, scale=float(np.abs(value).max()) / 127)
+    v = int8.quantize(value).reshape(len(codes), *value.shape[-2:])
+    mixed = np.stack([ng.exaq_attention(head, values, clip, bits=bits) for head, values in zip(codes, v, strict=True)])
+    return (mixed * np.float32(int8.scale)).reshape(value.shape)
+
+
+@dataclass(frozen=True)
+class IntegerAttention(Attention):
+    """Scores are sums of products of INT8 from an engine, and their codes those of `quantize_affine`. engine: None is numpy, on
+    integers. seen: codes and P V of each block, if it is a list."""
+
+    engine: ng.Engine | None = None
+    seen: list[np.ndarray] | None = None
+
+    def attend(self, at: str, query: tape.Node, key: tape.Node, value: tape.Node, factor: float) -> tape.Node:
+        assert self.softmax is not None
+        if self.calibrating:
+            return super().attend(at, query, key, value, factor)
+        bits, clip = self.softmax.bits, self.softmax.clips[at]
+        length, depth = value.shape[-2:]
+        sides = [integers.int8(node.value.reshape(-1, depth)) for node in (query, key)]
+        q, k = (side.values.reshape(-1, length, depth) for side in sides)
+        sums = np.stack(
+            [
+                integers.sums(train.Integers(left), train.Integers(right.T), self.engine)
+                for left, right in zip(q, k, strict=True)
+            ]
+        )
+        mask = np.broadcast_to(np.tri(length, dtype=bool), sums.shape)
+        largest = np.where(mask, sums, sums.min()).max(axis=-1, keepdims=True)
+        top = 2**bits - 1  # the code of the largest score; each below it is a step of C / top
+        step = -clip / top / (sides[0].scale * sides[1].scale * factor)
+        codes = ng.quantize_affine(sums - largest, step, top, bits=bits, signed=False)
+        codes = np.where(mask, codes, np.uint8(255))
+        mixed = mixed_by(codes, value.value, clip, bits)
+        if self.seen is not None:
+            self.seen.extend((codes, mixed))
+        return tape.Node(mixed)
+
+
+def integer_attention(trainer: train.Trainer, clips: dict[str, float], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Loss and accuracy with scores of integers in 2 bits, and how much of some rows is another on the engine."""
+    plain = trainer.network
+    assert isinstance(plain, networks.Characters)
+    sizes = (plain.vocabulary, plain.how, plain.blocks, plain.heads, plain.width, plain.context)
+    network = IntegerAttention(*sizes, Softmax(BITS[0], clips))
+    trainer.network = network
+    loss, accuracy = trainer.evaluate()
+    trainer.network = plain
+    nodes = {name: tape.Node(value) for name, value in trainer.parameters.items()}
+    rows = trainer.data.held_out()[0][0][: arguments.rows]
+    runs: list[list[np.ndarray]] = []
+    for engine in (None, ng.Engine(arguments.engine)):
+        runs.append([])
+        replace(network, engine=engine, seen=runs[-1]).scores(rows, nodes, trainer.layers)
+    differing = sum(int((here != there).sum()) for here, there in zip(*runs, strict=True))
+    compared = sum(here.size for here in runs[0])
+    return {
+        "loss": loss,
+        "accuracy": accuracy,
+        "engine": arguments.engine,
+        "compared": compared,
+        "differing": differing,
+    }
 
 
 def evaluate(trainer: train.Trainer, bits: int) -> dict[str, Any]:
@@ -98,7 +163,7 @@ def evaluate(trainer: train.Trainer, bits: int) -> dict[str, Any]:
         "loss": loss,
         "accuracy": accuracy,
         "error_of_pv": float(np.sqrt(softmax.error / softmax.size)),
-        "clips": list(softmax.clips.values()),
+        "clips": softmax.clips,
     }
 
 
@@ -144,8 +209,15 @@ def rows(keys: int) -> list[dict[str, Any]]:
 def plausible(result: dict[str, Any]) -> bool:
     errors = [each["error_of_pv"] for each in result["exaq"]]
     energies = [cost["picojoules"] for cost in result["rows"]["512"]]
-    near = all(abs(each["loss"] - result["float32"]["loss"]) < 0.1 for each in result["exaq"])
-    return near and 0.3 > errors[0] > errors[1] > errors[2] > 0 and energies == sorted(energies)
+    near = all(
+        abs(each["loss"] - result["float32"]["loss"]) < 0.1 for each in (*result["exaq"], result["integer_scores"])
+    )
+    return (
+        near
+        and not result["integer_scores"]["differing"]
+        and 0.3 > errors[0] > errors[1] > errors[2] > 0
+        and energies == sorted(energies)
+    )
 
 
 def printed(result: dict[str, Any]) -> None:
@@ -157,6 +229,11 @@ def printed(result: dict[str, Any]) -> None:
         print(
             f"{each['bits']} bits    {each['loss']:.4f}  {100 * each['accuracy']:.2f} %                {100 * each['error_of_pv']:.1f} %"
         )
+    made = result["integer_scores"]
+    print(
+        f"scores of integers, {BITS[0]} bits: loss {made['loss']:.4f}, {100 * made['accuracy']:.2f} %; "
+        f"engine {made['engine']}: {made['differing']} of {made['compared']} codes and results differ"
+    )
     for keys, costs in result["rows"].items():
         print(f"\nsoftmax of a row of {keys} scores, osu018, rung L3")
         for cost in costs:
@@ -180,6 +257,10 @@ def main() -> int:
     parser.add_argument("--width", type=int, default=64)
     parser.add_argument("--context", type=int, default=64)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--engine", default="model", help="what multiplies queries and keys: model (default), systemc or rtl"
+    )
+    parser.add_argument("--rows", type=int, default=1, help="of text, on that engine (default 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument(
         "--check", action="store_true", help="fail unless more bits are nearer to float32, and cost more"
@@ -201,11 +282,13 @@ def main() -> int:
             if done % 50 == 0:
                 print(f"step {done} of {arguments.steps}: loss {step.loss:.3f}", file=sys.stderr, flush=True)
         loss, accuracy = trainer.evaluate()
+        narrow = [evaluate(trainer, bits) for bits in BITS]
         result: dict[str, Any] = {
             "parameters": sum(value.size for value in trainer.parameters.values()),
             "steps": arguments.steps,
             "float32": {"loss": loss, "accuracy": accuracy},
-            "exaq": [evaluate(trainer, bits) for bits in BITS],
+            "exaq": narrow,
+            "integer_scores": integer_attention(trainer, narrow[0]["clips"], arguments),
             "rows": {str(keys): rows(keys) for keys in (64, 512, 2048)},
         }
     except ng.Error as error:
