@@ -369,6 +369,30 @@ def test_a_convolution_keeps_what_evaluations_normalize_by(tmp_path: Path) -> No
     assert "conv1.mean" not in again._adam.moments
 
 
+def test_a_normalization_of_int8_calls_the_rules_of_the_package() -> None:
+    """Codes forward, gradients of 8 bits, stochastic, backward, by hand."""
+    random = np.random.default_rng(2)
+    x, gradient = (random.standard_normal((4, 4, 4, 3)).astype(np.float32) for _ in range(2))
+    gamma, beta = np.float32([1, 2, 3]), np.float32([0, 1, 0])
+    layer = products.Layer("conv1", 7, train.load("range-bn-int8"), False, 2, products.Costs())
+    layer.begin(5, None)
+    norm = ng.BatchNorm(axis=-1)
+    inputs = [Node(each) for each in (x, gamma, beta, np.zeros(3), np.zeros(3))]
+    made = convolution.trained_norm(norm, *inputs, layer=layer)
+    tape.backward(tape.scale(tape.mean(tape.multiply(made, Node(gradient))), gradient.size))
+    quantizer = ng.AffineQuantizer.of_range(x.min(), x.max(), rule="quantized_pytorch")
+    codes = (quantizer.quantize(x).astype(np.int16) - 128).astype(np.int8)
+    stands = {"step": quantizer.scale, "low": quantizer.offset}
+    result = norm.forward(codes, gamma, beta, **stands)
+    assert (made.value == result.y).all()
+    noise = integers.noise((64, 3), train.seed_of(2, 5, 7, "norm.gradient"), 8)
+    rounded = integers.int8(gradient.reshape(64, 3), noise).dequantize().reshape(x.shape)
+    back = norm.backward(codes, result, rounded, **stands)
+    for node, wanted in zip(inputs, (back.x, back.gamma, back.beta), strict=False):
+        assert node.gradient is not None
+        assert (node.gradient == wanted).all()
+
+
 def test_digests_of_older_recipes_stay() -> None:
     """Fields that came later would make another recipe of an old one, and its checkpoints useless."""
     plain, later = (recipe.content(train.load(name), train.Digits()) for name in ("fp8", "range-bn-int8"))
