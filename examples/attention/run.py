@@ -5,7 +5,7 @@
 Trains a character model in float32, then evaluates it with another softmax: of all blocks, the scores are rounded to BF16
 and quantized, V is quantized to INT8, and their product is made of the integers that the hardware has.
 Then the scores are integers as well: sums of products of queries and keys in INT8, from an engine, which `quantize_affine` brings
-to 2 bits. With --engine rtl some rows of text have to give the same codes and the same attention there.
+to 2 bits. With --engine rtl some rows of text have to give the same sums, codes and attention there.
 Prints loss and accuracy, the error of the product with V, and cycles and energy of a row's softmax by the gauge.
 
 run.py                                           the text of the license, 300 steps, about 20 s
@@ -88,7 +88,7 @@ def mixed_by(codes: np.ndarray, value: np.ndarray, clip: float, bits: int) -> np
 @dataclass(frozen=True)
 class IntegerAttention(Attention):
     """Scores are sums of products of INT8 from an engine, and their codes those of `quantize_affine`. engine: None is numpy, on
-    integers. seen: codes and P V of each block, if it is a list."""
+    integers. seen: sums, codes and P V of each block, if it is a list."""
 
     engine: ng.Engine | None = None
     seen: list[np.ndarray] | None = None
@@ -115,7 +115,7 @@ class IntegerAttention(Attention):
         codes = np.where(mask, codes, np.uint8(255))
         mixed = mixed_by(codes, value.value, clip, bits)
         if self.seen is not None:
-            self.seen.extend((codes, mixed))
+            self.seen.extend((sums, codes, mixed))
         return tape.Node(mixed)
 
 
@@ -232,7 +232,7 @@ def printed(result: dict[str, Any]) -> None:
     made = result["integer_scores"]
     print(
         f"scores of integers, {BITS[0]} bits: loss {made['loss']:.4f}, {100 * made['accuracy']:.2f} %; "
-        f"engine {made['engine']}: {made['differing']} of {made['compared']} codes and results differ"
+        f"engine {made['engine']}: {made['differing']} of {made['compared']} sums, codes and results differ"
     )
     for keys, costs in result["rows"].items():
         print(f"\nsoftmax of a row of {keys} scores, osu018, rung L3")

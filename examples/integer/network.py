@@ -70,16 +70,20 @@ class IntegerNetwork:
         return tape.patches(tape.Node(flow), self._network.strides[name]).value
 
     def run(self, images: NDArray[np.float32], engine: ng.Engine | None = None) -> dict[str, NDArray[Any]]:
-        """Codes behind each convolution, int8, and scores, int64. engine: what multiplies; None is numpy, on integers."""
+        """Of each convolution the sums, int64, and the codes behind it, int8; and scores, int64.
+
+        engine: what multiplies; None is numpy, on integers.
+        """
         pixels = ng.AffineQuantizer.of_range(0, 1, rule=integers.RULE).quantize(images)
         codes = (pixels.astype(np.int16) + LOWEST).astype(np.int8).reshape(-1, 8, 8, 1)
         made: dict[str, NDArray[Any]] = {}
         for name in self._network.strides:
             layer = self.layers[name]
             rows = self._patches(name, codes.astype(np.int16) - LOWEST)  # 0 to 255, and 0 around the image
-            quantized = ng.quantize_affine(_sums(rows, layer.weight, engine), layer.scale, layer.zero_point)
+            made[f"{name}, sums"] = _sums(rows, layer.weight, engine)
+            quantized = ng.quantize_affine(made[f"{name}, sums"], layer.scale, layer.zero_point)
             codes = ng.norm_apply(quantized, layer.mean, layer.m, layer.b, axis=-1).reshape(*rows.shape[:-1], -1)
-            made[name] = codes
+            made[f"{name}, codes"] = codes
         rows = codes.astype(np.int16).reshape(len(images), -1) - LOWEST
         made["scores"] = _sums(rows, self.layers["scores"].weight, engine) + self.layers["scores"].bias
         return made
