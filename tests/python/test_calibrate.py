@@ -190,6 +190,70 @@ def test_the_command(tmp_path: Path) -> None:
         assert text in done.stderr
 
 
+def test_codes_of_all_widths_go_through_the_coder_and_back() -> None:
+    w = numbers(6, 300) * np.float32([[0.01], [1], [3], [1], [100], [1]])
+    used: list[ng.AffineQuantizer | float] = [float(w[0].mean())]
+    for bits, channel in zip((2, 3, 5, 8), w[1:], strict=False):
+        found = calibrate.clip_range(channel, bits)
+        used.append(ng.AffineQuantizer.of_range(found.low, width=found.width, rule="cnn_quantization", bits=bits))
+    used.append(ng.AffineQuantizer(bits=4, signed=True, scale=0.25, zero_point=0))
+    codes = calibrate.centred_codes(w, used)
+    assert codes.dtype == np.int8
+    for one, channel, found in zip(used, w, codes, strict=True):
+        if isinstance(one, float):
+            assert not found.any()
+        else:
+            assert found.min() >= -(1 << (one.bits - 1))
+            assert found.max() < 1 << (one.bits - 1)
+            assert (found == one.quantize(channel).astype(int) - (0 if one.signed else 1 << (one.bits - 1))).all()
+    back = calibrate.values_of_codes(ng.decompress(ng.compress(codes)), used)
+    for one, channel, values in zip(used, w, back, strict=True):
+        assert (values == (np.float32(one) if isinstance(one, float) else one.dequantize(one.quantize(channel)))).all()
+    for call, text in (
+        (lambda: calibrate.centred_codes(w, used[1:]), "x has 6 channels; expected 5"),
+        (lambda: calibrate.centred_codes(np.float32(1), used), "x has 0 channels"),
+        (lambda: calibrate.values_of_codes(codes[1:], used), "codes has 5 channels; expected 6"),
+        (lambda: calibrate.values_of_codes(codes.astype(int), used), "codes is of int64 with 2 axes; expected int8"),
+        (lambda: calibrate.values_of_codes(np.full((6, 1), 100, np.int8), used), "expected integers of 0 to 3"),
+    ):
+        with pytest.raises(ng.Error, match=text):
+            call()
+
+
+def test_coded_files_of_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch) -> None:
+    np.savez(tmp_path / "w.npz", a=numbers(40, 200), b=numbers(200))
+    folder = tmp_path / "new" / "coded"
+    words = ["calibrate", "aciq", str(tmp_path / "w.npz"), "--bits", "3", "--codes", str(folder)]
+    monkeypatch.setattr(sys, "argv", [*words, "--json"])
+    assert command_line.main() == 0
+    for row in json.loads(capsys.readouterr().out)["tensors"]:
+        data = (folder / f"{row['name']}.ngfm").read_bytes()
+        (one,) = row["channels"]
+        quantizer = ng.AffineQuantizer(**{key: one[key] for key in ("bits", "scale", "offset", "zero_point")})
+        with np.load(tmp_path / "w.npz") as saved:
+            x = saved[row["name"]]
+        codes = ng.decompress(data)
+        assert (codes.astype(int) + 4 == quantizer.quantize(x)).all()
+        assert row["coded_bits"] == 8 * len(data) / x.size
+        counts = np.unique(codes, return_counts=True)[1] / x.size
+        assert row["entropy_bits"] == pytest.approx(-(counts * np.log2(counts)).sum())
+    monkeypatch.setattr(sys, "argv", words)
+    assert command_line.main() == 0
+    assert "coded bits" in capsys.readouterr().out
+    (tmp_path / "file").write_text("")
+    np.savez(tmp_path / "odd.npz", **{"a/b": numbers(40)})
+    for wrong, text in (
+        ([*words[:3], *words[2:]], "two tensors have the name 'a'"),
+        ([*words, "--codes", str(tmp_path / "file" / "x")], "cannot make the folder"),
+    ):
+        monkeypatch.setattr(sys, "argv", wrong)
+        assert command_line.main() == 2
+        assert text in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["calibrate", "lapq", str(tmp_path / "odd.npz"), "--codes", str(folder)])
+    assert command_line.main() == 2
+    assert "one is 'a/b'; expected another name" in capsys.readouterr().err
+
+
 SPACE = {
     "format": ["nvfp4", "fp8_e4m3", "int8"],
     "technology": "horowitz_45nm",

@@ -7,6 +7,7 @@ from __future__ import annotations
 from .adaquant import Rates, TrainedLayer, adaquant
 from .budget import Choice, Layer, choose_bits, energy_costs
 from .clips import CONSTANTS, CORRECTIONS, PRIORS, Range, allocate_bits, clip_constant, clip_range, correct
+from .coded import centred_codes, values_of_codes
 from .formats import FormatChoice, choose_formats
 from .kurtosis import UNIFORM, kurtosis, kurtosis_loss, weight_distribution_loss
 from .lp import JointClips, joint_clips, lapq_quantizer, lp_clip, lp_error
@@ -25,6 +26,7 @@ __all__ = [
     "TrainedLayer",
     "adaquant",
     "allocate_bits",
+    "centred_codes",
     "choose_bits",
     "choose_formats",
     "clip_constant",
@@ -37,5 +39,6 @@ __all__ = [
     "lapq_quantizer",
     "lp_clip",
     "lp_error",
+    "values_of_codes",
     "weight_distribution_loss",
 ]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._affine import AffineQuantizer
+from .._codec import codec_report, compress
 from .._core import Error
 from .._explore import add_settings
 from .._files import UnreadableError, read_arrays, written_whole
@@ -27,6 +28,7 @@ from . import (
     UNIFORM,
     Layer,
     allocate_bits,
+    centred_codes,
     choose_bits,
     choose_formats,
     clip_range,
@@ -42,6 +44,7 @@ EXAMPLES = """\
 examples:
   narrowgauge calibrate aciq weights.npz --bits 4 --per-channel 0 --correct mean --save quantized.npz
   narrowgauge calibrate aciq activations.npy --bits 4 --relu
+  narrowgauge calibrate aciq weights.npz --bits 3 --per-channel 0 --allocate --codes coded
   narrowgauge calibrate lapq weights.npz --bits 4 --p 2.5
   narrowgauge calibrate kure weights.npz
   narrowgauge calibrate budget layers.json --energy 0.6
@@ -88,6 +91,9 @@ def _parser() -> argparse.ArgumentParser:
         one.add_argument("--relu", action="store_true", help="the numbers come from a ReLU: none is below 0")
         one.add_argument("--per-channel", type=int, metavar="AXIS", help="a clip for each channel along this axis")
         one.add_argument("--save", metavar="FILE", help="write the quantized numbers, .npz, under the names they had")
+        one.add_argument(
+            "--codes", metavar="FOLDER", help="write the codes, compressed, NAME.ngfm each, and count bits"
+        )
     kure = method("kure", "kurtosis of weights and the loss on it (KURE, arXiv 2002.07686)")
     kure.add_argument("--target", type=float, default=UNIFORM, help="kurtosis of the loss (default 1.8)")
     budget = method("budget", "bits of each layer within a budget of energy (integer program by HiGHS)", tensors=False)
@@ -215,16 +221,38 @@ def _table(rows: list[list[str]]) -> str:
     )
 
 
+def _coded(folder: Path, name: str, codes: NDArray[np.int8]) -> Row:
+    """Writes the codes of a tensor; bits a number, of the file and of its entropy."""
+    if not name or "/" in name or name.startswith("."):
+        raise Error(f"--codes makes a file of the name of each tensor, and one is {name!r}; expected another name")
+    data = compress(codes)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error(f"cannot make the folder {folder}: {error}") from None
+    file = folder / f"{name}.ngfm"
+    with written_whole(file, str(file)) as out:
+        out.write(data)
+    return {"coded_bits": 8 * len(data) / codes.size, "entropy_bits": codec_report(codes)["entropy"]}
+
+
 def _tensors_calibrated(arguments: argparse.Namespace) -> None:
     work = _aciq if arguments.method == "aciq" else _lapq
-    rows, saved = [], {}
+    rows: list[Row] = []
+    saved: dict[str, NDArray[np.float32]] = {}
     for name, x in _tensors(arguments.files):
+        if (arguments.save or arguments.codes) and any(row["name"] == name for row in rows):
+            raise Error(f"two tensors have the name '{name}', and one would be lost; expected names that differ")
         if x.size < 2:
             raise Error(f"'{name}' has {x.size} values; expected 2 or more")
         channels = _by_channel(x, arguments.per_channel)
         values, used = work(arguments, channels)
         y = values[0] if arguments.per_channel is None else np.moveaxis(values, 0, arguments.per_channel)
         rows.append(_row(name, x, y, used) | {"unclipped_sqnr_db": _unclipped(channels, arguments.bits)})
+        if arguments.codes:
+            codes = centred_codes(channels, used)
+            inside = codes[0] if arguments.per_channel is None else np.moveaxis(codes, 0, arguments.per_channel)
+            rows[-1] |= _coded(Path(arguments.codes), name, inside)
         if arguments.save:
             saved[name] = y
     if arguments.save:
@@ -233,12 +261,12 @@ def _tensors_calibrated(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"method": arguments.method, "tensors": rows}))
         return
-    table = [["tensor", "shape", "bits", "SQNR dB", "unclipped dB"]]
+    keys = {"bits": "bits", "sqnr_db": "SQNR dB", "unclipped_sqnr_db": "unclipped dB"}
+    if arguments.codes:
+        keys |= {"coded_bits": "coded bits", "entropy_bits": "entropy"}
+    table = [["tensor", "shape", *keys.values()]]
     for row in rows:
-        shape = " x ".join(map(str, row["shape"]))
-        table.append(
-            [row["name"], shape, f"{row['bits']:.2f}", f"{row['sqnr_db']:.2f}", f"{row['unclipped_sqnr_db']:.2f}"]
-        )
+        table.append([row["name"], " x ".join(map(str, row["shape"])), *(f"{row[key]:.2f}" for key in keys)])
     print(_table(table))
 
 
