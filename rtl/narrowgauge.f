@@ -71,6 +71,9 @@ rtl/mac/ng_mac_operand.sv
 rtl/sparse/ng_select_2_4.sv
 rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
+rtl/mac/ng_mma_pkg.sv
+rtl/mac/ng_mma_nvfp4_group.sv
+rtl/mac/ng_mma_nvfp4.sv
 rtl/mac/ng_mxfp4_mac.sv
 rtl/mac/ng_nvfp4_mac.sv
 rtl/mac/ng_rsqrt_fp32.sv

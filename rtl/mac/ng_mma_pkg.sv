@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names for the cuts (docs/cuts.md) of the units that add as matrix instructions of others do: each
+// constant is the bit of the unit's mask that puts registers at the place.
+package ng_mma_pkg;
+  // A unit uses those of its own places.
+  // verilator lint_off UNUSEDPARAM
+
+  // ng_mma_nvfp4; the first three are those of ng_mma_nvfp4_group, too
+  localparam int Nvfp4CutNodes = 1;        // in the trees of ng_dot_e2m1
+  localparam int Nvfp4CutDot = 2;          // the dot products
+  localparam int Nvfp4CutProduct = 4;      // dot products times the scales' significands
+  localparam int Nvfp4CutAligned = 8;      // all terms at one exponent
+  localparam int Nvfp4CutSum = 16;         // their sum
+  localparam int Nvfp4CutNormalized = 32;  // before the rounding
+
+endpackage
