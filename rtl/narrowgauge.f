@@ -72,6 +72,8 @@ rtl/sparse/ng_select_2_4.sv
 rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mma_pkg.sv
+rtl/mac/ng_mma_fp8_lane.sv
+rtl/mac/ng_mma_fp8.sv
 rtl/mac/ng_mma_nvfp4_group.sv
 rtl/mac/ng_mma_nvfp4.sv
 rtl/mac/ng_mxfp4_mac.sv

@@ -115,6 +115,7 @@ module ng_mma_nvfp4 #(
     logic [31:0] start; // C
     logic [7:0]  top;   // label of the sum's units, 35 more
   } beside_t;
+  localparam int BesideWidth = 42;  // of a beside_t
   beside_t beside, product_beside, aligned_beside, sum_beside, normalized_beside;
   assign beside.nan = (|nan) | (&start[30:23] & (|start[22:0]));
   assign beside.keep = (largest == '0) | (&start[30:29]);
@@ -128,7 +129,7 @@ module ng_mma_nvfp4 #(
     assign below_d[7*g+:7] = 7'(top - 8'(LabelOffset) - 8'(exponents[5*g+:5]));
   end
   ng_cut #(
-    .Width (7 * Groups + 8 + $bits(beside)),
+    .Width (7 * Groups + 8 + BesideWidth),
     .Enable(Cuts & ng_mma_pkg::Nvfp4CutProduct)
   ) u_product (
     .clk_i,
@@ -165,7 +166,7 @@ module ng_mma_nvfp4 #(
   );
   assign differ_d = negative ^ {Groups{product_beside.start[31]}};
   ng_cut #(
-    .Width (Groups * TermWidth + Groups + StartWidth + $bits(beside)),
+    .Width (Groups * TermWidth + Groups + StartWidth + BesideWidth),
     .Enable(Cuts & ng_mma_pkg::Nvfp4CutAligned)
   ) u_aligned (
     .clk_i,
@@ -192,7 +193,7 @@ module ng_mma_nvfp4 #(
     .sum_o  (sum_d)
   );
   ng_cut #(
-    .Width (SumWidth + $bits(beside)),
+    .Width (SumWidth + BesideWidth),
     .Enable(Cuts & ng_mma_pkg::Nvfp4CutSum)
   ) u_sum_cut (
     .clk_i,
@@ -220,7 +221,7 @@ module ng_mma_nvfp4 #(
   );
   assign sum_sign = sum_beside.start[31] ^ sum_negative;
   ng_cut #(
-    .Width (32 + $bits(beside)),
+    .Width (32 + BesideWidth),
     .Enable(Cuts & ng_mma_pkg::Nvfp4CutNormalized)
   ) u_normalized (
     .clk_i,

@@ -7,12 +7,12 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "../bench.hpp"
 #include "../cut_pipe.hpp"
 #include "Vdut.h"
+#include "mma_parts.hpp"
 #include "narrowgauge/mac/accumulate.hpp"
 
 namespace {
@@ -27,8 +27,6 @@ struct Row {
   std::array<std::uint64_t, groups> codes{};
   std::array<std::uint8_t, groups> scales{};
 };
-
-std::uint32_t bits_of(float x) { return std::bit_cast<std::uint32_t>(x); }
 
 struct Variant {
   const char* name;
@@ -54,13 +52,6 @@ Scale scale_of(std::uint8_t code, const Variant& v) {
   return {mantissa | (field != 0 || v.hidden ? 8 : 0), std::max(field, 1) - 7};
 }
 
-/// magnitude * 2^distance toward zero, times the sign.
-__int128 moved(std::int64_t x, int distance) {
-  const __int128 magnitude = x < 0 ? -x : x;
-  const __int128 result = distance >= 0 ? magnitude << distance : distance > -127 ? magnitude >> -distance : 0;
-  return x < 0 ? -result : result;
-}
-
 std::int64_t dot_of(std::uint64_t a, std::uint64_t b) {
   constexpr std::array<int, 8> twice{0, 1, 2, 3, 4, 6, 8, 12};
   std::int64_t dot = 0;
@@ -72,11 +63,9 @@ std::int64_t dot_of(std::uint64_t a, std::uint64_t b) {
 }
 
 /// D of finite operands.
-std::uint32_t transcription(const Row& a, const Row& b, std::uint32_t c, const Variant& v) {
-  const int field = static_cast<int>(c >> 23 & 255);
-  const std::int64_t magnitude = (c & 0x7FFFFF) | (field != 0 ? 0x800000 : 0);
-  const int c_label = std::max(field, 1) - 127;
-  int top = c_label;
+std::uint32_t transcription(const Row& a, const Row& b, std::uint32_t c_code, const Variant& v) {
+  const Start c(c_code);
+  int top = c.label;
   std::array<std::int64_t, groups> terms;
   std::array<int, groups> labels;
   for (std::size_t g = 0; g < groups; ++g) {
@@ -85,23 +74,9 @@ std::uint32_t transcription(const Row& a, const Row& b, std::uint32_t c, const V
     labels[g] = x.label + y.label;
     top = std::max(top, labels[g]);
   }
-  __int128 total = moved(c >> 31 != 0 ? -magnitude : magnitude, c_label - top + v.bits - 23);
+  __int128 total = moved(c.significand, c.label - top + v.bits - 23);
   for (std::size_t g = 0; g < groups; ++g) total += moved(terms[g], labels[g] - top + v.bits - 8);
-  if (total == 0) return 0;
-  const std::uint32_t sign = total < 0 ? 0x80000000U : 0;
-  auto rest = static_cast<unsigned __int128>(total < 0 ? -total : total);
-  int exponent = top - v.bits;  // of the lowest place
-  for (const int kept = v.nearest ? 26 : 24; rest >> kept != 0; ++exponent) {
-    rest = rest >> 1 | (v.nearest ? rest & 1 : 0);  // the lowest place is sticky
-  }
-  const int drop = std::bit_width(static_cast<std::uint64_t>(rest)) - 24;  // of the nearest one only
-  if (drop > 0) {
-    const std::uint64_t down = static_cast<std::uint64_t>(rest) >> drop,
-                        low = static_cast<std::uint64_t>(rest) % (1U << drop);
-    rest = down + (2 * low + (down & 1) > 1U << drop ? 1 : 0);
-    exponent += drop;
-  }
-  return bits_of(static_cast<float>(std::ldexp(static_cast<double>(rest), exponent))) | sign;
+  return rounded(total, top - v.bits, 23, v.nearest);
 }
 
 class MmaBench {
@@ -195,51 +170,6 @@ class MmaBench {
     }
   }
 
-  /// A number with this exponent field, with few mantissa bits, many, or as they come.
-  std::uint32_t number(int field) {
-    std::uint32_t mantissa = static_cast<std::uint32_t>(bench_.rng().bits(23));
-    const std::uint32_t kind = below(5);
-    if (kind == 0) mantissa = 0x7FFFFF ^ (below(2) << below(23));
-    if (kind == 1) mantissa = below(2) << below(23);
-    if (kind == 2) mantissa &= 0x7FFFFFU << below(23);
-    return below(2) << 31 | static_cast<std::uint32_t>(std::clamp(field, 0, 254)) << 23 | mantissa;
-  }
-
-  /// C beside groups whose largest label is `top` and whose products alone give `products`.
-  std::uint32_t start(int top, std::uint32_t products) {
-    const std::uint32_t sign = below(2) << 31;
-    switch (below(16)) {
-      case 0:
-        return sign;
-      case 1:
-        return number(static_cast<int>(below(255)));
-      case 2:
-        return number(below(2) != 0 ? 0 : static_cast<int>(below(4)));
-      case 3:
-        switch (below(4)) {
-          case 0:
-            return sign | 0x7F800000;
-          case 1:
-            return sign | 0x7F800000 | 1U << below(23);
-          case 2:
-            return number(190 + static_cast<int>(below(4)));  // terms end to count
-          default:
-            return number(254);
-        }
-      case 4:
-      case 5:
-        return products ^ 0x80000000;
-      case 6:
-      case 7:
-        return (products ^ 0x80000000) + (below(2) << below(26)) - (below(2) << below(26));
-      case 8:
-      case 9:
-        return number(top + 127 + 20 + static_cast<int>(below(32)));
-      default:
-        return number(top + 127 - 14 + static_cast<int>(below(40)));
-    }
-  }
-
   static MmaOperand operand(const std::array<Row, side>& rows, std::vector<std::uint16_t>& codes,
                             std::vector<std::uint8_t>& scales) {
     codes.clear();
@@ -261,7 +191,7 @@ class MmaBench {
         const Scale x = scale_of(a_[i / side].scales[g], right_one), y = scale_of(b_[i % side].scales[g], right_one);
         top = std::max(top, x.label + y.label);
       }
-      c[i] = std::bit_cast<float>(start(top, bits_of(products[i])));
+      c[i] = std::bit_cast<float>(start(bench_.rng(), top, bits_of(products[i])));
     }
     const std::vector<float> d = mma(left, right, c, blackwell_64, 1);
     for (std::size_t i = 0; i < d.size(); ++i) {
