@@ -10,15 +10,15 @@ package ng_mma_pkg;
   localparam int Nvfp4CutDot = 2;          // the dot products
   localparam int Nvfp4CutProduct = 4;      // dot products times the scales' significands
   localparam int Nvfp4CutAligned = 8;      // all terms at one exponent
-  localparam int Nvfp4CutSum = 16;         // their sum
+  localparam int Nvfp4CutSum = 16;         // sum of all terms
   localparam int Nvfp4CutNormalized = 32;  // before the rounding
 
   // ng_mma_fp8; the first is that of ng_mma_fp8_lane, too
   localparam int Fp8CutProduct = 1;     // products and labels of the lanes
   localparam int Fp8CutLargest = 2;     // the largest label
   localparam int Fp8CutAligned = 4;     // all products at one exponent
-  localparam int Fp8CutSum = 8;         // their sum
-  localparam int Fp8CutNormalized = 16; // before the rounding
+  localparam int Fp8CutSum = 8;         // sum of all terms
+  localparam int Fp8CutNormalized = 16;  // before the rounding
 
   // Mode of ng_mma_fp8
   localparam int Blackwell = 0;
