@@ -129,7 +129,7 @@ module ng_zap_predict #(
     .move_i       (move),
     .valid_i      (take | (zeros_q & ~second_q)),
     .first_i      (take & first_q),
-    .last_column_i(last_column),
+    .last_column_i(last_column_q),
     .data_i       (masked),
     .valid_o      (window_valid),
     .first_o      (window_first),
@@ -171,7 +171,8 @@ module ng_zap_predict #(
     .valid_o(hidden_valid)
   );
   assign {hidden_first, hidden_computed} = marks_q[2*HiddenStages-1 -: 2];
-  // The columns are the next map's before the first hidden number is there.
+  // last_column_q is the next map's before the first hidden number is there; this one stays to the
+  // last zero, which is four moves and the columns of the next map behind its first place.
   logic [ColumnBits-1:0] hidden_last_column_q;
   always_ff @(posedge clk_i) begin
     if (move) begin

@@ -19,7 +19,7 @@ module ng_zap_window #(
   input  logic                  move_i,         // all goes a step on
   input  logic                  valid_i,        // there is an element
   input  logic                  first_i,        // it is the first of a map
-  input  logic [ColumnBits-1:0] last_column_i,  // columns of the map less 1; read with the first
+  input  logic [ColumnBits-1:0] last_column_i,  // columns of the map less 1; not read with the first
   input  logic [Width-1:0]      data_i,
   output logic                  valid_o,        // there is a window
   output logic                  first_o,        // it is the first of a map
@@ -27,11 +27,11 @@ module ng_zap_window #(
 );
 
   // ---- the element's place; rows are counted to 3
-  logic [ColumnBits-1:0] column, column_q, last_column_q;
+  logic [ColumnBits-1:0] column, column_q;
   logic [1:0]            row, row_q;
   logic                  wraps, valid_q;
   logic [Width-1:0]      data_q;
-  assign wraps = column_q == last_column_q;
+  assign wraps = column_q == last_column_i;
   assign column = first_i | wraps ? '0 : column_q + 1'b1;
   assign row = first_i ? 2'd0 : wraps && row_q != 2'd3 ? row_q + 2'd1 : row_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -43,7 +43,6 @@ module ng_zap_window #(
       column_q <= column;
       row_q    <= row;
       data_q   <= data_i;
-      if (first_i) last_column_q <= last_column_i;
     end
   end
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_zap_predict against the golden decisions map by map, and cycle for cycle against the cycle model: every weight of
-// both filters alone on maps of few places, sums at the threshold and one beside, hidden numbers at both ends, every
-// shift and bit of a bias, all patterns, maps of two and of all columns, of one row, full speed to the cycle; then
-// random maps and coefficients under bubbles, stalls and resets. Build parameters: NG_CHANNELS, NG_COLUMNS.
+// both filters and every bit of a number alone, sums at the threshold and one beside, hidden numbers at both ends,
+// every shift and bit of a bias, all patterns, maps of two and of all columns, of one row, full speed to the cycle;
+// then random maps and coefficients under bubbles, stalls and resets. Build parameters: NG_CHANNELS, NG_COLUMNS.
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class ZapPredictBench {
     for (std::size_t i = 0; i < channels; ++i) load(i, coefficients_[i]);  // also what is not kept has known values
     full_speed();
     filters();
+    bits();
     thresholds();
     hidden();
     patterns();
@@ -46,6 +48,7 @@ class ZapPredictBench {
       push_ = (1 + bench_.rng().below(4)) / 4.0;
       pop_ = (1 + bench_.rng().below(4)) / 4.0;
       random_coefficients();
+      if (bench_.rng().chance(0.5)) exact_sum();
       for (std::uint32_t maps = bench_.rng().below(4); maps > 0 && !done(); --maps) {
         const bool cut = bench_.rng().chance(0.05);
         send(random_map(), cut);
@@ -171,6 +174,24 @@ class ZapPredictBench {
     drain();
   }
 
+  /// Every bit of a number in every place of either window, under a threshold that it just exceeds.
+  void bits() {
+    for (unsigned tap = 0; tap < 9; ++tap) {
+      for (unsigned bit = 0; bit < 8; ++bit) {
+        const int number = 1 << bit;
+        ZapChannel first{.threshold = number - 1}, second{.bias = number, .threshold = number - 1};
+        first.first[tap] = static_cast<std::int8_t>(bit < 7 ? 1 : -1);
+        first.second[4] = second.second[tap] = 1;
+        for (const ZapChannel& channel : {first, second}) {
+          load_all(channel);
+          send(map_of(3, std::min(3U, most_columns), 10, [&] { return bit < 7 ? number : -128; }));
+          send(map_of(2, 2, 9, [&] { return bit < 7 ? number : -128; }));
+        }
+      }
+    }
+    drain();
+  }
+
   /// Sums of the second filter at the threshold, one above and one below, for thresholds of every binade.
   void thresholds() {
     for (int bit = 0; bit < 18; ++bit) {
@@ -215,6 +236,13 @@ class ZapPredictBench {
         }
       }
     }
+    ZapChannel largest{.bias = (1 << 23) - 1};  // with a sum of 1 it takes the bit below the sign, alone
+    largest.first.fill(1);
+    largest.second[4] = 1;
+    for (largest.shift = 0; largest.shift < 16; ++largest.shift) {
+      load_all(largest);
+      send(map_of(1, 2, 5, [] { return 1; }));
+    }
     for (int bit = 0; bit < 24; ++bit) {
       for (const int value : {1 << std::min(bit, 22), -(1 << std::min(bit, 23))}) {
         for (const unsigned shift : {0U, static_cast<unsigned>(std::clamp(bit - 4, 0, 15))}) {
@@ -254,6 +282,29 @@ class ZapPredictBench {
       channel.threshold = signed_bits(kind == 1 ? 20 : 14);
       load(bench_.rng().below(1U << channel_bits), channel);
     }
+  }
+
+  /// Of a random map, thresholds that the sum of some place just exceeds in one channel and reaches in the next one.
+  void exact_sum() {
+    Map map = random_map();
+    map.kind = static_cast<int>(bench_.rng().below(11));
+    const auto pattern = zap_pattern(map.kind, map.rows, map.columns);
+    const std::size_t places = map.rows * map.columns, place = bench_.rng().below(static_cast<std::uint32_t>(places));
+    if (pattern[place] != 0) return;
+    for (std::size_t i = 0; i < channels; ++i) {
+      ZapChannel channel = coefficients_[i];
+      const std::span<const std::int8_t> outputs = std::span(map.outputs).subspan(i * places, places);
+      int below = -(1 << 19), above = 1 << 19;  // a threshold that the sum exceeds, and one that it does not
+      while (above - below > 1) {
+        channel.threshold = (above + below) / 2;
+        (zap_predict(outputs, map.rows, map.columns, {&channel, 1}, map.kind)[place] ? below : above) =
+            channel.threshold;
+      }
+      channel.threshold = bench_.rng().chance(0.5) ? below : above;
+      load(i, channel);
+    }
+    send(map);
+    drain();
   }
 
   std::int32_t signed_bits(unsigned width) {
