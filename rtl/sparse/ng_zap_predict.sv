@@ -86,7 +86,7 @@ module ng_zap_predict #(
       if (take | zeros_q) column_q <= row_end | zeros_end ? '0 : column_q + 1'b1;
       zeros_q  <= (take & map_end) | (zeros_q & ~(zeros_end & second_q));
       second_q <= zeros_q & (second_q ^ zeros_end);
-      past_q   <= zeros_q & row_end & ~zeros_end;
+      past_q   <= zeros_q & row_end;
     end
   end
   always_ff @(posedge clk_i) begin
@@ -177,7 +177,7 @@ module ng_zap_predict #(
   always_ff @(posedge clk_i) begin
     if (move) begin
       marks_q <= {marks_q[2*HiddenStages-3:0], window_first, window[4*Width + 8*Channels]};
-      if (window_valid & window_first) hidden_last_column_q <= last_column_q;
+      if (window_first) hidden_last_column_q <= last_column_q;
     end
   end
 

@@ -6,9 +6,9 @@
 // whose middle stands one row up and one column to the left, so that behind a map's last element a
 // row of zeros and one zero more have to follow. A window is there with the second step.
 //
-// What stands above the map is made zero where it is read, what stands to its left where it is
-// shifted; on the right is the next row's first element, which the window shows as zero.
-// No width grows.
+// What stands above the map is made zero where it is read, as the upper of the two, what stands to
+// its left where it is shifted; on the right is the next row's first element, which the window
+// shows as zero. No width grows.
 module ng_zap_window #(
   parameter int Width   = 8,
   parameter int Columns = 64,  // of a map, at most; a map has 2 or more
@@ -26,14 +26,14 @@ module ng_zap_window #(
   output logic [9*Width-1:0]    window_o        // row by row, the upper left element lowest
 );
 
-  // ---- the element's place; rows are counted to 3
+  // ---- the element's place; rows are counted to 2
   logic [ColumnBits-1:0] column, column_q;
   logic [1:0]            row, row_q;
   logic                  wraps, valid_q;
   logic [Width-1:0]      data_q;
   assign wraps = column_q == last_column_i;
   assign column = first_i | wraps ? '0 : column_q + 1'b1;
-  assign row = first_i ? 2'd0 : wraps && row_q != 2'd3 ? row_q + 2'd1 : row_q;
+  assign row = first_i ? 2'd0 : wraps & ~row_q[1] ? row_q + 2'd1 : row_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) valid_q <= 1'b0;
     else if (move_i) valid_q <= valid_i;
@@ -49,7 +49,7 @@ module ng_zap_window #(
   // ---- the two elements above it, which the memory then has one row further up
   logic [2*Width-1:0] above;
   logic [Width-1:0]   up, up_up;
-  assign up = above[Width-1:0] & {Width{|row_q}};
+  assign up = above[Width-1:0];  // in a map's first row of no meaning, and in no window
   assign up_up = above[2*Width-1:Width] & {Width{row_q[1]}};
   ng_ram #(
     .Width(2 * Width),

@@ -43,16 +43,23 @@ class ZapPredictBench {
     thresholds();
     hidden();
     patterns();
+    left_behind();
     cycles_ = 0;
     while (!done()) {
       push_ = (1 + bench_.rng().below(4)) / 4.0;
       pop_ = (1 + bench_.rng().below(4)) / 4.0;
       random_coefficients();
-      if (bench_.rng().chance(0.5)) exact_sum();
+      for (int i = 0; i < 4; ++i) exact(false), exact(true);
+      random_coefficients();
       for (std::uint32_t maps = bench_.rng().below(4); maps > 0 && !done(); --maps) {
-        const bool cut = bench_.rng().chance(0.05);
-        send(random_map(), cut);
-        if (cut) start();
+        const Map map = random_map();
+        const bool cut = bench_.rng().chance(0.2);
+        const std::size_t places = map.rows * map.columns;
+        sent_of(map, cut ? bench_.rng().below(static_cast<std::uint32_t>(places)) : places);
+        if (cut) {
+          start();
+          exact(false);  // the memories have what the cut map left
+        }
       }
       drain();
     }
@@ -118,8 +125,10 @@ class ZapPredictBench {
     return map;
   }
 
-  /// All of a map, or with `cut` the beginning of it.
-  void send(const Map& map, bool cut = false) {
+  void send(const Map& map) { sent_of(map, map.rows * map.columns); }
+
+  /// The first places of a map.
+  void sent_of(const Map& map, std::size_t sent) {
     const std::size_t places = map.rows * map.columns;
     std::vector<std::uint8_t> keep(places * channels, 1);
     if (map.kind < zap_kinds) keep = zap_predict(map.outputs, map.rows, map.columns, coefficients_, map.kind);
@@ -128,7 +137,6 @@ class ZapPredictBench {
       kept.last = at + 1 == places;
       for (std::size_t i = 0; i < channels; ++i) kept.keep |= std::uint64_t{keep[i * places + at]} << i;
     }
-    const std::size_t sent = cut ? bench_.rng().below(static_cast<std::uint32_t>(places)) : places;
     for (std::size_t at = 0; at < sent;) {
       // What stands beside the first place and the last column does not matter elsewhere.
       Place place{.kind = at == 0 ? map.kind : static_cast<int>(bench_.rng().below(16)),
@@ -270,37 +278,65 @@ class ZapPredictBench {
     drain();
   }
 
+  /// What a map that a reset has cut leaves in the memories is not seen above the next one.
+  void left_behind() {
+    ZapChannel outputs{.threshold = 6}, numbers{.bias = 255, .threshold = 6 * 255};  // six places at an edge
+    outputs.first.fill(1);
+    outputs.second[4] = 1;
+    numbers.second.fill(1);
+    for (const ZapChannel& channel : {outputs, numbers}) {
+      for (unsigned more = 0; more < 3; ++more) {
+        load_all(channel);
+        const Map map = map_of(4, std::min(7U, most_columns), 11, [] { return 1; });
+        sent_of(map, 2 * map.columns + 10 + more);
+        start();
+        send(map_of(3, map.columns, 0, [] { return 1; }));
+        send(map_of(3, map.columns, 10, [] { return 1; }));
+      }
+    }
+    drain();
+  }
+
   void random_coefficients() {
     drain();
-    const std::uint32_t kind = bench_.rng().below(3);
+    const std::uint32_t kind = bench_.rng().below(4);
     for (std::uint32_t i = 0; i < 2 * channels; ++i) {
       ZapChannel channel;
       for (auto* filter : {&channel.first, &channel.second})
         for (auto& weight : *filter) weight = static_cast<std::int8_t>(bench_.rng().bits(8));
-      channel.shift = kind == 0 ? bench_.rng().below(16) : 9;
-      channel.bias = signed_bits(kind == 0 ? 24 : 17);
+      channel.shift = kind == 0 ? bench_.rng().below(16) : 7 + bench_.rng().below(3);
+      channel.bias = signed_bits(kind == 0 ? 24 : kind == 1 ? 17 : 14);
       channel.threshold = signed_bits(kind == 1 ? 20 : 14);
       load(bench_.rng().below(1U << channel_bits), channel);
     }
   }
 
-  /// Of a random map, thresholds that the sum of some place just exceeds in one channel and reaches in the next one.
-  void exact_sum() {
+  /// A random map, in which one place that no pattern computes just exceeds the threshold of a channel, or just does
+  /// not: by the threshold, or with `by_bias` by the bias of the hidden number that decides alone.
+  void exact(bool by_bias) {
     Map map = random_map();
     map.kind = static_cast<int>(bench_.rng().below(11));
     const auto pattern = zap_pattern(map.kind, map.rows, map.columns);
-    const std::size_t places = map.rows * map.columns, place = bench_.rng().below(static_cast<std::uint32_t>(places));
-    if (pattern[place] != 0) return;
+    const std::size_t places = map.rows * map.columns;
+    std::size_t place = bench_.rng().below(static_cast<std::uint32_t>(places)), looked = 0;
+    for (; looked < places && pattern[place] != 0; ++looked) place = (place + 1) % places;
+    if (looked == places) return;  // all are computed
     for (std::size_t i = 0; i < channels; ++i) {
       ZapChannel channel = coefficients_[i];
-      const std::span<const std::int8_t> outputs = std::span(map.outputs).subspan(i * places, places);
-      int below = -(1 << 19), above = 1 << 19;  // a threshold that the sum exceeds, and one that it does not
-      while (above - below > 1) {
-        channel.threshold = (above + below) / 2;
-        (zap_predict(outputs, map.rows, map.columns, {&channel, 1}, map.kind)[place] ? below : above) =
-            channel.threshold;
+      if (by_bias) {
+        channel.shift = bench_.rng().below(10);
+        channel.second = {0, 0, 0, 0, 1, 0, 0, 0, 0};
+        channel.threshold = static_cast<std::int32_t>(bench_.rng().below(255));
       }
-      channel.threshold = bench_.rng().chance(0.5) ? below : above;
+      const std::span<const std::int8_t> outputs = std::span(map.outputs).subspan(i * places, places);
+      std::int32_t& number = by_bias ? channel.bias : channel.threshold;
+      const std::int32_t end = by_bias ? 1 << 23 : 1 << 19;
+      std::int32_t kept = by_bias ? end : -end, skipped = -kept;  // the number's ends
+      while (std::abs(kept - skipped) > 1) {
+        number = (kept + skipped) / 2;
+        (zap_predict(outputs, map.rows, map.columns, {&channel, 1}, map.kind)[place] ? kept : skipped) = number;
+      }
+      number = bench_.rng().chance(0.5) ? kept : skipped;
       load(i, channel);
     }
     send(map);
