@@ -10,6 +10,7 @@ examples
   synth/image.py --list                          boards, and what their images were measured to be
   synth/image.py hx8k                            a bitstream into build/images, from one seed
   synth/image.py hx8k --record                   five seeds, the slowest of which must reach the clock; into the records
+  synth/image.py --rekey                         take over text that elaborates to the recorded designs
   synth/image.py arty_a7                         the list of files for Vivado, and the command that takes it
   synth/image.py arty_a7 --map                   cells of Xilinx that Yosys makes of the same text
   synth/image.py hx8k --verilog FILE --faults 8  the bitstream, read back to Verilog for a simulator; fault_i inverts a LUT
@@ -34,7 +35,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from ngtools import ecp5_netlist, gowin_netlist, ice40_netlist, ngflow, recorded, route
+from ngtools import ecp5_netlist, gowin_netlist, ice40_netlist, ledger_netlist, ngflow, recorded, route
 from ngtools.ngflow import FlowError
 
 SYNTH = Path(__file__).resolve().parent
@@ -98,7 +99,26 @@ def parameters(tile: str) -> dict[str, int]:
 
 
 def sources(board: dict) -> list[Path]:
-    return ngflow.sources(board["top"], extra=sorted([*BOARDS.rglob("*.sv"), BOARDS / "ng_axil_tile.v"]))
+    return ngflow.sources(board["top"], extra=board_files())
+
+
+def board_files() -> list[Path]:
+    return sorted([*BOARDS.rglob("*.sv"), BOARDS / "ng_axil_tile.v"])
+
+
+def design(board: dict) -> str:
+    """What tile and bridge come to before they are mapped, and the text of the top module, which holds the device's own cells."""
+    settings = parameters(board["tile"]) | {"ClocksPerBit": board["clocks_per_bit"]}
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        commands = ngflow.bare_read("ng_board", settings, folder, board_files())
+        elaborated = ledger_netlist.flat(commands, "ng_board", folder)
+    top = ngflow.module_map(extra=board_files())[board["top"]]
+    return hashlib.sha256(f"{elaborated} {ngflow.design_hash([top])}".encode()).hexdigest()
+
+
+def same_text(board: dict, entry: dict) -> bool:
+    return entry["source_sha256"] == ngflow.design_hash(sources(board))
 
 
 def router(board: dict) -> Router:
@@ -253,6 +273,7 @@ def record(name: str, board: dict, made: dict[int, Path]) -> dict:
         "image": name,
         "tile": board["tile"],
         "source_sha256": ngflow.design_hash(sources(board)),
+        "design": design(board),
         "tools": [yosys_version(board), route.version(board["place_and_route"])],
         "recipe": [board["yosys"], board["place_and_route"]],
         "clock_hz": board["clock_hz"],
@@ -356,16 +377,29 @@ def table() -> str:
     return "\n".join(lines)
 
 
+def rekey() -> int:
+    """Gives each record the hash of today's text where that comes to the recorded design; maps nothing."""
+    changed = 0
+    for name, entry in recorded.read(RECORDS).items():
+        board = boards()[name]
+        if same_text(board, entry):
+            continue
+        if design(board) == entry["design"]:
+            recorded.update(RECORDS, {name: entry | {"source_sha256": ngflow.design_hash(sources(board))}})
+        else:
+            print(f"{name}: another design; run synth/image.py {name} --record")
+            changed += 1
+    return 1 if changed else 0
+
+
 def check() -> int:
     """Every record is of today's RTL, and the manual says what it says."""
-    stale = [
-        name
-        for name, entry in recorded.read(RECORDS).items()
-        if entry["source_sha256"] != ngflow.design_hash(sources(boards()[name]))
-    ]
+    stale = [name for name, entry in recorded.read(RECORDS).items() if not same_text(boards()[name], entry)]
     for name in stale:
         print(
-            f"the image {name} is of other RTL; expected today's: run synth/image.py {name} --record", file=sys.stderr
+            f"the image {name} is of another text of the RTL; expected today's: run synth/image.py --rekey, which says "
+            "whether it comes to the same design",
+            file=sys.stderr,
         )
     missing = [row for row in table().splitlines() if row not in PAGE.read_text().splitlines()]
     for row in missing:
@@ -384,6 +418,9 @@ def main() -> int:
         "--check", action="store_true", help="whether the records are of today's RTL, and in the manual"
     )
     parser.add_argument("--record", action="store_true", help="five seeds, into the records")
+    parser.add_argument(
+        "--rekey", action="store_true", help="take over changed text that comes to the recorded designs"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of place and route (default 1)")
     parser.add_argument("--verilog", type=Path, metavar="FILE", help="read the bitstream back into this file")
     parser.add_argument("--faults", type=int, default=0, help="LUTs that --verilog can invert, at most 255")
@@ -398,6 +435,8 @@ def main() -> int:
         return 0
     if arguments.check:
         return check()
+    if arguments.rekey:
+        return rekey()
     known = boards()
     if arguments.board not in known:
         raise FlowError(f"board {arguments.board!r} is not known; expected one of {', '.join(known)}")

@@ -118,9 +118,9 @@ def _read(top: str, names: list[str], params: dict[str, int], flags: str) -> lis
     ]
 
 
-def bare_read(top: str, params: dict[str, int], folder: Path) -> list[str]:
+def bare_read(top: str, params: dict[str, int], folder: Path, extra: list[Path] | None = None) -> list[str]:
     """As yosys_read, of the bare text of the files, which goes into the folder that Yosys has to run in."""
-    files = sources(top)
+    files = sources(top, extra=extra)
     for path in files:
         (folder / path.name).write_text(bare(path))
     return _read(top, [path.name for path in files], params, "")
