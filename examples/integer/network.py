@@ -19,10 +19,10 @@ STEPS = 255  # from the lowest code to the highest
 
 @dataclass(frozen=True)
 class IntegerLayer:
-    """A layer, as hardware holds it. weight: INT8 less its zero point. What follows is of convolutions only.
+    """A layer, as hardware holds it. weight: INT8 less its zero point.
 
-    scale, zero_point: of `quantize_affine`, which makes INT8 codes of sums. mean, m, b: of `norm_apply`, one a channel, which normalizes
-    the codes and brings them to the next layer's. bias: of scores, integers in the unit of the sums.
+    Of convolutions, scale, zero_point: of `quantize_affine`, which makes INT8 codes of sums. mean, m, b: of `norm_apply`, one a channel,
+    which normalizes the codes and brings them to the next layer's. Of scores, bias: integers in the unit of the sums.
     """
 
     weight: train.Integers

@@ -143,6 +143,11 @@ def _by_channel(x: NDArray[np.float32], axis: int | None) -> NDArray[np.float32]
     return np.moveaxis(x, axis, 0)
 
 
+def _whole(channels: NDArray[Any], axis: int | None) -> NDArray[Any]:
+    """The tensor of which _by_channel() made these channels."""
+    return channels[0] if axis is None else np.moveaxis(channels, 0, axis)
+
+
 def _quantized(
     channels: NDArray[np.float32], quantizer: Callable[[NDArray[np.float32], int], AffineQuantizer | float]
 ) -> Quantized:
@@ -247,12 +252,11 @@ def _tensors_calibrated(arguments: argparse.Namespace) -> None:
             raise Error(f"'{name}' has {x.size} values; expected 2 or more")
         channels = _by_channel(x, arguments.per_channel)
         values, used = work(arguments, channels)
-        y = values[0] if arguments.per_channel is None else np.moveaxis(values, 0, arguments.per_channel)
+        y = _whole(values, arguments.per_channel)
         rows.append(_row(name, x, y, used) | {"unclipped_sqnr_db": _unclipped(channels, arguments.bits)})
         if arguments.codes:
-            codes = centred_codes(channels, used)
-            inside = codes[0] if arguments.per_channel is None else np.moveaxis(codes, 0, arguments.per_channel)
-            rows[-1] |= _coded(Path(arguments.codes), name, inside)
+            codes = _whole(centred_codes(channels, used), arguments.per_channel)
+            rows[-1] |= _coded(Path(arguments.codes), name, codes)
         if arguments.save:
             saved[name] = y
     if arguments.save:
