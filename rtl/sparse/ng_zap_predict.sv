@@ -63,7 +63,7 @@ module ng_zap_predict #(
   logic                  second_q; // for the second window
   logic [ColumnBits-1:0] column_q, last_column_q, last_column;
   logic [3:0]            kind_q, kind;
-  logic                  take, row_end, map_end, zeros_end;
+  logic                  take, row_end, map_end;
   assign ready_o = move & ~zeros_q;
   assign take = valid_i & ready_o;
   assign last_column = first_q ? last_column_i : last_column_q;
@@ -72,8 +72,8 @@ module ng_zap_predict #(
   assign map_end = row_end & last_i;
 
   // A row of zeros ends at the column behind the last one: one bit says that the row's last is past.
+  // It is high among zeros only, as second_q.
   logic past_q;
-  assign zeros_end = zeros_q & past_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       first_q  <= 1'b1;
@@ -82,10 +82,10 @@ module ng_zap_predict #(
       past_q   <= 1'b0;
       column_q <= '0;
     end else if (move) begin
-      first_q  <= ~take & (first_q | (zeros_end & second_q));
-      if (take | zeros_q) column_q <= row_end | zeros_end ? '0 : column_q + 1'b1;
-      zeros_q  <= (take & map_end) | (zeros_q & ~(zeros_end & second_q));
-      second_q <= zeros_q & (second_q ^ zeros_end);
+      first_q  <= ~take & (first_q | (past_q & second_q));
+      if (take | zeros_q) column_q <= row_end | past_q ? '0 : column_q + 1'b1;
+      zeros_q  <= (take & map_end) | (zeros_q & ~(past_q & second_q));
+      second_q <= second_q ^ past_q;
       past_q   <= zeros_q & row_end;
     end
   end
@@ -149,7 +149,7 @@ module ng_zap_predict #(
     .clk_i,
     .rst_ni,
     .en_i   (move),
-    .valid_i(zeros_q & second_q),
+    .valid_i(second_q),
     .valid_o(zero)
   );
   ng_valid_pipe #(
@@ -158,7 +158,7 @@ module ng_zap_predict #(
     .clk_i,
     .rst_ni,
     .en_i   (move),
-    .valid_i(zeros_end & second_q),
+    .valid_i(past_q & second_q),
     .valid_o(ends)
   );
   ng_valid_pipe #(
