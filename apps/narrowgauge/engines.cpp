@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "narrowgauge/engines/board_engine.hpp"
+#include "narrowgauge/engines/mma_engine.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/io/text.hpp"
 
@@ -42,6 +43,12 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     if (flags.tile.empty()) return make_model_engine(threads);
     throw Error("--tile " + flags.tile +
                 " names simulated hardware, which the model engine does not have; expected --engine rtl or systemc");
+  }
+  if (flags.accumulate != Accumulation::exact) {
+    if (kind == Kind::rtl && flags.tile.empty() && flags.trace.empty()) return make_mma_engine(flags.accumulate);
+    throw Error(
+        "--accumulate has units of its own in rtl, and no tile and no waves; expected --engine model or rtl, "
+        "without --tile and --trace");
   }
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);

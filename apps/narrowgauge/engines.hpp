@@ -7,6 +7,7 @@
 #include <string>
 
 #include "narrowgauge/engines/engine.hpp"
+#include "narrowgauge/mac/accumulate.hpp"
 
 namespace narrowgauge::cli {
 
@@ -17,6 +18,7 @@ struct EngineFlags {
   std::string trace = {};  ///< path of an FST wave; empty: none
   std::string port = {};   ///< serial device of a board
   unsigned baud = 3'000'000;
+  Accumulation accumulate = Accumulation::exact;  ///< of rtl; of model it is the caller's
 };
 
 /// "model|systemc|rtl|board"
@@ -27,7 +29,8 @@ void add_board_options(CLI::App& command, EngineFlags& flags);
 void add_tile_option(CLI::App& command, std::string& tile,
                      const std::string& help = "Simulated hardware; default: the largest that has the format");
 
-/// Throws Error if there is no such engine or tile, or for a trace that it cannot write. `threads` are the model's; the
+/// Throws Error if there is no such engine or tile, for another accumulation than exact that the engine does not have,
+/// or for a trace that it cannot write. `threads` are the model's; the
 /// simulated hardware runs on one.
 std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads);
 

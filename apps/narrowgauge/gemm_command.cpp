@@ -153,14 +153,13 @@ void check_options(const GemmArguments& arguments) {
   }
 }
 
-/// Another accumulation is the golden model's, of dense products in float32.
+/// Another accumulation is that of dense products in float32.
 Accumulation accumulation_of(const GemmArguments& arguments) {
   const Accumulation mode = find_accumulation(arguments.accumulate).mode;
-  if (mode != Accumulation::exact && (arguments.engine.engine != "model" || !arguments.sparse.empty() ||
-                                      arguments.requantize || arguments.compressed.any())) {
+  if (mode != Accumulation::exact &&
+      (!arguments.sparse.empty() || arguments.requantize || arguments.compressed.any())) {
     throw Error("--accumulate " + arguments.accumulate +
-                " is for the model's dense products in float32; expected --engine model, and no --sparse, --requantize "
-                "or --compress-*");
+                " is for dense products in float32; expected no --sparse, --requantize or --compress-*");
   }
   return mode;
 }
@@ -188,16 +187,21 @@ double sqnr_of(const Work& work, bool relu, unsigned threads) {
                                         : std::vector<double>(work.result.c.begin(), work.result.c.end()));
 }
 
-/// The golden model in another accumulation, and how many results differ from exact sums.
-void run_mode(Work& work, const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
+/// Another accumulation, by the golden model or compared with it, and how many results differ from exact sums.
+void run_mode(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b, unsigned threads) {
+  const bool compared = engine.name() != "model";
   const Stopwatch time;
   {
     ProgressBar bar("gemm, another accumulation");
-    work.result.c =
-        gemm(a, b, work.accumulate, threads, [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+    const Progress told = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
+    if (compared)
+      work.result = engine.gemm(a, b, told);
+    else
+      work.result.c = gemm(a, b, work.accumulate, threads, told);
   }
   work.engine_seconds = time.seconds();
   work.result.products = std::uint64_t{a.rows} * b.rows * a.k;
+  if (compared) work.difference = compare(work.result.c, gemm(a, b, work.accumulate, threads));
   work.from_exact = compare(work.result.c, gemm(a, b, Accumulation::exact, threads));
 }
 
@@ -267,7 +271,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
     run_engine(work, engine, qa, qb, {.format = results, .relu = arguments.relu, .compressed = arguments.compressed},
                threads);
   } else {
-    run_mode(work, qa, qb, threads);
+    run_mode(work, engine, qa, qb, threads);
   }
   if (!arguments.no_sqnr) work.sqnr_db = sqnr_of(work, arguments.relu, threads);
   return work;
@@ -328,6 +332,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
   const EngineResult& result = work.result;
   const auto if_clocked = [&](Json value) { return result.cycles ? value : Json(); };
   const auto if_tile = [&](Json value) { return result.tile.empty() ? Json() : value; };
+  const auto if_sent = [&](Json value) { return result.operand_bytes == 0 ? Json() : value; };
   const auto computing = result.utilization_computing();
   Json json{{"command", "gemm"},
             {"a", matrix_json(work.a)},
@@ -346,8 +351,8 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"tile", if_tile(result.tile)},
             {"agreement", agreement_json(work)},
             {"cycles", if_clocked(result.cycles)},
-            {"operand_bytes", if_tile(result.operand_bytes)},
-            {"result_bytes", if_tile(result.result_bytes)},
+            {"operand_bytes", if_sent(result.operand_bytes)},
+            {"result_bytes", if_sent(result.result_bytes)},
             {"products", result.products},
             {"products_possible", if_clocked(result.products_possible)},
             {"utilization", if_clocked(result.utilization())},
@@ -406,7 +411,8 @@ void print_report(const GemmArguments& arguments, const Work& work) {
       {"B", matrix_text(work.b)},
       {"C = A x B", result_text(arguments, work)},
       {"format", std::string(work.format.name) + ": " + arguments.quantize.text(work.dialect)},
-      {"engine", arguments.engine.engine + (result.tile.empty() ? "" : ", tile " + result.tile)},
+      {"engine",
+       arguments.engine.engine + (result.tile.empty() ? "" : (work.from_exact ? ", unit " : ", tile ") + result.tile)},
       {"agreement", agreement_text(work)}};
   if (work.from_exact) {
     facts.emplace_back("accumulation", arguments.accumulate + ": " + std::to_string(work.from_exact->count) + " of " +
@@ -422,7 +428,7 @@ void print_report(const GemmArguments& arguments, const Work& work) {
                                            " leaves nothing clipped");
   }
   if (result.cycles) facts.emplace_back("cycles", std::to_string(result.cycles));
-  if (!result.tile.empty()) {
+  if (result.operand_bytes) {
     facts.emplace_back("operands", counted(result.operand_bytes, "byte") + " sent to the tile");
     facts.emplace_back("results", counted(result.result_bytes, "byte") + " sent by it");
   }
@@ -461,7 +467,9 @@ bool has_scales(const GemmArguments& arguments, const CLI::App& command) {
 
 int run(const GemmArguments& arguments, const CLI::App& command) {
   check_outputs(arguments);
-  const std::unique_ptr<Engine> engine = make_engine(arguments.engine, arguments.quantize.threads);
+  EngineFlags flags = arguments.engine;
+  flags.accumulate = accumulation_of(arguments);
+  const std::unique_ptr<Engine> engine = make_engine(flags, arguments.quantize.threads);
   io::Outputs outputs;
   outputs.input(arguments.a);
   outputs.input(arguments.b);
@@ -538,7 +546,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       ->check(named);
   command
       .add_option("--accumulate", arguments->accumulate,
-                  "How products are added (engine model): exact, or as hardware of others does, see below")
+                  "How products are added (engines model, rtl): exact, or as hardware of others does, see below")
       ->capture_default_str()
       ->type_name("MODE")
       ->check(named);
@@ -619,7 +627,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
-      "  narrowgauge gemm A.npy B.npy --format nvfp4 --accumulate blackwell --json\n"
+      "  narrowgauge gemm A.npy B.npy --format nvfp4 --accumulate blackwell --engine rtl\n"
       "  narrowgauge gemm A.npy B.npy --engine board --port /dev/ttyUSB1\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --relu --compress-a --compress-c\n"

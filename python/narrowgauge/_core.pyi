@@ -381,6 +381,7 @@ class Engine:
         threads: int = 0,
         port: str | None = None,
         baud: int = 3_000_000,
+        accumulate: str = "exact",
     ) -> None: ...
     @property
     def name(self) -> str: ...

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from . import _core
-from ._arguments import call, flag, float32, integer, path, shown, text
+from ._arguments import call, flag, float32, integer, one_of, path, shown, text
 from ._arguments import threads as check_threads
 from ._core import EngineResult, Error, Tile
 from ._quantized import QuantizedMatrix, operands
@@ -72,9 +72,10 @@ def _engine(
     threads: int,
     port: str | PathLike[str] | None = None,
     baud: int = 3_000_000,
+    accumulate: str = "exact",
 ) -> Engine:
     """Unpickles."""
-    return Engine(name, tile=tile, trace=trace, threads=threads, port=port, baud=baud)
+    return Engine(name, tile=tile, trace=trace, threads=threads, port=port, baud=baud, accumulate=accumulate)
 
 
 class Engine:
@@ -85,6 +86,8 @@ class Engine:
     trace: a file for an FST wave of the tile, overwritten by each product; 'rtl' only, and slow.
     threads: of 'model', 0 is one a core; the others simulate on one.
     port: of 'board', the serial device of a board with ng_uart_bridge (docs/boards.md). baud: the rate of its image.
+    accumulate: of 'rtl', a name of accumulation_modes(): other than 'exact', products are added by the unit of a matrix
+        instruction (docs/accumulation.md), C is that of narrowgauge.gemm(..., accumulate=), and gemm is the one method.
 
     Raises Error for an unknown engine or tile, for options that the engine does not have, and where no board answers.
     """
@@ -98,8 +101,9 @@ class Engine:
         threads: int = 0,
         port: str | PathLike[str] | None = None,
         baud: int = 3_000_000,
+        accumulate: str = "exact",
     ) -> None:
-        self._arguments = (name, tile, trace, threads, port, baud)
+        self._arguments = (name, tile, trace, threads, port, baud, accumulate)
         self._engine = _core.Engine(
             text("name", name),
             tile=None if tile is None else text("tile", tile),
@@ -107,6 +111,7 @@ class Engine:
             threads=check_threads(threads),
             port=None if port is None else path("port", port),
             baud=integer("baud", baud, 1, 2**32 - 1),
+            accumulate=one_of("accumulate", accumulate, tuple(_core.accumulation_modes())),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

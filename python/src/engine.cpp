@@ -13,6 +13,7 @@
 
 #include "bindings.hpp"
 #include "narrowgauge/engines/board_engine.hpp"
+#include "narrowgauge/engines/mma_engine.hpp"
 #include "narrowgauge/engines/tile_engine.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
@@ -58,7 +59,8 @@ struct Product {
 
 std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optional<std::string>& tile,
                                          const std::optional<std::string>& trace, unsigned threads,
-                                         const std::optional<std::string>& port, unsigned baud) {
+                                         const std::optional<std::string>& port, unsigned baud,
+                                         std::string_view accumulate) {
   auto made = std::make_unique<NamedEngine>();
   made->tile = tile;
   if (trace && name != "rtl") {
@@ -68,6 +70,15 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
   if (port && name != "board") {
     throw Error("port '" + *port + "' names a board, which the engine '" + std::string(name) +
                 "' does not have: take the engine 'board', or leave port out");
+  }
+  if (const Accumulation mode = find_accumulation(accumulate).mode; mode != Accumulation::exact) {
+    if (name != "rtl" || tile || trace) {
+      throw Error("accumulate '" + std::string(accumulate) +
+                  "' has units of its own in the engine 'rtl', and no tile and no waves; expected that engine without "
+                  "tile and trace, or narrowgauge.gemm(..., accumulate=)");
+    }
+    made->engine = make_mma_engine(mode);
+    return made;
   }
   const TileEngineOptions options{.tile = tile.value_or(""), .trace = trace.value_or("")};
   if (name == "model") {
@@ -246,6 +257,12 @@ std::optional<Value> if_tile(const Product& product, Value value) {
   return product.counts.tile.empty() ? std::nullopt : std::optional<Value>(std::move(value));
 }
 
+/// What only engines with a stream of operands know.
+template <class Value>
+std::optional<Value> if_sent(const Product& product, Value value) {
+  return product.counts.operand_bytes == 0 ? std::nullopt : std::optional<Value>(std::move(value));
+}
+
 /// What only engines with a clock know.
 template <class Value>
 std::optional<Value> if_clocked(const Product& product, Value value) {
@@ -317,14 +334,14 @@ void bind_engine(py::module_& module) {
           "cycles", [](const Product& p) { return if_clocked(p, p.counts.cycles); },
           "Clock cycles of the driver's call, loads, commands and results included; None without a clock.")
       .def_property_readonly(
-          "operand_bytes", [](const Product& p) { return if_tile(p, p.counts.operand_bytes); },
+          "operand_bytes", [](const Product& p) { return if_sent(p, p.counts.operand_bytes); },
           "Bytes of operands that the tile was sent, those sent twice twice; None without a tile.")
       .def_property_readonly(
-          "result_bytes", [](const Product& p) { return if_tile(p, p.counts.result_bytes); },
+          "result_bytes", [](const Product& p) { return if_sent(p, p.counts.result_bytes); },
           "Bytes of results that the tile sent, with padding; None without a tile.")
       .def_property_readonly(
           "tile", [](const Product& p) { return if_tile(p, p.counts.tile); },
-          "Name of the simulated tile, or the array of a board's; None without one.")
+          "Name of the simulated tile or unit, or the array of a board's; None without one.")
       .def_property_readonly(
           "utilization", [](const Product& p) { return if_clocked(p, p.counts.utilization()); },
           "products / (cycles x products that the array can do in a cycle); None without a clock.")
@@ -346,7 +363,7 @@ void bind_engine(py::module_& module) {
   py::class_<NamedEngine>(module, "Engine", "What narrowgauge.Engine has inside.")
       .def(py::init(&make_engine), py::arg("name") = "model", py::kw_only(), py::arg("tile") = py::none(),
            py::arg("trace") = py::none(), py::arg("threads") = 0, py::arg("port") = py::none(),
-           py::arg("baud") = 3'000'000)
+           py::arg("baud") = 3'000'000, py::arg("accumulate") = "exact")
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
       .def_readonly("tile", &NamedEngine::tile)
       .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),

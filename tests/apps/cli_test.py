@@ -809,7 +809,20 @@ class Quantize(Program):
         )
         self.refused(["gemm", a, b, "--accumulate", "ampere"], "ampere", "blackwell", "fp32_chain")
         self.refused(["gemm", a, b, "--accumulate", "hopper"], "hopper", "fp8")
-        self.refused(["gemm", a, b, "--accumulate", "blackwell", "--engine", "systemc"], "--engine model")
+        self.refused(["gemm", a, b, "--accumulate", "blackwell", "--engine", "systemc"], "--engine model or rtl")
+        self.refused(["gemm", a, b, "--accumulate", "blackwell", "--sparse", "2:4"], "no --sparse")
+
+    def test_gemm_on_the_unit_of_an_accumulation(self) -> None:
+        if not RTL:
+            self.skipTest("this build has no engine rtl")
+        a, b = self.file("a.npy", npy([[1.0] * 100] * 3)), self.file("b.npy", npy([[0.5] * 2] * 100))
+        options = ("--accumulate", "hopper", "--engine", "rtl", "--format", "fp8_e4m3")
+        report = self.json("gemm", a, b, *options)
+        self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("mma_fp8_hopper", True))
+        self.assertEqual((report["cycles"], report["operand_bytes"]), (40, None))
+        self.assertIn("rtl, unit mma_fp8_hopper", self.ok("gemm", a, b, *options))
+        self.refused(["gemm", a, b, *options, "--tile", "tiny"], "without --tile")
+        self.refused(["gemm", a, b, *options[:4], "--format", "mxfp8_e4m3"], "hopper", "fp8 of e4m3 and e5m2")
 
     def test_compare_reasons(self) -> None:
         tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]

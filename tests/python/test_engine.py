@@ -218,6 +218,24 @@ def test_rtl_and_systemc_agree_in_every_cycle() -> None:
         assert (one.cycles, one.activity, one.tile) == (other.cycles, other.activity, other.tile)
 
 
+@pytest.mark.skipif("rtl" not in ng.engines(), reason="built without NG_RTL")
+@pytest.mark.parametrize(
+    ("mode", "format", "unit"),
+    [
+        ("blackwell", "nvfp4", "mma_nvfp4"),
+        ("blackwell", "fp8_e5m2", "mma_fp8_blackwell"),
+        ("hopper", "fp8_e4m3", "mma_fp8_hopper"),
+    ],
+)
+def test_the_unit_of_a_matrix_instruction_adds_as_the_model(mode: str, format: str, unit: str) -> None:
+    a, b = operands(format, 5, 7, 200)
+    engine = pickle.loads(pickle.dumps(ng.Engine("rtl", accumulate=mode)))
+    result = engine.gemm(a, b)
+    np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b, accumulate=mode)))
+    assert (result.tile, result.operand_bytes, result.activity) == (unit, None, None)
+    assert 0 < result.utilization <= 1
+
+
 def test_progress_reaches_the_end_and_its_exception_comes_out() -> None:
     a, b = operands("nvfp4", 40, 40, 64)
     calls: list[tuple[int, int]] = []
@@ -347,6 +365,8 @@ SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
         (lambda: ng.Engine("systemc", tile="huge"), ["'huge'", "large"]),
         (lambda: ng.Engine("model", tile="large"), ["'large'", "systemc"]),
         (lambda: ng.Engine("systemc", trace="w.fst"), ["w.fst", "rtl"]),
+        (lambda: ng.Engine("systemc", accumulate="hopper"), ["'hopper'", "rtl", "narrowgauge.gemm"]),
+        (lambda: ng.Engine("rtl", accumulate="ampere"), ["'ampere'", "blackwell"]),
         (lambda: ng.Engine("board"), ["port", "/dev/ttyUSB1"]),
         (lambda: ng.Engine("board", port="/dev/null"), ["/dev/null", "serial"]),
         (lambda: ng.Engine("board", port="/dev/null", baud=7), ["7", "9600"]),
