@@ -3,7 +3,8 @@
 // narrowgauge::zap_computed; kinds above 10 compute every place.
 //
 // A pattern is a small tile, repeated: kinds 5 to 10 have one each, and kind k below 5 computes what
-// kind 10 - k leaves out. Two counters go through the tile.
+// kind 10 - k leaves out. Two counters go through the tile. A row is told by the bits of its number
+// that differ within the tile, so that there is no case for rows beyond it.
 module ng_zap_pattern (
   input  logic       clk_i,
   input  logic       rst_ni,
@@ -27,21 +28,21 @@ module ng_zap_pattern (
       4'd6: end_at = 3'd4;
       default: end_at = 3'd2;
     endcase
-    case ({kind, row_q})
-      {4'd5, 3'd0}: places = 5'b00001;
-      {4'd5, 3'd1}: places = 5'b00010;
-      {4'd6, 3'd0}: places = 5'b01011;
-      {4'd6, 3'd1}: places = 5'b10101;
-      {4'd6, 3'd2}: places = 5'b11010;
-      {4'd6, 3'd3}: places = 5'b01101;
-      {4'd6, 3'd4}: places = 5'b10110;
-      {4'd7, 3'd0}: places = 5'b00011;
-      {4'd7, 3'd1}: places = 5'b00101;
-      {4'd7, 3'd2}: places = 5'b00110;
-      {4'd8, 3'd1}: places = 5'b00001;
-      {4'd9, 3'd1}: places = 5'b00101;
-      {4'd9, 3'd2}: places = 5'b00110;
-      {4'd10, 3'd1}: places = 5'b00101;
+    casez ({kind, row_q})
+      7'b0101_??0: places = 5'b00001;
+      7'b0101_??1: places = 5'b00010;
+      7'b0110_000: places = 5'b01011;
+      7'b0110_001: places = 5'b10101;
+      7'b0110_010: places = 5'b11010;
+      7'b0110_011: places = 5'b01101;
+      7'b0110_1??: places = 5'b10110;
+      7'b0111_?00: places = 5'b00011;
+      7'b0111_?01: places = 5'b00101;
+      7'b0111_?1?: places = 5'b00110;
+      7'b1000_??1: places = 5'b00001;
+      7'b1001_?01: places = 5'b00101;
+      7'b1001_?1?: places = 5'b00110;
+      7'b1010_?01: places = 5'b00101;
       default: places = 5'b11111;
     endcase
   end

@@ -79,7 +79,7 @@ module ng_zap_window #(
       middle_q <= right_q;
       left_q   <= column_q == ColumnBits'(1) ? '0 : middle_q;
       edge_q   <= ~(|column_q);
-      first_o  <= row_q == 2'd1 && column_q == ColumnBits'(1);
+      first_o  <= row_q[0] && column_q == ColumnBits'(1);
     end
   end
   for (genvar r = 0; r < 3; r++) begin : gen_row
