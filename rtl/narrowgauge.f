@@ -143,6 +143,7 @@ rtl/softmax/ng_exaq_compare.sv
 rtl/softmax/ng_exaq_encode.sv
 rtl/softmax/ng_exaq_codes.sv
 rtl/softmax/ng_exaq_row.sv
+rtl/softmax/ng_softmax_pkg.sv
 rtl/softmax/ng_row_max.sv
 rtl/sparse/ng_compress_group.sv
 rtl/sparse/ng_decompress_2_4.sv

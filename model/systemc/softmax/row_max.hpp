@@ -8,7 +8,8 @@
 
 namespace narrowgauge::systemc {
 
-template <int width, class Core = RowMaxCore>
+/// cuts: `TreeCuts` of the RTL.
+template <int width, unsigned cuts, class Core = RowMaxCore<cuts>>
 struct RowMax : Shell<Core>, Streams {
   using Shell<Core>::Shell;
 

@@ -4,21 +4,25 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "narrowgauge/softmax/exaq.hpp"
 
 namespace narrowgauge::systemc {
 
-/// Rows of beats of 16 keys. Outputs are functions of the state; step() is a clock edge.
+/// Rows of beats of 16 keys. Outputs are functions of the state; step() is a clock edge. cuts: `TreeCuts` of the RTL.
+template <unsigned cuts>
 class RowMaxCore {
  public:
   using Keys = std::array<std::uint32_t, 16>;
 
   void reset() { *this = {}; }
 
-  bool ready() const { return !(valid_ && stages_[1].valid && stages_[1].last); }
+  bool ready() const { return !(valid_ && stages_.back().valid && stages_.back().last); }
   bool valid() const { return valid_; }
   /// The largest key of the row; meaningful only while valid() and any().
   std::uint32_t max() const { return result_.value_or(0); }
@@ -30,9 +34,8 @@ class RowMaxCore {
     const bool move = this->ready();
     if (ready) valid_ = false;
     if (!move) return;
-    const Beat beat = stages_[1];
-    stages_[1] = stages_[0];
-    stages_[0] = {.valid = valid, .first = first, .last = last, .largest = exaq_row_max(keys, mask)};
+    Beat beat{.valid = valid, .first = first, .last = last, .largest = exaq_row_max(keys, mask)};
+    for (Beat& stage : stages_) std::swap(stage, beat);
     if (!beat.valid) return;
     if (beat.first) row_.reset();
     if (beat.largest) row_ = std::max(row_.value_or(0), *beat.largest);
@@ -46,7 +49,8 @@ class RowMaxCore {
     bool valid = false, first = false, last = false;
     std::optional<std::uint32_t> largest;
   };
-  std::array<Beat, 2> stages_;  ///< behind stage 1, behind stage 2
+  static constexpr std::size_t depth = 2 + std::popcount(cuts);
+  std::array<Beat, depth> stages_;  ///< behind stages 1 and 2 and behind the cuts
   std::optional<std::uint32_t> row_, result_;
   bool valid_ = false;
 };

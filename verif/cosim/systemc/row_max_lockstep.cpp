@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_row_max and its SystemC module in lock-step. max_o is compared where a key was attended, both outputs beside
-// valid_o. Build parameter: NG_WIDTH.
+// valid_o. Build parameters: NG_WIDTH, NG_TREE_CUTS.
 #include "dut_pins.hpp"
 #include "systemc/softmax/row_max.hpp"
 
@@ -12,7 +12,7 @@ constexpr const char* faults[] = {"a beat passes while a result waits", "a new r
                                   "lane 15 is always attended", "the result is a cycle early",
                                   "a key of 0 counts as none"};
 
-using Base = narrowgauge::systemc::RowMaxCore;
+using Base = narrowgauge::systemc::RowMaxCore<NG_TREE_CUTS>;
 struct Core : Base {
   bool ready() const { return Base::ready() || fault == 1; }
   bool any() const { return Base::any() && !(fault == 5 && max() == 0); }
@@ -25,7 +25,7 @@ struct Core : Base {
 int run(int argc, char** argv) {
   Lockstep<Vdut> both(argc, argv, "systemc row_max " + std::to_string(NG_WIDTH));
   auto& [bench, dut, clk, rst_n] = both;
-  narrowgauge::systemc::RowMax<NG_WIDTH, Core> model("model");
+  narrowgauge::systemc::RowMax<NG_WIDTH, NG_TREE_CUTS, Core> model("model");
   Pins pins(both, model);
 
   std::uint64_t rows = 0, waited = 0, empty = 0;

@@ -2,7 +2,9 @@
 // The handshake of ng_row_max under any sequence of beats, from reset: each row that ended gives one result, a result waits
 // unchanged, and a beat is refused only while a result waits and another one is ready behind it. The keys have two bits,
 // since what is compared here is not their order but that they stay. hierconn: see fifo_proof.sv.
-module row_max_proof (
+module row_max_proof #(
+  parameter int TreeCuts = 0
+) (
   input logic        clk_i,
   input logic        valid_i,
   input logic        first_i,
@@ -17,7 +19,8 @@ module row_max_proof (
   logic       ready, valid, any, ready_in;
   logic [1:0] largest;
   ng_row_max #(
-    .Width(2)
+    .Width   (2),
+    .TreeCuts(TreeCuts)
   ) u_row_max (
     .clk_i  (clk_i),
     .rst_ni (running),
@@ -39,10 +42,15 @@ module row_max_proof (
 `endif
 
   // ---- rows that ended and have not left
-  (* hierconn *) wire [2:1] \u_row_max.valid_q , \u_row_max.last_q ;
-  logic [1:0] ended;
-  logic [2:0] count_q = '0;
+  localparam int Depth = 2 + ng_prim_pkg::cut_count(TreeCuts);
+  (* hierconn *) wire [Depth:1] \u_row_max.valid_q , \u_row_max.last_q ;
+  logic [Depth-1:0] ended;
+  logic [2:0]       count_q = '0, inside_count;
   assign ended = \u_row_max.valid_q & \u_row_max.last_q ;
+  always_comb begin
+    inside_count = 3'(valid);
+    for (int i = 0; i < Depth; i++) inside_count = inside_count + 3'(ended[i]);
+  end
   always_ff @(posedge clk_i) begin
     count_q <= running ? count_q + 3'(valid_i & ready & last_i) - 3'(valid & ready_i) : '0;
   end
@@ -56,8 +64,8 @@ module row_max_proof (
   end
   always_comb begin
     if (running) begin
-      assert (count_q == 3'(ended[0]) + 3'(ended[1]) + 3'(valid));
-      assert (ready == !(valid && ended[1]));
+      assert (count_q == inside_count);
+      assert (ready == !(valid && ended[Depth-1]));
       if (waited_q) assert (valid && largest == largest_q && any == any_q);
     end else begin
       assert (!valid);
