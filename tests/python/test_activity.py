@@ -302,7 +302,7 @@ def write_array(folder: Path, columns: dict[str, tuple[int, list[str]]]) -> Path
     return file
 
 
-@pytest.mark.parametrize(("tile", "rows", "cols"), [("tiny", 1, 1), ("ecp5_5x5", 5, 5)])
+@pytest.mark.parametrize(("tile", "rows", "cols"), [("tiny", 1, 1), ("ecp5", 6, 6)])
 def test_a_tile_is_the_sum_of_its_cells(tmp_path: Path, tile: str, rows: int, cols: int) -> None:
     array, cells = array_beats(rows, cols)
     seen = ng.tile_activity_energy(write_array(tmp_path, array), "top.u_tile", tile)
