@@ -26,6 +26,12 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     throw Error("--trace " + io::shown(flags.trace) + " asks for waveforms, which the " + flags.engine +
                 " engine does not have; expected --engine rtl");
   }
+  const bool another = flags.accumulate != Accumulation::exact, simulated = !flags.tile.empty() || !flags.trace.empty();
+  if (another && kind != Kind::model && (kind != Kind::rtl || simulated)) {
+    throw Error(
+        "--accumulate has units of its own in rtl, and no tile and no waves; expected --engine model or rtl, "
+        "without --tile and --trace");
+  }
   if (kind == Kind::board) {
     if (flags.port.empty())
       throw Error("--engine board needs --port, the serial device of a board; expected a name such as /dev/ttyUSB1");
@@ -44,12 +50,7 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
     throw Error("--tile " + flags.tile +
                 " names simulated hardware, which the model engine does not have; expected --engine rtl or systemc");
   }
-  if (flags.accumulate != Accumulation::exact) {
-    if (kind == Kind::rtl && flags.tile.empty() && flags.trace.empty()) return make_mma_engine(flags.accumulate);
-    throw Error(
-        "--accumulate has units of its own in rtl, and no tile and no waves; expected --engine model or rtl, "
-        "without --tile and --trace");
-  }
+  if (another) return make_mma_engine(flags.accumulate);
   const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
 }

@@ -30,8 +30,7 @@ void add_tile_option(CLI::App& command, std::string& tile,
                      const std::string& help = "Simulated hardware; default: the largest that has the format");
 
 /// Throws Error if there is no such engine or tile, for another accumulation than exact that the engine does not have,
-/// or for a trace that it cannot write. `threads` are the model's; the
-/// simulated hardware runs on one.
+/// or for a trace that it cannot write. `threads` are the model's; the simulated hardware runs on one.
 std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads);
 
 /// "nvfp4, mxfp4, ...", in lines that a help text takes.

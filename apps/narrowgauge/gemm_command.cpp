@@ -194,13 +194,14 @@ void run_mode(Work& work, Engine& engine, const QuantizedMatrix& a, const Quanti
   {
     ProgressBar bar("gemm, another accumulation");
     const Progress told = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
-    if (compared)
+    if (compared) {
       work.result = engine.gemm(a, b, told);
-    else
+    } else {
       work.result.c = gemm(a, b, work.accumulate, threads, told);
+      work.result.products = std::uint64_t{a.rows} * b.rows * a.k;
+    }
   }
   work.engine_seconds = time.seconds();
-  work.result.products = std::uint64_t{a.rows} * b.rows * a.k;
   if (compared) work.difference = compare(work.result.c, gemm(a, b, work.accumulate, threads));
   work.from_exact = compare(work.result.c, gemm(a, b, Accumulation::exact, threads));
 }
@@ -234,7 +235,7 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
                     : compare(work.result.c, golden->gemm(a, b).c);
 }
 
-Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine) {
+Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& engine, Accumulation accumulate) {
   const unsigned threads = arguments.quantize.threads;
   const QuantizeOptions options = arguments.quantize.options();
   const std::optional<NmPattern> sparse = sparse_of(arguments);
@@ -248,10 +249,10 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
             .result = {},
             .narrow = {},
             .difference = {},
-            .sqnr_db = {}};
+            .sqnr_db = {},
+            .accumulate = accumulate};
   const GemmFormat& format = work.format;
   work.requantized = results_of(arguments, format);
-  work.accumulate = accumulation_of(arguments);
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
@@ -482,7 +483,7 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
   io::OutputFile* const facts = files ? &outputs.add("--out-prefix", arguments.out_prefix + ".json") : nullptr;
   if (!arguments.engine.trace.empty()) outputs.reserve("--trace", arguments.engine.trace);
 
-  const Work work = multiply(arguments, command, *engine);
+  const Work work = multiply(arguments, command, *engine, flags.accumulate);
   if (out) {
     io::write_npy(*out, work.result.c, {work.a.rows, work.b.cols});
     out->close();

@@ -809,7 +809,8 @@ class Quantize(Program):
         )
         self.refused(["gemm", a, b, "--accumulate", "ampere"], "ampere", "blackwell", "fp32_chain")
         self.refused(["gemm", a, b, "--accumulate", "hopper"], "hopper", "fp8")
-        self.refused(["gemm", a, b, "--accumulate", "blackwell", "--engine", "systemc"], "--engine model or rtl")
+        for engine in (["systemc"], ["board", "--port", "/dev/null"]):
+            self.refused(["gemm", a, b, "--accumulate", "blackwell", "--engine", *engine], "--engine model or rtl")
         self.refused(["gemm", a, b, "--accumulate", "blackwell", "--sparse", "2:4"], "no --sparse")
 
     def test_gemm_on_the_unit_of_an_accumulation(self) -> None:
