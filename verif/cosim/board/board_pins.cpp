@@ -82,12 +82,20 @@ QuantizedMatrix drawn(std::size_t rows, std::size_t k, std::mt19937_64& random) 
   return quantize(x, rows, k, Axis::rows, QuantizeOptions{});
 }
 
-using Shapes = std::vector<std::array<std::size_t, 3>>;  // rows, columns, K
+using Shape = std::array<std::size_t, 3>;  // rows, columns, K
+
+/// Rows, columns and lanes of a board's array.
+Shape array_of(const BoardLoop& loop) {
+  Shape array{};
+  if (std::sscanf(loop.array().c_str(), "%zux%zux%zu", &array[0], &array[1], &array[2]) != 3)
+    throw Error("the board's array is \"" + loop.array() + "\"; expected rows x columns x lanes");
+  return array;
+}
 
 /// Clocks that products through the pins take, or none where one is not the model's. A board that is silent, or not
-/// done after `most` clocks, is an Error.
-std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const Shapes& shapes, std::uint64_t most,
-                                       bool tells) {
+/// done after `most` clocks, is an Error. Without shapes, one product that has work for every cell of the array.
+std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, std::vector<Shape> shapes,
+                                       std::uint64_t most, bool tells) {
   Board board(fault);
   auto line =
       std::make_unique<board::PinLine>([&](bool rx) { return board.clock(rx); }, NG_CLOCKS_PER_BIT, NG_CLOCK_HZ, most);
@@ -96,6 +104,10 @@ std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const
   // Nothing but the board holds an answer back.
   const auto engine =
       make_board_engine(std::move(line), "the pins of a simulated board", {.shortest = std::chrono::microseconds(100)});
+  auto& loop = dynamic_cast<BoardLoop&>(*engine);
+  const auto [array_rows, array_cols, lanes] = array_of(loop);
+  if (shapes.empty())
+    shapes.push_back({std::max<std::size_t>(4, array_rows), std::max<std::size_t>(4, array_cols), 64});
   std::mt19937_64 random(seed);
   std::size_t numbers = 0;
   for (const auto& [rows, cols, k] : shapes) {
@@ -114,17 +126,14 @@ std::optional<std::uint64_t> clocks_of(unsigned fault, std::uint64_t seed, const
   // The board repeats a product by itself: every result is in the hash.
   if (tells) {
     constexpr std::uint32_t times = 200;
-    auto& loop = dynamic_cast<BoardLoop&>(*engine);
     // Blocks of the whole array, whose sums take longer than their results take to leave, two a clock.
-    unsigned array_rows = 0, array_cols = 0, lanes = 0;
-    if (std::sscanf(loop.array().c_str(), "%ux%ux%u", &array_rows, &array_cols, &lanes) != 3) return std::nullopt;
     const std::size_t rows = 2 * array_rows, cols = 2 * array_cols,
-                      k = std::size_t{lanes} * std::max(8U, array_rows * array_cols * 2 / 3);
+                      k = lanes * std::max<std::size_t>(8, array_rows * array_cols * 2 / 3);
     const QuantizedMatrix a = drawn(rows, k, random), b = drawn(cols, k, random);
     const std::vector<float> c = loop.hold(a, b).c;
     std::vector<std::uint32_t> leaving;  // block after block, each row of which fills words of the stream with zeros
     constexpr std::size_t word = NG_STREAM_WIDTH / 32;
-    for (std::size_t block = 0; block < rows * cols; block += std::size_t{array_rows} * cols)
+    for (std::size_t block = 0; block < rows * cols; block += array_rows * cols)
       for (std::size_t j = 0; j < cols; j += array_cols)
         for (std::size_t row = 0; row < array_rows; ++row)
           for (std::size_t at = 0; at < (array_cols + word - 1) / word * word; ++at)
@@ -230,13 +239,12 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     if (!clocks_of(0, seed, {{4, 4, 64}, {3, 5, 80}, {1, 1, 16}}, many, true)) return 1;
     std::printf("%.1f s\n", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    const Shapes one{{4, 4, 64}};
-    const std::uint64_t usual = faults == 0 ? 0 : clocks_of(0, seed, one, many, true).value_or(0);
+    const std::uint64_t usual = faults == 0 ? 0 : clocks_of(0, seed, {}, many, true).value_or(0);
     unsigned noticed = 0;
     for (unsigned fault = 1; fault <= faults; ++fault) {
       bool alive = false;
       try {
-        alive = clocks_of(fault, seed, one, 2 * usual, false).has_value();
+        alive = clocks_of(fault, seed, {}, 2 * usual, false).has_value();
       } catch (const Error&) {  // the board is silent, says what is not so, or is not done
       }
       noticed += !alive;
