@@ -45,7 +45,8 @@ class BoardEngine final : public DrivenEngine, public BoardLoop {
                .requantize_cuts = 0,
                .sparse = tile_.sparse,
                .codec = tile_.codec,
-               .encoders = tile_.encoders};
+               .encoders = tile_.encoders,
+               .protect = tile_.protect};
   }
 
   std::string array() const override { return name_; }

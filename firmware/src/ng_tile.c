@@ -158,6 +158,8 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
       return NG_ERROR_BAD_METADATA;
     case NG_TILE_ERROR_BAD_CODE:
       return NG_ERROR_BAD_CODE;
+    case NG_TILE_ERROR_BAD_PARITY:
+      return NG_ERROR_BAD_PARITY;
     default:
       return NG_ERROR_UNKNOWN;
   }
@@ -237,7 +239,8 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->b_depth = GET(word, DEPTHS_B);
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
-                NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK)) != 0)
+                NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK |
+                NG_TILE_STREAM_PROTECT_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
@@ -245,6 +248,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->sparse = GET(word, STREAM_SPARSE) != 0;
   tile->codec = GET(word, STREAM_CODEC);
   tile->encoders = GET(word, STREAM_ENCODERS);
+  tile->protect = GET(word, STREAM_PROTECT) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
@@ -1142,6 +1146,9 @@ const char *ng_result_text(ng_result_t result) {
     case NG_ERROR_SIGNATURE:
       return "the tile has not taken exactly the register writes that it was sent, the results are void: reset it, try "
              "again, and check the bus if it comes back";
+    case NG_ERROR_BAD_PARITY:
+      return "a bit has flipped in a bank or a queue of the tile, the results are void: reset it, and try again; if it "
+             "comes back, check supply and clock";
     case NG_ERROR_UNKNOWN:
       return "the tile reports an error that this driver does not know: reset it, and take the driver of its release";
     default:

@@ -297,6 +297,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("sparse", &TileConfig::sparse, "True if its operand A can be 2:4 sparse, or 4:8 by pairs.")
       .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
       .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
+      .def_readonly("protect", &TileConfig::protect, "True if its banks and queues have parity.")
       .def(py::pickle([](const TileConfig& tile) { return std::string(tile.name); },
                       [](const std::string& name) {
                         for (const TileConfig& tile : tile_configs())

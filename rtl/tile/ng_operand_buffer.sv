@@ -12,12 +12,15 @@
 // complete, and are released, in turn.
 //
 // Each word of an image has its own memory, so that words are written as they come and images are
-// read whole. Width argument: a bank's count goes from 0 to Depth = 2^AddrWidth: AddrWidth + 1
-// bits.
+// read whole.
+// Protect: the last word has the parity of the image beside it, and fault_o says that what stands
+// at image_o has another one.
+// Width argument: a bank's count goes from 0 to Depth = 2^AddrWidth: AddrWidth + 1 bits.
 module ng_operand_buffer #(
   parameter int Width       = 576,
   parameter int StreamWidth = 128,
   parameter int Depth       = 512,  // power of two, 2 or more
+  parameter bit Protect     = 1'b0,  // a parity bit an image
   localparam int AddrWidth  = $clog2(Depth),
   localparam int CountWidth = AddrWidth + 1
 ) (
@@ -36,6 +39,7 @@ module ng_operand_buffer #(
   input  logic                   read_i,
   input  logic [AddrWidth-1:0]   addr_i,
   output logic [Width-1:0]       image_o,
+  output logic                   fault_o,      // parity of image_o is wrong; 0 without Protect
   input  logic                   release_i
 );
 
@@ -92,20 +96,50 @@ module ng_operand_buffer #(
     end
   end
 
+  // ---- parity of the image that comes, and of the one that stands at the output
+  localparam int LastPart = Width - (Words - 1) * StreamWidth;
+  logic parity, parity_read;
+  if (Protect) begin : gen_parity
+    logic parity_q;  // of the words of this image so far
+    assign parity = parity_q ^ (^data_i[LastPart-1:0]);
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) parity_q <= 1'b0;
+      else if (write_i) parity_q <= ~last_word_o & (parity_q ^ (^data_i));
+    end
+    assign fault_o = ^{parity_read, image_o};
+  end else begin : gen_no_parity
+    assign parity = 1'b0;
+    assign fault_o = 1'b0;
+    logic unused_parity;
+    assign unused_parity = parity ^ parity_read;
+  end
+
   // ---- memories
   for (genvar w = 0; w < Words; w++) begin : gen_word
-    localparam int Part = w < Words - 1 ? StreamWidth : Width - w * StreamWidth;
+    localparam int Part = w < Words - 1 ? StreamWidth : LastPart;
+    localparam int Extra = Protect && w == Words - 1 ? 1 : 0;
+    logic [Part+Extra-1:0] stored, read;
+    if (Extra != 0) begin : gen_extra
+      assign stored = {parity, data_i[Part-1:0]};
+      assign parity_read = read[Part];
+    end else begin : gen_no_extra
+      assign stored = data_i[Part-1:0];
+      if (w == Words - 1) begin : gen_last
+        assign parity_read = 1'b0;
+      end
+    end
+    assign image_o[w*StreamWidth +: Part] = read[Part-1:0];
     ng_ram #(
-      .Width(Part),
+      .Width(Part + Extra),
       .Depth(2 * Depth)
     ) u_ram (
       .clk_i,
       .we_i   (write_i & (word_q == WordWidth'(w))),
       .waddr_i({turn_q ^ complete_q, filled_o[AddrWidth-1:0]}),
-      .wdata_i(data_i[Part-1:0]),
+      .wdata_i(stored),
       .re_i   (read_i),
       .raddr_i({turn_q, addr_i}),
-      .rdata_o(image_o[w*StreamWidth +: Part])
+      .rdata_o(read)
     );
   end
   logic unused_padding;

@@ -16,6 +16,10 @@
 // is accepted and dropped, no further beat is addressed, what the array has finished still leaves.
 // CONTROL.soft_reset, which resets all but the registers' bus, ends it.
 //
+// Protect: images in the banks, and words and commands in the queues, have a parity bit each. It is
+// looked at while they stand at the output, and an image's when the array takes it; a wrong one is
+// an error.
+//
 // Width argument: an image is all that the array takes from a side in one beat. Its exact sums are
 // argued in ng_mac_array, MaxBeats being kept by the sequencer.
 module ng_tile #(
@@ -39,7 +43,8 @@ module ng_tile #(
   parameter int RequantizeCuts = 0,   // QuantizeCuts of ng_tile_requantize
   parameter bit Sparse      = 1'b0,   // A is 2:4 sparse
   parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
-  parameter int Encoders    = 0       // encoders of compressed results; 0: results are as they are
+  parameter int Encoders    = 0,      // encoders of compressed results; 0: results are as they are
+  parameter bit Protect     = 1'b0    // parity of banks and queues
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -137,6 +142,7 @@ module ng_tile #(
   localparam logic [3:0] ErrorMismatch = 4'd6;
   localparam logic [3:0] ErrorMetadata = 4'd7;
   localparam logic [3:0] ErrorCode = 4'd8;
+  localparam logic [3:0] ErrorParity = 4'd9;
 
   localparam int QueueDepth = 4;
   localparam int SpaceWidth = $clog2(QueueDepth + 1);
@@ -158,6 +164,7 @@ module ng_tile #(
   localparam int BImage = BElements + (HasFp4 ? BScales : 0);
   localparam int AAddrWidth = $clog2(ADepth);
   localparam int BAddrWidth = $clog2(BDepth);
+  localparam int Parity = Protect ? 1 : 0;  // bits of it that a queue has
 
   // ---- registers
   logic                           soft_reset, clear_counters, core_rst_n;
@@ -190,7 +197,8 @@ module ng_tile #(
     .Requantize (Requantize),
     .Sparse     (Sparse),
     .Codec      (Codec),
-    .Encoders   (Encoders)
+    .Encoders   (Encoders),
+    .Protect    (Protect)
   ) u_regs (
     .clk_i,
     .rst_ni,
@@ -265,17 +273,18 @@ module ng_tile #(
       code_error, full_error;
   assign stop = error_q != ErrorNone;
   assign full_error = (load_valid & ~load_ready) | (compute_valid & ~compute_ready);
+  logic [3:0] error_kept;  // none of parity comes to it
   always_comb begin
-    error_d = error_q;
+    error_kept = error_q;
     if (!stop) begin
-      if (load_error) error_d = ErrorLoad;
-      else if (compute_error) error_d = ErrorCompute;
-      else if (full_error) error_d = ErrorQueueFull;
-      else if (short_error) error_d = ErrorShortStream;
-      else if (long_error) error_d = ErrorLongStream;
-      else if (mismatch_error) error_d = ErrorMismatch;
-      else if (metadata_error) error_d = ErrorMetadata;
-      else if (code_error) error_d = ErrorCode;
+      if (load_error) error_kept = ErrorLoad;
+      else if (compute_error) error_kept = ErrorCompute;
+      else if (full_error) error_kept = ErrorQueueFull;
+      else if (short_error) error_kept = ErrorShortStream;
+      else if (long_error) error_kept = ErrorLongStream;
+      else if (mismatch_error) error_kept = ErrorMismatch;
+      else if (metadata_error) error_kept = ErrorMetadata;
+      else if (code_error) error_kept = ErrorCode;
     end
   end
   assign error_event = ~stop && error_d != ErrorNone;
@@ -287,8 +296,13 @@ module ng_tile #(
   // ---- load commands
   logic               load_cmd_valid, load_cmd_ready, load_cmd_compressed;
   ng_tile_pkg::load_t load_cmd;
+  localparam int LoadWidth = $bits(load) + 1;
+  logic [LoadWidth-1:0]        load_in;
+  logic [LoadWidth+Parity-1:0] load_out;
+  assign load_in = {load_compressed, load};
+  assign {load_cmd_compressed, load_cmd} = load_out[LoadWidth-1:0];
   ng_fifo #(
-    .Width($bits(load) + 1),
+    .Width(LoadWidth + Parity),
     .Depth(QueueDepth)
   ) u_loads (
     .clk_i,
@@ -296,27 +310,31 @@ module ng_tile #(
     .flush_i(stop),
     .valid_i(load_valid),
     .ready_o(load_ready),
-    .data_i ({load_compressed, load}),
+    .data_i ((LoadWidth + Parity)'({^load_in, load_in})),
     .valid_o(load_cmd_valid),
     .ready_i(load_cmd_ready),
-    .data_o ({load_cmd_compressed, load_cmd}),
+    .data_o (load_out),
     .space_o(load_space)
   );
 
   // ---- loading
   logic                   word_valid, word_ready, word_last;
   logic [StreamWidth-1:0] word;
+  logic [StreamWidth:0]        word_in;
+  logic [StreamWidth+Parity:0] word_out;
+  assign word_in = {s_axis_tlast_i, s_axis_tdata_i};
+  assign {word_last, word} = word_out[StreamWidth:0];
   ng_fifo2 #(
-    .Width(StreamWidth + 1)
+    .Width(StreamWidth + 1 + Parity)
   ) u_words (
     .clk_i,
     .rst_ni (core_rst_n),
     .valid_i(s_axis_tvalid_i),
     .ready_o(s_axis_tready_o),
-    .data_i ({s_axis_tlast_i, s_axis_tdata_i}),
+    .data_i ((StreamWidth + 1 + Parity)'({^word_in, word_in})),
     .valid_o(word_valid),
     .ready_i(word_ready),
-    .data_o ({word_last, word})
+    .data_o (word_out)
   );
 
   logic                  a_open, a_last_word, a_write, a_complete, a_release;
@@ -327,7 +345,7 @@ module ng_tile #(
   logic [BAddrWidth-1:0] b_addr;
   logic [AImage-1:0]     a_image;
   logic [BImage-1:0]     b_image;
-  logic                  bank_close, load_done, images_read;
+  logic                  bank_close, load_done, images_read, a_fault, b_fault;
   // What the loader takes: the stream, or what the decoders make of it.
   logic                   loader_valid, loader_ready, loader_last;
   logic [StreamWidth-1:0] loader_word;
@@ -398,7 +416,8 @@ module ng_tile #(
   ng_operand_buffer #(
     .Width      (AImage),
     .StreamWidth(StreamWidth),
-    .Depth      (ADepth)
+    .Depth      (ADepth),
+    .Protect    (Protect)
   ) u_a (
     .clk_i,
     .rst_ni     (core_rst_n),
@@ -413,12 +432,14 @@ module ng_tile #(
     .read_i     (images_read),
     .addr_i     (a_addr),
     .image_o    (a_image),
+    .fault_o    (a_fault),
     .release_i  (a_release)
   );
   ng_operand_buffer #(
     .Width      (BImage),
     .StreamWidth(StreamWidth),
-    .Depth      (BDepth)
+    .Depth      (BDepth),
+    .Protect    (Protect)
   ) u_b (
     .clk_i,
     .rst_ni     (core_rst_n),
@@ -433,6 +454,7 @@ module ng_tile #(
     .read_i     (images_read),
     .addr_i     (b_addr),
     .image_o    (b_image),
+    .fault_o    (b_fault),
     .release_i  (b_release)
   );
 
@@ -441,7 +463,8 @@ module ng_tile #(
   logic                     compute_cmd_valid, compute_cmd_ready;
   ng_tile_pkg::compute_t    compute_cmd;
   ng_tile_pkg::requantize_t requantize_cmd;
-  logic [ComputeWidth-1:0]  compute_in, compute_out;
+  logic [ComputeWidth-1:0]  compute_in;
+  logic [ComputeWidth+Parity-1:0] compute_out;
   assign compute_cmd = compute_out[$bits(compute)-1:0];
   if (Requantize) begin : gen_compute_requantize
     assign compute_in = {requantize, compute};
@@ -453,7 +476,7 @@ module ng_tile #(
     assign requantize_cmd = '0;
   end
   ng_fifo #(
-    .Width(ComputeWidth),
+    .Width(ComputeWidth + Parity),
     .Depth(QueueDepth),
     .BlockRam(1'b1)
   ) u_computes (
@@ -462,7 +485,7 @@ module ng_tile #(
     .flush_i(stop),
     .valid_i(compute_valid),
     .ready_o(compute_ready),
-    .data_i (compute_in),
+    .data_i ((ComputeWidth + Parity)'({^compute_in, compute_in})),
     .valid_o(compute_cmd_valid),
     .ready_i(compute_cmd_ready),
     .data_o (compute_out),
@@ -571,7 +594,8 @@ module ng_tile #(
   logic                              unused_job_ready;
   logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
   localparam int JobWidth = $bits(job_in) + (Requantize ? $bits(requantize_in) : 0);
-  logic [JobWidth-1:0]               job_queued, job_out;
+  logic [JobWidth-1:0]               job_queued;
+  logic [JobWidth+Parity-1:0]        job_out;
   ng_tile_pkg::job_t                 job;
   ng_tile_pkg::requantize_job_t      requantize_job;
   assign job = job_out[$bits(job)-1:0];
@@ -585,7 +609,7 @@ module ng_tile #(
     assign requantize_job = '0;
   end
   ng_fifo #(
-    .Width(JobWidth),
+    .Width(JobWidth + Parity),
     .Depth(JobDepth),
     .BlockRam(1'b1)
   ) u_jobs (
@@ -594,7 +618,7 @@ module ng_tile #(
     .flush_i(1'b0),
     .valid_i(job_push),
     .ready_o(unused_job_ready),
-    .data_i (job_queued),
+    .data_i ((JobWidth + Parity)'({^job_queued, job_queued})),
     .valid_o(job_valid),
     .ready_i(job_pop),
     .data_o (job_out),
@@ -630,6 +654,23 @@ module ng_tile #(
     .clear_amax_i(clear_amax),
     .amax_o     (amax)
   );
+
+  // ---- parity of what stands at the outputs of queues and banks
+  if (Protect) begin : gen_parity
+    logic fault, fault_q;
+    assign fault = (load_cmd_valid & (^load_out)) | (word_valid & (^word_out)) |
+                   (compute_cmd_valid & (^compute_out)) | (job_valid & (^job_out)) |
+                   (array_valid & array_ready & (a_fault | b_fault));
+    always_ff @(posedge clk_i or negedge core_rst_n) begin
+      if (!core_rst_n) fault_q <= 1'b0;
+      else fault_q <= fault;
+    end
+    assign error_d = error_kept == ErrorNone && fault_q ? ErrorParity : error_kept;
+  end else begin : gen_no_parity
+    logic unused_parity;
+    assign unused_parity = a_fault ^ b_fault;
+    assign error_d = error_kept;
+  end
 
   // ---- results leave
   logic left, done_irq, encoding;

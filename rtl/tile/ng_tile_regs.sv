@@ -24,7 +24,8 @@ module ng_tile_regs #(
   parameter bit Requantize = 1'b0,  // results in the formats of the set
   parameter bit Sparse = 1'b0,      // A is 2:4 sparse
   parameter int Codec = 0,          // decoders of compressed loads
-  parameter int Encoders = 0        // encoders of compressed results
+  parameter int Encoders = 0,       // encoders of compressed results
+  parameter bit Protect = 1'b0      // parity of banks and queues
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -254,8 +255,8 @@ module ng_tile_regs #(
       10'h001: read_data = {16'h1, 8'h7, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {13'd0, 4'(Encoders), 4'(Codec), 1'(Sparse), 1'(Requantize),
-          1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {12'd0, 1'(Protect), 4'(Encoders), 4'(Codec), 1'(Sparse),
+          1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0,

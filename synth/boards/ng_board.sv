@@ -26,7 +26,8 @@ module ng_board #(
   parameter int RequantizeCuts = 0,
   parameter bit Sparse         = 1'b0,
   parameter int Codec          = 0,
-  parameter int Encoders       = 0
+  parameter int Encoders       = 0,
+  parameter bit Protect        = 1'b0
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -105,7 +106,8 @@ module ng_board #(
     .RequantizeCuts(RequantizeCuts),
     .Sparse        (Sparse),
     .Codec         (Codec),
-    .Encoders      (Encoders)
+    .Encoders      (Encoders),
+    .Protect       (Protect)
   ) u_tile (
     .clk_i,
     .rst_ni,

@@ -632,7 +632,8 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010703; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 19; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 20; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = NG_TILE_STREAM_PROTECT_MASK; }), NG_OK);
   const auto nothing = [](FakeTile&) {};
   for (unsigned FakeTileConfig::*member :
        {&FakeTileConfig::rows, &FakeTileConfig::cols, &FakeTileConfig::lanes, &FakeTileConfig::format_set,
@@ -829,8 +830,8 @@ TEST(Arguments, OfGemm) {
 
 TEST(Result, HasText) {
   std::set<std::string> texts;
-  for (int i = 0; i <= NG_ERROR_SIGNATURE + 1; ++i) texts.insert(ng_result_text(static_cast<ng_result_t>(i)));
-  EXPECT_EQ(texts.size(), static_cast<std::size_t>(NG_ERROR_SIGNATURE) + 2) << "each its own";
+  for (int i = 0; i <= NG_ERROR_BAD_PARITY + 1; ++i) texts.insert(ng_result_text(static_cast<ng_result_t>(i)));
+  EXPECT_EQ(texts.size(), static_cast<std::size_t>(NG_ERROR_BAD_PARITY) + 2) << "each its own";
 }
 
 // ---- counters
@@ -1130,6 +1131,7 @@ TEST_P(Fault, TileErrorAtAnyTime) {
                                   NG_ERROR_BANK_MISMATCH,
                                   NG_ERROR_BAD_METADATA,
                                   NG_ERROR_BAD_CODE,
+                                  NG_ERROR_BAD_PARITY,
                                   NG_ERROR_UNKNOWN};
   for (unsigned error = 1; error < 16; ++error) {
     for (const unsigned at : {0U, 1U, 7U}) {
@@ -1138,7 +1140,7 @@ TEST_P(Fault, TileErrorAtAnyTime) {
       const ng_result_t result = bench.run(q, c, at != 1, [&](unsigned step) {
         if (step == at) bench.tile.fail(error);
       });
-      EXPECT_EQ(result, expected[std::min(error, 9U)]) << error << ": " << ng_result_text(result);
+      EXPECT_EQ(result, expected[std::min(error, 10U)]) << error << ": " << ng_result_text(result);
       EXPECT_EQ(bench.run(q, c), NG_OK);
       EXPECT_EQ(codes(c), codes(golden(q.a, q.b)));
     }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of docs/upsets.md, from the recorded campaign verif/upsets/tiny.json.
+"""The tables of docs/upsets.md, from recorded campaigns, a file for each tile beside this one.
 
-    verif/upsets/table.py                       write the table into the page
-    verif/upsets/table.py --check               fail if the page is not what the record says (ctest -R docs.upsets)
+    verif/upsets/table.py                       write the tables into the page
+    verif/upsets/table.py --check               fail if the page is not what the records say (ctest -R docs.upsets)
     verif/upsets/table.py --record PROGRAM      run the campaign again and record it; --flips and --seed choose another
     verif/upsets/table.py --compare PROGRAM     run the recorded campaign again; fail unless it gives the record (a deep test)
 
-PROGRAM is build/bin/ng_upsets.
+PROGRAM is build/bin/ng_upsets or build/bin/ng_upsets_protect, which names its tile.
 """
 
 from __future__ import annotations
@@ -20,9 +20,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORD = Path(__file__).with_name("tiny.json")
+FOLDER = Path(__file__).parent
+TILES = ("tiny", "tiny_protect")
 PAGE = ROOT / "docs" / "upsets.md"
 OUTCOMES = ("no_effect", "silent_wrong", "error", "hang")
+
+
+def record_of(tile: str) -> Path:
+    return FOLDER / f"{tile}.json"
 
 
 def campaign(program: Path, flips: int, seed: int) -> dict[str, Any]:
@@ -44,11 +49,14 @@ def table(record: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(record: dict[str, Any]) -> str:
-    marks = r"(<!-- upsets: begin \(generated\) -->\n).*?(<!-- upsets: end -->\n)"
-    text, count = re.subn(marks, lambda found: found[1] + table(record) + found[2], PAGE.read_text(), flags=re.S)
-    if count != 1:
-        sys.exit('table.py: docs/upsets.md has no place "upsets: begin (generated)"; expected one')
+def page() -> str:
+    text = PAGE.read_text()
+    for tile in TILES:
+        made = table(json.loads(record_of(tile).read_text()))
+        marks = rf"(<!-- upsets {tile}: begin \(generated\) -->\n).*?(<!-- upsets {tile}: end -->\n)"
+        text, count = re.subn(marks, lambda found, made=made: found[1] + made + found[2], text, flags=re.S)
+        if count != 1:
+            sys.exit(f'table.py: docs/upsets.md has no place "upsets {tile}: begin (generated)"; expected one')
     return text
 
 
@@ -61,22 +69,24 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     if args.record:
-        RECORD.write_text(json.dumps(campaign(args.record, args.flips, args.seed), indent=1) + "\n")
-    record = json.loads(RECORD.read_text())
+        found = campaign(args.record, args.flips, args.seed)
+        record_of(found["tile"]).write_text(json.dumps(found, indent=1) + "\n")
     if args.compare:
+        tile = campaign(args.compare, 1, 1)["tile"]
+        record = json.loads(record_of(tile).read_text())
         found = campaign(args.compare, record["flips"], record["seed"])
         wrong = [key for key in record if found.get(key) != record[key]]
         if wrong:
-            print(f"upsets: {', '.join(wrong)} of the campaign are not as recorded; expected verif/upsets/tiny.json")
+            print(f"upsets: {', '.join(wrong)} of the campaign are not as recorded; expected verif/upsets/{tile}.json")
             return 1
         print(f"figures: {json.dumps({'flips': record['flips'], 'seed': record['seed']})}")
         return 0
     if args.check:
-        if PAGE.read_text() != page(record):
-            print("upsets: docs/upsets.md is not what the record says; run verif/upsets/table.py")
+        if PAGE.read_text() != page():
+            print("upsets: docs/upsets.md is not what the records say; run verif/upsets/table.py")
             return 1
         return 0
-    PAGE.write_text(page(record))
+    PAGE.write_text(page())
     return 0
 
 

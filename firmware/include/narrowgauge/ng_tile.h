@@ -44,8 +44,9 @@ typedef enum ng_result {
   NG_ERROR_BAD_METADATA,  /* STATUS.error 7 */
   NG_ERROR_BAD_CODE,      /* STATUS.error 8 */
   NG_ERROR_SCALE,         /* requantized results take another tensor scale: in FP8 a power of two */
-  NG_ERROR_UNKNOWN,       /* STATUS.error 9 to 15 */
-  NG_ERROR_SIGNATURE      /* the tile has not taken exactly the register writes that it was sent */
+  NG_ERROR_UNKNOWN,       /* STATUS.error 10 to 15 */
+  NG_ERROR_SIGNATURE,     /* the tile has not taken exactly the register writes that it was sent */
+  NG_ERROR_BAD_PARITY     /* STATUS.error 9 */
 } ng_result_t;
 
 /* What a result means and what to do, as an English sentence; never null. */
@@ -114,6 +115,7 @@ typedef struct ng_tile {
   bool sparse;       /* operand A can be sparse */
   uint32_t codec;    /* decoders of compressed operands; 0: operands are sent as they are */
   uint32_t encoders; /* encoders of compressed results; 0: results come as they are */
+  bool protect;      /* banks and queues have parity */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */

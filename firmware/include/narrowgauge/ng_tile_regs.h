@@ -86,6 +86,10 @@
 #define NG_TILE_STREAM_ENCODERS_SHIFT 15u
 #define NG_TILE_STREAM_ENCODERS_MASK 0x00078000u
 #define NG_TILE_STREAM_ENCODERS_MAX 0xFu
+/* protect: banks and queues have parity: `STATUS.error` can be bad_parity; 0 in tiles before there was the bit */
+#define NG_TILE_STREAM_PROTECT_SHIFT 19u
+#define NG_TILE_STREAM_PROTECT_MASK 0x00080000u
+#define NG_TILE_STREAM_PROTECT_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -413,6 +417,8 @@
 #define NG_TILE_ERROR_BAD_METADATA 7u
 /* packet of a compressed load that is broken: bits that are no code, or an end within a chunk or stream word */
 #define NG_TILE_ERROR_BAD_CODE 8u
+/* a bit has flipped in a bank or a queue */
+#define NG_TILE_ERROR_BAD_PARITY 9u
 
 /* Values of tile_operand. */
 /* rows of A */

@@ -22,6 +22,7 @@ struct TileParams {
   bool sparse = false;           ///< operand A is 2:4 sparse
   int codec = 0;                 ///< decoders of compressed loads
   int encoders = 0;              ///< encoders of compressed results
+  bool protect = false;          ///< parity of banks and queues, which is never wrong here
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,

@@ -100,7 +100,8 @@ class TileRegsCore {
       case r::stream::offset:
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
                r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
-               r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders);
+               r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders) |
+               r::stream::protect.put(params.protect);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:

@@ -22,7 +22,8 @@ module ng_board_arty_a7 #(
   parameter int RequantizeCuts = 0,
   parameter bit Sparse         = 1'b0,
   parameter int Codec          = 0,
-  parameter int Encoders       = 0
+  parameter int Encoders       = 0,
+  parameter bit Protect        = 1'b0
 ) (
   input  logic clk_100mhz_i,
   input  logic rx_i,   // from the FTDI chip
@@ -84,7 +85,8 @@ module ng_board_arty_a7 #(
     .RequantizeCuts(RequantizeCuts),
     .Sparse        (Sparse),
     .Codec         (Codec),
-    .Encoders      (Encoders)
+    .Encoders      (Encoders),
+    .Protect       (Protect)
   ) u_board (
     .clk_i    (clk),
     .rst_ni   (rst_n),

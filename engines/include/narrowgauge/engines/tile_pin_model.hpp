@@ -21,6 +21,7 @@ struct TileConfig {
   bool sparse;                                                            ///< operand A is 2:4 sparse
   unsigned codec;                                                         ///< decoders of compressed loads
   unsigned encoders;                                                      ///< encoders of compressed results
+  bool protect;                                                           ///< banks and queues have parity
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

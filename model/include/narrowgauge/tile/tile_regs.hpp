@@ -55,6 +55,8 @@ enum class TileError : std::uint32_t {
   bad_metadata = 7,
   /// packet of a compressed load that is broken: bits that are no code, or an end within a chunk or stream word
   bad_code = 8,
+  /// a bit has flipped in a bank or a queue
+  bad_parity = 9,
 };
 
 enum class TileOperand : std::uint32_t {
@@ -133,6 +135,8 @@ inline constexpr Field sparse{10, 1};
 inline constexpr Field codec{11, 4};
 /// encoders of compressed results: with one or more, `COMPRESS` and `RESULT_CODE` exist
 inline constexpr Field encoders{15, 4};
+/// banks and queues have parity: `STATUS.error` can be bad_parity; 0 in tiles before there was the bit
+inline constexpr Field protect{19, 1};
 }  // namespace stream
 
 /// Max beats, read only.
