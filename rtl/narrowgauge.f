@@ -168,6 +168,7 @@ rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_pkg.sv
 rtl/tile/ng_tile_counters.sv
+rtl/tile/ng_tile_deadline.sv
 rtl/tile/ng_tile_decode.sv
 rtl/tile/ng_tile_image.sv
 rtl/tile/ng_tile_requantize.sv

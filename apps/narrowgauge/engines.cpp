@@ -32,6 +32,10 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
         "--accumulate has units of its own in rtl, and no tile and no waves; expected --engine model or rtl, "
         "without --tile and --trace");
   }
+  if (flags.deadline != 0 && (another || (kind != Kind::rtl && kind != Kind::systemc))) {
+    throw Error("--deadline " + std::to_string(flags.deadline) +
+                " is one of a simulated tile; expected --engine rtl or systemc, and exact sums");
+  }
   if (kind == Kind::board) {
     if (flags.port.empty())
       throw Error("--engine board needs --port, the serial device of a board; expected a name such as /dev/ttyUSB1");
@@ -51,7 +55,7 @@ std::unique_ptr<Engine> make_engine(const EngineFlags& flags, unsigned threads) 
                 " names simulated hardware, which the model engine does not have; expected --engine rtl or systemc");
   }
   if (another) return make_mma_engine(flags.accumulate);
-  const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace};
+  const TileEngineOptions options{.tile = flags.tile, .trace = flags.trace, .deadline = flags.deadline};
   return kind == Kind::rtl ? make_rtl_engine(options) : make_systemc_engine(options);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,7 @@ struct EngineFlags {
   std::string trace = {};  ///< path of an FST wave; empty: none
   std::string port = {};   ///< serial device of a board
   unsigned baud = 3'000'000;
+  std::uint32_t deadline = 0;                     ///< clock cycles of a simulated tile for a product; 0: none
   Accumulation accumulate = Accumulation::exact;  ///< of rtl; of model it is the caller's
 };
 

@@ -82,7 +82,7 @@ struct Work {
   double quantize_seconds = 0, engine_seconds = 0;
 
   std::size_t results() const { return a.rows * b.cols; }
-  bool agrees() const { return !difference || difference->count == 0; }
+  bool agrees() const { return !difference || difference->count == 0 || result.ended_early(); }
   double macs_per_second() const {
     return engine_seconds > 0 ? static_cast<double>(result.products) / engine_seconds : 0;
   }
@@ -304,6 +304,12 @@ Json link_json(const EngineResult& result) {
           {"frames", n.frames},   {"repeated", n.repeated},     {"damaged", n.damaged}};
 }
 
+Json deadline_json(const EngineResult& result) {
+  if (!result.deadline) return nullptr;
+  const DeadlineProgress& n = *result.deadline;
+  return {{"late", n.late}, {"beats", n.beats}, {"whole", n.whole}};
+}
+
 Json activity_json(const EngineResult& result) {
   if (!result.activity) return nullptr;
   const TileActivity& n = *result.activity;
@@ -360,6 +366,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
             {"utilization_computing", computing ? Json(*computing) : Json()},
             {"activity", activity_json(result)},
             {"link", link_json(result)},
+            {"deadline", deadline_json(result)},
             {"sqnr_db", work.sqnr_db ? json_number(*work.sqnr_db) : Json()},
             {"quantize_seconds", work.quantize_seconds},
             {"engine_seconds", work.engine_seconds},
@@ -374,6 +381,10 @@ std::string agreement_text(const Work& work) {
   if (!work.difference) return "this is the golden model; --engine rtl compares with it";
   const Difference& d = *work.difference;
   const std::string results = counted(work.results(), "result");
+  if (work.result.ended_early() && d.count != 0) {
+    return "sums ended at the deadline: " + std::to_string(d.count) + " of " + results +
+           " are not the golden model's, which are whole";
+  }
   if (d.count == 0) return "bit-exact: all " + results + " equal the golden model's";
   return "DIFFERENT from the golden model in " + std::to_string(d.count) + " of " + results + "; first in row " +
          std::to_string(d.index / work.b.cols) + ", column " + std::to_string(d.index % work.b.cols) + ": " +
@@ -429,6 +440,11 @@ void print_report(const GemmArguments& arguments, const Work& work) {
                                            " leaves nothing clipped");
   }
   if (result.cycles) facts.emplace_back("cycles", std::to_string(result.cycles));
+  if (result.deadline) {
+    facts.emplace_back("deadline", std::string(result.deadline->late ? "came" : "did not come") +
+                                       " before the end: " + std::to_string(result.deadline->beats) + " of " +
+                                       counted(result.deadline->whole, "beat") + " taken");
+  }
   if (result.operand_bytes) {
     facts.emplace_back("operands", counted(result.operand_bytes, "byte") + " sent to the tile");
     facts.emplace_back("results", counted(result.result_bytes, "byte") + " sent by it");
@@ -551,6 +567,11 @@ void add_gemm(CLI::App& app, int& exit_code) {
       ->capture_default_str()
       ->type_name("MODE")
       ->check(named);
+  command
+      .add_option("--deadline", arguments->engine.deadline,
+                  "Clock cycles for the product, after which each sum ends with its next beat (tile tiny_deadline)")
+      ->type_name("CLOCKS")
+      ->check(CLI::Range(std::uint32_t{1}, std::uint32_t{1} << 31));
   command.add_flag("--relu", arguments->relu, "With --requantize: negative results become +0 first");
   command.add_flag("--compress-a", arguments->compressed.a,
                    "Send A compressed, without loss; the tile decodes it (of tiles, codec can)");
@@ -580,6 +601,8 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  operands     bytes that the tile was sent, compressed or not, those sent twice twice\n"
       "  results      bytes that it sent, compressed or not, with what pads its stream words\n"
       "  line         of a board: bytes with frames and escapes, and frames that the line damaged\n"
+      "  deadline     beats that were taken, of those that the product has; C is not the golden model's if some were "
+      "not\n"
       "  utilization  products done / products possible = M N K / (cycles x rows x columns x lanes of the array);\n"
       "               while computing: cycles without those in which the tile was idle or waited for operands\n"
       "  SQNR         10 log10(sum R^2 / sum (C - R)^2), R = A x B in float64 from the arrays as given; infinite if "
@@ -628,6 +651,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --format mxfp4 --rounding stochastic --seed 7 --json\n"
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --deadline 20000\n"
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --accumulate blackwell --engine rtl\n"
       "  narrowgauge gemm A.npy B.npy --engine board --port /dev/ttyUSB1\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"

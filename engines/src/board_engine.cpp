@@ -46,7 +46,8 @@ class BoardEngine final : public DrivenEngine, public BoardLoop {
                .sparse = tile_.sparse,
                .codec = tile_.codec,
                .encoders = tile_.encoders,
-               .protect = tile_.protect};
+               .protect = tile_.protect,
+               .deadline = tile_.deadline};
   }
 
   std::string array() const override { return name_; }

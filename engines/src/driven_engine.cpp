@@ -33,7 +33,8 @@ bool has(const TileConfig& tile, Scheme scheme, Format a, Format b, const TileNe
   const unsigned results = needs.results ? static_cast<unsigned>(*needs.results) : 0;
   return format_set::has(tile.format_set, scheme, a, b) && (tile.format_set & results) == results &&
          (tile.requantize || !needs.results) && (tile.sparse || !needs.sparse) &&
-         (tile.codec != 0 || !needs.decoders) && (tile.encoders != 0 || !needs.encoders);
+         (tile.codec != 0 || !needs.decoders) && (tile.encoders != 0 || !needs.encoders) &&
+         (tile.deadline || !needs.deadline);
 }
 
 std::string product_text(Scheme scheme, Format a, Format b, const TileNeeds& needs) {
@@ -42,7 +43,7 @@ std::string product_text(Scheme scheme, Format a, Format b, const TileNeeds& nee
   return product_name(scheme, a, b) + (needs.sparse ? " with a sparse operand" : "") +
          (needs.decoders ? " of compressed operands" : "") +
          (needs.results ? " with results in " + std::string(desc(*needs.results).name) : "") +
-         (needs.encoders ? " that are compressed" : "");
+         (needs.encoders ? " that are compressed" : "") + (needs.deadline ? " under a deadline" : "");
 }
 
 void DrivenEngine::check(Scheme scheme, Format a, Format b, std::size_t k) const {
@@ -114,6 +115,8 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   if (requantized) expect(ng_tile_clear_amax(&tile));
   if (tile.counters) expect(ng_tile_clear_counters(&tile));
 
+  if (drive.deadline != 0) expect(ng_tile_deadline(&tile, drive.deadline));
+
   const std::uint64_t start = drive.cycles ? drive.cycles() : 0;
   ng_gemm_t gemm;
   expect(ng_tile_gemm_start(&gemm, &tile, &product.config));
@@ -136,6 +139,13 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
     expect(ng_tile_amax(&tile, &requantized->amax));
   } else {
     result.c = product.result();
+  }
+  if (drive.deadline != 0) {
+    std::uint32_t beats = 0;
+    bool late = false;
+    expect(ng_tile_progress(&tile, &beats, &late));
+    const std::uint64_t whole = std::uint64_t{gemm.a_panels} * gemm.b_panels * gemm.beats;
+    result.deadline = {.late = late, .beats = beats, .whole = whole};
   }
   result.products = std::uint64_t{order.a.rows} * order.b.rows * order.a.k;
   if (tile.counters) {

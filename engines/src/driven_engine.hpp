@@ -15,7 +15,7 @@ namespace narrowgauge {
 /// What a product asks of a tile beside its formats.
 struct TileNeeds {
   std::optional<ResultFormat> results = std::nullopt;  ///< requantized
-  bool sparse = false, decoders = false, encoders = false;
+  bool sparse = false, decoders = false, encoders = false, deadline = false;
 };
 
 /// Whether the tile has all that.
@@ -65,6 +65,7 @@ struct TileDrive {
   std::string what;                            ///< the tile, for errors
   std::function<std::uint64_t()> cycles = {};  ///< a clock of it; empty: its counters have one, if it has any
   std::function<void()> between = {};          ///< called between steps of the driver
+  std::uint32_t deadline = 0;                  ///< clocks that the product has; 0: all it takes
   const std::string* why = nullptr;            ///< what the port says of an error, kept up to date by it
 };
 

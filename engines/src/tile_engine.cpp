@@ -45,6 +45,7 @@ std::unique_ptr<TilePinModel> make_tile(Simulator simulator, std::size_t index, 
 
 /// Longest time without progress: several times the longest compute command.
 constexpr std::uint32_t timeout_cycles = 1'000'000;
+constexpr std::uint32_t most_deadline = std::uint32_t{1} << 31;
 
 /// The writer of waves (FST) does not notice a full disk, but for the files that it maps (io::MappedWrites), and those
 /// that it closes (incomplete_files). Before: room for the names of a tile's signals and more, and for its temporary
@@ -64,6 +65,10 @@ class TileEngine final : public DrivenEngine {
   TileEngine(std::string_view name, Simulator simulator, TileEngineOptions options)
       : DrivenEngine(name), simulator_(simulator), options_(std::move(options)), models_(std::size(configs)) {
     if (!options_.tile.empty()) find_tile(options_.tile);
+    if (options_.deadline > most_deadline) {
+      throw Error("the deadline of " + std::to_string(options_.deadline) + " clock cycles is too late; expected 1 to " +
+                  std::to_string(most_deadline) + ", or 0 for none");
+    }
   }
 
  private:
@@ -97,7 +102,8 @@ class TileEngine final : public DrivenEngine {
                                          .between =
                                              [&] {
                                                if (mapped) mapped->check(*wave);
-                                             }},
+                                             },
+                                         .deadline = options_.deadline},
                                         order);
     result.products_possible = result.cycles * config.products_a_cycle() * (order.sparse ? 2 : 1);
     result.tile = config.name;
@@ -112,7 +118,9 @@ class TileEngine final : public DrivenEngine {
     return result;
   }
 
-  const TileConfig& choose(Scheme scheme, Format a, Format b, const TileNeeds& needs) const override {
+  const TileConfig& choose(Scheme scheme, Format a, Format b, const TileNeeds& asked) const override {
+    TileNeeds needs = asked;
+    needs.deadline = options_.deadline != 0;
     const std::string text = product_text(scheme, a, b, needs);
     const auto worth = [](const TileConfig& config) {
       return std::tuple(config.products_a_cycle(), -std::popcount(config.format_set));

@@ -240,7 +240,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
                 NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK |
-                NG_TILE_STREAM_PROTECT_MASK)) != 0)
+                NG_TILE_STREAM_PROTECT_MASK | NG_TILE_STREAM_DEADLINE_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
@@ -249,6 +249,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->codec = GET(word, STREAM_CODEC);
   tile->encoders = GET(word, STREAM_ENCODERS);
   tile->protect = GET(word, STREAM_PROTECT) != 0;
+  tile->deadline = GET(word, STREAM_DEADLINE) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
@@ -993,6 +994,30 @@ ng_result_t ng_tile_clear_amax(const ng_tile_t *tile) {
   TRY(get(tile, NG_TILE_AMAX_OFFSET, &amax));
   const bool at_rest = GET(status, STATUS_BUSY) == 0; /* else results may have come since */
   return at_rest && amax != 0 ? NG_ERROR_SIGNATURE : NG_OK;
+}
+
+/* ---- deadlines ---- */
+
+ng_result_t ng_tile_deadline(const ng_tile_t *tile, uint32_t clocks) {
+  if (!tile || clocks > NG_TILE_DEADLINE_CLOCKS_MAX + 1u) return NG_ERROR_ARGUMENT;
+  if (!tile->deadline) return NG_ERROR_UNSUPPORTED;
+  uint32_t status, signature;
+  TRY(get(tile, NG_TILE_STATUS_OFFSET, &status));
+  if (GET(status, STATUS_BUSY) != 0) return NG_BUSY;
+  TRY(get_signature(tile, &signature));
+  TRY(put_signed(tile, &signature, NG_TILE_DEADLINE_OFFSET,
+                 clocks == 0 ? 0 : PUT(DEADLINE_ARMED, 1) | PUT(DEADLINE_CLOCKS, clocks - 1)));
+  return check_signature(tile, signature);
+}
+
+ng_result_t ng_tile_progress(const ng_tile_t *tile, uint32_t *beats, bool *late) {
+  if (!tile || !beats || !late) return NG_ERROR_ARGUMENT;
+  if (!tile->deadline) return NG_ERROR_UNSUPPORTED;
+  uint32_t word;
+  TRY(get(tile, NG_TILE_PROGRESS_OFFSET, &word));
+  *beats = GET(word, PROGRESS_BEATS);
+  *late = GET(word, PROGRESS_LATE) != 0;
+  return NG_OK;
 }
 
 /* ---- compressed operands and results ---- */

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Activity, LinkActivity
+from .types import Activity, DeadlineProgress, LinkActivity
 
 __version__: str
 
@@ -347,6 +347,8 @@ class Tile:
     def encoders(self) -> int: ...
     @property
     def protect(self) -> bool: ...
+    @property
+    def deadline(self) -> bool: ...
 
 def tiles() -> dict[str, Tile]: ...
 def engines() -> dict[str, str]: ...
@@ -372,6 +374,10 @@ class EngineResult:
     def activity(self) -> Activity | None: ...
     @property
     def link(self) -> LinkActivity | None: ...
+    @property
+    def deadline(self) -> DeadlineProgress | None: ...
+    @property
+    def ended_early(self) -> bool: ...
 
 class Engine:
     def __init__(
@@ -384,6 +390,7 @@ class Engine:
         port: str | None = None,
         baud: int = 3_000_000,
         accumulate: str = "exact",
+        deadline: int = 0,
     ) -> None: ...
     @property
     def name(self) -> str: ...

@@ -73,9 +73,19 @@ def _engine(
     port: str | PathLike[str] | None = None,
     baud: int = 3_000_000,
     accumulate: str = "exact",
+    deadline: int = 0,
 ) -> Engine:
     """Unpickles."""
-    return Engine(name, tile=tile, trace=trace, threads=threads, port=port, baud=baud, accumulate=accumulate)
+    return Engine(
+        name,
+        tile=tile,
+        trace=trace,
+        threads=threads,
+        port=port,
+        baud=baud,
+        accumulate=accumulate,
+        deadline=deadline,
+    )
 
 
 class Engine:
@@ -88,6 +98,8 @@ class Engine:
     port: of 'board', the serial device of a board with ng_uart_bridge (docs/boards.md). baud: the rate of its image.
     accumulate: of 'rtl', a name of accumulation_modes(): other than 'exact', products are added by the unit of a matrix
         instruction (docs/accumulation.md), C is that of narrowgauge.gemm(..., accumulate=), and gemm is the one method.
+    deadline: of 'rtl' and 'systemc', clock cycles that the tile has for a product, 1 to 2^31; 0: all that it takes. Behind
+        them each sum ends with its next beat (docs/units/tile.md, Deadline), and result.deadline tells how far C went.
 
     Raises Error for an unknown engine or tile, for options that the engine does not have, and where no board answers.
     """
@@ -102,8 +114,9 @@ class Engine:
         port: str | PathLike[str] | None = None,
         baud: int = 3_000_000,
         accumulate: str = "exact",
+        deadline: int = 0,
     ) -> None:
-        self._arguments = (name, tile, trace, threads, port, baud, accumulate)
+        self._arguments = (name, tile, trace, threads, port, baud, accumulate, deadline)
         self._engine = _core.Engine(
             text("name", name),
             tile=None if tile is None else text("tile", tile),
@@ -112,6 +125,7 @@ class Engine:
             port=None if port is None else path("port", port),
             baud=integer("baud", baud, 1, 2**32 - 1),
             accumulate=one_of("accumulate", accumulate, tuple(_core.accumulation_modes())),
+            deadline=integer("deadline", deadline, 0, 2**31),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -41,6 +41,18 @@ class LinkActivity(TypedDict):
     damaged: int
 
 
+class DeadlineProgress(TypedDict):
+    """How far a product under a deadline went.
+
+    late: whether the deadline came before it was done. beats: steps along k that the tile took, of all its blocks of
+    results. whole: those that the product has.
+    """
+
+    late: bool
+    beats: int
+    whole: int
+
+
 class UnitFields(TypedDict, total=False):
     """A question about a multiply-accumulate, but for its format; docs/energy.md has ranges and defaults."""
 

@@ -60,7 +60,7 @@ struct Product {
 std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optional<std::string>& tile,
                                          const std::optional<std::string>& trace, unsigned threads,
                                          const std::optional<std::string>& port, unsigned baud,
-                                         std::string_view accumulate) {
+                                         std::string_view accumulate, std::uint32_t deadline) {
   auto made = std::make_unique<NamedEngine>();
   made->tile = tile;
   if (trace && name != "rtl") {
@@ -71,6 +71,11 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
     throw Error("port '" + *port + "' names a board, which the engine '" + std::string(name) +
                 "' does not have: take the engine 'board', or leave port out");
   }
+  const bool exact = find_accumulation(accumulate).mode == Accumulation::exact;
+  if (deadline != 0 && (!exact || (name != "rtl" && name != "systemc"))) {
+    throw Error("deadline " + std::to_string(deadline) + " is one of a simulated tile; expected the engine 'rtl' or " +
+                "'systemc' with exact sums, or 0 for none");
+  }
   if (const Accumulation mode = find_accumulation(accumulate).mode; mode != Accumulation::exact) {
     if (name != "rtl" || tile || trace) {
       throw Error("accumulate '" + std::string(accumulate) +
@@ -80,7 +85,7 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
     made->engine = make_mma_engine(mode);
     return made;
   }
-  const TileEngineOptions options{.tile = tile.value_or(""), .trace = trace.value_or("")};
+  const TileEngineOptions options{.tile = tile.value_or(""), .trace = trace.value_or(""), .deadline = deadline};
   if (name == "model") {
     if (tile) {
       throw Error("tile '" + *tile +
@@ -210,10 +215,20 @@ std::optional<py::dict> link(const Product& product) {
   return counts;
 }
 
+std::optional<py::dict> deadline(const Product& product) {
+  const auto& n = product.counts.deadline;
+  if (!n) return std::nullopt;
+  py::dict progress;
+  progress["late"] = n->late;
+  progress["beats"] = n->beats;
+  progress["whole"] = n->whole;
+  return progress;
+}
+
 py::tuple product_state(const Product& p) {
   const EngineResult& n = p.counts;
   return py::make_tuple(p.c, n.cycles, n.products, n.operand_bytes, n.result_bytes, n.products_possible, n.tile,
-                        activity(p), link(p));
+                        activity(p), link(p), deadline(p));
 }
 
 Product product_from(const py::tuple& state) {
@@ -247,6 +262,12 @@ Product product_from(const py::tuple& state) {
                           .frames = count("frames"),
                           .repeated = count("repeated"),
                           .damaged = count("damaged")};
+  }
+  if (state.size() > 9 && !state[9].is_none()) {
+    const auto progress = state[9].cast<py::dict>();
+    n.deadline = DeadlineProgress{.late = progress["late"].cast<bool>(),
+                                  .beats = progress["beats"].cast<std::uint64_t>(),
+                                  .whole = progress["whole"].cast<std::uint64_t>()};
   }
   return {state[0].cast<py::array_t<float>>(), std::move(n)};
 }
@@ -298,6 +319,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("codec", &TileConfig::codec, "Its decoders of compressed operands; 0: it takes none.")
       .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
       .def_readonly("protect", &TileConfig::protect, "True if its banks and queues have parity.")
+      .def_readonly("deadline", &TileConfig::deadline, "True if its sums can end at a deadline.")
       .def(py::pickle([](const TileConfig& tile) { return std::string(tile.name); },
                       [](const std::string& name) {
                         for (const TileConfig& tile : tile_configs())
@@ -354,6 +376,13 @@ void bind_engine(py::module_& module) {
                              "The tile's activity counters by name (docs/units/tile.md); None without counters.")
       .def_property_readonly("link", &link,
                              "Of a board: seconds, sent_bytes, received_bytes, frames, repeated, damaged; else None.")
+      .def_property_readonly(
+          "deadline", &deadline,
+          "Of a product that had one: late, whether it came before the product was done; beats, the steps along k that "
+          "the tile took; whole, those that the product has. Else None.")
+      .def_property_readonly(
+          "ended_early", [](const Product& p) { return p.counts.ended_early(); },
+          "True if sums ended at a deadline before they were whole: c is not that of other engines then.")
       .def(py::pickle(&product_state, &product_from))
       .def("__repr__", [](const Product& p) {
         return "<EngineResult " + shape_text(p.c) +
@@ -364,7 +393,7 @@ void bind_engine(py::module_& module) {
   py::class_<NamedEngine>(module, "Engine", "What narrowgauge.Engine has inside.")
       .def(py::init(&make_engine), py::arg("name") = "model", py::kw_only(), py::arg("tile") = py::none(),
            py::arg("trace") = py::none(), py::arg("threads") = 0, py::arg("port") = py::none(),
-           py::arg("baud") = 3'000'000, py::arg("accumulate") = "exact")
+           py::arg("baud") = 3'000'000, py::arg("accumulate") = "exact", py::arg("deadline") = 0)
       .def_property_readonly("name", [](const NamedEngine& self) { return self.engine->name(); })
       .def_readonly("tile", &NamedEngine::tile)
       .def("gemm", &engine_gemm, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("progress") = py::none(),

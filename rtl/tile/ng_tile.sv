@@ -20,6 +20,8 @@
 // looked at while they stand at the output, and an image's when the array takes it; a wrong one is
 // an error.
 //
+// Deadline: while it is past, each tile of results ends with its next beat.
+//
 // Width argument: an image is all that the array takes from a side in one beat. Its exact sums are
 // argued in ng_mac_array, MaxBeats being kept by the sequencer.
 module ng_tile #(
@@ -44,7 +46,8 @@ module ng_tile #(
   parameter bit Sparse      = 1'b0,   // A is 2:4 sparse
   parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
   parameter int Encoders    = 0,      // encoders of compressed results; 0: results are as they are
-  parameter bit Protect     = 1'b0    // parity of banks and queues
+  parameter bit Protect     = 1'b0,   // parity of banks and queues
+  parameter bit Deadline    = 1'b0    // with a deadline, at which sums end
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -184,6 +187,8 @@ module ng_tile #(
   logic                           compress, result_code_valid;
   logic [7:0]                     result_code_address;
   logic [15:0]                    result_code_data;
+  logic                           deadline_valid, deadline_armed, late;
+  logic [30:0]                    deadline_clocks, beats;
   ng_tile_regs #(
     .Rows       (Rows),
     .Cols       (Cols),
@@ -198,7 +203,8 @@ module ng_tile #(
     .Sparse     (Sparse),
     .Codec      (Codec),
     .Encoders   (Encoders),
-    .Protect    (Protect)
+    .Protect    (Protect),
+    .Deadline   (Deadline)
   ) u_regs (
     .clk_i,
     .rst_ni,
@@ -259,6 +265,11 @@ module ng_tile #(
     .result_code_valid_o  (result_code_valid),
     .result_code_data_o   (result_code_data),
     .result_code_address_o(result_code_address),
+    .deadline_valid_o  (deadline_valid),
+    .deadline_clocks_o (deadline_clocks),
+    .deadline_armed_o  (deadline_armed),
+    .beats_i           (beats),
+    .late_i            (late),
     .counters_i        (counters)
   );
 
@@ -508,11 +519,13 @@ module ng_tile #(
     .BDepth   (BDepth),
     .MaxBeats (MaxBeats),
     .CommandCuts(CommandCuts),
-    .Requantize(Requantize)
+    .Requantize(Requantize),
+    .Deadline (Deadline)
   ) u_sequencer (
     .clk_i,
     .rst_ni          (core_rst_n),
     .stop_i          (stop),
+    .late_i          (late),
     .cmd_valid_i     (compute_cmd_valid),
     .cmd_ready_o     (compute_cmd_ready),
     .cmd_i           (compute_cmd),
@@ -542,6 +555,24 @@ module ng_tile #(
     .compute_error_o (compute_error),
     .mismatch_error_o(mismatch_error)
   );
+
+  if (Deadline) begin : gen_deadline
+    ng_tile_deadline u_deadline (
+      .clk_i,
+      .rst_ni  (core_rst_n),
+      .start_i (deadline_valid),
+      .armed_i (deadline_armed),
+      .clocks_i(deadline_clocks),
+      .beat_i  (images_read),
+      .late_o  (late),
+      .beats_o (beats)
+    );
+  end else begin : gen_no_deadline
+    logic unused_deadline;
+    assign unused_deadline = ^{deadline_valid, deadline_armed, deadline_clocks};
+    assign late = 1'b0;
+    assign beats = '0;
+  end
 
   logic [AScales-1:0] a_scale;
   logic [BScales-1:0] b_scale;

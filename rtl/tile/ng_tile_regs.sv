@@ -25,7 +25,8 @@ module ng_tile_regs #(
   parameter bit Sparse = 1'b0,      // A is 2:4 sparse
   parameter int Codec = 0,          // decoders of compressed loads
   parameter int Encoders = 0,       // encoders of compressed results
-  parameter bit Protect = 1'b0      // parity of banks and queues
+  parameter bit Protect = 1'b0,     // parity of banks and queues
+  parameter bit Deadline = 1'b0     // with a deadline
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -103,6 +104,13 @@ module ng_tile_regs #(
   output logic         result_code_valid_o,
   output logic [15:0]  result_code_data_o,
   output logic [7:0]   result_code_address_o,
+  // DEADLINE.
+  output logic         deadline_valid_o,
+  output logic [30:0]  deadline_clocks_o,
+  output logic         deadline_armed_o,
+  // PROGRESS.
+  input  logic [30:0]  beats_i,
+  input  logic         late_i,
   // CYCLES to FLIPS_B.
   input  logic [575:0] counters_i
 );
@@ -167,6 +175,7 @@ module ng_tile_regs #(
     if ((Codec != 0) && awaddr_q == 10'h017) write_error = wstrb_q != 4'hF;  // CODE
     if ((Encoders != 0) && awaddr_q == 10'h018) write_error = 1'b0;  // COMPRESS
     if ((Encoders != 0) && awaddr_q == 10'h019) write_error = wstrb_q != 4'hF;  // RESULT_CODE
+    if ((Deadline) && awaddr_q == 10'h01B) write_error = wstrb_q != 4'hF;  // DEADLINE
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -255,7 +264,7 @@ module ng_tile_regs #(
       10'h001: read_data = {16'h1, 8'h7, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {12'd0, 1'(Protect), 4'(Encoders), 4'(Codec), 1'(Sparse),
+      10'h004: read_data = {11'd0, 1'(Deadline), 1'(Protect), 4'(Encoders), 4'(Codec), 1'(Sparse),
           1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
@@ -320,6 +329,14 @@ module ng_tile_regs #(
       read_data  = 32'd0;
       read_error = 1'b0;
     end
+    if ((Deadline) && araddr_q == 10'h01B) begin  // DEADLINE
+      read_data  = 32'd0;
+      read_error = 1'b0;
+    end
+    if ((Deadline) && araddr_q == 10'h01C) begin  // PROGRESS
+      read_data  = {late_i, beats_i};
+      read_error = 1'b0;
+    end
   end
 
   // Pulses: high in the cycle after the write.
@@ -336,6 +353,7 @@ module ng_tile_regs #(
       compute_valid_o <= 1'b0;
       code_valid_o <= 1'b0;
       result_code_valid_o <= 1'b0;
+      deadline_valid_o <= 1'b0;
     end else begin
       control_soft_reset_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[0];
       control_clear_counters_q <= write & (awaddr_q == 10'h008) & ~write_error & wdata_q[1];
@@ -344,6 +362,7 @@ module ng_tile_regs #(
       compute_valid_o <= write & (awaddr_q == 10'h011) & ~write_error;
       code_valid_o <= write & (awaddr_q == 10'h017) & (Codec != 0) & ~write_error;
       result_code_valid_o <= write & (awaddr_q == 10'h019) & (Encoders != 0) & ~write_error;
+      deadline_valid_o <= write & (awaddr_q == 10'h01B) & (Deadline) & ~write_error;
     end
   end
 
@@ -493,6 +512,8 @@ module ng_tile_regs #(
   assign compress_o = compress_results_q;
   assign result_code_data_o = wdata_q[15:0];
   assign result_code_address_o = wdata_q[23:16];
+  assign deadline_clocks_o = wdata_q[30:0];
+  assign deadline_armed_o = wdata_q[31];
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q
       & irq_enable_error_q);
 

@@ -28,6 +28,9 @@
 // stop_i: no further beat is addressed. The command is forgotten; the beat that stands at the array
 // stays.
 //
+// late_i, of a tile with a deadline: each tile of results ends with the next beat that is addressed
+// for it, and the images of its other beats are passed over. All else is as without.
+//
 // CommandCuts: registers in what is checked of a command while it waits at the head of its queue,
 // where it does not change; it is taken a cycle later for each. CommandCutFactors: the counts of
 // beats and panels, as they come; CommandCutProducts: their products, and the beats of the sum.
@@ -48,12 +51,14 @@ module ng_tile_sequencer #(
   parameter int MaxBeats  = 65536,
   parameter int CommandCuts = 0,  // registers at places of ng_tile_pkg: 1 factors + 2 products
   parameter bit Requantize = 1'b0,  // commands have formats of results
+  parameter bit Deadline   = 1'b0,  // late_i counts
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
   input  logic                   stop_i,
+  input  logic                   late_i,
   // Commands.
   input  logic                   cmd_valid_i,
   output logic                   cmd_ready_o,
@@ -246,6 +251,9 @@ module ng_tile_sequencer #(
   logic [AAddrWidth:0]   a_addr_q, a_panel_q;  // a_panel_q: first image of panel i
   logic [BAddrWidth-1:0] j_q, b_addr_q;
   logic [KWidth-1:0]     k_q;
+  // The images behind those that are read; of the last beat of a tile, those behind the tile.
+  logic [AAddrWidth:0]   a_next, a_next_panel;
+  logic [BAddrWidth-1:0] b_next;
   logic                  a_there, b_there, there, wrong, last_beat, go, i_last, j_last, k_last,
       tile_end;
   assign a_there = a_addr_q < a_images_i;
@@ -259,7 +267,21 @@ module ng_tile_sequencer #(
   assign go = valid_q & ~stop_i & ~bad_q & ~wrong & there & (~array_valid_o | array_ready_i);
   assign i_last = i_q == i_max_q;
   assign j_last = j_q == j_max_q;
-  assign k_last = k_q == k_max_q;
+  if (Deadline) begin : gen_late
+    logic [KWidth-1:0] rest;  // beats that are passed over
+    assign k_last = late_i || k_q == k_max_q;
+    assign rest = k_max_q - k_q & {KWidth{late_i}};
+    assign a_next = a_addr_q + 1'b1 + (AAddrWidth+1)'(rest);
+    assign a_next_panel = a_next;
+    assign b_next = b_addr_q + 1'b1 + BAddrWidth'(rest);
+  end else begin : gen_no_late
+    logic unused_late;
+    assign unused_late = late_i;
+    assign k_last = k_q == k_max_q;
+    assign a_next = a_addr_q + 1'b1;
+    assign a_next_panel = a_addr_q + 1'b1;
+    assign b_next = b_addr_q + 1'b1;
+  end
   assign last_beat = k_last & j_last & i_last;
   assign tile_end = go & k_last;
   assign command_end = go & last_beat;
@@ -279,7 +301,7 @@ module ng_tile_sequencer #(
       k_q <= k_last ? '0 : k_q + 1'b1;
       if (k_last) j_q <= j_last ? '0 : j_q + 1'b1;
       if (k_last & j_last) i_q <= i_last ? '0 : i_q + 1'b1;
-      b_addr_q <= k_last & j_last ? '0 : b_addr_q + 1'b1;
+      b_addr_q <= k_last & j_last ? '0 : b_next;
     end
   end
   // Where the command starts, or goes on.
@@ -292,8 +314,8 @@ module ng_tile_sequencer #(
       a_addr_q  <= '0;
       a_panel_q <= '0;
     end else if (go) begin
-      a_addr_q <= k_last & ~j_last ? a_panel_q : a_addr_q + 1'b1;
-      if (k_last & j_last) a_panel_q <= a_addr_q + 1'b1;
+      a_addr_q <= k_last & ~j_last ? a_panel_q : a_next;
+      if (k_last & j_last) a_panel_q <= a_next_panel;
     end
   end
 

@@ -25,7 +25,8 @@ module ng_axil_tile #(
   parameter integer Sparse         = 0,
   parameter integer Codec          = 0,
   parameter integer Encoders       = 0,
-  parameter integer Protect        = 0
+  parameter integer Protect        = 0,
+  parameter integer Deadline       = 0
 ) (
   (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 clk_i CLK" *)
   (* X_INTERFACE_PARAMETER = "XIL_INTERFACENAME clk_i, ASSOCIATED_BUSIF S_AXIL_TILE:S_AXIL_FIFOS, ASSOCIATED_RESET rst_ni" *)
@@ -164,7 +165,8 @@ module ng_axil_tile #(
     .Sparse        (Sparse),
     .Codec         (Codec),
     .Encoders      (Encoders),
-    .Protect       (Protect)
+    .Protect       (Protect),
+    .Deadline      (Deadline)
   ) u_tile (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),

@@ -27,7 +27,8 @@ module ng_board #(
   parameter bit Sparse         = 1'b0,
   parameter int Codec          = 0,
   parameter int Encoders       = 0,
-  parameter bit Protect        = 1'b0
+  parameter bit Protect        = 1'b0,
+  parameter bit Deadline       = 1'b0
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -107,7 +108,8 @@ module ng_board #(
     .Sparse        (Sparse),
     .Codec         (Codec),
     .Encoders      (Encoders),
-    .Protect       (Protect)
+    .Protect       (Protect),
+    .Deadline      (Deadline)
   ) u_tile (
     .clk_i,
     .rst_ni,

@@ -825,6 +825,29 @@ class Quantize(Program):
         self.refused(["gemm", a, b, *options, "--tile", "tiny"], "without --tile")
         self.refused(["gemm", a, b, *options[:4], "--format", "mxfp8_e4m3"], "hopper", "fp8 of e4m3 and e5m2")
 
+    def test_gemm_under_a_deadline(self) -> None:
+        if not RTL:
+            self.skipTest("this build has no engine rtl")
+        a, b = self.file("a.npy", npy([[1.0] * 320] * 4)), self.file("b.npy", npy([[0.5] * 5] * 320))
+        options = ("--engine", "rtl", "--no-sqnr", "--out", "c.npy")
+        report = self.json("gemm", a, b, *options, "--deadline", "450")
+        self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("tiny_deadline", False))
+        self.assertTrue(report["deadline"]["late"])
+        self.assertEqual(report["deadline"]["whole"], 400)
+        values = [value for row in read_npy(self.dir / "c.npy")[0] for value in row]
+        whole = values.count(160.0)
+        self.assertEqual(report["agreement"]["different"], 20 - whole)
+        # Each beat adds 16 x 1 x 0.5, and each result has one or more.
+        self.assertEqual(sum(values), 8.0 * report["deadline"]["beats"])
+        self.assertEqual(values[:whole] + values[whole + 1 :], [160.0] * whole + [8.0] * (19 - whole))
+        self.assertIn("sums ended at the deadline", self.ok("gemm", a, b, *options, "--deadline", "450"))
+        in_time = self.json("gemm", a, b, *options, "--deadline", "100000")
+        self.assertEqual(in_time["deadline"], {"late": False, "beats": 400, "whole": 400})
+        self.assertTrue(in_time["agreement"]["bit_exact"])
+        self.refused(["gemm", a, b, "--deadline", "9"], "--deadline 9", "--engine rtl or systemc")
+        self.refused(["gemm", a, b, "--engine", "rtl", "--tile", "tiny", "--deadline", "9"], "tiny", "deadline")
+        self.refused(["gemm", a, b, "--engine", "rtl", "--deadline", "0"], "--deadline")
+
     def test_compare_reasons(self) -> None:
         tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
         report = self.compared(tie, "te", "narrowgauge")

@@ -398,6 +398,9 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   EXPECT_THROW(make_rtl_engine({.tile = "huge"}), Error);
   EXPECT_THROW(make_systemc_engine({.trace = "wave.fst"}), Error);
   EXPECT_THROW(make_rtl_engine({.trace = "no/such/folder/wave.fst"})->gemm(nv, nv), io::Error);
+  EXPECT_THROW(make_rtl_engine({.deadline = (1U << 31) + 1}), Error);
+  EXPECT_THROW(make_rtl_engine({.deadline = 9})->gemm(ocp, ocp), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "tiny", .deadline = 9})->gemm(nv, nv), Error);
 }
 
 // Results that take two factors would be rounded to BF16 in between: the driver refuses them, and no others.
@@ -423,6 +426,55 @@ TEST(DriverGemm, RefusesBf16ResultsWithTwoFactors) {
     EXPECT_NE(std::string(error.what()).find("-75.000000 and -75.000000"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("ask for FP32 results"), std::string::npos) << error.what();
   }
+}
+
+/// Of one row of results, the deadline ends one sum in the middle and leaves those behind it one beat; which, follows
+/// from the beats that were taken.
+TEST(RtlEngine, SumsEndAtADeadline) {
+  const std::size_t n = 12, lanes = 16, beats = 9, k = lanes * beats;
+  const QuantizedMatrix a = test::normal_operand(1, k, Scheme::nvfp4, Format::e2m1, 1);
+  const QuantizedMatrix b = test::normal_operand(n, k, Scheme::nvfp4, Format::e2m1, 2);
+  const auto golden = make_model_engine(1);
+  const auto first = [&](const QuantizedMatrix& q, std::size_t row, std::size_t steps) {
+    QuantizedMatrix part = q;
+    part.rows = 1;
+    part.k = part.k_padded = steps * lanes;
+    const auto codes = q.codes.begin() + static_cast<std::ptrdiff_t>(row * q.k_padded);
+    const auto scales = q.scales.begin() + static_cast<std::ptrdiff_t>(row * q.blocks());
+    part.codes.assign(codes, codes + static_cast<std::ptrdiff_t>(part.k));
+    part.scales.assign(scales, scales + static_cast<std::ptrdiff_t>(steps));
+    return part;
+  };
+  unsigned cut = 0, in_time = 0;
+  for (std::uint32_t clocks = 1; clocks < 1200; clocks += 37) {
+    SCOPED_TRACE(clocks);
+    const EngineResult got = make_rtl_engine({.deadline = clocks})->gemm(a, b);
+    const EngineResult same = make_systemc_engine({.tile = "tiny_deadline", .deadline = clocks})->gemm(a, b);
+    expect_equal(got.c, same.c);
+    EXPECT_EQ(got.cycles, same.cycles);
+    EXPECT_EQ(got.deadline, same.deadline);
+    EXPECT_EQ(got.tile, "tiny_deadline");
+    ASSERT_TRUE(got.deadline.has_value());
+    EXPECT_EQ(got.deadline->whole, n * beats);
+    EXPECT_EQ(got.ended_early(), got.deadline->beats < n * beats);
+    EXPECT_TRUE(got.deadline->late || !got.ended_early());
+    (got.ended_early() ? cut : in_time) += 1;
+    std::vector<float> expected;
+    std::uint64_t left = got.deadline->beats;  // of which each result behind this one has one at least
+    for (std::size_t column = 0; column < n; ++column) {
+      const std::uint64_t steps = std::min<std::uint64_t>(beats, left - (n - column - 1));
+      expected.push_back(golden->gemm(first(a, 0, steps), first(b, column, steps)).c[0]);
+      left -= steps;
+    }
+    EXPECT_EQ(left, 0U);
+    expect_equal(got.c, expected);
+  }
+  EXPECT_GT(cut, 5U);
+  EXPECT_GT(in_time, 2U);
+  // Of several rows, beats take longer than loads.
+  const QuantizedMatrix rows = test::normal_operand(7, k, Scheme::nvfp4, Format::e2m1, 3);
+  EXPECT_LT(make_rtl_engine({.deadline = 1})->gemm(rows, b).cycles + 300,
+            make_rtl_engine({.tile = "tiny_deadline"})->gemm(rows, b).cycles);
 }
 
 TEST(RtlEngine, WritesWaves) {

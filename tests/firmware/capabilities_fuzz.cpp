@@ -78,9 +78,9 @@ class Tile {
     max_beats = likely({1, 16, 100, 4096, 65536, 0xFFFFFFFF}, 70000);
     const bool plain = chance(0.4);
     const auto coders = [&] { return likely({0, 0, 1, 4, 8}, 16); };
-    // Counters, requantize, sparse, codec, encoders, protect.
-    options_ = plain ? below(2) : below(8) | coders() << 3 | coders() << 7 | below(2) << 11;
-    if (chance(0.01)) options_ |= 1U << (12 + below(12));
+    // Counters, requantize, sparse, codec, encoders, protect, deadline.
+    options_ = plain ? below(2) : below(8) | coders() << 3 | coders() << 7 | below(4) << 11;
+    if (chance(0.01)) options_ |= 1U << (13 + below(11));
   }
 
   ng_result_t read(std::uint32_t address, std::uint32_t& value) {

@@ -632,8 +632,9 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010703; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 20; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 21; }), NG_ERROR_CAPABILITIES);
   EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = NG_TILE_STREAM_PROTECT_MASK; }), NG_OK);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = NG_TILE_STREAM_DEADLINE_MASK; }), NG_OK);
   const auto nothing = [](FakeTile&) {};
   for (unsigned FakeTileConfig::*member :
        {&FakeTileConfig::rows, &FakeTileConfig::cols, &FakeTileConfig::lanes, &FakeTileConfig::format_set,
@@ -717,6 +718,20 @@ TEST(Arguments, AreChecked) {
   EXPECT_EQ(ng_tile_gemm_step(nullptr), NG_ERROR_ARGUMENT);
   EXPECT_EQ(ng_tile_counters(&bench.driver, nullptr), NG_ERROR_ARGUMENT);
   EXPECT_EQ(ng_tile_clear_counters(nullptr), NG_ERROR_ARGUMENT);
+  std::uint32_t beats = 0;
+  bool late = false;
+  EXPECT_EQ(ng_tile_deadline(nullptr, 1), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_deadline(&bench.driver, 0x80000001), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_deadline(&bench.driver, 1), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(ng_tile_progress(nullptr, &beats, &late), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_progress(&bench.driver, nullptr, &late), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_progress(&bench.driver, &beats, nullptr), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(ng_tile_progress(&bench.driver, &beats, &late), NG_ERROR_UNSUPPORTED);
+  bench.driver.deadline = true;
+  bench.tile.stuck_busy = true;
+  EXPECT_EQ(ng_tile_deadline(&bench.driver, 1), NG_BUSY);
+  bench.tile.stuck_busy = false;
+  EXPECT_EQ(ng_tile_deadline(&bench.driver, 1), NG_ERROR_BUS) << "the register is not there";
 }
 
 TEST(Arguments, OfPack) {

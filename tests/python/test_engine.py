@@ -236,6 +236,23 @@ def test_the_unit_of_a_matrix_instruction_adds_as_the_model(mode: str, format: s
     assert 0 < result.utilization <= 1
 
 
+def test_sums_end_at_a_deadline() -> None:
+    a, b = operands("nvfp4", 4, 5, 320)
+    whole = ng.Engine("systemc", tile="tiny_deadline").gemm(a, b)
+    assert (whole.deadline, whole.ended_early) == (None, False)
+    engine = pickle.loads(pickle.dumps(ng.Engine("systemc", deadline=whole.cycles * 3 // 4)))
+    result = pickle.loads(pickle.dumps(engine.gemm(a, b)))
+    assert (result.tile, result.ended_early) == ("tiny_deadline", True)
+    assert result.deadline["late"]
+    assert result.deadline["whole"] == 4 * 5 * 320 // 16 > result.deadline["beats"] >= 4 * 5
+    same = bits(result.c) == bits(whole.c)
+    assert same[0].all()
+    assert not same[-1].all()
+    in_time = ng.Engine("systemc", deadline=2 * whole.cycles).gemm(a, b)
+    np.testing.assert_array_equal(bits(in_time.c), bits(whole.c))
+    assert in_time.deadline == {"late": False, "beats": 400, "whole": 400}
+
+
 def test_progress_reaches_the_end_and_its_exception_comes_out() -> None:
     a, b = operands("nvfp4", 40, 40, 64)
     calls: list[tuple[int, int]] = []
@@ -367,6 +384,10 @@ SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
         (lambda: ng.Engine("systemc", trace="w.fst"), ["w.fst", "rtl"]),
         (lambda: ng.Engine("systemc", accumulate="hopper"), ["'hopper'", "rtl", "narrowgauge.gemm"]),
         (lambda: ng.Engine("rtl", accumulate="ampere"), ["'ampere'", "blackwell"]),
+        (lambda: ng.Engine("rtl", accumulate="hopper", deadline=9), ["deadline 9", "exact sums"]),
+        (lambda: ng.Engine(deadline=9), ["deadline 9", "systemc"]),
+        (lambda: ng.Engine("systemc", deadline=2**31 + 1), ["deadline", "2147483649"]),
+        (lambda: ng.Engine("systemc", deadline=9).gemm(*operands("fp8_e4m3", 2, 2, 32)), ["under a deadline"]),
         (lambda: ng.Engine("board"), ["port", "/dev/ttyUSB1"]),
         (lambda: ng.Engine("board", port="/dev/null"), ["/dev/null", "serial"]),
         (lambda: ng.Engine("board", port="/dev/null", baud=7), ["7", "9600"]),

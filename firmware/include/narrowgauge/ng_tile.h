@@ -116,6 +116,7 @@ typedef struct ng_tile {
   uint32_t codec;    /* decoders of compressed operands; 0: operands are sent as they are */
   uint32_t encoders; /* encoders of compressed results; 0: results come as they are */
   bool protect;      /* banks and queues have parity */
+  bool deadline;     /* sums can end at one */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -272,6 +273,17 @@ NG_MUST_CHECK ng_result_t ng_tile_gemm_operand(const ng_tile_t *tile, const ng_g
  * next product's tensor_scale can be made of. 0x7F800000: infinite; above: NaN. */
 NG_MUST_CHECK ng_result_t ng_tile_amax(const ng_tile_t *tile, uint32_t *amax);
 NG_MUST_CHECK ng_result_t ng_tile_clear_amax(const ng_tile_t *tile);
+
+/* From now on the tile has `clocks` clock cycles, 1 to 2^31, for the products that it is given: behind them each tile
+ * of results ends with its next beat, at least one. Products finish as always, and take the fewest clocks; what
+ * ng_tile_progress counts tells how far their sums went (docs/units/tile.md). 0: no deadline. ng_tile_reset ends it.
+ * NG_BUSY while the tile is at work, NG_ERROR_UNSUPPORTED by a tile without deadlines, NG_ERROR_ARGUMENT for more
+ * clocks. */
+NG_MUST_CHECK ng_result_t ng_tile_deadline(const ng_tile_t *tile, uint32_t clocks);
+
+/* Of the work since the last ng_tile_deadline or reset: *beats that were taken for sums, modulo 2^31, and whether the
+ * deadline is past. NG_ERROR_UNSUPPORTED by a tile without deadlines. */
+NG_MUST_CHECK ng_result_t ng_tile_progress(const ng_tile_t *tile, uint32_t *beats, bool *late);
 
 /* The activity counters since the last clearing; docs/units/tile.md defines them. */
 typedef struct ng_counters {

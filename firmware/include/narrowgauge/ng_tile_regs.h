@@ -90,6 +90,10 @@
 #define NG_TILE_STREAM_PROTECT_SHIFT 19u
 #define NG_TILE_STREAM_PROTECT_MASK 0x00080000u
 #define NG_TILE_STREAM_PROTECT_MAX 0x1u
+/* deadline: `DEADLINE` and `PROGRESS` exist; 0 in tiles before there was the bit */
+#define NG_TILE_STREAM_DEADLINE_SHIFT 20u
+#define NG_TILE_STREAM_DEADLINE_MASK 0x00100000u
+#define NG_TILE_STREAM_DEADLINE_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -349,6 +353,28 @@
 #define NG_TILE_SIGNATURE_VALUE_SHIFT 0u
 #define NG_TILE_SIGNATURE_VALUE_MASK 0xFFFFFFFFu
 #define NG_TILE_SIGNATURE_VALUE_MAX 0xFFFFFFFFu
+
+/* Deadline, write only. */
+#define NG_TILE_DEADLINE_OFFSET 0x06Cu
+/* clocks: clock cycles until it is past, less one */
+#define NG_TILE_DEADLINE_CLOCKS_SHIFT 0u
+#define NG_TILE_DEADLINE_CLOCKS_MASK 0x7FFFFFFFu
+#define NG_TILE_DEADLINE_CLOCKS_MAX 0x7FFFFFFFu
+/* armed: 1: there is a deadline; 0: there is none */
+#define NG_TILE_DEADLINE_ARMED_SHIFT 31u
+#define NG_TILE_DEADLINE_ARMED_MASK 0x80000000u
+#define NG_TILE_DEADLINE_ARMED_MAX 0x1u
+
+/* Progress under a deadline, read only. */
+#define NG_TILE_PROGRESS_OFFSET 0x070u
+/* beats: beats that have been taken for sums; wraps */
+#define NG_TILE_PROGRESS_BEATS_SHIFT 0u
+#define NG_TILE_PROGRESS_BEATS_MASK 0x7FFFFFFFu
+#define NG_TILE_PROGRESS_BEATS_MAX 0x7FFFFFFFu
+/* late: the deadline is past */
+#define NG_TILE_PROGRESS_LATE_SHIFT 31u
+#define NG_TILE_PROGRESS_LATE_MASK 0x80000000u
+#define NG_TILE_PROGRESS_LATE_MAX 0x1u
 
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u

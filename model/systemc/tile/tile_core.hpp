@@ -22,6 +22,7 @@
 #include "systemc/prim/fifo_core.hpp"
 #include "systemc/tile/operand_buffer_core.hpp"
 #include "systemc/tile/tile_counters_core.hpp"
+#include "systemc/tile/tile_deadline_core.hpp"
 #include "systemc/tile/tile_decode_core.hpp"
 #include "systemc/tile/tile_drain_core.hpp"
 #include "systemc/tile/tile_loader_core.hpp"
@@ -90,7 +91,10 @@ class TileCore {
   bool idle() const { return core_on_ && regs_.idle() && !status().busy && !words_.valid() && counters_.idle(); }
 
   /// Takes `cycles` clock edges at once, without input; idle() must hold.
-  void skip(std::uint64_t cycles) { counters_.skip(cycles); }
+  void skip(std::uint64_t cycles) {
+    counters_.skip(cycles);
+    if constexpr (params.deadline) deadline_.skip(cycles);
+  }
 
  protected:
   // Open to those who put faults into the model.
@@ -125,6 +129,7 @@ class TileCore {
   TileDrainCore<params> drain_;
   std::conditional_t<params.encoders != 0, Results, None> results_;
   TileCountersCore<params> counters_;
+  std::conditional_t<params.deadline, TileDeadlineCore, None> deadline_;
 
  private:
   void reset_core() {
@@ -142,6 +147,7 @@ class TileCore {
     drain_.reset();
     if constexpr (params.encoders != 0) results_.reset();
     counters_.reset();
+    if constexpr (params.deadline) deadline_.reset();
   }
 
   // What leaves: the drain's words, or what the encoders make of them.
@@ -177,6 +183,15 @@ class TileCore {
     return computes_.space() != queue_depth || sequencer_.busy() || jobs_.valid() || drain_.busy() || encoding();
   }
 
+  bool late() const {
+    if constexpr (params.deadline) return deadline_.late();
+    return false;
+  }
+  std::uint32_t beats() const {
+    if constexpr (params.deadline) return deadline_.beats();
+    return 0;
+  }
+
   typename Regs::Status status() const {
     return {.busy = loads_.valid() || computing(),
             .load_space = static_cast<std::uint32_t>(loads_.space()),
@@ -185,6 +200,8 @@ class TileCore {
             .done_count = done_count_,
             .loads_count = loads_count_,
             .amax = drain_.amax(),
+            .late = late(),
+            .beats = beats(),
             .counters = params.counters ? &counters_.counters() : nullptr};
   }
 
@@ -215,6 +232,7 @@ class TileCore {
                                         .b_filled = b_.filled()};
     const auto loader = loader_.look(loader_in);
     const typename Sequencer::In sequencer_in{.stop = stop,
+                                              .late = late(),
                                               .cmd = computes_.valid() ? &computes_.data() : nullptr,
                                               .a_complete = a_.complete(),
                                               .b_complete = b_.complete(),
@@ -232,6 +250,8 @@ class TileCore {
     const std::uint32_t code_address = regs_.code_address(), code_data = regs_.code_data();
     const bool result_code_valid = params.encoders != 0 && regs_.result_code_valid(), compress = regs_.compress();
     const std::uint32_t result_code_address = regs_.result_code_address(), result_code_data = regs_.result_code_data();
+    const bool deadline_start = params.deadline && regs_.deadline_valid();
+    const TileDeadline deadline = regs_.deadline();
     const bool clear_counters = regs_.clear_counters(), clear_amax = regs_.clear_amax();
 
     auto status = this->status();
@@ -301,6 +321,7 @@ class TileCore {
              .release = sequencer.b_release});
     loader_.step(loader_in, loader);
     sequencer_.step(sequencer_in, sequencer);
+    if constexpr (params.deadline) deadline_.step(deadline_start ? &deadline : nullptr, sequencer.read);
     loads_.step(load_push ? &load : nullptr, loader.done, stop);
     computes_.step(compute_push ? &compute : nullptr, sequencer.cmd_ready, stop);
     bool ready = loader.ready;

@@ -23,6 +23,7 @@ struct TileParams {
   int codec = 0;                 ///< decoders of compressed loads
   int encoders = 0;              ///< encoders of compressed results
   bool protect = false;          ///< parity of banks and queues, which is never wrong here
+  bool deadline = false;         ///< sums can end at one
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -70,6 +71,12 @@ struct TileLoad {
   bool more = false;     ///< the bank stays open
   bool compressed = false;
   std::uint32_t beats = 0;
+};
+
+/// What DEADLINE is written.
+struct TileDeadline {
+  bool armed = false;        ///< there is one ...
+  std::uint32_t clocks = 0;  ///< ... so many clock cycles away, and one
 };
 
 /// compute_t and requantize_t.

@@ -39,6 +39,11 @@ struct TileRegs : Shell<Core>, LiteSlave {
   Out<1> compress_o{"compress_o"}, result_code_valid_o{"result_code_valid_o"};
   Out<16> result_code_data_o{"result_code_data_o"};
   Out<8> result_code_address_o{"result_code_address_o"};
+  Out<1> deadline_valid_o{"deadline_valid_o"};
+  Out<31> deadline_clocks_o{"deadline_clocks_o"};
+  Out<1> deadline_armed_o{"deadline_armed_o"};
+  In<31> beats_i{"beats_i"};
+  In<1> late_i{"late_i"};
   In<9 * 64> counters_i{"counters_i"};
 
  private:
@@ -61,6 +66,10 @@ struct TileRegs : Shell<Core>, LiteSlave {
     result_code_valid_o = core.result_code_valid();
     result_code_data_o = core.result_code_data();
     result_code_address_o = core.result_code_address();
+    const TileDeadline deadline = core.deadline();
+    deadline_valid_o = core.deadline_valid();
+    deadline_clocks_o = deadline.clocks;
+    deadline_armed_o = deadline.armed;
     const TileCompute compute = core.compute();
     compute_valid_o = core.compute_valid();
     format_a_o = compute.a_fmt;
@@ -93,6 +102,8 @@ struct TileRegs : Shell<Core>, LiteSlave {
                               .done_count = done_count_i,
                               .loads_count = loads_count_i,
                               .amax = amax_i.value(),
+                              .late = late_i,
+                              .beats = beats_i,
                               .counters = &counters,
                               .done_event = done_event_i,
                               .error_event = error_event_i});

@@ -22,6 +22,8 @@ class TileRegsCore {
     bool busy = false;
     std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0;
     std::uint16_t amax = 0;                  ///< of a tile that requantizes
+    bool late = false;                       ///< of a tile with a deadline
+    std::uint32_t beats = 0;                 ///< of a tile with a deadline
     const TileCounters* counters = nullptr;  ///< of a tile without: nullptr
     bool done_event = false, error_event = false;
   };
@@ -59,6 +61,11 @@ class TileRegsCore {
   std::uint32_t result_code_address() const { return tile_regs::result_code::address.get(wdata_); }
   std::uint32_t result_code_data() const { return tile_regs::result_code::data.get(wdata_); }
   bool compress() const { return tile_regs::compress::results.get(fields_.compress) != 0; }
+  bool deadline_valid() const { return deadline_valid_; }
+  TileDeadline deadline() const {
+    using namespace tile_regs::deadline;
+    return {.armed = armed.get(wdata_) != 0, .clocks = clocks.get(wdata_)};
+  }
   bool compute_valid() const { return compute_valid_; }
   TileCompute compute() const {
     namespace r = tile_regs;
@@ -101,7 +108,7 @@ class TileRegsCore {
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
                r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
                r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders) |
-               r::stream::protect.put(params.protect);
+               r::stream::protect.put(params.protect) | r::stream::deadline.put(params.deadline);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:
@@ -139,6 +146,10 @@ class TileRegsCore {
         return existing(params.encoders != 0, fields_.compress);
       case r::result_code::offset:
         return existing(params.encoders != 0, 0);
+      case r::deadline::offset:
+        return existing(params.deadline, 0);
+      case r::progress::offset:
+        return existing(params.deadline, r::progress::late.put(status.late) | r::progress::beats.put(status.beats));
       case r::signature::offset:
         return fields_.signature;
       default:
@@ -150,7 +161,7 @@ class TileRegsCore {
     const bool write = aw_held_ && w_held_ && !bvalid_, read = ar_held_ && !rvalid_;
     const bool write_ends = bvalid_ && in.bready, read_ends = rvalid_ && in.rready, clear = soft_reset_;
     soft_reset_ = clear_counters_ = clear_amax_ = load_valid_ = compute_valid_ = false;
-    code_valid_ = result_code_valid_ = false;
+    code_valid_ = result_code_valid_ = deadline_valid_ = false;
     if (read) this->read(status);
     std::uint32_t acknowledged = 0;
     if (write) {
@@ -273,6 +284,8 @@ class TileRegsCore {
         return code_valid_ = params.codec != 0 && whole;
       case r::result_code::offset:
         return result_code_valid_ = params.encoders != 0 && whole;
+      case r::deadline::offset:
+        return deadline_valid_ = params.deadline && whole;
       case r::compress::offset:
         return params.encoders != 0 && put(fields_.compress, r::compress::results.mask());
       case r::requantize::offset:
@@ -291,7 +304,7 @@ class TileRegsCore {
   std::uint32_t awaddr_ = 0, wdata_ = 0, araddr_ = 0, rdata_ = 0;
   std::uint8_t wstrb_ = 0, bresp_ = 0, rresp_ = 0;
   bool soft_reset_ = false, clear_counters_ = false, clear_amax_ = false, load_valid_ = false, compute_valid_ = false;
-  bool code_valid_ = false, result_code_valid_ = false;
+  bool code_valid_ = false, result_code_valid_ = false, deadline_valid_ = false;
   Fields fields_;
   High high_{};
 };

@@ -17,7 +17,7 @@ template <TileParams params>
 class TileSequencerCore {
  public:
   struct In {
-    bool stop = false;
+    bool stop = false, late = false;
     const TileCompute* cmd = nullptr;  ///< nullptr: none
     bool a_complete = false, b_complete = false;
     int a_images = 0, b_images = 0;
@@ -47,7 +47,7 @@ class TileSequencerCore {
   Out look(const In& in) const {
     Out out{.cmd_ready = checked() && !valid_, .a_addr = a_addr_, .b_addr = b_addr_};
     if (!valid_) return out;
-    const bool last_beat = ends();
+    const bool last_beat = ends(in.late);
     const bool a_there = a_addr_ < in.a_images, b_there = b_addr_ < in.b_images;
     const bool complete = (in.a_complete || (cmd_.part_a && !cmd_.release_a)) && in.b_complete;
     const bool there = a_there && b_there && (!last_beat || complete);
@@ -58,7 +58,7 @@ class TileSequencerCore {
     out.mismatch_error = !in.stop && !bad_ && wrong;
     if (in.stop || bad_ || wrong || !there || (beat_.valid && !in.array_ready)) return out;
     out.read = true;
-    if (!k_last()) return out;
+    if (!k_last(in.late)) return out;
     out.job_valid = cmd_.last;
     out.job = {.scale = cmd_.scale,
                .bf16 = cmd_.bf16,
@@ -75,16 +75,16 @@ class TileSequencerCore {
   }
 
   void step(const In& in, const Out& out) {
-    const bool go = out.read, end = go && ends(), take = in.cmd && out.cmd_ready && !in.stop;
+    const bool go = out.read, end = go && ends(in.late), take = in.cmd && out.cmd_ready && !in.stop;
     if (go) {
       beat_ = {.valid = true,
                .first = cmd_.first && k_ == 0,
-               .last = cmd_.last && k_last(),
+               .last = cmd_.last && k_last(in.late),
                .a_fmt = cmd_.a_fmt,
                .b_fmt = cmd_.b_fmt,
                .row_en = i_last() ? mask(cmd_.rows) : mask(params.rows),
                .col_en = j_last() ? mask(cmd_.cols) : mask(params.cols)};
-      advance();
+      advance(in.late);
     } else {
       beat_.valid = beat_.valid && !in.array_ready;
     }
@@ -97,21 +97,22 @@ class TileSequencerCore {
   static constexpr std::uint64_t mask(std::uint32_t ones) { return ones == 0 ? 0 : ~std::uint64_t{0} >> (64 - ones); }
   bool i_last() const { return i_ == cmd_.a_panels - 1; }
   bool j_last() const { return j_ == cmd_.b_panels - 1; }
-  bool k_last() const { return k_ == cmd_.beats - 1; }
-  bool ends() const { return k_last() && j_last() && i_last(); }
+  bool k_last(bool late) const { return late || k_ == cmd_.beats - 1; }
+  bool ends(bool late) const { return k_last(late) && j_last() && i_last(); }
   bool checked() const { return seen_ == checks; }
 
-  /// To the next pair of images.
-  void advance() {
-    const bool k_end = k_last(), j_end = k_end && j_last(), i_end = j_end && i_last();
+  /// To the next pair of images; late, to that of the next tile.
+  void advance(bool late) {
+    const int on = late ? static_cast<int>(cmd_.beats - k_) : 1;
+    const bool k_end = k_last(late), j_end = k_end && j_last(), i_end = j_end && i_last();
     k_ = k_end ? 0 : k_ + 1;
     if (k_end) j_ = j_end ? 0 : j_ + 1;
     if (j_end) i_ = i_end ? 0 : i_ + 1;
-    b_addr_ = j_end ? 0 : b_addr_ + 1;
+    b_addr_ = j_end ? 0 : b_addr_ + on;
     if (i_end && !(cmd_.part_a && !cmd_.release_a)) {
       a_addr_ = a_panel_ = 0;
     } else if (j_end) {
-      a_panel_ = ++a_addr_;
+      a_panel_ = a_addr_ += on;
     } else if (k_end) {
       a_addr_ = a_panel_;
     } else {

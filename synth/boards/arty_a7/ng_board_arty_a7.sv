@@ -23,7 +23,8 @@ module ng_board_arty_a7 #(
   parameter bit Sparse         = 1'b0,
   parameter int Codec          = 0,
   parameter int Encoders       = 0,
-  parameter bit Protect        = 1'b0
+  parameter bit Protect        = 1'b0,
+  parameter bit Deadline       = 1'b0
 ) (
   input  logic clk_100mhz_i,
   input  logic rx_i,   // from the FTDI chip
@@ -86,7 +87,8 @@ module ng_board_arty_a7 #(
     .Sparse        (Sparse),
     .Codec         (Codec),
     .Encoders      (Encoders),
-    .Protect       (Protect)
+    .Protect       (Protect),
+    .Deadline      (Deadline)
   ) u_board (
     .clk_i    (clk),
     .rst_ni   (rst_n),

@@ -4,7 +4,7 @@
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
 // NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE,
-// NG_CODEC, NG_ENCODERS.
+// NG_CODEC, NG_ENCODERS, NG_DEADLINE.
 #include <array>
 #include <deque>
 #include <map>
@@ -26,22 +26,23 @@ constexpr auto params = built_tile;
 constexpr int width = params.stream_width;
 using Words = PortWords<width>;
 
-constexpr const char* faults[] = {"an operand word is refused once in a hundred",
-                                  "tlast of results is dropped once in ten",
-                                  "a result bit is wrong once in a hundred words",
-                                  "a result is late",
-                                  "irq is late",
-                                  "loads are counted twice",
-                                  "bank_mismatch is reported as bad_compute",
-                                  "soft reset keeps the banks",
-                                  "an error keeps the queue of loads",
-                                  "the array moves once too often in a hundred cycles",
-                                  "results of a job get the scale of another",
-                                  params.counters ? "a counter is not cleared" : nullptr,
-                                  params.sparse  ? "illegal metadata stop nothing"
-                                  : params.codec ? "a broken packet stops nothing"
-                                                 : nullptr,
-                                  params.encoders ? "a value of results gets another code" : nullptr};
+constexpr const char* faults[] = {
+    "an operand word is refused once in a hundred",
+    "tlast of results is dropped once in ten",
+    "a result bit is wrong once in a hundred words",
+    "a result is late",
+    "irq is late",
+    "loads are counted twice",
+    "bank_mismatch is reported as bad_compute",
+    "soft reset keeps the banks",
+    "an error keeps the queue of loads",
+    "the array moves once too often in a hundred cycles",
+    params.deadline ? "a deadline passes unseen" : "results of a job get the scale of another",
+    params.counters ? "a counter is not cleared" : nullptr,
+    params.sparse  ? "illegal metadata stop nothing"
+    : params.codec ? "a broken packet stops nothing"
+                   : nullptr,
+    params.encoders ? "a value of results gets another code" : nullptr};
 static_assert((params.counters || !(params.sparse || params.codec)) && (params.codec || !params.encoders),
               "faults of what is not there stand last");
 constexpr std::uint32_t error_codes = params.codec ? 8 : params.sparse ? 7 : 6;
@@ -81,7 +82,8 @@ struct Core : TileCore<params> {
     if (fault == 9 && error == 0 && error_ != 0) kept_ = queue;
     if (fault == 9 && error != 0 && error_ != 0) loads_ = kept_;
     if (fault == 10 && count_ % 100 == 0) array_.step(nullptr, false);
-    if (fault == 11 && count_ % 100 == 0) jobs_.step(nullptr, true);
+    if (fault == 11 && params.deadline) forget_passed(deadline_);
+    if (fault == 11 && !params.deadline && count_ % 100 == 0) jobs_.step(nullptr, true);
     if (fault == 12 && (clear || soft_reset)) counters_ = counters;
     if (fault == 13 && error == 0 && error_ == (params.sparse ? 7 : 8)) error_ = 0;
     if (fault == 14 && count_ % 100 == 0) change_code(results_);
@@ -90,6 +92,12 @@ struct Core : TileCore<params> {
  private:
   static void change_code(auto& results) {
     if constexpr (params.encoders != 0) results.load(0, 0x1000);
+  }
+
+  static void forget_passed(auto& deadline) {
+    if constexpr (params.deadline) {
+      if (deadline.late()) deadline.reset();
+    }
   }
 
   std::uint64_t count_ = 0, words_out_ = 0, lasts_out_ = 0;
@@ -275,6 +283,9 @@ class Programmer {
     }
     if (flaw == 6) (rng_.chance(0.5) ? a_panels : b_panels) += 1 + (rng_.chance(0.1) ? 0x8000 : 0);
     formats(a_fmt, b_fmt);
+    if (params.deadline && rng_.chance(0.2))
+      put(regs::deadline::offset,
+          regs::deadline::armed.put(rng_.chance(0.8)) | regs::deadline::clocks.put(rng_.below(200)));
     if (rng_.chance(0.7)) {
       constexpr std::uint32_t special[] = {0x3F800000, 0xBF800000, 0x00000000, 0x7F800000, 0x7FC00001, 0x00000123};
       put(regs::scale::offset, rng_.chance(0.4) ? special[rng_.below(std::size(special))]
@@ -435,7 +446,8 @@ int run(int argc, char** argv) {
   StreamWord word{};
   double bubble = 0, stall = 0, hold = 0;
   std::map<std::uint32_t, std::uint64_t> errors;
-  std::uint64_t hard = 0, soft = 0, irqs = 0, results = 0, packets = 0, numbers = 0, in_stalls = 0, out_stalls = 0;
+  std::uint64_t hard = 0, soft = 0, late = 0, irqs = 0, results = 0, packets = 0, numbers = 0, in_stalls = 0,
+                out_stalls = 0;
 
   for (std::uint64_t i = 0; i < bench.budget(); ++i) {
     // Resets.
@@ -503,8 +515,9 @@ int run(int argc, char** argv) {
     }
     if (!status_asked && master.read_ready() && rng.chance(0.1)) {
       const bool mapped = rng.chance(0.9);
-      master.start_read(rng.chance(0.3) ? regs::status::offset
-                                        : static_cast<std::uint32_t>(rng.bits(mapped ? 8 : 12)) & ~3U);
+      master.start_read(params.deadline && rng.chance(0.1) ? regs::progress::offset
+                        : rng.chance(0.3)                  ? regs::status::offset
+                                          : static_cast<std::uint32_t>(rng.bits(mapped ? 8 : 12)) & ~3U);
     }
 
     // A cycle.
@@ -520,6 +533,8 @@ int run(int argc, char** argv) {
     tiles.compare();
     axi::get_lite(*dut, bus);
     master.sample(bus);
+    if (bus.rvalid && bus.rready && params.deadline && bus.araddr == regs::progress::offset)
+      late += regs::progress::late.get(bus.rdata);
     if (bus.rvalid && bus.rready && bus.araddr == regs::status::offset) {
       status = bus.rdata;
       const std::uint32_t error = regs::status::error.get(status);
@@ -563,6 +578,7 @@ int run(int argc, char** argv) {
   both.covered("a bank of A was taken in parts", program.in_parts);
   both.covered("the stream of operands was stalled", in_stalls, 100);
   both.covered("the stream of results was stalled", out_stalls, 100);
+  if (params.deadline) both.covered("a deadline was seen to be past", late);
   both.covered("irq was up", irqs);
   both.covered("soft reset", soft, 5);
   both.covered("reset", hard, 2);

@@ -48,6 +48,7 @@ int run(int argc, char** argv) {
                         pins.load_operand_o),
               OnlyWhile(dut->code_valid_o, pins.code_data_o, pins.code_address_o),
               OnlyWhile(dut->result_code_valid_o, pins.result_code_data_o, pins.result_code_address_o),
+              OnlyWhile(dut->deadline_valid_o, pins.deadline_clocks_o, pins.deadline_armed_o),
               OnlyWhile(dut->compute_valid_o, pins.compute_beats_o, pins.compute_flags_o));
   };
   axi::LiteMaster master;
@@ -79,6 +80,8 @@ int run(int argc, char** argv) {
     both.drive_random(pins.done_count_i);
     both.drive_random(pins.loads_count_i);
     both.drive_random(pins.amax_i);
+    both.drive_random(pins.beats_i);
+    both.drive(pins.late_i, rng.chance(0.5));
     both.drive_random(pins.counters_i);
     both.settle();
     compare();

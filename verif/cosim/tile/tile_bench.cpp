@@ -13,8 +13,10 @@
 // tile_directed.hpp    directed cases
 // tile_streaming.hpp   commands that start before their banks are complete, banks of A taken in parts
 // tile_compressed.hpp  results that leave as packets
+// tile_deadline.hpp    commands under a deadline
 // tile_errors.hpp      errors
 #include "tile_compressed.hpp"
+#include "tile_deadline.hpp"
 #include "tile_directed.hpp"
 #include "tile_errors.hpp"
 #include "tile_programs.hpp"
@@ -35,6 +37,7 @@ int main(int argc, char** argv) {
   bubbles(tile);
   streaming(tile);
   compressed_results(tile);
+  deadlines(tile);
   // Full speed; starved; blocked; all slow; a busy host and a slow bus.
   constexpr Harness::Pace paces[] = {{1, 1, 1}, {0.3, 1, 1}, {1, 0.2, 1}, {0.5, 0.5, 0.5}, {1, 1, 0.2}};
   for (std::uint64_t phase = 0; phase < std::size(paces) || tile.commands < tile.bench.budget(); ++phase) {

@@ -223,6 +223,14 @@ class Harness {
     }
     std::ranges::move(results, std::back_inserter(expected_));
   }
+  /// Results until expect_recorded() are kept instead of compared.
+  void record() { recording_ = true; }
+  void expect_recorded(const std::vector<StreamWord>& expected) {
+    recording_ = false;
+    const std::vector<StreamWord> words = std::exchange(recorded_, {});
+    bench.expect_eq("words of results", words.size(), expected.size(), [&] { return describe; });
+    for (std::size_t i = 0; i < std::min(words.size(), expected.size()); ++i) compare(words[i], expected[i], i);
+  }
   std::size_t words_expected() const { return expected_.size(); }
 
   // ---------------------------------------------------------------- bus
@@ -399,18 +407,25 @@ class Harness {
 
   void take(const Word& result) {
     last_out_ = now_;
+    const StreamWord word{result, dut_->m_axis_tlast_o != 0, false};
+    if (recording_) {
+      done_ += word.last;
+      return recorded_.push_back(word);
+    }
     const StreamWord* const shown = expected_.shown();
     if (shown == nullptr) return;
-    const StreamWord& word = *shown;
-    for (unsigned i = 0; i < stream_words; ++i)
-      bench.expect_eq("result", result[i], word.data[i], [&] {
-        return "word " + std::to_string(out_words_) + " bits " + std::to_string(32 * i) + "+, " + describe;
-      });
-    bench.expect_eq("m_axis TLAST", static_cast<unsigned>(dut_->m_axis_tlast_o), word.last ? 1U : 0U,
-                    [&] { return "word " + std::to_string(out_words_) + ", " + describe; });
-    ++out_words_;
-    done_ += word.last;
+    compare(word, *shown, out_words_++);
+    done_ += shown->last;
     expected_.pop_front();
+  }
+
+  void compare(const StreamWord& word, const StreamWord& expected, std::uint64_t at) {
+    for (unsigned i = 0; i < stream_words; ++i)
+      bench.expect_eq("result", word.data[i], expected.data[i], [&] {
+        return "word " + std::to_string(at) + " bits " + std::to_string(32 * i) + "+, " + describe;
+      });
+    bench.expect_eq("m_axis TLAST", word.last ? 1U : 0U, expected.last ? 1U : 0U,
+                    [&] { return "word " + std::to_string(at) + ", " + describe; });
   }
 
   /// A reset: both streams start anew, nothing of the old work comes.
@@ -453,6 +468,8 @@ class Harness {
   CodeLengths code_{};
   std::array<EncoderEntry, huffman_symbols> result_code_{};
   bool results_compressed_ = false;
+  bool recording_ = false;
+  std::vector<StreamWord> recorded_;
   bool in_valid_ = false;
   std::uint32_t amax_ = 0;                 // of requantized results since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset

@@ -4,7 +4,7 @@
 // counters, and resets in mid-flight. The bus is also watched by the protocol checker, and probed for combinational
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
-// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT.
+// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE.
 #include <array>
 #include <optional>
 #include <utility>
@@ -19,22 +19,22 @@ using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
 constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0, has_codec = NG_CODEC != 0,
-               has_encoders = NG_ENCODERS != 0;
+               has_encoders = NG_ENCODERS != 0, has_deadline = NG_DEADLINE != 0;
 constexpr std::uint32_t first_counter = 0x080;
 constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
                         scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
                         tensor_scale = 0x054, amax = 0x058, code = 0x05C, compress = 0x060, result_code = 0x064,
-                        signature = 0x068;
-constexpr std::array<std::uint32_t, 26> single_words{
-    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030, 0x034,     0x038,
-    0x03C, 0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, signature, first_counter};
+                        signature = 0x068, deadline = 0x06C, progress = 0x070;
+constexpr std::array<std::uint32_t, 28> single_words{
+    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030,     0x034,    0x038,    0x03C,
+    0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, signature, deadline, progress, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
   bool busy = false, done_event = false, error_event = false;
-  std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0, amax = 0;
+  std::uint32_t load_space = 0, compute_space = 0, error = 0, done_count = 0, loads_count = 0, amax = 0, progress = 0;
   std::array<std::uint64_t, counters> counter{};
 };
 
@@ -54,7 +54,7 @@ class Golden {
   std::array<std::uint32_t, counters> high{};
   // Pulses.
   bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false,
-       code_valid = false, result_code_valid = false;
+       code_valid = false, result_code_valid = false, deadline_valid = false;
   std::uint32_t command = 0;
 
   void reset() { *this = Golden{}; }
@@ -71,7 +71,7 @@ class Golden {
             static_cast<std::uint32_t>(core.counter[(araddr - first_counter) / 8] >> 32);
     }
     next.soft_reset = next.clear_counters = next.clear_amax = next.load_valid = next.compute_valid = false;
-    next.code_valid = next.result_code_valid = false;
+    next.code_valid = next.result_code_valid = next.deadline_valid = false;
     std::uint32_t cleared = 0;
     if (write) {
       std::uint32_t mask = 0;
@@ -127,6 +127,9 @@ class Golden {
           break;
         case result_code:
           good = next.result_code_valid = has_encoders && whole;
+          break;
+        case deadline:
+          good = next.deadline_valid = has_deadline && whole;
           break;
         default:
           break;
@@ -191,7 +194,7 @@ class Golden {
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
         return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
-               NG_ENCODERS << 15 | NG_PROTECT << 19;
+               NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:
@@ -224,6 +227,10 @@ class Golden {
       case result_code:
         if (!has_encoders) return std::nullopt;
         return araddr == compress ? compress_q : 0;
+      case deadline:
+      case progress:
+        if (!has_deadline) return std::nullopt;
+        return araddr == progress ? core.progress : 0;
       case signature:
         return signature_q;
       case control:
@@ -269,7 +276,8 @@ class Run {
       axi::get_lite(*dut_, bus_);
       checker_.sample_reset(bus_);
       bench_.expect(!dut_->load_valid_o && !dut_->compute_valid_o && !dut_->soft_reset_o && !dut_->clear_counters_o &&
-                        !dut_->clear_amax_o && !dut_->code_valid_o && !dut_->result_code_valid_o && !dut_->irq_o,
+                        !dut_->clear_amax_o && !dut_->code_valid_o && !dut_->result_code_valid_o &&
+                        !dut_->deadline_valid_o && !dut_->irq_o,
                     [] { return "a pulse or the interrupt is high during reset"; });
       dut_.tick();
     }
@@ -378,6 +386,9 @@ class Run {
     dut_->loads_count_i = core_.loads_count;
     core_.amax = static_cast<std::uint32_t>(rng.bits(15));
     dut_->amax_i = static_cast<std::uint16_t>(core_.amax);
+    core_.progress = static_cast<std::uint32_t>(rng.bits(32));
+    dut_->beats_i = core_.progress & 0x7FFFFFFF;
+    dut_->late_i = core_.progress >> 31;
     for (unsigned i = 0; i < counters; ++i) {
       core_.counter[i] = rng();
       set_bits(dut_->counters_i, 64 * i, 64, core_.counter[i]);
@@ -424,6 +435,11 @@ class Run {
     if (golden_.result_code_valid) {
       expect("result_code_data_o", dut_->result_code_data_o, golden_.command & 0xFFFF);
       expect("result_code_address_o", dut_->result_code_address_o, golden_.command >> 16 & 0xFF);
+    }
+    expect("deadline_valid_o", dut_->deadline_valid_o, golden_.deadline_valid);
+    if (golden_.deadline_valid) {
+      expect("deadline_clocks_o", dut_->deadline_clocks_o, golden_.command & 0x7FFFFFFF);
+      expect("deadline_armed_o", dut_->deadline_armed_o, golden_.command >> 31);
     }
     expect("compute_valid_o", dut_->compute_valid_o, golden_.compute_valid);
     if (golden_.compute_valid) {

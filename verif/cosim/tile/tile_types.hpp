@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT.
+// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE.
 #pragma once
 
 #include <algorithm>
@@ -49,6 +49,7 @@ inline constexpr bool requantizes = NG_REQUANTIZE != 0;
 inline constexpr unsigned image_tiles = requantizes ? lanes / cols : 1;
 inline constexpr bool has_codec = NG_CODEC != 0;        // loads may be compressed
 inline constexpr bool has_encoders = NG_ENCODERS != 0;  // and results
+inline constexpr bool has_deadline = NG_DEADLINE != 0;
 inline constexpr unsigned queue_depth = 4;
 
 enum Fmt : unsigned {

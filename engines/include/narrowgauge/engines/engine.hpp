@@ -34,6 +34,15 @@ struct LinkActivity {
   bool operator==(const LinkActivity&) const = default;
 };
 
+/// How far a product under a deadline went.
+struct DeadlineProgress {
+  bool late;            ///< the deadline came before the product was done
+  std::uint64_t beats;  ///< steps along k that the tile took, of all its blocks of results
+  std::uint64_t whole;  ///< those that the product has
+
+  bool operator==(const DeadlineProgress&) const = default;
+};
+
 /// What a matrix product gave. Engines that simulate hardware fill in the counters; `cycles` is 0 for the others.
 struct EngineResult {
   std::vector<float> c;             ///< M x N, row-major: exact sums rounded once to FP32, times the FP32 tensor scales
@@ -43,8 +52,12 @@ struct EngineResult {
   std::uint64_t result_bytes = 0;   ///< that the tile sent, with padding; 0 without a tile
   std::uint64_t products_possible = 0;  ///< cycles * rows * columns * lanes of the array, * 2 if A is sparse
   std::string tile;  ///< name of the simulated tile, or the array of a board's; empty if there is none
-  std::optional<TileActivity> activity;             ///< if the tile has counters
-  std::optional<LinkActivity> link = std::nullopt;  ///< of a board
+  std::optional<TileActivity> activity;                     ///< if the tile has counters
+  std::optional<LinkActivity> link = std::nullopt;          ///< of a board
+  std::optional<DeadlineProgress> deadline = std::nullopt;  ///< of a product that had one
+
+  /// Sums ended before they were whole.
+  bool ended_early() const { return deadline && deadline->beats < deadline->whole; }
 
   /// Share of the array's multiply slots that did asked-for work, 0 to 1; 0 without cycles.
   double utilization() const {

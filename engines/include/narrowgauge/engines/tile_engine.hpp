@@ -2,6 +2,7 @@
 // The engines rtl and systemc: matrix products on a simulated tile, through the firmware's driver and nothing else.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,6 +20,10 @@ struct TileEngineOptions {
   /// File for an FST wave of the tile (replaced by each product, when it is done), rtl only; empty: none. Tracing is
   /// much slower. What is wrong with the file is an io::Error.
   std::string trace = {};
+  /// Clock cycles that the tile has for a product, up to 2^31, from before its first command on; 0: all that it takes.
+  /// Behind them each sum ends with its next beat (docs/units/tile.md, Deadline): C is the golden model's only if
+  /// EngineResult::ended_early() is false. Takes a tile that has deadlines.
+  std::uint32_t deadline = 0;
 };
 
 /// The tiles that can be simulated.

@@ -22,6 +22,7 @@ struct TileConfig {
   unsigned codec;                                                         ///< decoders of compressed loads
   unsigned encoders;                                                      ///< encoders of compressed results
   bool protect;                                                           ///< banks and queues have parity
+  bool deadline;                                                          ///< sums can end at one
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

@@ -137,6 +137,8 @@ inline constexpr Field codec{11, 4};
 inline constexpr Field encoders{15, 4};
 /// banks and queues have parity: `STATUS.error` can be bad_parity; 0 in tiles before there was the bit
 inline constexpr Field protect{19, 1};
+/// `DEADLINE` and `PROGRESS` exist; 0 in tiles before there was the bit
+inline constexpr Field deadline{20, 1};
 }  // namespace stream
 
 /// Max beats, read only.
@@ -345,6 +347,24 @@ inline constexpr std::uint32_t reset = 0x00000000;
 /// of the writes since the reset
 inline constexpr Field value{0, 32};
 }  // namespace signature
+
+/// Deadline, write only.
+namespace deadline {
+inline constexpr std::uint32_t offset = 0x06C;
+/// clock cycles until it is past, less one
+inline constexpr Field clocks{0, 31};
+/// 1: there is a deadline; 0: there is none
+inline constexpr Field armed{31, 1};
+}  // namespace deadline
+
+/// Progress under a deadline, read only.
+namespace progress {
+inline constexpr std::uint32_t offset = 0x070;
+/// beats that have been taken for sums; wraps
+inline constexpr Field beats{0, 31};
+/// the deadline is past
+inline constexpr Field late{31, 1};
+}  // namespace progress
 
 /// Cycles, read only.
 namespace cycles {
