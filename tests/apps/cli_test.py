@@ -834,7 +834,7 @@ class Quantize(Program):
         self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("tiny_deadline", False))
         self.assertTrue(report["deadline"]["late"])
         self.assertEqual(report["deadline"]["whole"], 400)
-        values = [value for row in read_npy(self.dir / "c.npy")[0] for value in row]
+        values = sorted((value for row in read_npy(self.dir / "c.npy")[0] for value in row), reverse=True)
         whole = values.count(160.0)
         self.assertEqual(report["agreement"]["different"], 20 - whole)
         # Each beat adds 16 x 1 x 0.5, and each result has one or more.
