@@ -72,7 +72,11 @@ rtl/sparse/ng_select_2_4.sv
 rtl/mac/ng_mac_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mma_pkg.sv
-rtl/mac/ng_mma_fp8_lane.sv
+rtl/mac/ng_mx_operand.sv
+rtl/mac/ng_mma_lane.sv
+rtl/prim/ng_max_tree.sv
+rtl/mac/ng_mma_tree.sv
+rtl/mac/ng_mma_sum.sv
 rtl/mac/ng_mma_fp8.sv
 rtl/mac/ng_mma_nvfp4_group.sv
 rtl/mac/ng_mma_nvfp4.sv

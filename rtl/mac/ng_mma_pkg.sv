@@ -13,14 +13,14 @@ package ng_mma_pkg;
   localparam int Nvfp4CutSum = 16;         // sum of all terms
   localparam int Nvfp4CutNormalized = 32;  // before the rounding
 
-  // ng_mma_fp8; the first is that of ng_mma_fp8_lane, too
-  localparam int Fp8CutProduct = 1;     // products and labels of the lanes
-  localparam int Fp8CutLargest = 2;     // the largest label
-  localparam int Fp8CutAligned = 4;     // all products at one exponent
-  localparam int Fp8CutSum = 8;         // sum of all terms
-  localparam int Fp8CutNormalized = 16;  // before the rounding
+  // ng_mma_fp8 and ng_mma_mx; the first is that of ng_mma_lane, the others are those of ng_mma_sum
+  localparam int SumCutProduct = 1;      // products and labels of the lanes
+  localparam int SumCutLargest = 2;      // the largest label
+  localparam int SumCutAligned = 4;      // all products at one exponent
+  localparam int SumCutSum = 8;          // sum of all terms
+  localparam int SumCutNormalized = 16;  // before the rounding
 
-  // Mode of ng_mma_fp8
+  // Mode of ng_mma_fp8 and ng_mma_sum
   localparam int Blackwell = 0;
   localparam int Hopper = 1;
 
