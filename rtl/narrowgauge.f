@@ -78,8 +78,10 @@ rtl/prim/ng_max_tree.sv
 rtl/mac/ng_mma_tree.sv
 rtl/mac/ng_mma_sum.sv
 rtl/mac/ng_mma_fp8.sv
+rtl/mac/ng_mma_mx.sv
 rtl/mac/ng_mma_nvfp4_group.sv
 rtl/mac/ng_mma_nvfp4.sv
+rtl/mac/ng_mma_rvbna.sv
 rtl/mac/ng_mxfp4_mac.sv
 rtl/mac/ng_nvfp4_mac.sv
 rtl/mac/ng_rsqrt_fp32.sv

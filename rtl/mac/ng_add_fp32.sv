@@ -31,6 +31,7 @@ module ng_add_fp32 #(
   parameter int SigWidth = 24,
   parameter int Unnormal = 0,    // most leading zeros of a non-zero x_sig_i
   parameter int ExpHi    = 127,  // largest x_exp_i of a finite x
+  parameter bit Odd      = 1'b0, // 1: rounded to odd; no result below 2^-126 is inexact then
   // registers: 1 ordered + 2 aligned + 4 compared + 8 added + 16 coarse + 32 normalized + 64
   // shifted
   parameter int Cuts     = 0,
@@ -200,7 +201,13 @@ module ng_add_fp32 #(
       : coarse_beside.subtract ? sig[24] & (coarse_beside.lead_sign ^ ~ahead_q)
       : coarse_beside.lead_sign;
 
-  // ---- round once
+  // ---- round once; to odd, the place behind FP32's last one and what follows are in that already
+  logic [25:0] rounded_sig;
+  if (Odd) begin : gen_odd
+    assign rounded_sig = {sig[24:2], sig[1] | sig[0] | rest, 2'b00};
+  end else begin : gen_nearest
+    assign rounded_sig = {sig, rest};
+  end
   logic [25:0]                round_sig;
   logic signed [ExpWidth-1:0] round_exp;
   logic                       round_nan, round_inf, round_sign;
@@ -210,7 +217,7 @@ module ng_add_fp32 #(
   ) u_normalized (
     .clk_i,
     .en_i,
-    .d_i  ({sig, rest, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), coarse_beside.nan,
+    .d_i  ({rounded_sig, coarse_exp + ExpWidth'(1) - ExpWidth'(shift), coarse_beside.nan,
         coarse_beside.inf, sign & ~coarse_beside.nan}),
     .q_o  ({round_sig, round_exp, round_nan, round_inf, round_sign})
   );

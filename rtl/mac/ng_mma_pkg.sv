@@ -20,6 +20,16 @@ package ng_mma_pkg;
   localparam int SumCutSum = 8;          // sum of all terms
   localparam int SumCutNormalized = 16;  // before the rounding
 
+  // ng_mma_rvbna; the first is that of ng_mma_lane, too
+  localparam int RvbnaCutProduct = 1;       // products and labels of the lanes
+  localparam int RvbnaCutLargest = 2;       // the largest label
+  localparam int RvbnaCutAligned = 4;       // all products at one exponent
+  localparam int RvbnaCutSum = 8;           // sum of the products
+  localparam int RvbnaCutDot = 16;          // that sum as an FP32 number
+  localparam int RvbnaCutOrdered = 32;      // which of it and C leads
+  localparam int RvbnaCutCompared = 64;     // which of them is larger
+  localparam int RvbnaCutNormalized = 128;  // before the rounding
+
   // Mode of ng_mma_fp8 and ng_mma_sum
   localparam int Blackwell = 0;
   localparam int Hopper = 1;
