@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum of an exact number x and an FP32 number c, rounded once to nearest even: the end of every
-// floating-point multiply-accumulate. IEEE 754: subnormals are kept, an exact zero is +0 unless
-// both operands are -0, infinities of opposite signs are NaN, every NaN is 32'h7FC00000.
+// Sum of an exact number x and an FP32 number c, rounded once to nearest even, with Odd to odd: the
+// end of every floating-point multiply-accumulate. IEEE 754: subnormals are kept, an exact zero is
+// +0 unless both operands are -0, infinities of opposite signs are NaN, every NaN is 32'h7FC00000.
 //
 //   x = (-1)^x_sign_i * x_sig_i * 2^(x_exp_i - (SigWidth-1)), that is, x_exp_i is the exponent of
 //   x_sig_i's top bit; infinite if x_inf_i; not a number if x_nan_i. x_sig_i may have leading
@@ -31,7 +31,7 @@ module ng_add_fp32 #(
   parameter int SigWidth = 24,
   parameter int Unnormal = 0,    // most leading zeros of a non-zero x_sig_i
   parameter int ExpHi    = 127,  // largest x_exp_i of a finite x
-  parameter bit Odd      = 1'b0, // 1: rounded to odd; no result below 2^-126 is inexact then
+  parameter bit Odd      = 1'b0, // round to odd; a result below 2^-126 has to be exact then
   // registers: 1 ordered + 2 aligned + 4 compared + 8 added + 16 coarse + 32 normalized + 64
   // shifted
   parameter int Cuts     = 0,
@@ -201,7 +201,7 @@ module ng_add_fp32 #(
       : coarse_beside.subtract ? sig[24] & (coarse_beside.lead_sign ^ ~ahead_q)
       : coarse_beside.lead_sign;
 
-  // ---- round once; to odd, the place behind FP32's last one and what follows are in that already
+  // ---- round once; Odd puts the guard place and all below it into FP32's last place before that
   logic [25:0] rounded_sig;
   if (Odd) begin : gen_odd
     assign rounded_sig = {sig[24:2], sig[1] | sig[0] | rest, 2'b00};

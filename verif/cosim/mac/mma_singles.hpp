@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The testbench of matrix instructions whose products are aligned one by one (ng_mma_fp8, ng_mma_mx, ng_mma_rvbna)
-// against golden, 16 x 16 outputs of an instruction at a time: all pairs of codes in every lane, then random vectors of
-// several kinds, with C next to the largest label, next to what cancels the products, of any exponent, and special. A
-// transcription of the rule in integers runs beside it; each of its wrong variants must differ somewhere, or the
-// stimulus would be too weak to tell them apart.
+// against golden, 16 x 16 outputs of an instruction at a time: all pairs of codes in every lane, pairs of zeros and
+// specials beside a tiny product, then random vectors of several kinds, with C next to the largest label, next to what
+// cancels the products, of any exponent, and special. A transcription of the rule in integers runs beside it; each of
+// its wrong variants must differ somewhere, or the stimulus would be too weak to tell them apart.
 //
 // A unit is a type with static members:
 //   name                                  what is tested
@@ -40,7 +40,7 @@ enum class Zeros {
 
 constexpr std::size_t single_products = 32;
 
-/// A rule. What a unit does not name is as it has it.
+/// A rule, or a wrong variant of one. Members that a unit leaves out have no part in its rule.
 struct Variant {
   const char* name;
   int bits, man = 23;
@@ -96,6 +96,7 @@ class SinglesBench {
       scales();
       outputs();
     }
+    specials();
     for (std::uint64_t done = 0; done < bench_.budget(); done += side * side) {
       formats();
       vectors();
@@ -126,6 +127,29 @@ class SinglesBench {
 
   void formats() {
     for (Side& s : sides_) s = Unit::side(bench_.rng());
+  }
+
+  /// Zeros, infinities, NaN and ends of the range of FP8 in each lane, beside a tiny product in the next one, in all
+  /// pairs of FP8 formats that the unit has.
+  void specials() {
+    constexpr std::array<std::uint8_t, side> codes{0x00, 0x80, 0x01, 0x81, 0x04, 0x3C, 0xBC, 0x7B,
+                                                   0x7C, 0xFC, 0x7D, 0xFD, 0x7E, 0xFE, 0x7F, 0xFF};
+    for (std::size_t tile = 0; tile < 4 * lanes; ++tile) {
+      const std::array<Format, 2> wanted{(tile & 1) != 0 ? Format::e5m2 : Format::e4m3,
+                                         (tile & 2) != 0 ? Format::e5m2 : Format::e4m3};
+      const auto found = [&] { return sides_[0].format == wanted[0] && sides_[1].format == wanted[1]; };
+      for (int tries = 0; tries < 500 && (tries == 0 || !found()); ++tries) formats();
+      if (!found()) continue;
+      for (std::size_t i = 0; i < side; ++i) {
+        for (Row* row : {&a_[i], &b_[i]}) {
+          *row = {};
+          row->codes[tile / 4] = codes[i];
+          row->codes[(tile / 4 + 1) % lanes] = static_cast<std::uint8_t>(1 + below(3)) | zero(0);
+        }
+      }
+      scales();
+      outputs();
+    }
   }
 
   /// A finite code whose magnitude is below `bound` above `from`.
