@@ -12,6 +12,12 @@
 namespace narrowgauge {
 namespace {
 
+/// A port of any width takes the low bits.
+template <class Port>
+[[maybe_unused]] void set(Port& port, std::uint32_t value) {
+  port = static_cast<Port>(value);
+}
+
 class VerilatedMma final : public MmaUnitModel {
  public:
   VerilatedMma() : dut_(&context_) { dut_.en_i = 1; }
@@ -25,10 +31,12 @@ class VerilatedMma final : public MmaUnitModel {
     std::memcpy(&dut_.b_i, step.b.data(), sizeof step.b);
     dut_.fp32_i = step.c;
 #ifdef NG_SCALES
-    dut_.a_scale_i = step.a_scales, dut_.b_scale_i = step.b_scales;
+    set(dut_.a_scale_i, step.a_scales);
+    set(dut_.b_scale_i, step.b_scales);
 #endif
 #ifdef NG_FORMATS
-    dut_.a_fmt_i = step.a_e5m2, dut_.b_fmt_i = step.b_e5m2;
+    set(dut_.a_fmt_i, step.a_format);
+    set(dut_.b_fmt_i, step.b_format);
 #endif
     // What stands before the first registers follows the inputs without a clock.
     for (const int clock : {0, 1}) {

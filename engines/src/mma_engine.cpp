@@ -10,6 +10,7 @@
 #include "narrowgauge/engines/mma_unit_model.hpp"
 #include "narrowgauge/error.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/mac/mma_mx.hpp"
 #include "narrowgauge/quant/gemm_format.hpp"
 #include "verilated_tiles.hpp"
 
@@ -28,7 +29,12 @@ constexpr MmaUnit units[] = {
     {"mma_nvfp4", Accumulation::blackwell, Scheme::nvfp4, 64},
     {"mma_fp8_blackwell", Accumulation::blackwell, Scheme::fp8, 32},
     {"mma_fp8_hopper", Accumulation::hopper, Scheme::fp8, 32},
+    {"mma_mx", Accumulation::blackwell, Scheme::mxfp8, 32},
+    {"mma_mx", Accumulation::blackwell, Scheme::mxfp6, 32},
+    {"mma_rvbna", Accumulation::rvbna, Scheme::fp8, 32},
 };
+/// Bits of a step's codes on one side: a unit with half as many products has places twice as wide.
+constexpr std::size_t code_bits = 256;
 /// Progress is told each so many cycles.
 constexpr std::uint64_t told_cycles = 4096;
 
@@ -40,7 +46,7 @@ struct Packed {
 };
 
 Packed pack(const QuantizedMatrix& q, std::size_t length) {
-  const unsigned bits = desc(q.element).bits;
+  const std::size_t bits = code_bits / length;
   Packed packed{.steps = (q.k_padded + length - 1) / length};
   packed.codes.resize(q.rows * packed.steps);
   for (std::size_t row = 0; row < q.rows; ++row) {
@@ -119,11 +125,10 @@ class MmaEngine final : public Engine {
       if (unit.mode != mode_) continue;
       const bool elements = scheme != Scheme::fp8 || (has_element(Scheme::mxfp8, a) && has_element(Scheme::mxfp8, b));
       if (unit.scheme == scheme && elements) return unit;
-      known +=
-          (known.empty() ? "" : ", or ") + std::string(unit.scheme == Scheme::fp8 ? "fp8 of e4m3 and e5m2" : "nvfp4");
+      known += std::string(desc(unit.scheme).name) + (unit.scheme == Scheme::fp8 ? " of e4m3 and e5m2, " : ", ");
     }
-    throw Error("accumulation \"" + mode_name() + "\" has no unit for the operands' format; expected " +
-                (known.empty() ? "" : known + ", or ") + "the engine model");
+    throw Error("accumulation \"" + mode_name() + "\" has no unit for the operands' format; expected " + known +
+                (known.empty() ? "" : "or ") + "the engine model");
   }
 
   MmaUnitModel& model(const MmaUnit& unit) {
@@ -146,7 +151,8 @@ class MmaEngine final : public Engine {
     const std::size_t outputs = a.rows * b.rows;
     result.c.resize(outputs);
     std::vector<Turn> turns(simulated.registers());
-    MmaStep step{.a_e5m2 = a.element == Format::e5m2, .b_e5m2 = b.element == Format::e5m2};
+    MmaStep step{.a_format = static_cast<std::uint8_t>(mx_port(a.element)),
+                 .b_format = static_cast<std::uint8_t>(mx_port(b.element))};
     std::size_t next = 0, done = 0;
     for (std::uint64_t& cycle = result.cycles; done < outputs; ++cycle) {
       if (progress && cycle % told_cycles == 0) progress(done * left.steps, outputs * left.steps);

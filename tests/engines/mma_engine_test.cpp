@@ -29,6 +29,12 @@ const Kind kinds[] = {
     {Accumulation::blackwell, Scheme::fp8, Format::e5m2, Format::e4m3, "mma_fp8_blackwell"},
     {Accumulation::hopper, Scheme::fp8, Format::e4m3, Format::e5m2, "mma_fp8_hopper"},
     {Accumulation::hopper, Scheme::fp8, Format::e5m2, Format::e5m2, "mma_fp8_hopper"},
+    {Accumulation::blackwell, Scheme::mxfp8, Format::e4m3, Format::e4m3, "mma_mx"},
+    {Accumulation::blackwell, Scheme::mxfp8, Format::e5m2, Format::e4m3, "mma_mx"},
+    {Accumulation::blackwell, Scheme::mxfp6, Format::e2m3, Format::e3m2, "mma_mx"},
+    {Accumulation::blackwell, Scheme::mxfp6, Format::e3m2, Format::e3m2, "mma_mx"},
+    {Accumulation::rvbna, Scheme::fp8, Format::e4m3, Format::e4m3, "mma_rvbna"},
+    {Accumulation::rvbna, Scheme::fp8, Format::e4m3, Format::e5m2, "mma_rvbna"},
 };
 
 /// Codes and scales of any bits.
@@ -37,7 +43,7 @@ QuantizedMatrix any_codes(QuantizedMatrix q, std::mt19937& random) {
   for (std::size_t row = 0; row < q.rows; ++row)
     for (std::size_t i = 0; i < q.k; ++i)
       q.codes[row * q.k_padded + i] = static_cast<std::uint8_t>(random() & ((1U << bits) - 1));
-  for (std::uint8_t& scale : q.scales) scale = static_cast<std::uint8_t>(random() & 0x7F);
+  for (std::uint8_t& scale : q.scales) scale = static_cast<std::uint8_t>(random() & (is_mx(q.scheme) ? 0xFF : 0x7F));
   return q;
 }
 
@@ -90,9 +96,10 @@ TEST(MmaEngine, TakesAStepACycle) {
 TEST(MmaEngine, RefusesWhatItHasNot) {
   test::says([] { make_mma_engine(Accumulation::exact); }, "expected another mode");
   const auto blackwell = make_mma_engine(Accumulation::blackwell), chain = make_mma_engine(Accumulation::fp32_chain);
-  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp8, Format::e4m3, 1),
+  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp4, Format::e2m1, 1),
                         fp8 = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);
-  test::says([&] { blackwell->gemm(mx, mx); }, "expected nvfp4, or fp8 of e4m3 and e5m2");
+  test::says([&] { blackwell->gemm(mx, mx); },
+             "expected nvfp4, fp8 of e4m3 and e5m2, mxfp8, mxfp6, or the engine model");
   test::says([&] { chain->gemm(fp8, fp8); }, "expected the engine model");
   test::says([&] { blackwell->gemm_sparse(fp8, fp8, NmPattern::of("2:4")); }, "no sparse products");
   test::says([&] { blackwell->gemm_requantized(fp8, fp8, 1); }, "no requantized");

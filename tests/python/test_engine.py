@@ -225,6 +225,9 @@ def test_rtl_and_systemc_agree_in_every_cycle() -> None:
         ("blackwell", "nvfp4", "mma_nvfp4"),
         ("blackwell", "fp8_e5m2", "mma_fp8_blackwell"),
         ("hopper", "fp8_e4m3", "mma_fp8_hopper"),
+        ("blackwell", "mxfp8_e4m3", "mma_mx"),
+        ("blackwell", "mxfp6_e3m2", "mma_mx"),
+        ("rvbna", "fp8_e5m2", "mma_rvbna"),
     ],
 )
 def test_the_unit_of_a_matrix_instruction_adds_as_the_model(mode: str, format: str, unit: str) -> None:

@@ -10,8 +10,8 @@ namespace narrowgauge {
 /// D = A x B + C: 256 bits of codes a side, lane 0 in the low bits, with what its formats need.
 struct MmaStep {
   std::array<std::uint32_t, 8> a{}, b{};
-  std::uint32_t a_scales = 0, b_scales = 0;  ///< of nvfp4: four UE4M3 codes, those of the lowest lanes in the low bits
-  bool a_e5m2 = false, b_e5m2 = false;       ///< of fp8
+  std::uint32_t a_scales = 0, b_scales = 0;  ///< block scales, those of the lowest lanes in the low bits
+  std::uint8_t a_format = 0, b_format = 0;   ///< elements, as mx_port() numbers them
   std::uint32_t c = 0;                       ///< FP32
 };
 

@@ -21,6 +21,13 @@ constexpr Format mx_format(unsigned formats, unsigned port) {
   return e5m2 ? Format::e5m2 : Format::e4m3;
 }
 
+/// The lowest value of a format port that means these elements, where the set is 0 or has FP8 only.
+constexpr unsigned mx_port(Format format) {
+  unsigned port = 0;
+  while (port < 7 && mx_format(0, port) != format) ++port;
+  return port;
+}
+
 /// FP32 code of D = A x B + C of 32 pairs of codes of these formats, of at most 8 bits, with an E8M0 scale each, by the
 /// rule blackwell_32. Bits above a narrow code are ignored.
 inline std::uint32_t mma_mx(const std::array<std::uint8_t, 32>& a, const std::array<std::uint8_t, 32>& b,
