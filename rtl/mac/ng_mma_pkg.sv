@@ -26,8 +26,8 @@ package ng_mma_pkg;
   localparam int RvbnaCutAligned = 4;       // all products at one exponent
   localparam int RvbnaCutSum = 8;           // sum of the products
   localparam int RvbnaCutDot = 16;          // that sum as an FP32 number
-  localparam int RvbnaCutOrdered = 32;      // which of it and C leads
-  localparam int RvbnaCutCompared = 64;     // which of them is larger
+  localparam int RvbnaCutOrdered = 32;      // whether that number or C leads
+  localparam int RvbnaCutCompared = 64;     // whether that number or C is larger
   localparam int RvbnaCutNormalized = 128;  // before the rounding
 
   // Mode of ng_mma_fp8 and ng_mma_sum

@@ -14,7 +14,7 @@ module ng_mma_tree #(
   localparam int SumWidth = Width + 7
 ) (
   input  logic        [32*Width-1:0] terms_i,     // magnitudes, term 0 in the low bits
-  input  logic        [31:0]         negative_i,  // their signs
+  input  logic        [31:0]         negative_i,  // signs of terms_i
   input  logic        [Width-1:0]    start_i,     // what is added to them
   output logic signed [SumWidth-1:0] sum_o
 );
