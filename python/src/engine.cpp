@@ -71,12 +71,12 @@ std::unique_ptr<NamedEngine> make_engine(std::string_view name, const std::optio
     throw Error("port '" + *port + "' names a board, which the engine '" + std::string(name) +
                 "' does not have: take the engine 'board', or leave port out");
   }
-  const bool exact = find_accumulation(accumulate).mode == Accumulation::exact;
-  if (deadline != 0 && (!exact || (name != "rtl" && name != "systemc"))) {
+  const Accumulation mode = find_accumulation(accumulate).mode;
+  if (deadline != 0 && (mode != Accumulation::exact || (name != "rtl" && name != "systemc"))) {
     throw Error("deadline " + std::to_string(deadline) + " is one of a simulated tile; expected the engine 'rtl' or " +
                 "'systemc' with exact sums, or 0 for none");
   }
-  if (const Accumulation mode = find_accumulation(accumulate).mode; mode != Accumulation::exact) {
+  if (mode != Accumulation::exact) {
     if (name != "rtl" || tile || trace) {
       throw Error("accumulate '" + std::string(accumulate) +
                   "' has units of its own in the engine 'rtl', and no tile and no waves; expected that engine without "
