@@ -176,6 +176,7 @@ rtl/tile/ng_tile_pkg.sv
 rtl/tile/ng_tile_counters.sv
 rtl/tile/ng_tile_deadline.sv
 rtl/tile/ng_tile_decode.sv
+rtl/tile/ng_tile_int8.sv
 rtl/tile/ng_tile_image.sv
 rtl/tile/ng_tile_requantize.sv
 rtl/tile/ng_tile_drain.sv

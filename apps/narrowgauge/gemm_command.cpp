@@ -33,6 +33,8 @@ struct GemmArguments {
   std::string result_format;              ///< of C then; empty: A's, or nvfp4
   std::string sparse;                     ///< pattern of A; empty: dense
   bool relu = false;                      ///< before C is requantized
+  float int8 = 0;                         ///< the scale of a C in INT8; 0: it is none
+  int zero_point = 0;                     ///< of a C in INT8
   Compressed compressed;
   std::string accumulate = "exact";
   QuantizeFlags quantize;
@@ -75,6 +77,8 @@ struct Work {
   std::optional<Results> requantized = {};  ///< what C becomes
   std::optional<QuantizedMatrix> narrow;    ///< C then, in place of result.c
   float amax = 0;                           ///< the largest magnitude of C before, in BF16
+  std::optional<AffineRange> range = {};    ///< of a C in INT8 ...
+  std::vector<std::int8_t> integers = {};   ///< ... which this is; result.c is what the codes mean
   std::optional<Difference> difference;     ///< from the golden model, of other engines
   std::optional<double> sqnr_db;
   Accumulation accumulate = Accumulation::exact;
@@ -144,6 +148,12 @@ std::optional<NmPattern> sparse_of(const GemmArguments& arguments) {
 
 /// What results become, and what is compressed, goes with the rest.
 void check_options(const GemmArguments& arguments) {
+  if (arguments.int8 != 0 && (!arguments.sparse.empty() || arguments.requantize || arguments.compressed.any() ||
+                              arguments.engine.deadline != 0)) {
+    throw Error("--int8 is for dense products; expected no --sparse, --requantize, --compress-* or --deadline");
+  }
+  if (arguments.int8 == 0 && arguments.zero_point != 0)
+    throw Error("--zero-point is for results in INT8, which --int8 asks for; expected that, too");
   if (arguments.compressed.any() && !arguments.sparse.empty())
     throw Error("--compress-a, --compress-b and --compress-c are for dense products; expected no --sparse");
   if ((arguments.compressed.c || arguments.relu || !arguments.result_format.empty()) && !arguments.requantize) {
@@ -157,9 +167,9 @@ void check_options(const GemmArguments& arguments) {
 Accumulation accumulation_of(const GemmArguments& arguments) {
   const Accumulation mode = find_accumulation(arguments.accumulate).mode;
   if (mode != Accumulation::exact &&
-      (!arguments.sparse.empty() || arguments.requantize || arguments.compressed.any())) {
+      (!arguments.sparse.empty() || arguments.requantize || arguments.int8 != 0 || arguments.compressed.any())) {
     throw Error("--accumulate " + arguments.accumulate +
-                " is for dense products in float32; expected no --sparse, --requantize or --compress-*");
+                " is for dense products in float32; expected no --sparse, --requantize, --int8 or --compress-*");
   }
   return mode;
 }
@@ -206,7 +216,15 @@ void run_mode(Work& work, Engine& engine, const QuantizedMatrix& a, const Quanti
   work.from_exact = compare(work.result.c, gemm(a, b, Accumulation::exact, threads));
 }
 
-/// C in float32, or requantized; compared with the golden model's.
+/// The numbers that INT8 codes mean.
+std::vector<float> meant(const std::vector<std::int8_t>& codes, const AffineRange& range) {
+  std::vector<float> numbers;
+  numbers.reserve(codes.size());
+  for (const std::int8_t code : codes) numbers.push_back(static_cast<float>(code - range.zero_point) * range.scale);
+  return numbers;
+}
+
+/// C in float32, in INT8, or requantized; compared with the golden model's.
 void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const QuantizedMatrix& b,
                 const RequantizeOptions& options, unsigned threads) {
   const bool compared = engine.name() != "model";
@@ -219,6 +237,11 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
       work.result = std::move(got.run);
       work.narrow = std::move(got.c);
       work.amax = std::bit_cast<float>(got.amax);
+    } else if (work.range) {
+      IntegerResult got = engine.gemm_integers(a, b, *work.range, told);
+      work.result = std::move(got.run);
+      work.integers = std::move(got.c);
+      work.result.c = meant(work.integers, *work.range);
     } else {
       work.result = work.sparse                ? engine.gemm_sparse(a, b, *work.sparse, told)
                     : options.compressed.any() ? engine.gemm_compressed(a, b, options.compressed, told)
@@ -231,6 +254,7 @@ void run_engine(Work& work, Engine& engine, const QuantizedMatrix& a, const Quan
   work.difference =
       work.requantized
           ? compare(*work.narrow, golden->gemm_requantized(a, b, work.requantized->tensor_scale, options).c)
+      : work.range  ? compare(work.result.c, meant(golden->gemm_integers(a, b, *work.range).c, *work.range))
       : work.sparse ? compare(work.result.c, golden->gemm_sparse(a, b, *work.sparse).c)
                     : compare(work.result.c, golden->gemm(a, b).c);
 }
@@ -253,6 +277,7 @@ Work multiply(const GemmArguments& arguments, const CLI::App& command, Engine& e
             .accumulate = accumulate};
   const GemmFormat& format = work.format;
   work.requantized = results_of(arguments, format);
+  if (arguments.int8 != 0) work.range = {.scale = arguments.int8, .zero_point = arguments.zero_point};
   check_shapes(work.a, work.b);
   if (sparse) {
     engine.check_sparse(format.scheme, format.a, format.b, work.a.cols);
@@ -335,6 +360,11 @@ Json requantized_json(const GemmArguments& arguments, const Work& work) {
           {"scales_path", work.narrow->scales.empty() ? Json() : path(scales_path(arguments))}};
 }
 
+Json int8_json(const Work& work) {
+  if (!work.range) return nullptr;
+  return {{"scale", work.range->scale}, {"zero_point", work.range->zero_point}};
+}
+
 Json report_json(const GemmArguments& arguments, const Work& work) {
   const EngineResult& result = work.result;
   const auto if_clocked = [&](Json value) { return result.cycles ? value : Json(); };
@@ -349,6 +379,7 @@ Json report_json(const GemmArguments& arguments, const Work& work) {
               {"rows", work.a.rows},
               {"columns", work.b.cols}}},
             {"requantized", requantized_json(arguments, work)},
+            {"int8", int8_json(work)},
             {"format", work.format.name},
             {"sparse", work.sparse ? Json(work.sparse->name()) : Json()},
             {"pruning_error", work.sparse ? Json(work.pruning_error) : Json()},
@@ -412,7 +443,9 @@ std::string result_text(const GemmArguments& arguments, const Work& work) {
   return size +
          (work.narrow ? " " + std::string(desc(work.requantized->format).name) + " under the tensor scale " +
                             number(work.narrow->tensor_scale) + (arguments.relu ? ", negative ones zero" : "")
-                      : " float32") +
+          : work.range ? " INT8, a code's number is (code - " + std::to_string(work.range->zero_point) + ") x " +
+                             number(work.range->scale)
+                       : " float32") +
          (written.empty() ? "" : "  (" + io::shown(work.narrow ? written + ".*" : written) + ")");
 }
 
@@ -501,7 +534,10 @@ int run(const GemmArguments& arguments, const CLI::App& command) {
 
   const Work work = multiply(arguments, command, *engine, flags.accumulate);
   if (out) {
-    io::write_npy(*out, work.result.c, {work.a.rows, work.b.cols});
+    if (work.range)
+      io::write_npy(*out, work.integers, {work.a.rows, work.b.cols});
+    else
+      io::write_npy(*out, work.result.c, {work.a.rows, work.b.cols});
     out->close();
   }
   if (files) {
@@ -545,7 +581,9 @@ void add_gemm(CLI::App& app, int& exit_code) {
       ->type_name(engine_names());
   add_tile_option(command, arguments->engine.tile);
   add_board_options(command, arguments->engine);
-  command.add_option("--out", arguments->out, "Write C, M x N float32")->type_name("C.npy")->check(named);
+  command.add_option("--out", arguments->out, "Write C, M x N float32, or int8 with --int8")
+      ->type_name("C.npy")
+      ->check(named);
   command
       .add_option_function<std::string>(
           "--requantize", [arguments](const std::string& text) { arguments->requantize = text; },
@@ -556,6 +594,14 @@ void add_gemm(CLI::App& app, int& exit_code) {
                   "Of C then: nvfp4, fp8_e4m3, fp8_e5m2 or int4 (default: A's; nvfp4 where A is MXFP)")
       ->type_name("F")
       ->check(named);
+  command
+      .add_option("--int8", arguments->int8,
+                  "C in INT8 by the drain (tile integers): a number over this scale, plus --zero-point")
+      ->type_name("SCALE")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--zero-point", arguments->zero_point, "With --int8: the code of 0, -256 to 255")
+      ->type_name("CODE")
+      ->check(CLI::Range(-256, 255));
   command
       .add_option("--sparse", arguments->sparse,
                   "Prune A first, 2:4, 1:2 or 4:8pair along its rows, and skip its zeros (of tiles, sparse* can)")
@@ -623,6 +669,10 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "block,\n"
       "PREFIX.json the report. An element differs if its code or its block's scale does.\n"
       "\n"
+      "With --int8, each result times (scales of A and B) / SCALE, plus the zero point, is rounded to nearest even "
+      "and\n"
+      "limited to -128 to 127, NaN being 127. The SQNR is of the numbers that the codes mean.\n"
+      "\n"
       "With --sparse, the largest magnitudes of A stay: of four neighbours of a row two, of two one, with 4:8pair of "
       "four\n"
       "pairs two (a matrix that is sparse already stays as it is), and with nvfp4 32 elements of A, and of B, have one "
@@ -652,6 +702,7 @@ void add_gemm(CLI::App& app, int& exit_code) {
       "  narrowgauge gemm A.npy B.npy --dialect te:front=rht16\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --sparse 2:4\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --deadline 20000\n"
+      "  narrowgauge gemm A.npy B.npy --engine rtl --int8 0.5 --out C.npy\n"
       "  narrowgauge gemm A.npy B.npy --format nvfp4 --accumulate blackwell --engine rtl\n"
       "  narrowgauge gemm A.npy B.npy --engine board --port /dev/ttyUSB1\n"
       "  narrowgauge gemm A.npy B.npy --engine rtl --requantize 0.01 --out-prefix C\n"

@@ -47,7 +47,8 @@ class BoardEngine final : public DrivenEngine, public BoardLoop {
                .codec = tile_.codec,
                .encoders = tile_.encoders,
                .protect = tile_.protect,
-               .deadline = tile_.deadline};
+               .deadline = tile_.deadline,
+               .integers = tile_.integers};
   }
 
   std::string array() const override { return name_; }

@@ -34,7 +34,7 @@ bool has(const TileConfig& tile, Scheme scheme, Format a, Format b, const TileNe
   return format_set::has(tile.format_set, scheme, a, b) && (tile.format_set & results) == results &&
          (tile.requantize || !needs.results) && (tile.sparse || !needs.sparse) &&
          (tile.codec != 0 || !needs.decoders) && (tile.encoders != 0 || !needs.encoders) &&
-         (tile.deadline || !needs.deadline);
+         (tile.deadline || !needs.deadline) && (tile.integers || !needs.integers);
 }
 
 std::string product_text(Scheme scheme, Format a, Format b, const TileNeeds& needs) {
@@ -43,7 +43,8 @@ std::string product_text(Scheme scheme, Format a, Format b, const TileNeeds& nee
   return product_name(scheme, a, b) + (needs.sparse ? " with a sparse operand" : "") +
          (needs.decoders ? " of compressed operands" : "") +
          (needs.results ? " with results in " + std::string(desc(*needs.results).name) : "") +
-         (needs.encoders ? " that are compressed" : "") + (needs.deadline ? " under a deadline" : "");
+         (needs.encoders ? " that are compressed" : "") + (needs.deadline ? " under a deadline" : "") +
+         (needs.integers ? " with results in INT8" : "");
 }
 
 void DrivenEngine::check(Scheme scheme, Format a, Format b, std::size_t k) const {
@@ -99,6 +100,18 @@ RequantizedResult DrivenEngine::gemm_requantized(const QuantizedMatrix& a, const
   return result;
 }
 
+IntegerResult DrivenEngine::gemm_integers(const QuantizedMatrix& a, const QuantizedMatrix& b, const AffineRange& c,
+                                          const Progress& progress) {
+  check_product(a, b);
+  check(a.scheme, a.element, b.element, a.k);
+  IntegerResult result;
+  ProductOrder order{a, b, progress};
+  order.integers = &result;
+  order.range = c;
+  result.run = run(choose(a.scheme, a.element, b.element, {.integers = true}), order);
+  return result;
+}
+
 EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   const ng_tile_t& tile = drive.tile;
   const auto expect = [&](ng_result_t result) {
@@ -111,6 +124,7 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
       order.sparse);
   product.config.relu = order.options.relu;
   product.config.again = order.again;
+  if (order.integers) product.integers(integer_factor(order.a, order.b, order.range), order.range.zero_point);
   if (order.options.compressed.any()) product.compress(tile, order.options.compressed);
   if (requantized) expect(ng_tile_clear_amax(&tile));
   if (tile.counters) expect(ng_tile_clear_counters(&tile));
@@ -137,6 +151,8 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
   if (requantized) {
     requantized->c = product.requantized(tile);
     expect(ng_tile_amax(&tile, &requantized->amax));
+  } else if (order.integers) {
+    order.integers->c = product.integers();
   } else {
     result.c = product.result();
   }

@@ -15,7 +15,7 @@ namespace narrowgauge {
 /// What a product asks of a tile beside its formats.
 struct TileNeeds {
   std::optional<ResultFormat> results = std::nullopt;  ///< requantized
-  bool sparse = false, decoders = false, encoders = false, deadline = false;
+  bool sparse = false, decoders = false, encoders = false, deadline = false, integers = false;
 };
 
 /// Whether the tile has all that.
@@ -31,6 +31,8 @@ struct ProductOrder {
   RequantizedResult* requantized = nullptr;  ///< takes C as an operand A, under the tensor scale that stands there
   std::optional<NmPattern> sparse = std::nullopt;  ///< of A
   RequantizeOptions options = {};                  ///< of a requantized C, and what is compressed of any product
+  IntegerResult* integers = nullptr;               ///< takes C in INT8 ...
+  AffineRange range = {};                          ///< ... of this range
   std::uint32_t* again = nullptr;                  ///< takes the command that repeats it, with operands that stay
 };
 
@@ -48,6 +50,8 @@ class DrivenEngine : public Engine {
                                const Progress& progress) override;
   RequantizedResult gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                      const RequantizeOptions& options, const Progress& progress) override;
+  IntegerResult gemm_integers(const QuantizedMatrix& a, const QuantizedMatrix& b, const AffineRange& c,
+                              const Progress& progress) override;
 
  protected:
   /// The tile for such a product. Throws Error if there is none.

@@ -110,6 +110,10 @@ class MmaEngine final : public Engine {
                                      const Progress&) override {
     refuse("requantized results");
   }
+  IntegerResult gemm_integers(const QuantizedMatrix&, const QuantizedMatrix&, const AffineRange&,
+                              const Progress&) override {
+    refuse("integer results");
+  }
 
  private:
   std::string mode_name() const { return std::string(accumulation_modes[static_cast<std::size_t>(mode_)].name); }

@@ -46,6 +46,13 @@ class ModelEngine final : public Engine {
     result.run.c.clear();
     return result;
   }
+  IntegerResult gemm_integers(const QuantizedMatrix& a, const QuantizedMatrix& b, const AffineRange& c,
+                              const Progress& progress) override {
+    IntegerResult result;
+    result.c = narrowgauge::gemm_integers(a, b, c, threads_, progress);
+    result.run.products = std::uint64_t{a.rows} * b.rows * a.k;
+    return result;
+  }
 
  private:
   unsigned threads_;

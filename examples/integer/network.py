@@ -21,7 +21,7 @@ STEPS = 255  # from the lowest code to the highest
 class IntegerLayer:
     """A layer, as hardware holds it. weight: INT8 less its zero point.
 
-    Of convolutions, scale, zero_point: of `quantize_affine`, which makes INT8 codes of sums. mean, m, b: of `norm_apply`, one a channel,
+    Of convolutions, scale, zero_point: of the INT8 codes that sums become. mean, m, b: of `norm_apply`, one a channel,
     which normalizes the codes and brings them to the next layer's. Of scores, bias: integers in the unit of the sums.
     """
 
@@ -70,7 +70,7 @@ class IntegerNetwork:
         return tape.patches(tape.Node(flow), self._network.strides[name]).value
 
     def run(self, images: NDArray[np.float32], engine: ng.Engine | None = None) -> dict[str, NDArray[Any]]:
-        """Of each convolution the sums, int64, and the codes behind it, int8; and scores, int64.
+        """Of each convolution the results and the codes behind it, int8; and scores, int64.
 
         engine: what multiplies; None is numpy, on integers.
         """
@@ -80,15 +80,14 @@ class IntegerNetwork:
         for name in self._network.strides:
             layer = self.layers[name]
             rows = self._patches(name, codes.astype(np.int16) - LOWEST)  # 0 to 255, and 0 around the image
-            made[f"{name}, sums"] = _sums(rows, layer.weight, engine)
-            quantized = ng.quantize_affine(made[f"{name}, sums"], layer.scale, layer.zero_point)
+            quantized = integers.codes(_left(rows), layer.weight, layer.scale, layer.zero_point, engine)
+            made[f"{name}, results"] = quantized
             codes = ng.norm_apply(quantized, layer.mean, layer.m, layer.b, axis=-1).reshape(*rows.shape[:-1], -1)
             made[f"{name}, codes"] = codes
         rows = codes.astype(np.int16).reshape(len(images), -1) - LOWEST
-        made["scores"] = _sums(rows, self.layers["scores"].weight, engine) + self.layers["scores"].bias
+        made["scores"] = integers.sums(_left(rows), self.layers["scores"].weight, engine) + self.layers["scores"].bias
         return made
 
 
-def _sums(rows: NDArray[Any], weight: train.Integers, engine: ng.Engine | None) -> NDArray[np.int64]:
-    left = train.Integers(rows.reshape(-1, rows.shape[-1]).astype(np.int32))
-    return integers.sums(left, weight, engine)
+def _left(rows: NDArray[Any]) -> train.Integers:
+    return train.Integers(rows.reshape(-1, rows.shape[-1]).astype(np.int32))

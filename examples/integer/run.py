@@ -3,9 +3,9 @@
 """A convolutional network with Range BN, trained in INT8, and run with integers only (docs/training.md, Integers).
 
 Trains the digits in float32 and by the recipe range-bn-int8, the same network from the same first weights.
-Of the latter it makes a network of integers: INT8 codes between layers, exact sums of products from an engine, `quantize_affine`
-behind each convolution, and `norm_apply` for Range BN and ReLU. Its accuracy is found on the golden model.
-On another engine, some images have to give the same sums and codes in all layers.
+Of the latter it makes a network of integers: INT8 codes between layers, which an engine makes of the sums of products, and
+`norm_apply` for Range BN and ReLU. Its accuracy is found on the golden model.
+On another engine, some images have to give the same codes in all layers.
 
 run.py                       300 steps, 8 images on engine rtl
 run.py --steps 1800 --images 100

@@ -240,7 +240,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
                 NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK |
-                NG_TILE_STREAM_PROTECT_MASK | NG_TILE_STREAM_DEADLINE_MASK)) != 0)
+                NG_TILE_STREAM_PROTECT_MASK | NG_TILE_STREAM_DEADLINE_MASK | NG_TILE_STREAM_INTEGERS_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
@@ -250,6 +250,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->encoders = GET(word, STREAM_ENCODERS);
   tile->protect = GET(word, STREAM_PROTECT) != 0;
   tile->deadline = GET(word, STREAM_DEADLINE) != 0;
+  tile->integers = GET(word, STREAM_INTEGERS) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
@@ -588,8 +589,11 @@ static ng_result_t put_settings(ng_gemm_t *gemm) {
   TRY(put_signed(tile, signature, NG_TILE_FORMAT_OFFSET,
                  PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
   TRY(put_signed(tile, signature, NG_TILE_SCALE_OFFSET, config->scale));
+  /* Between products both are off: step, or a reset. */
+  if (config->int8)
+    TRY(put_signed(tile, signature, NG_TILE_INTEGER_OFFSET,
+                   PUT(INTEGER_INT8, 1) | PUT(INTEGER_ZERO_POINT, (uint32_t)config->zero_point)));
   if (!config->requantize) return NG_OK;
-  /* Between products it is off: step, or a reset. */
   const ng_format_t format = config->c_format;
   TRY(put_signed(tile, signature, NG_TILE_REQUANTIZE_OFFSET,
                  PUT(REQUANTIZE_NVFP4, format == NG_NVFP4) | PUT(REQUANTIZE_E4M3, format == NG_E4M3) |
@@ -682,11 +686,14 @@ static ng_result_t pack_word(ng_gemm_t *gemm, const uint8_t *word) {
   return NG_OK;
 }
 
+/* Of a result that is a number. */
+static uint32_t result_bytes(const ng_gemm_config_t *config) { return config->int8 ? 1 : config->bf16 ? 2 : 4; }
+
 /* Puts the elements of one result word in place, except for padding. */
 static void unpack_word(ng_gemm_t *gemm, const uint8_t *word) {
   const ng_tile_t *tile = gemm->tile;
   const ng_gemm_config_t *config = &gemm->config;
-  const uint32_t size = config->bf16 ? 2 : 4, elements = tile->stream_bytes / size;
+  const uint32_t size = result_bytes(config), elements = tile->stream_bytes / size;
   const uint32_t a_panel = cut(gemm->a_panels, gemm->blocks, gemm->result.block) + gemm->result.a_panel;
   const uint32_t b_panel = chunk_start(gemm, gemm->result.chunk) + gemm->result.b_panel;
   const uint32_t row = a_panel * tile->rows + gemm->result.row, col = b_panel * tile->cols + gemm->result.col;
@@ -777,6 +784,7 @@ static ng_result_t step(ng_gemm_t *gemm, bool *moved) {
   if (!agree) return NG_ERROR_MISCOUNT;
   if (gemm->config.c_segments) TRY(put_signed(tile, &gemm->signature, NG_TILE_COMPRESS_OFFSET, 0));
   if (gemm->config.requantize) TRY(put_signed(tile, &gemm->signature, NG_TILE_REQUANTIZE_OFFSET, 0));
+  if (gemm->config.int8) TRY(put_signed(tile, &gemm->signature, NG_TILE_INTEGER_OFFSET, 0));
   if (gemm->config.interrupts) TRY(quiet(tile));
   return check_signature(tile, gemm->signature); /* behind all writes: one that came elsewhere shows */
 }
@@ -843,7 +851,14 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   TRY(check_bytes(tile, a));
   TRY(check_bytes(tile, b));
   if (config->scratch_bytes < tile->stream_bytes) return NG_ERROR_MEMORY;
-  if (config->again && config->requantize) return NG_ERROR_UNSUPPORTED;
+  if (config->again && (config->requantize || config->int8)) return NG_ERROR_UNSUPPORTED;
+  if (config->int8) {
+    if (config->bf16 || config->requantize || config->zero_point < -256 || config->zero_point > 255)
+      return NG_ERROR_ARGUMENT;
+    if (!tile->integers) return NG_ERROR_UNSUPPORTED;
+  } else if (config->zero_point != 0) {
+    return NG_ERROR_ARGUMENT;
+  }
   if (config->requantize) {
     if (config->bf16 || config->c_stride != 0 || (uint32_t)config->c_format > NG_LUQ) return NG_ERROR_ARGUMENT;
     if (!tile->requantize || !supports(tile, config->c_format, NG_DENSE)) return NG_ERROR_UNSUPPORTED;
@@ -860,7 +875,7 @@ static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   if (config->c_segments || config->relu) return NG_ERROR_ARGUMENT;
   if (config->c_stride == 0) config->c_stride = b->rows;
   if (config->c_stride < b->rows) return NG_ERROR_ARGUMENT;
-  const size_t size = config->bf16 ? 2 : 4; /* the last row need not be of the full stride */
+  const size_t size = result_bytes(config); /* the last row need not be of the full stride */
   if (!multiply(a->rows - 1, config->c_stride, &needed) || needed > SIZE_MAX / size - b->rows) return NG_ERROR_MEMORY;
   return config->c_bytes < (needed + b->rows) * size ? NG_ERROR_MEMORY : NG_OK;
 }

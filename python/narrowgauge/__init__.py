@@ -53,7 +53,7 @@ from ._core import (
     __version__,
 )
 from ._energy import Gauge, energy, energy_lines, energy_many, export_tables, flips, memory_energy, technologies
-from ._engine import Engine, LoopState, RequantizedResult, engines, tiles
+from ._engine import Engine, IntegerResult, LoopState, RequantizedResult, engines, tiles
 from ._explore import Exploration, explore, workloads
 from ._formats import (
     decode,
@@ -143,6 +143,7 @@ __all__ = [
     "FieldError",
     "FormatDesc",
     "Gauge",
+    "IntegerResult",
     "LoopState",
     "MomentStats",
     "PopcountThreshold",

@@ -7,6 +7,9 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from . import _core
 from ._arguments import call, flag, float32, integer, one_of, path, shown, text
 from ._arguments import threads as check_threads
@@ -49,6 +52,16 @@ class RequantizedResult(NamedTuple):
 
     c: QuantizedMatrix
     amax: float
+    run: EngineResult
+
+
+class IntegerResult(NamedTuple):
+    """A product with integer results.
+
+    c: M x N, int8. run: what it took; its c is empty.
+    """
+
+    c: NDArray[np.int8]
     run: EngineResult
 
 
@@ -244,6 +257,36 @@ class Engine:
             progress=progress,
         )
         return RequantizedResult(QuantizedMatrix._of(c, (a.shape[0], b.shape[1]), -1), amax, run)
+
+    def gemm_integers(
+        self,
+        a: QuantizedMatrix,
+        b: QuantizedMatrix,
+        scale: float,
+        *,
+        zero_point: int = 0,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> IntegerResult:
+        """C = A x B in INT8, as an integer network takes it, with nothing computed outside of the tile.
+
+        a, b, progress: as for gemm. A code means (code - zero_point) * scale. scale: above 0, a float32. zero_point: -256 to
+        255; with -128 on, codes are those of an unsigned integer less 128, and negative numbers become -128. Each exact sum
+        is rounded to FP32, multiplied by fl(fl(tensor scale of a * that of b) / scale), rounded to FP32, and that plus
+        zero_point is rounded to nearest even and limited to -128 to 127; NaN is 127 (docs/units/tile.md, Results in INT8).
+
+        Raises Error for a scale or zero point beyond these, a factor that is no normal number, operands with FP32 scales of
+        parts, a tile without `integers`, and for what gemm refuses.
+        """
+        call("progress", progress)
+        left, right = _matrices(a, b)
+        c, run = self._engine.gemm_integers(
+            left._vectors,
+            right._vectors,
+            float32("scale", scale),
+            integer("zero_point", zero_point, -256, 255),
+            progress=progress,
+        )
+        return IntegerResult(c, run)
 
     def __repr__(self) -> str:
         return f"<Engine {self.name}{f', tile {self.tile}' if self.tile else ''}>"

@@ -164,6 +164,21 @@ py::tuple engine_gemm_requantized(NamedEngine& self, const QuantizedMatrix& a, c
                         Product{own(std::vector<float>{}, 0, 0), std::move(result.run)});
 }
 
+/// The integers, and what they took.
+py::tuple engine_gemm_integers(NamedEngine& self, const QuantizedMatrix& a, const QuantizedMatrix& b, float scale,
+                               int zero_point, const std::optional<py::function>& progress) {
+  IntegerResult result;
+  {
+    PythonProgress told(progress);
+    const Unlocked unlocked;
+    const Use use(self);
+    result = self.engine->gemm_integers(a, b, {.scale = scale, .zero_point = zero_point},
+                                        [&](std::uint64_t done, std::uint64_t total) { told(done, total); });
+  }
+  return py::make_tuple(own(std::move(result.c), a.rows, b.rows),
+                        Product{own(std::vector<float>{}, 0, 0), std::move(result.run)});
+}
+
 /// What the loop of a board does, under the engine's lock.
 template <class Call>
 auto on_loop(NamedEngine& self, Call call) {
@@ -320,6 +335,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("encoders", &TileConfig::encoders, "Its encoders of compressed results; 0: it has none.")
       .def_readonly("protect", &TileConfig::protect, "True if its banks and queues have parity.")
       .def_readonly("deadline", &TileConfig::deadline, "True if its sums can end at a deadline.")
+      .def_readonly("integers", &TileConfig::integers, "True if its results can be INT8.")
       .def(py::pickle([](const TileConfig& tile) { return std::string(tile.name); },
                       [](const std::string& name) {
                         for (const TileConfig& tile : tile_configs())
@@ -402,6 +418,8 @@ void bind_engine(py::module_& module) {
            py::arg("progress") = py::none(), "The same of an A that has the pattern.")
       .def("gemm_compressed", &engine_gemm_compressed, py::arg("a"), py::arg("b"), py::kw_only(), py::arg("compress_a"),
            py::arg("compress_b"), py::arg("progress") = py::none(), "The same with operands sent compressed.")
+      .def("gemm_integers", &engine_gemm_integers, py::arg("a"), py::arg("b"), py::arg("scale"), py::arg("zero_point"),
+           py::kw_only(), py::arg("progress") = py::none())
       .def("gemm_requantized", &engine_gemm_requantized, py::arg("a"), py::arg("b"), py::arg("tensor_scale"),
            py::kw_only(), py::arg("format"), py::arg("relu"), py::arg("compress_a"), py::arg("compress_b"),
            py::arg("compress_c"), py::arg("progress") = py::none(),

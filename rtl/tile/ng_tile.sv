@@ -47,7 +47,8 @@ module ng_tile #(
   parameter int Codec       = 0,      // decoders of compressed loads; 0: loads are as they are
   parameter int Encoders    = 0,      // encoders of compressed results; 0: results are as they are
   parameter bit Protect     = 1'b0,   // parity of banks and queues
-  parameter bit Deadline    = 1'b0    // with a deadline, at which sums end
+  parameter bit Deadline    = 1'b0,   // with a deadline, at which sums end
+  parameter bit Integers    = 1'b0    // results can be in INT8
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -180,6 +181,7 @@ module ng_tile #(
   ng_tile_pkg::load_t             load;
   ng_tile_pkg::compute_t          compute;
   ng_tile_pkg::requantize_t       requantize;
+  ng_tile_pkg::integer_t          integers;
   logic                           clear_amax, code_valid, load_compressed;
   logic [8:0]                     code_address;
   logic [20:0]                    code_data;
@@ -204,7 +206,8 @@ module ng_tile #(
     .Codec      (Codec),
     .Encoders   (Encoders),
     .Protect    (Protect),
-    .Deadline   (Deadline)
+    .Deadline   (Deadline),
+    .Integers   (Integers)
   ) u_regs (
     .clk_i,
     .rst_ni,
@@ -258,6 +261,8 @@ module ng_tile #(
     .relu_o            (requantize.relu),
     .tensor_scale_o    (requantize.tensor_scale),
     .amax_i            (amax),
+    .int8_o            (integers.int8),
+    .zero_point_o      (integers.zero_point),
     .code_valid_o      (code_valid),
     .code_data_o       (code_data),
     .code_address_o    (code_address),
@@ -470,21 +475,33 @@ module ng_tile #(
   );
 
   // ---- compute commands
-  localparam int ComputeWidth = $bits(compute) + (Requantize ? $bits(requantize) : 0);
+  localparam int CommandWidth = $bits(compute) + (Requantize ? $bits(requantize) : 0);
+  localparam int ComputeWidth = CommandWidth + (Integers ? $bits(integers) : 0);
   logic                     compute_cmd_valid, compute_cmd_ready;
   ng_tile_pkg::compute_t    compute_cmd;
   ng_tile_pkg::requantize_t requantize_cmd;
+  ng_tile_pkg::integer_t    integer_cmd;
+  logic [CommandWidth-1:0]  command_in;
   logic [ComputeWidth-1:0]  compute_in;
   logic [ComputeWidth+Parity-1:0] compute_out;
   assign compute_cmd = compute_out[$bits(compute)-1:0];
   if (Requantize) begin : gen_compute_requantize
-    assign compute_in = {requantize, compute};
-    assign requantize_cmd = compute_out[ComputeWidth-1:$bits(compute)];
+    assign command_in = {requantize, compute};
+    assign requantize_cmd = compute_out[CommandWidth-1:$bits(compute)];
   end else begin : gen_compute
     logic unused_requantize;
     assign unused_requantize = ^requantize;
-    assign compute_in = compute;
+    assign command_in = compute;
     assign requantize_cmd = '0;
+  end
+  if (Integers) begin : gen_compute_integers
+    assign compute_in = {integers, command_in};
+    assign integer_cmd = compute_out[ComputeWidth-1:CommandWidth];
+  end else begin : gen_no_compute_integers
+    logic unused_integers;
+    assign unused_integers = ^integers;
+    assign compute_in = command_in;
+    assign integer_cmd = '0;
   end
   ng_fifo #(
     .Width(ComputeWidth + Parity),
@@ -511,6 +528,7 @@ module ng_tile #(
   logic              job_push, executing, starved;
   ng_tile_pkg::job_t job_in;
   ng_tile_pkg::requantize_job_t requantize_in;
+  ng_tile_pkg::integer_t        integer_in;
   ng_tile_sequencer #(
     .Rows     (Rows),
     .Cols     (Cols),
@@ -520,6 +538,7 @@ module ng_tile #(
     .MaxBeats (MaxBeats),
     .CommandCuts(CommandCuts),
     .Requantize(Requantize),
+    .Integers (Integers),
     .Deadline (Deadline)
   ) u_sequencer (
     .clk_i,
@@ -530,6 +549,7 @@ module ng_tile #(
     .cmd_ready_o     (compute_cmd_ready),
     .cmd_i           (compute_cmd),
     .cmd_requantize_i(requantize_cmd),
+    .cmd_integer_i   (integer_cmd),
     .a_complete_i    (a_complete),
     .a_images_i      (a_images),
     .a_addr_o        (a_addr),
@@ -550,6 +570,7 @@ module ng_tile #(
     .job_valid_o     (job_push),
     .job_o           (job_in),
     .job_requantize_o(requantize_in),
+    .job_integer_o   (integer_in),
     .busy_o          (executing),
     .starved_o       (starved),
     .compute_error_o (compute_error),
@@ -624,20 +645,32 @@ module ng_tile #(
   logic                              job_valid, job_pop, draining;
   logic                              unused_job_ready;
   logic [$clog2(JobDepth + 1)-1:0]   unused_job_space;
-  localparam int JobWidth = $bits(job_in) + (Requantize ? $bits(requantize_in) : 0);
+  localparam int ResultWidth = $bits(job_in) + (Requantize ? $bits(requantize_in) : 0);
+  localparam int JobWidth = ResultWidth + (Integers ? $bits(integer_in) : 0);
+  logic [ResultWidth-1:0]            result_queued;
   logic [JobWidth-1:0]               job_queued;
   logic [JobWidth+Parity-1:0]        job_out;
   ng_tile_pkg::job_t                 job;
   ng_tile_pkg::requantize_job_t      requantize_job;
+  ng_tile_pkg::integer_t             integer_job;
   assign job = job_out[$bits(job)-1:0];
   if (Requantize) begin : gen_job_requantize
-    assign job_queued = {requantize_in, job_in};
-    assign requantize_job = job_out[JobWidth-1:$bits(job)];
+    assign result_queued = {requantize_in, job_in};
+    assign requantize_job = job_out[ResultWidth-1:$bits(job)];
   end else begin : gen_job
     logic unused_requantize;
     assign unused_requantize = ^requantize_in;
-    assign job_queued = job_in;
+    assign result_queued = job_in;
     assign requantize_job = '0;
+  end
+  if (Integers) begin : gen_job_integers
+    assign job_queued = {integer_in, result_queued};
+    assign integer_job = job_out[JobWidth-1:ResultWidth];
+  end else begin : gen_no_job_integers
+    logic unused_integer;
+    assign unused_integer = ^integer_in;
+    assign job_queued = result_queued;
+    assign integer_job = '0;
   end
   ng_fifo #(
     .Width(JobWidth + Parity),
@@ -665,7 +698,8 @@ module ng_tile #(
     .FormatSet  (FormatSet),
     .ScaleCuts  (ScaleCuts),
     .Requantize (Requantize),
-    .RequantizeCuts(RequantizeCuts)
+    .RequantizeCuts(RequantizeCuts),
+    .Integers   (Integers)
   ) u_drain (
     .clk_i,
     .rst_ni     (core_rst_n),
@@ -675,6 +709,7 @@ module ng_tile #(
     .last_i     (row_last),
     .job_i      (job),
     .requantize_i(requantize_job),
+    .integer_i  (integer_job),
     .job_ready_o(job_pop),
     .valid_o    (result_valid),
     .ready_i    (result_ready),

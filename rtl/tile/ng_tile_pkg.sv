@@ -45,6 +45,12 @@ package ng_tile_pkg;
     logic [3:0]  results;
   } requantize_t;
 
+  // What a command has beside them in tiles with integer results, and what its jobs have.
+  typedef struct packed {
+    logic       int8;        // results in INT8; the formats of requantize_t come first
+    logic [8:0] zero_point;  // the code of 0, two's complement
+  } integer_t;
+
   // One tile of results, Rows x Cols numbers, on its way out.
   typedef struct packed {
     logic [31:0] scale;
@@ -69,6 +75,14 @@ package ng_tile_pkg;
     logic last;     // the last group of its command
     logic irq;
   } scale_flags_t;
+
+  // What goes beside scale_flags_t in tiles with integer results.
+  typedef struct packed {
+    logic       int8;
+    logic [8:0] zero_point;
+    logic [1:0] quarter;  // of a word, which the group is in INT8
+    logic       row_end;
+  } integer_flags_t;
 
   // What goes beside the numbers of a beat while those are quantized one by one.
   typedef struct packed {

@@ -26,7 +26,8 @@ module ng_tile_regs #(
   parameter int Codec = 0,          // decoders of compressed loads
   parameter int Encoders = 0,       // encoders of compressed results
   parameter bit Protect = 1'b0,     // parity of banks and queues
-  parameter bit Deadline = 1'b0     // with a deadline
+  parameter bit Deadline = 1'b0,    // with a deadline
+  parameter bit Integers = 1'b0     // results in INT8
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -111,6 +112,9 @@ module ng_tile_regs #(
   // PROGRESS.
   input  logic [30:0]  beats_i,
   input  logic         late_i,
+  // INTEGER.
+  output logic         int8_o,
+  output logic [8:0]   zero_point_o,
   // CYCLES to FLIPS_B.
   input  logic [575:0] counters_i
 );
@@ -176,6 +180,7 @@ module ng_tile_regs #(
     if ((Encoders != 0) && awaddr_q == 10'h018) write_error = 1'b0;  // COMPRESS
     if ((Encoders != 0) && awaddr_q == 10'h019) write_error = wstrb_q != 4'hF;  // RESULT_CODE
     if ((Deadline) && awaddr_q == 10'h01B) write_error = wstrb_q != 4'hF;  // DEADLINE
+    if ((Integers) && awaddr_q == 10'h01D) write_error = 1'b0;  // INTEGER
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
@@ -247,6 +252,8 @@ module ng_tile_regs #(
   logic [31:0] tensor_scale_value_q;
   logic compress_results_q;
   logic [31:0] signature_value_q;
+  logic integer_int8_q;
+  logic [8:0] integer_zero_point_q;
   logic [31:0] cycles_high_q;
   logic [31:0] busy_high_q;
   logic [31:0] stall_in_high_q;
@@ -264,8 +271,8 @@ module ng_tile_regs #(
       10'h001: read_data = {16'h1, 8'h7, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {11'd0, 1'(Deadline), 1'(Protect), 4'(Encoders), 4'(Codec), 1'(Sparse),
-          1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
+      10'h004: read_data = {10'd0, 1'(Integers), 1'(Deadline), 1'(Protect), 4'(Encoders),
+          4'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL
       10'h009: read_data = {16'd0, error_i, 1'd0, compute_space_i, 1'd0, load_space_i, 3'd0,
@@ -337,6 +344,10 @@ module ng_tile_regs #(
       read_data  = {late_i, beats_i};
       read_error = 1'b0;
     end
+    if ((Integers) && araddr_q == 10'h01D) begin  // INTEGER
+      read_data  = {15'd0, integer_zero_point_q, 7'd0, integer_int8_q};
+      read_error = 1'b0;
+    end
   end
 
   // Pulses: high in the cycle after the write.
@@ -395,6 +406,8 @@ module ng_tile_regs #(
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
       signature_value_q <= 32'h0;
+      integer_int8_q <= 1'h0;
+      integer_zero_point_q <= 9'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -425,6 +438,8 @@ module ng_tile_regs #(
       tensor_scale_value_q <= 32'h3F800000;
       compress_results_q <= 1'h0;
       signature_value_q <= 32'h0;
+      integer_int8_q <= 1'h0;
+      integer_zero_point_q <= 9'h0;
       cycles_high_q <= 32'd0;
       busy_high_q <= 32'd0;
       stall_in_high_q <= 32'd0;
@@ -474,6 +489,11 @@ module ng_tile_regs #(
       end
       if (write & ~write_error & (awaddr_q != 10'h008) & (awaddr_q != 10'h00A)
           & (awaddr_q != 10'h00B)) signature_value_q <= signature_next;
+      if (write & (awaddr_q == 10'h01D) & (Integers)) begin
+        integer_int8_q <= (integer_int8_q & ~wmask[0]) | (wdata_q[0] & wmask[0]);
+        integer_zero_point_q <= (integer_zero_point_q & ~wmask[16:8]) | (wdata_q[16:8]
+            & wmask[16:8]);
+      end
       if (read & (araddr_q == 10'h020)) cycles_high_q <= counters_i[63:32];
       if (read & (araddr_q == 10'h022)) busy_high_q <= counters_i[127:96];
       if (read & (araddr_q == 10'h024)) stall_in_high_q <= counters_i[191:160];
@@ -514,6 +534,8 @@ module ng_tile_regs #(
   assign result_code_address_o = wdata_q[23:16];
   assign deadline_clocks_o = wdata_q[30:0];
   assign deadline_armed_o = wdata_q[31];
+  assign int8_o = integer_int8_q;
+  assign zero_point_o = integer_zero_point_q;
   assign irq_o = (irq_pending_done_q & irq_enable_done_q) | (irq_pending_error_q
       & irq_enable_error_q);
 

@@ -51,6 +51,7 @@ module ng_tile_sequencer #(
   parameter int MaxBeats  = 65536,
   parameter int CommandCuts = 0,  // registers at places of ng_tile_pkg: 1 factors + 2 products
   parameter bit Requantize = 1'b0,  // commands have formats of results
+  parameter bit Integers   = 1'b0,  // commands can have results in INT8
   parameter bit Deadline   = 1'b0,  // late_i counts
   localparam int AAddrWidth = $clog2(ADepth),
   localparam int BAddrWidth = $clog2(BDepth)
@@ -66,6 +67,7 @@ module ng_tile_sequencer #(
   //   of 256 beats and more do to another field
   input  ng_tile_pkg::compute_t  cmd_i,
   input  ng_tile_pkg::requantize_t cmd_requantize_i,  // the command's rest; 0 without Requantize
+  input  ng_tile_pkg::integer_t  cmd_integer_i,  // the command's rest; 0 without Integers
   // The buffers.
   input  logic                   a_complete_i,
   input  logic [AAddrWidth:0]    a_images_i,
@@ -89,6 +91,7 @@ module ng_tile_sequencer #(
   output logic                   job_valid_o,
   output ng_tile_pkg::job_t      job_o,
   output ng_tile_pkg::requantize_job_t job_requantize_o,
+  output ng_tile_pkg::integer_t        job_integer_o,
   // What goes on.
   output logic                   busy_o,       // a command is in execution
   output logic                   starved_o,    // and waits for images
@@ -352,6 +355,15 @@ module ng_tile_sequencer #(
   assign job_requantize_o.relu = requantize_q.relu;
   assign job_requantize_o.results = requantize_q.results & 4'(FormatSet);
   assign job_requantize_o.row_end = j_last;
+  ng_tile_pkg::integer_t integer_q;
+  if (Integers) begin : gen_integers
+    always_ff @(posedge clk_i) if (take) integer_q <= cmd_integer_i;
+  end else begin : gen_no_integers
+    logic unused_integer;
+    assign unused_integer = ^cmd_integer_i;
+    assign integer_q = '0;
+  end
+  assign job_integer_o = integer_q;
   assign busy_o = valid_q | array_valid_o;
   assign starved_o = valid_q & ~bad_q & ~wrong & ~there;
   assign compute_error_o = valid_q & ~stop_i & bad_q;

@@ -28,7 +28,8 @@ module ng_board #(
   parameter int Codec          = 0,
   parameter int Encoders       = 0,
   parameter bit Protect        = 1'b0,
-  parameter bit Deadline       = 1'b0
+  parameter bit Deadline       = 1'b0,
+  parameter bit Integers       = 1'b0
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -109,7 +110,8 @@ module ng_board #(
     .Codec         (Codec),
     .Encoders      (Encoders),
     .Protect       (Protect),
-    .Deadline      (Deadline)
+    .Deadline      (Deadline),
+    .Integers      (Integers)
   ) u_tile (
     .clk_i,
     .rst_ni,

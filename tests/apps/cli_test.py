@@ -851,6 +851,24 @@ class Quantize(Program):
         self.refused(["gemm", a, b, "--engine", "rtl", "--tile", "tiny", "--deadline", "9"], "tiny", "deadline")
         self.refused(["gemm", a, b, "--engine", "rtl", "--deadline", "0"], "--deadline")
 
+    def test_gemm_in_int8(self) -> None:
+        a, b = self.file("a.npy", npy([[1.0] * 320, [-1.0] * 320])), self.file("b.npy", npy([[0.5, 0.25, 1.0]] * 320))
+        options = ("--no-sqnr", "--out", "c.npy", "--int8", "2.5", "--zero-point", "-20")
+        for engine in ("model", *(("rtl", "systemc") if RTL else ("systemc",))):
+            report = self.json("gemm", a, b, *options, "--engine", engine)
+            self.assertEqual(report["int8"], {"scale": 2.5, "zero_point": -20})
+            # 160, 80, 320 over 2.5, less 20; what is beyond the codes is limited.
+            rows, _ = read_npy(self.dir / "c.npy")
+            self.assertEqual([list(row) for row in rows], [[44, 12, 108], [-84, -52, -128]])
+            if engine != "model":
+                self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), ("integers", True))
+        self.assertIn("C = A x B", self.ok("gemm", a, b, *options))
+        self.refused(["gemm", a, b, "--zero-point", "9"], "--zero-point", "--int8")
+        self.refused(["gemm", a, b, "--int8", "1", "--zero-point", "256"], "--zero-point")
+        self.refused(["gemm", a, b, "--int8", "0"], "--int8")
+        self.refused(["gemm", a, b, "--int8", "1", "--requantize", "1"], "--int8", "--requantize")
+        self.refused(["gemm", a, b, "--int8", "1", "--engine", "systemc", "--tile", "tiny"], "tiny", "INT8")
+
     def test_compare_reasons(self) -> None:
         tie: Rows = [[54, 54, 1, 52, 50, 25, 3, 30, 45, 52, 10, 43, 35, 53, 45, 48]]
         report = self.compared(tie, "te", "narrowgauge")

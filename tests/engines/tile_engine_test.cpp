@@ -428,6 +428,36 @@ TEST(DriverGemm, RefusesBf16ResultsWithTwoFactors) {
   }
 }
 
+/// Integers are the golden model's on both simulations, in the same cycles, and no slower than FP32 is.
+TEST(RtlEngine, IntegersEqualGolden) {
+  const auto golden = make_model_engine(1);
+  const auto rtl = make_rtl_engine({.tile = "integers"}), systemc = make_systemc_engine({.tile = "integers"});
+  for (const auto& [scheme, element] : {std::pair(Scheme::nvfp4, Format::e2m1), std::pair(Scheme::fp8, Format::e4m3)}) {
+    for (const auto& [m, n, k] : {std::array<std::size_t, 3>{1, 1, 16}, {5, 7, 100}, {33, 18, 400}}) {
+      QuantizedMatrix a = test::normal_operand(m, k, scheme, element, 1);
+      QuantizedMatrix b = test::normal_operand(n, k, scheme, element, 2);
+      const AffineRange range{.scale = 0.3F, .zero_point = static_cast<int>(m) - 17};
+      const IntegerResult expected = golden->gemm_integers(a, b, range);
+      const IntegerResult got = rtl->gemm_integers(a, b, range), same = systemc->gemm_integers(a, b, range);
+      EXPECT_EQ(got.c, expected.c);
+      EXPECT_EQ(same.c, expected.c);
+      EXPECT_EQ(got.run.cycles, same.run.cycles);
+      const EngineResult floats = systemc->gemm(a, b);
+      EXPECT_LE(same.run.cycles, floats.cycles + 8);  // two writes of the driver more
+      EXPECT_LE(same.run.result_bytes, floats.result_bytes);
+      expect_equal(floats.c, golden->gemm(a, b).c);
+    }
+  }
+  const QuantizedMatrix a = test::normal_operand(4, 32, Scheme::nvfp4, Format::e2m1, 1);
+  EXPECT_EQ(make_systemc_engine()->gemm_integers(a, a, {}).run.tile, "integers");
+  EXPECT_THROW(make_systemc_engine({.tile = "tiny"})->gemm_integers(a, a, {}), Error);
+  for (const AffineRange wrong : {AffineRange{.scale = 0}, AffineRange{.scale = -1}, AffineRange{.scale = 1e38F},
+                                  AffineRange{.zero_point = 256}, AffineRange{.zero_point = -257}}) {
+    EXPECT_THROW(systemc->gemm_integers(a, a, wrong), Error);
+    EXPECT_THROW(golden->gemm_integers(a, a, wrong), Error);
+  }
+}
+
 /// Of one row of results, the deadline ends one sum in the middle and leaves those behind it one beat; which, follows
 /// from the beats that were taken.
 TEST(RtlEngine, SumsEndAtADeadline) {

@@ -78,9 +78,9 @@ class Tile {
     max_beats = likely({1, 16, 100, 4096, 65536, 0xFFFFFFFF}, 70000);
     const bool plain = chance(0.4);
     const auto coders = [&] { return likely({0, 0, 1, 4, 8}, 16); };
-    // Counters, requantize, sparse, codec, encoders, protect, deadline.
-    options_ = plain ? below(2) : below(8) | coders() << 3 | coders() << 7 | below(4) << 11;
-    if (chance(0.01)) options_ |= 1U << (13 + below(11));
+    // Counters, requantize, sparse, codec, encoders, protect, deadline, integers.
+    options_ = plain ? below(2) : below(8) | coders() << 3 | coders() << 7 | below(8) << 11;
+    if (chance(0.01)) options_ |= 1U << (14 + below(10));
   }
 
   ng_result_t read(std::uint32_t address, std::uint32_t& value) {
@@ -222,16 +222,23 @@ void try_product(Tile& tile, const ng_tile_t& driver, Tally& tally) {
   config.b = b.operand;
   config.scale = 0x3F800000;
   config.bf16 = tile.chance(0.3);
+  if (driver.integers && tile.chance(0.4)) {
+    config.bf16 = false;
+    config.int8 = true;
+    config.zero_point = static_cast<std::int32_t>(tile.below(512)) - 256;
+  }
   config.interrupts = tile.chance(0.3);
   config.command_beats = tile.chance(0.5) ? 0 : 1 + tile.below(100);
   Buffer scratch(driver.stream_bytes * std::size_t{1 + tile.below(5)} + tile.below(4));
   config.scratch = scratch.data.get();
   config.scratch_bytes = scratch.bytes;
-  std::size_t bytes = std::size_t{m} * n * (config.bf16 ? 2 : 4);
+  const std::size_t number = config.int8 ? 1 : config.bf16 ? 2 : 4;
+  std::size_t bytes = std::size_t{m} * n * number;
   std::unique_ptr<std::size_t[]> segments;
   if (driver.requantize && tile.chance(0.7)) {
     config.requantize = true;
-    config.bf16 = false;
+    config.bf16 = config.int8 = false;
+    config.zero_point = 0;
     config.relu = tile.chance(0.5);
     config.c_format = format;
     config.tensor_scale = 0x3F800000;
@@ -256,7 +263,7 @@ void try_product(Tile& tile, const ng_tile_t& driver, Tally& tally) {
     ++tally.requantized;
   } else if (tile.chance(0.3)) {
     config.c_stride = n + tile.below(5);
-    bytes = ((m - 1) * std::size_t{config.c_stride} + n) * (config.bf16 ? 2 : 4);
+    bytes = ((m - 1) * std::size_t{config.c_stride} + n) * number;
   }
   Buffer c(bytes);
   config.c = c.data.get();

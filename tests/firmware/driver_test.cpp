@@ -215,6 +215,28 @@ void expect_golden(const FakeTileConfig& config, const Shape& shape, const GemmF
   EXPECT_EQ(codes(product.result()), codes(golden(q.a, q.b, bf16)));
 }
 
+TEST(Gemm, IntegersEqualGolden) {
+  for (FakeTileConfig config : {tiny, middle, large}) {
+    config.integers = true;
+    for (const Shape& shape : {Shape{1, 1, 16}, Shape{17, 33, 65}, Shape{40, 5, 16}}) {
+      for (const int zero_point : {-256, -3, 0, 255}) {
+        const Operands q(shape.m, shape.n, shape.k);
+        const AffineRange range{.scale = 0.21F, .zero_point = zero_point};
+        Bench bench(config);
+        ASSERT_EQ(bench.init(), NG_OK);
+        DriverGemm product(bench.driver, q.a, q.b);
+        product.integers(integer_factor(q.a, q.b, range), zero_point);
+        ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+        EXPECT_EQ(product.integers(), gemm_integers(q.a, q.b, range, 1));
+        // The next product is in FP32 again.
+        DriverGemm next(bench.driver, q.a, q.b);
+        ASSERT_EQ(ng_tile_gemm(&bench.driver, &next.config), NG_OK);
+        EXPECT_EQ(codes(next.result()), codes(golden(q.a, q.b)));
+      }
+    }
+  }
+}
+
 TEST(Gemm, EqualsGoldenForRaggedShapes) {
   const Shape shapes[] = {{1, 1, 1},    {1, 1, 16},  {2, 3, 17},  {17, 33, 65}, {5, 40, 16},  {40, 5, 16},
                           {33, 17, 96}, {1, 70, 50}, {70, 1, 50}, {31, 64, 64}, {24, 24, 100}};
@@ -632,7 +654,7 @@ TEST(Init, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00020000; }), NG_ERROR_VERSION);
   EXPECT_EQ(result([](FakeTile& t) { t.version = 0x00010703; }), NG_OK) << "additions and repairs are no obstacle";
   EXPECT_EQ(result([](FakeTile& t) { t.strange_geometry = 1U << 28; }), NG_ERROR_CAPABILITIES);
-  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 21; }), NG_ERROR_CAPABILITIES);
+  EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = 1U << 22; }), NG_ERROR_CAPABILITIES);
   EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = NG_TILE_STREAM_PROTECT_MASK; }), NG_OK);
   EXPECT_EQ(result([](FakeTile& t) { t.strange_stream = NG_TILE_STREAM_DEADLINE_MASK; }), NG_OK);
   const auto nothing = [](FakeTile&) {};
@@ -824,6 +846,12 @@ TEST(Arguments, OfGemm) {
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.c_bytes = 59; }), NG_ERROR_MEMORY);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.a.bytes -= 1; }), NG_ERROR_MEMORY);
   EXPECT_EQ(result([](ng_gemm_config_t& c) { c.c_stride = 0xFFFFFFFF; }), NG_ERROR_MEMORY);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.int8 = true; }), NG_ERROR_UNSUPPORTED);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.int8 = c.bf16 = true; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.int8 = c.requantize = true; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.int8 = true, c.zero_point = 256; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.int8 = true, c.zero_point = -257; }), NG_ERROR_ARGUMENT);
+  EXPECT_EQ(result([](ng_gemm_config_t& c) { c.zero_point = 1; }), NG_ERROR_ARGUMENT) << "INT8 alone has one";
 
   // Another tile: formats that it lacks, a sum that is too long for it.
   Bench fp8(large_fp8);

@@ -20,6 +20,7 @@
 #include "narrowgauge/mac/gemm.hpp"
 #include "narrowgauge/ng_tile_regs.h"
 #include "narrowgauge/quant/format_set.hpp"
+#include "narrowgauge/quant/integer_results.hpp"
 #include "narrowgauge/sparse/metadata.hpp"
 
 namespace narrowgauge {
@@ -31,6 +32,7 @@ struct FakeTileConfig {
   unsigned max_beats = 4096;
   bool counters = true;
   bool sparse = false;
+  bool integers = false;
 
   /// Elements of a column in a beat; of a row of a sparse A `lanes` of them are stored.
   unsigned b_lanes() const { return sparse ? 2 * lanes : lanes; }
@@ -56,7 +58,7 @@ class FakeTile : public TileBus {
   struct Compute {
     unsigned a_format, b_format, a_panels, b_panels, beats, rows, cols;
     bool bf16, first, last, release_a, release_b, irq, part_a;
-    std::uint32_t scale;
+    std::uint32_t scale, integer;
   };
 
   explicit FakeTile(const FakeTileConfig& config) : config_(config) { soft_reset(); }
@@ -98,7 +100,8 @@ class FakeTile : public TileBus {
         return true;
       case NG_TILE_STREAM_OFFSET:
         value = config_.stream_bytes | unsigned{config_.counters} << NG_TILE_STREAM_COUNTERS_SHIFT |
-                unsigned{config_.sparse} << NG_TILE_STREAM_SPARSE_SHIFT | strange_stream;
+                unsigned{config_.sparse} << NG_TILE_STREAM_SPARSE_SHIFT |
+                unsigned{config_.integers} << NG_TILE_STREAM_INTEGERS_SHIFT | strange_stream;
         return true;
       case NG_TILE_MAX_BEATS_OFFSET:
         value = config_.max_beats;
@@ -264,6 +267,9 @@ class FakeTile : public TileBus {
       case NG_TILE_SCALE_OFFSET:
         scale_ = value;
         return true;
+      case NG_TILE_INTEGER_OFFSET:
+        integer_ = value;
+        return config_.integers;
       case NG_TILE_PANELS_OFFSET:
         panels_ = value;
         return true;
@@ -287,7 +293,8 @@ class FakeTile : public TileBus {
                      .release_b = bit(NG_TILE_COMPUTE_RELEASE_B_SHIFT),
                      .irq = bit(NG_TILE_COMPUTE_IRQ_SHIFT),
                      .part_a = bit(NG_TILE_COMPUTE_PART_A_SHIFT),
-                     .scale = scale_});
+                     .scale = scale_,
+                     .integer = integer_});
         return true;
       }
       default:
@@ -323,6 +330,7 @@ class FakeTile : public TileBus {
     a_start_ = 0;
     error_ = irq_enable_ = irq_pending_ = format_ = panels_ = edge_ = done_count_ = load_count_ = 0;
     scale_ = 0x3F800000;
+    integer_ = 0;
     signature_ = 0;
     counters_ = {};
     last_elements_ = {};
@@ -552,8 +560,11 @@ class FakeTile : public TileBus {
 
   // ---- cells into the result stream
 
+  static unsigned result_bytes(const Compute& c) {
+    return (c.integer & NG_TILE_INTEGER_INT8_MASK) != 0 ? 1 : c.bf16 ? 2 : 4;
+  }
   std::size_t words_a_row(const Compute& c) const {
-    const std::size_t bytes = std::size_t{config_.cols} * (c.bf16 ? 2 : 4);
+    const std::size_t bytes = std::size_t{config_.cols} * result_bytes(c);
     return (bytes + config_.stream_bytes - 1) / config_.stream_bytes;
   }
   std::size_t result_words(const Compute& c) const { return config_.rows * words_a_row(c); }
@@ -564,9 +575,11 @@ class FakeTile : public TileBus {
       for (unsigned col = 0; col < config_.cols; ++col) {
         const Cell& cell = cells_[std::size_t{r} * config_.cols + col];
         const float scaled = epilogue(fixed_to_fp32(cell.sum, fp8_lsb_exp, cell.flags), std::bit_cast<float>(c.scale));
-        const std::uint32_t code =
-            c.bf16 ? encode(Format::bf16, scaled, {.overflow = Overflow::ieee}) : std::bit_cast<std::uint32_t>(scaled);
-        const unsigned size = c.bf16 ? 2 : 4;
+        const unsigned size = result_bytes(c), field = c.integer >> NG_TILE_INTEGER_ZERO_POINT_SHIFT;
+        const int zero_point = static_cast<int>(field) - (field > 255 ? 512 : 0);
+        const std::uint32_t code = size == 1   ? static_cast<std::uint8_t>(int8_result(scaled, zero_point))
+                                   : size == 2 ? encode(Format::bf16, scaled, {.overflow = Overflow::ieee})
+                                               : std::bit_cast<std::uint32_t>(scaled);
         for (unsigned i = 0; i < size; ++i) row[col * size + i] = static_cast<std::uint8_t>(code >> 8 * i);
       }
       for (std::size_t at = 0; at < row.size(); at += config_.stream_bytes) {
@@ -603,7 +616,7 @@ class FakeTile : public TileBus {
   unsigned a_panel_ = 0, b_panel_ = 0, beat_ = 0, sum_beats_ = 0;
   std::size_t a_start_ = 0;  // first image of A of a command with part_a
   unsigned error_ = 0, irq_enable_ = 0, irq_pending_ = 0, format_ = 0, panels_ = 0, edge_ = 0;
-  std::uint32_t scale_ = 0, signature_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
+  std::uint32_t scale_ = 0, integer_ = 0, signature_ = 0, done_count_ = 0, load_count_ = 0, latched_high_ = 0;
   std::uint64_t cycle_ = 0, operand_words_ = 0, result_words_ = 0;
   std::array<std::uint64_t, counters_count> counters_{};
   std::array<Word, 2> last_elements_;

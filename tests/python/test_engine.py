@@ -239,6 +239,43 @@ def test_the_unit_of_a_matrix_instruction_adds_as_the_model(mode: str, format: s
     assert 0 < result.utilization <= 1
 
 
+def without_tensor_scale(q: ng.QuantizedMatrix) -> ng.QuantizedMatrix:
+    return ng.QuantizedMatrix(q.scheme, q.element, q.codes, q.scales, 1.0, k=q.k)
+
+
+@pytest.mark.parametrize("engine", ["systemc", "rtl"])
+@pytest.mark.parametrize("format", ["nvfp4", "fp8_e4m3"])
+def test_integer_results(engine: str, format: str) -> None:
+    """Codes are those of quantize_affine under a scale of 1, and of a transcription in float64."""
+    if engine not in ng.engines():
+        pytest.skip(f"this build has no engine {engine}")
+    a, b = operands(format, 9, 11, 96)
+    scale = np.float32(0.37)
+    for zero_point in (255, -128, 0, 3):
+        c, run = ng.Engine(engine).gemm_integers(a, b, scale, zero_point=zero_point)
+        assert (run.tile, c.dtype, c.shape) == ("integers", np.int8, (9, 11))
+        np.testing.assert_array_equal(c, ng.Engine().gemm_integers(a, b, scale, zero_point=zero_point).c)
+        factor = np.float32(a.tensor_scale) * np.float32(b.tensor_scale) / scale
+        unscaled = ng.Engine().gemm(without_tensor_scale(a), without_tensor_scale(b.mT).mT).c
+        number = (unscaled * factor).astype(np.float64) + zero_point
+        np.testing.assert_array_equal(c, np.clip(np.rint(number), -128, 127))
+    assert len(np.unique(c)) > 3
+
+
+def test_integer_results_are_refused() -> None:
+    a, b = operands("nvfp4", 2, 2, 32)
+    for scale in (0.0, -1.0, np.inf, np.nan, 1e39, 1e-45):
+        with pytest.raises(ng.Error, match="scale"):
+            ng.Engine().gemm_integers(a, b, scale)
+    for zero_point in (-257, 256, 0.5):
+        with pytest.raises(ng.Error, match="zero_point"):
+            ng.Engine().gemm_integers(a, b, 1.0, zero_point=zero_point)  # type: ignore[arg-type]
+    with pytest.raises(ng.Error, match="INT8"):
+        ng.Engine("systemc", tile="tiny").gemm_integers(a, b, 1.0)
+    with pytest.raises(ng.Error, match="integer results"):
+        ng.Engine("rtl", accumulate="blackwell").gemm_integers(a, b, 1.0)
+
+
 def test_sums_end_at_a_deadline() -> None:
     a, b = operands("nvfp4", 4, 5, 320)
     whole = ng.Engine("systemc", tile="tiny_deadline").gemm(a, b)
@@ -314,6 +351,7 @@ PRODUCTS = {
     "gemm_sparse": lambda engine, a, b, progress: engine.gemm_sparse(a, b, progress=progress),
     "gemm_compressed": lambda engine, a, b, progress: engine.gemm_compressed(a, b, progress=progress),
     "gemm_requantized": lambda engine, a, b, progress: engine.gemm_requantized(a, b, 1.0, progress=progress),
+    "gemm_integers": lambda engine, a, b, progress: engine.gemm_integers(a, b, 1.0, progress=progress),
 }
 
 

@@ -200,6 +200,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "Engine.gemm_requantized": (ENGINE.gemm_requantized, {
             **gemm, "tensor_scale": 1.0, "format": "nvfp4", "relu": False, "compress": "",
         }),
+        "Engine.gemm_integers": (ENGINE.gemm_integers, {**gemm, "scale": 1.0, "zero_point": 0}),
         "DelayedScaling": (ng.DelayedScaling, {
             "format": "e4m3", "largest": 448.0, "history": 4, "margin": 0, "power_of_two": False, "most_recent": False,
         }),
@@ -372,7 +373,7 @@ NO_ARGUMENTS = {
 #: Results, which nobody constructs.
 RESULTS = {
     "ActivityEnergy", "AdamResult", "Anchor", "Answer", "BatchNormGradients", "BatchNormResult", "BinaryWeights", "ChannelTransform",
-    "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "LoopState", "MomentStats", "PopcountThreshold",
+    "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "IntegerResult", "LoopState", "MomentStats", "PopcountThreshold",
     "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "TileActivityEnergy", "zap.Passes",
     "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",
     "zap.Statistics",

@@ -83,6 +83,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "MomentStats": lambda: ng.moment_stats(np.ones((16, 32), np.int8)),
     "RangeStats": lambda: ng.range_stats(np.ones((16, 32), np.int8), chunks=4),
     "RequantizedResult": lambda: ng.Engine().gemm_requantized(*SMALL, 0.01),
+    "IntegerResult": lambda: ng.Engine().gemm_integers(*SMALL, 0.01),
     "RungError": lambda: ng.energy("nvfp4", lanes=16, technology="osu018", rung="L0").error,
     "SmoothResult": lambda: ng.smooth(X),
     "SparseMatrix": lambda: ng.to_sparse(ng.prune(X)),

@@ -77,6 +77,7 @@ LONG: dict[str, Callable[[], Any]] = {
     "Engine.gemm_sparse": lambda: ng.Engine("model", threads=1).gemm_sparse(*WIDE),
     "Engine.gemm_compressed": lambda: ng.Engine("systemc", tile="codec").gemm_compressed(*SMALL),
     "Engine.gemm_requantized": lambda: ng.Engine("systemc", tile="chain").gemm_requantized(*SMALL, 0.01),
+    "Engine.gemm_integers": lambda: ng.Engine("systemc", tile="integers").gemm_integers(*SMALL, 0.01),
     "DelayedScaling.encode": lambda: ng.DelayedScaling().encode(MANY),
     "adam_step": lambda: ng.adam_step(X, X, MOMENTS, MOMENTS, step=1),
     "rsqrt": lambda: ng.rsqrt(np.abs(X)),

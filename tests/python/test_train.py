@@ -283,6 +283,21 @@ def test_sums_of_integers_beyond_the_exact_ones_of_float32() -> None:
         assert (integers.sums(*both, engine) == c @ d).all()
 
 
+@pytest.mark.parametrize("engine", [None, "model", "systemc", "rtl"])
+def test_codes_of_sums(engine: str | None) -> None:
+    """Of INT8 times INT8 and times INT16, with ties and numbers beyond the codes."""
+    if engine not in (None, *ng.engines()):
+        pytest.skip(f"this build has no engine {engine}")
+    random = np.random.default_rng(5)
+    for low, high, scale, zero_point in ((-128, 128, 700.0, 3), (-128, 128, 2.0, -128), (-30000, 30000, 123456.7, 0)):
+        a, b = random.integers(-128, 128, (5, 70)), random.integers(low, high, (70, 6))
+        sums = (a @ b).astype(np.float32) * (np.float32(1) / np.float32(scale))
+        wanted = np.clip(np.rint(sums.astype(np.float64) + zero_point), -128, 127)
+        left, right = (train.Integers(each.astype(np.int32)) for each in (a, b))
+        chosen = None if engine is None else ng.Engine(engine)
+        assert (integers.codes(left, right, scale, zero_point, chosen) == wanted).all()
+
+
 def test_integers_are_the_rules_of_the_package() -> None:
     """Zero has a code, and the mean of many stochastic roundings is the number."""
     x = np.random.default_rng(6).normal(0.3, 1, (20, 30)).astype(np.float32)

@@ -117,6 +117,7 @@ typedef struct ng_tile {
   uint32_t encoders; /* encoders of compressed results; 0: results come as they are */
   bool protect;      /* banks and queues have parity */
   bool deadline;     /* sums can end at one */
+  bool integers;     /* results can be INT8 */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -186,16 +187,20 @@ NG_MUST_CHECK ng_result_t ng_tile_compressed_size(const ng_tile_t *tile, uint32_
 
 typedef struct ng_gemm_config {
   ng_operand_t a, b; /* M vectors and N vectors of the same k */
-  void *c;           /* M x N, row-major: FP32 or BF16 codes */
+  void *c;           /* M x N, row-major: FP32 or BF16 codes, or INT8 */
   size_t c_bytes;    /* size of c */
   uint32_t c_stride; /* elements between rows of c; 0: N */
   uint32_t scale;    /* FP32 code of the factor of all results: fl(tensor scale of A * tensor scale of B); 1.0 is
                         0x3F800000 */
   bool bf16;         /* results rounded once more, to BF16 */
-  bool requantize;   /* instead: results in `c_format` under `tensor_scale`, as the next product's packed operand A of
-                        M vectors of N, whose ng_operand_t is ng_tile_gemm_operand's. c_bytes: what ng_tile_pack_size
-                        says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, or
-                        without this format, and where its bank of B does not hold `lanes` columns of k */
+  bool int8; /* instead: in INT8, each one plus `zero_point`, rounded to nearest even and limited to -128 to 127,
+                NaN as 127: `scale` over the scale of C is their factor. NG_ERROR_UNSUPPORTED by a tile without
+                integers */
+  int32_t zero_point; /* with int8: the code of 0, -256 to 255 */
+  bool requantize;    /* instead: results in `c_format` under `tensor_scale`, as the next product's packed operand A of
+                         M vectors of N, whose ng_operand_t is ng_tile_gemm_operand's. c_bytes: what ng_tile_pack_size
+                         says of such a matrix; c_stride: 0. NG_ERROR_UNSUPPORTED by a tile without requantization, or
+                         without this format, and where its bank of B does not hold `lanes` columns of k */
   ng_format_t c_format;  /* with requantize: NG_LUQ is its operand A, INT4 */
   uint32_t tensor_scale; /* with requantize: FP32 code of the factor of C. NG_NVFP4: 2^-111 or more and finite; NG_E4M3,
                             NG_E5M2: a power of two among these; NG_LUQ: finite and above 0. Any other one is
@@ -212,7 +217,7 @@ typedef struct ng_gemm_config {
   uint32_t *again;        /* null, or takes what, written to COMPUTE after the product, makes the tile multiply the same
                              operands again: they stay in their banks. ng_tile_reset comes before any other product.
                              NG_ERROR_UNSUPPORTED where one command does not do it: where an operand does not fit its bank,
-                             and with requantize */
+                             and with requantize or int8 */
   uint32_t command_beats; /* aim at compute commands of at least so many beats; 0: 64. More means fewer commands for
                              slow processors, and a later start. */
 } ng_gemm_config_t;
@@ -251,8 +256,9 @@ typedef struct ng_gemm {
   ng_result_t state; /* NG_BUSY until finished */
 } ng_gemm_t;
 
-/* Starts C = A x B: exact sums, rounded once to FP32, times `scale`, rounded to FP32 (and BF16). The configuration is
- * copied; operands, c, scratch, tile and *gemm must stay until it has finished. NG_BUSY if the tile is at work. */
+/* Starts C = A x B: exact sums, rounded once to FP32, times `scale`, rounded to FP32 (and BF16 or INT8). The
+ * configuration is copied; operands, c, scratch, tile and *gemm must stay until it has finished. NG_BUSY if the tile is
+ * at work. */
 NG_MUST_CHECK ng_result_t ng_tile_gemm_start(ng_gemm_t *gemm, const ng_tile_t *tile, const ng_gemm_config_t *config);
 
 /* Does what can be done without waiting: feeds commands and operands, takes results, acknowledges interrupts. To be

@@ -94,6 +94,10 @@
 #define NG_TILE_STREAM_DEADLINE_SHIFT 20u
 #define NG_TILE_STREAM_DEADLINE_MASK 0x00100000u
 #define NG_TILE_STREAM_DEADLINE_MAX 0x1u
+/* integers: results can be INT8: `INTEGER` exists; 0 in tiles before there was the bit */
+#define NG_TILE_STREAM_INTEGERS_SHIFT 21u
+#define NG_TILE_STREAM_INTEGERS_MASK 0x00200000u
+#define NG_TILE_STREAM_INTEGERS_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u
@@ -375,6 +379,18 @@
 #define NG_TILE_PROGRESS_LATE_SHIFT 31u
 #define NG_TILE_PROGRESS_LATE_MASK 0x80000000u
 #define NG_TILE_PROGRESS_LATE_MAX 0x1u
+
+/* Results in INT8, read, write. */
+#define NG_TILE_INTEGER_OFFSET 0x074u
+#define NG_TILE_INTEGER_RESET 0x00000000u
+/* int8: results in INT8 */
+#define NG_TILE_INTEGER_INT8_SHIFT 0u
+#define NG_TILE_INTEGER_INT8_MASK 0x00000001u
+#define NG_TILE_INTEGER_INT8_MAX 0x1u
+/* zero_point: the code of 0, two's complement */
+#define NG_TILE_INTEGER_ZERO_POINT_SHIFT 8u
+#define NG_TILE_INTEGER_ZERO_POINT_MASK 0x0001FF00u
+#define NG_TILE_INTEGER_ZERO_POINT_MAX 0x1FFu
 
 /* Cycles, read only. */
 #define NG_TILE_CYCLES_OFFSET 0x080u

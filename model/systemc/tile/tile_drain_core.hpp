@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycle model of rtl/tile/ng_tile_drain.sv. Scaling is narrowgauge::epilogue, BF16 is narrowgauge::encode,
-// operand A TileRequantizeCore.
+// operand A TileRequantizeCore, INT8 narrowgauge::int8_result.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/integer_results.hpp"
 #include "narrowgauge/quant/requantize.hpp"
 #include "systemc/pipe_core.hpp"
 #include "systemc/prim/fifo2_core.hpp"
@@ -40,7 +41,7 @@ class TileDrainCore {
 
   void reset() {
     group_ = 0;
-    chosen_.valid = scaled_.valid = false;
+    chosen_.valid = scaled_.valid = packing_.valid = false;
     products_.reset();
     requantize_.reset();
     queue_.reset();
@@ -52,13 +53,19 @@ class TileDrainCore {
   const Word& data() const { return queue_.data().word; }
   bool last() const { return queue_.data().last; }
   bool irq() const { return queue_.data().irq; }
-  bool busy() const { return products_.busy() || scaled_.valid || queue_.valid() || requantize_.busy(); }
+  bool busy() const {
+    return products_.busy() || scaled_.valid || packing_.valid || queue_.valid() || requantize_.busy();
+  }
   std::uint16_t amax() const { return requantize_.amax(); }
 
   /// `row`: nullptr if valid_i is low, `last`: the last row of a job. `job`: the head of the queue of jobs.
   void step(const Row* row, bool last, const TileJob& job, bool ready, bool clear_amax = false) {
     const bool choose = this->choose(), scale_ready = this->scale_ready(), row_end = this->row_end();
+    const bool scaled_ready = this->scaled_ready();
     pack(ready, clear_amax);
+    if constexpr (params.integers) {
+      if (scaled_ready) packing_ = scaled_;
+    }
     if (scale_ready) {
       const auto scaled = products_.step(chosen_.valid ? std::optional(scale(job)) : std::nullopt);
       scaled_.valid = scaled.has_value();
@@ -72,6 +79,7 @@ class TileDrainCore {
           chosen_.data[static_cast<std::size_t>(u)] = column < cols ? (*row)[static_cast<std::size_t>(column)] : 0;
         }
         chosen_.odd = group_ % 2 != 0;
+        chosen_.quarter = group_ % 4;
         chosen_.row_end = row_end;
         chosen_.job_end = row_end && last;
         group_ = row_end ? 0 : group_ + 1;
@@ -89,6 +97,7 @@ class TileDrainCore {
 
   struct Chosen {
     bool valid = false, odd = false, row_end = false, job_end = false;
+    int quarter = 0;  // of a word, in INT8
     Word data{};
   };
   struct Scaled {
@@ -96,6 +105,8 @@ class TileDrainCore {
     bool relu = false, images_end = false;
     std::uint8_t results = 0;
     std::uint32_t tensor_scale = 0;
+    TileInteger integer;
+    int quarter = 0;
     Word data{};
   };
   struct Result {
@@ -105,13 +116,28 @@ class TileDrainCore {
 
   bool row_end() const { return group_ == groups - 1; }
   bool choose() const { return !chosen_.valid || scale_ready(); }
-  bool scale_ready() const {
-    if (!scaled_.valid) return true;
+  bool scale_ready() const { return !scaled_.valid || scaled_ready(); }
+  bool scaled_ready() const {
+    if constexpr (params.integers) {
+      if (!packing_.valid) return true;
+    }
+    return pack_ready();
+  }
+  /// What is packed: with integers all numbers go through a stage more.
+  const Scaled& packing() const {
+    if constexpr (params.integers) return packing_;
+    return scaled_;
+  }
+  bool pack_ready() const {
     if (requantizes()) return requantize_.ready();
     return !word_end() || (queue_.ready() && !requantize_.busy());
   }
-  bool requantizes() const { return params.requantize && scaled_.results != 0; }
-  bool word_end() const { return !scaled_.bf16 || scaled_.odd || scaled_.row_end; }
+  bool requantizes() const { return params.requantize && packing().results != 0; }
+  bool int8() const { return params.integers && packing().integer.int8; }
+  bool word_end() const {
+    if (packing().row_end) return true;
+    return int8() ? packing().quarter == 3 : !packing().bf16 || packing().odd;
+  }
 
   Scaled scale(const TileJob& job) const {
     const auto factor = std::bit_cast<float>(job.scale);
@@ -125,7 +151,9 @@ class TileDrainCore {
                   .relu = job.relu,
                   .images_end = job.row_end,
                   .results = job.results,
-                  .tensor_scale = job.tensor_scale};
+                  .tensor_scale = job.tensor_scale,
+                  .integer = job.integer,
+                  .quarter = chosen_.quarter};
     const int numbers = chosen_.row_end ? last_units : units;
     for (std::size_t u = 0; u < static_cast<std::size_t>(numbers); ++u)
       scaled.data[u] = std::bit_cast<std::uint32_t>(epilogue(std::bit_cast<float>(chosen_.data[u]), factor));
@@ -133,16 +161,20 @@ class TileDrainCore {
   }
 
   void pack(bool ready, bool clear_amax) {
+    const Scaled& from = packing();
     Result result{};
-    bool push = scaled_.valid && !requantizes() && word_end() && !requantize_.busy();
+    bool push = from.valid && !requantizes() && word_end() && !requantize_.busy();
     if (push) {
-      result.last = scaled_.last;
-      result.irq = scaled_.irq;
-      if (scaled_.bf16) {
-        if (scaled_.odd) result.word = low_;
-        put_bf16(result.word, scaled_.odd);
+      result.last = from.last;
+      result.irq = from.irq;
+      if (int8()) {
+        if (from.quarter != 0) result.word = low_;
+        put_int8(result.word);
+      } else if (from.bf16) {
+        if (from.odd) result.word = low_;
+        put_bf16(result.word, from.odd);
       } else {
-        result.word = scaled_.data;
+        result.word = from.data;
       }
     }
     if constexpr (params.requantize) {
@@ -150,24 +182,30 @@ class TileDrainCore {
         push = true;
         result = {.word = requantize_.data(), .last = requantize_.last(), .irq = requantize_.irq()};
       }
-      typename Requantize::Beat beat{.format = scaled_.results,
-                                     .tensor_scale = scaled_.tensor_scale,
-                                     .end = scaled_.images_end,
-                                     .last = scaled_.last,
-                                     .irq = scaled_.irq};
+      typename Requantize::Beat beat{.format = from.results,
+                                     .tensor_scale = from.tensor_scale,
+                                     .end = from.images_end,
+                                     .last = from.last,
+                                     .irq = from.irq};
       for (std::size_t u = 0; u < beat.data.size(); ++u)
-        beat.data[u] = requantize_input(std::bit_cast<float>(scaled_.data[u]), scaled_.relu);
-      requantize_.step(scaled_.valid && scaled_.results != 0 ? &beat : nullptr, queue_.ready(), clear_amax);
+        beat.data[u] = requantize_input(std::bit_cast<float>(from.data[u]), from.relu);
+      requantize_.step(from.valid && from.results != 0 ? &beat : nullptr, queue_.ready(), clear_amax);
     }
+    // A group that stays keeps its part of the word, which it would put there once more.
+    const bool kept = from.valid && !word_end();
     queue_.step(push ? &result : nullptr, ready);
-    if (scaled_.valid && scaled_.bf16 && !scaled_.odd) {
+    if (!kept) return;
+    if (int8()) {
+      if (from.quarter == 0) low_ = {};
+      put_int8(low_);
+    } else {
       low_ = {};
       put_bf16(low_, false);
     }
   }
 
   std::uint32_t bf16(std::size_t u) const {
-    return encode(Format::bf16, std::bit_cast<float>(scaled_.data[u]), {.overflow = Overflow::ieee});
+    return encode(Format::bf16, std::bit_cast<float>(packing().data[u]), {.overflow = Overflow::ieee});
   }
 
   /// The scaled numbers as BF16, to the lower or upper half of a word.
@@ -178,10 +216,22 @@ class TileDrainCore {
     }
   }
 
+  /// The scaled numbers as INT8, to their quarter of a word; behind a row zeros, whatever the zero point is.
+  void put_int8(Word& word) const {
+    const Scaled& from = packing();
+    const unsigned numbers = from.row_end ? last_units : units;
+    for (unsigned u = 0; u < numbers; ++u) {
+      const unsigned place = u + static_cast<unsigned>(from.quarter) * units;
+      const auto code =
+          static_cast<std::uint8_t>(int8_result(std::bit_cast<float>(from.data[u]), from.integer.zero_point));
+      word[place / 4] |= std::uint32_t{code} << place % 4 * 8;
+    }
+  }
+
   int group_ = 0;  // of the row's numbers
   Chosen chosen_;
   PipeCore<std::popcount(params.scale_cuts), Scaled> products_;  // in the stages of scaling
-  Scaled scaled_;
+  Scaled scaled_, packing_;
   Word low_{};
   Requantize requantize_;
   Fifo2Core<Result> queue_;

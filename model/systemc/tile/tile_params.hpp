@@ -24,6 +24,7 @@ struct TileParams {
   int encoders = 0;              ///< encoders of compressed results
   bool protect = false;          ///< parity of banks and queues, which is never wrong here
   bool deadline = false;         ///< sums can end at one
+  bool integers = false;         ///< results can be in INT8
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -79,20 +80,27 @@ struct TileDeadline {
   std::uint32_t clocks = 0;  ///< ... so many clock cycles away, and one
 };
 
-/// compute_t and requantize_t.
+/// integer_t: results in INT8.
+struct TileInteger {
+  bool int8 = false;  ///< where no format of a tile that requantizes comes first
+  int zero_point = 0;
+};
+
+/// compute_t, requantize_t and integer_t.
 struct TileCompute {
   std::uint32_t scale = 0;  ///< FP32 code
   bool bf16 = false;
   std::uint8_t results = 0;        ///< instead, of a tile that requantizes: a set of one format ...
   bool relu = false;               ///< ... rectified ...
   std::uint32_t tensor_scale = 0;  ///< ... with this factor, an FP32 code
+  TileInteger integer = {};
   std::uint8_t a_fmt = 0, b_fmt = 0;
   std::uint32_t a_panels = 0, b_panels = 0, beats = 0;
   std::uint32_t rows = 0, cols = 0;  ///< in use in the last panels
   bool part_a = false, irq = false, release_b = false, release_a = false, last = false, first = false;
 };
 
-/// job_t and requantize_job_t: a tile of results on its way out.
+/// job_t, requantize_job_t and integer_t: a tile of results on its way out.
 struct TileJob {
   std::uint32_t scale = 0;
   bool bf16 = false, irq = false, final_tile = false;
@@ -100,6 +108,7 @@ struct TileJob {
   bool relu = false;               ///< ... rectified ...
   std::uint32_t tensor_scale = 0;  ///< ... with this factor
   bool row_end = false;            ///< no tile of the command stands beside it on the right
+  TileInteger integer = {};
 };
 
 /// The activity counters, in the order of their registers.

@@ -32,6 +32,8 @@ struct TileRegs : Shell<Core>, LiteSlave {
   Out<4> results_o{"results_o"};
   Out<1> relu_o{"relu_o"};
   Out<32> tensor_scale_o{"tensor_scale_o"};
+  Out<1> int8_o{"int8_o"};
+  Out<9> zero_point_o{"zero_point_o"};
   In<15> amax_i{"amax_i"};
   Out<1> code_valid_o{"code_valid_o"};
   Out<21> code_data_o{"code_data_o"};
@@ -79,6 +81,8 @@ struct TileRegs : Shell<Core>, LiteSlave {
     results_o = compute.results;
     relu_o = compute.relu;
     tensor_scale_o = compute.tensor_scale;
+    int8_o = compute.integer.int8;
+    zero_point_o = static_cast<unsigned>(compute.integer.zero_point) & 0x1FF;
     panels_a_o = compute.a_panels;
     panels_b_o = compute.b_panels;
     edge_rows_o = compute.rows;

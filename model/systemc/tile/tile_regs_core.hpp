@@ -66,6 +66,11 @@ class TileRegsCore {
     using namespace tile_regs::deadline;
     return {.armed = armed.get(wdata_) != 0, .clocks = clocks.get(wdata_)};
   }
+  TileInteger integer() const {
+    using namespace tile_regs::integer;
+    const int code = static_cast<int>(zero_point.get(fields_.integer)), beyond = 1 << zero_point.width;
+    return {.int8 = int8.get(fields_.integer) != 0, .zero_point = code < beyond / 2 ? code : code - beyond};
+  }
   bool compute_valid() const { return compute_valid_; }
   TileCompute compute() const {
     namespace r = tile_regs;
@@ -76,6 +81,7 @@ class TileRegsCore {
                 r::requantize::e5m2.get(fields_.requantize) << 2 | r::requantize::int4.get(fields_.requantize) << 3),
             .relu = r::requantize::relu.get(fields_.requantize) != 0,
             .tensor_scale = fields_.tensor_scale,
+            .integer = integer(),
             .a_fmt = static_cast<std::uint8_t>(r::format::a.get(fields_.format)),
             .b_fmt = static_cast<std::uint8_t>(r::format::b.get(fields_.format)),
             .a_panels = r::panels::a.get(fields_.panels),
@@ -108,7 +114,8 @@ class TileRegsCore {
         return r::stream::bytes.put(params.stream_width / 8) | r::stream::counters.put(params.counters) |
                r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
                r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders) |
-               r::stream::protect.put(params.protect) | r::stream::deadline.put(params.deadline);
+               r::stream::protect.put(params.protect) | r::stream::deadline.put(params.deadline) |
+               r::stream::integers.put(params.integers);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:
@@ -138,6 +145,8 @@ class TileRegsCore {
         return existing(params.requantize, fields_.requantize);
       case r::tensor_scale::offset:
         return existing(params.requantize, fields_.tensor_scale);
+      case r::integer::offset:
+        return existing(params.integers, fields_.integer);
       case r::amax::offset:
         return existing(params.requantize, r::amax::value.put(status.amax));
       case r::code::offset:
@@ -195,7 +204,8 @@ class TileRegsCore {
     std::uint32_t irq_enable = tile_regs::irq_enable::reset, irq_pending = tile_regs::irq_pending::reset;
     std::uint32_t format = tile_regs::format::reset, scale = tile_regs::scale::reset;
     std::uint32_t panels = tile_regs::panels::reset, edge = tile_regs::edge::reset;
-    std::uint32_t requantize = tile_regs::requantize::reset, tensor_scale = tile_regs::tensor_scale::reset;
+    std::uint32_t requantize = tile_regs::requantize::reset, tensor_scale = tile_regs::tensor_scale::reset,
+                  integer = tile_regs::integer::reset;
     std::uint32_t compress = tile_regs::compress::reset;
     std::uint32_t signature = tile_regs::signature::reset;
   };
@@ -295,6 +305,8 @@ class TileRegsCore {
                                            r::requantize::int4.mask());
       case r::tensor_scale::offset:
         return params.requantize && put(fields_.tensor_scale, r::tensor_scale::value.mask());
+      case r::integer::offset:
+        return params.integers && put(fields_.integer, r::integer::int8.mask() | r::integer::zero_point.mask());
       default:
         return false;
     }

@@ -67,7 +67,8 @@ class TileSequencerCore {
                .results = cmd_.results,
                .relu = cmd_.relu,
                .tensor_scale = cmd_.tensor_scale,
-               .row_end = j_last()};
+               .row_end = j_last(),
+               .integer = cmd_.integer};
     out.cmd_ready = checked() && last_beat;
     out.a_release = last_beat && cmd_.release_a;
     out.b_release = last_beat && cmd_.release_b;

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._affine import AffineQuantizer
-from .._arguments import integer
+from .._arguments import float32, integer
 from .._core import Error
 from .._engine import Engine
 from .._formats import encode, random_fields
@@ -173,3 +173,22 @@ def sums(left: Integers, right: Integers, engine: Engine | None = None) -> NDArr
         piece = slice(start, start + part)
         total += _rounded_sums(Integers(left.values[:, piece]), Integers(right.values[piece]), engine).astype(np.int64)
     return total
+
+
+def codes(
+    left: Integers, right: Integers, scale: float, zero_point: int = 0, engine: Engine | None = None
+) -> NDArray[np.int8]:
+    """INT8 codes of the sums of products, as a tile sends them (docs/units/tile.md, Results in INT8).
+
+    scale: of the codes, a float32 above 0 in the unit of the sums. zero_point: -256 to 255. A sum is rounded to FP32, times fl(1 / scale),
+    rounded to FP32, and that plus zero_point is rounded to nearest even and limited to -128 to 127. Raises Error for shapes that do not fit.
+    """
+    _fit(left, right)
+    if engine is not None:
+        operands = e4m3(left, -1, right.nibbles()), e4m3(right, -2, left.nibbles())
+        return engine.gemm_integers(*operands, scale, zero_point=zero_point).c
+    inverse = np.float32(1) / float32("scale", scale)
+    numbers = (_rounded_sums(left, right, None) * inverse).astype(np.float64) + integer(
+        "zero_point", zero_point, -256, 255
+    )
+    return np.clip(np.rint(numbers), -128, 127).astype(np.int8)

@@ -24,7 +24,8 @@ module ng_board_arty_a7 #(
   parameter int Codec          = 0,
   parameter int Encoders       = 0,
   parameter bit Protect        = 1'b0,
-  parameter bit Deadline       = 1'b0
+  parameter bit Deadline       = 1'b0,
+  parameter bit Integers       = 1'b0
 ) (
   input  logic clk_100mhz_i,
   input  logic rx_i,   // from the FTDI chip
@@ -88,7 +89,8 @@ module ng_board_arty_a7 #(
     .Codec         (Codec),
     .Encoders      (Encoders),
     .Protect       (Protect),
-    .Deadline      (Deadline)
+    .Deadline      (Deadline),
+    .Integers      (Integers)
   ) u_board (
     .clk_i    (clk),
     .rst_ni   (rst_n),

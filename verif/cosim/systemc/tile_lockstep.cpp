@@ -4,7 +4,7 @@
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
 // NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE,
-// NG_CODEC, NG_ENCODERS, NG_DEADLINE.
+// NG_CODEC, NG_ENCODERS, NG_DEADLINE, NG_INTEGERS.
 #include <array>
 #include <deque>
 #include <map>
@@ -292,6 +292,9 @@ class Programmer {
                                                 : 0x30000000 + static_cast<std::uint32_t>(rng_.bits(29)));
     }
     if (params.encoders != 0 && rng_.chance(0.3)) put(regs::compress::offset, static_cast<std::uint32_t>(rng_.bits(1)));
+    if (params.integers && rng_.chance(0.5))
+      put(regs::integer::offset, regs::integer::int8.put(rng_.chance(0.6)) |
+                                     regs::integer::zero_point.put(static_cast<std::uint32_t>(rng_.bits(9))));
     if (params.requantize && rng_.chance(0.7)) {
       put(regs::requantize::offset, requantize_word(flaw == 2 && rng_.chance(0.3)));
       std::uint32_t scale = 0x38000000 + static_cast<std::uint32_t>(rng_.bits(27));

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   latency(tile);
   loads_ahead(tile);
   requantizing(tile);
+  integers(tile);
   longest_sum(tile);
   stalls(tile);
   bubbles(tile);

@@ -14,7 +14,7 @@ inline void identity(Harness& tile) {
   tile.expect_register("DEPTHS", regs::depths::offset, a_depth | b_depth << 16);
   tile.expect_register("STREAM", regs::stream::offset,
                        NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
-                           NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20);
+                           NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21);
   tile.expect_register("MAX_BEATS", regs::max_beats::offset, max_beats);
   tile.expect_idle();
 }
@@ -141,6 +141,32 @@ inline void requantizing(Harness& tile) {
     tile.expect_counters();
     tile.expect_idle();
     tile.bench.vector();
+  }
+}
+
+/// Results in INT8: each zero point that is a corner, factors that spread them over the codes and beyond, and as many
+/// cycles as FP32 takes for them.
+inline void integers(Harness& tile) {
+  if (!has_integers) return;
+  for (unsigned exponent = 0; exponent < 16; ++exponent) {
+    for (const int zero_point : {-256, -128, -1, 0, 1, 127, 255}) {
+      Command c = tile.random.shaped(1, 1, 1 + exponent % 2);
+      c.int8 = true;
+      c.zero_point = zero_point;
+      c.scale = (127 + 4 - exponent) << 23;
+      const Operands operands(tile, c, Style::finite);
+      tile.describe = "INT8, zero point " + std::to_string(zero_point);
+      tile.start_counting();
+      operands.preload(tile, c);
+      tile.push(c);
+      tile.settle();
+      tile.bench.expect_eq("cycles from COMPUTE to the last result", tile.last_out() - tile.compute_at(),
+                           c.beats + stages + rows * groups + 8 + command_cuts + drain_cuts,
+                           [&] { return tile.describe; });
+      tile.expect_counters();
+      tile.expect_idle();
+      tile.bench.vector();
+    }
   }
 }
 

@@ -265,7 +265,7 @@ class Harness {
   }
   void push(const Command& c) {
     // Registers keep their words, so only what differs has to be written.
-    const std::array<std::pair<std::uint32_t, std::uint32_t>, 6> words{{
+    const std::array<std::pair<std::uint32_t, std::uint32_t>, 7> words{{
         {regs::format::offset,
          regs::format::a.put(c.a_fmt) | regs::format::b.put(c.b_fmt) | regs::format::bf16.put(c.bf16)},
         {regs::scale::offset, c.scale},
@@ -273,8 +273,11 @@ class Harness {
         {regs::edge::offset, regs::edge::rows.put(c.rows_used) | regs::edge::cols.put(c.cols_used)},
         {regs::requantize::offset, requantize_word(c)},
         {regs::tensor_scale::offset, c.tensor_scale},
+        {regs::integer::offset,
+         regs::integer::int8.put(c.int8) | regs::integer::zero_point.put(static_cast<std::uint32_t>(c.zero_point))},
     }};
-    for (std::size_t i = 0; i < words.size() - (requantizes ? 0 : 2); ++i) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (i == 6 ? !has_integers : i >= 4 && !requantizes) continue;
       if (shadow_[i] == words[i].second && !rng().chance(0.1)) continue;
       write(words[i].first, words[i].second);
       shadow_[i] = words[i].second;
@@ -363,6 +366,7 @@ class Harness {
     expect_register("IRQ_PENDING", regs::irq_pending::offset, 0);
     if (has_counters) expect_register("PRODUCTS", regs::products::offset, 0);
     if (has_encoders) expect_register("COMPRESS", regs::compress::offset, 0);
+    if (has_integers) expect_register("INTEGER", regs::integer::offset, 0);
     if (!requantizes) return;
     expect_register("REQUANTIZE", regs::requantize::offset, 0);
     expect_register("TENSOR_SCALE", regs::tensor_scale::offset, regs::tensor_scale::reset);
@@ -473,7 +477,7 @@ class Harness {
   bool in_valid_ = false;
   std::uint32_t amax_ = 0;                 // of requantized results since the last clearing
   std::uint32_t done_ = 0, loads_ = 0;     // commands whose results have come, and loads, since the reset
-  std::array<std::uint64_t, 6> shadow_{};  // words in the registers that commands take
+  std::array<std::uint64_t, 7> shadow_{};  // words in the registers that commands take
 };
 
 }  // namespace narrowgauge::tile_bench

@@ -13,6 +13,7 @@
 #include "../bench.hpp"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/gemm.hpp"
+#include "narrowgauge/quant/integer_results.hpp"
 #include "narrowgauge/quant/requantize.hpp"
 #include "tile_types.hpp"
 
@@ -149,12 +150,14 @@ inline std::vector<StreamWord> results_of(const Command& c, const std::vector<co
         for (unsigned col = 0; col < cols; ++col) {
           const std::size_t y = i * rows + r, x = j * cols + col;
           const float y_value = number(y, x);
-          if (c.bf16)
+          if (c.int8)
+            set_bits(row, 8 * col, 8, static_cast<std::uint8_t>(int8_result(y_value, c.zero_point)));
+          else if (c.bf16)
             set_bits(row, 16 * col, 16, encode(Format::bf16, y_value, {.overflow = Overflow::ieee}));
           else
             row[col] = std::bit_cast<std::uint32_t>(y_value);
         }
-        const unsigned count = c.bf16 ? (groups + 1) / 2 : groups;
+        const unsigned a_word = c.int8 ? 4 : c.bf16 ? 2 : 1, count = (groups + a_word - 1) / a_word;
         for (unsigned w = 0; w < count; ++w) {
           Word word(row.begin() + w * stream_words,
                     row.begin() + std::min((w + 1) * stream_words, groups * stream_words));

@@ -4,7 +4,8 @@
 // counters, and resets in mid-flight. The bus is also watched by the protocol checker, and probed for combinational
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
-// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE.
+// NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE,
+// NG_INTEGERS.
 #include <array>
 #include <optional>
 #include <utility>
@@ -19,17 +20,18 @@ using namespace narrowgauge;
 using namespace narrowgauge::bench;
 
 constexpr bool has_counters = NG_COUNTERS != 0, requantizes = NG_REQUANTIZE != 0, has_codec = NG_CODEC != 0,
-               has_encoders = NG_ENCODERS != 0, has_deadline = NG_DEADLINE != 0;
+               has_encoders = NG_ENCODERS != 0, has_deadline = NG_DEADLINE != 0, has_integers = NG_INTEGERS != 0;
 constexpr std::uint32_t first_counter = 0x080;
 constexpr unsigned counters = 9;
 constexpr std::uint32_t last_counter = first_counter + 8 * counters - 4;
 constexpr std::uint32_t control = 0x020, irq_enable = 0x028, irq_pending = 0x02C, load = 0x030, format = 0x034,
                         scale = 0x038, panels = 0x03C, edge = 0x040, compute = 0x044, requantize = 0x050,
                         tensor_scale = 0x054, amax = 0x058, code = 0x05C, compress = 0x060, result_code = 0x064,
-                        signature = 0x068, deadline = 0x06C, progress = 0x070;
-constexpr std::array<std::uint32_t, 28> single_words{
-    0x000, 0x004, 0x008, 0x00C, 0x010, 0x014, 0x020, 0x024, 0x028, 0x02C, 0x030,     0x034,    0x038,    0x03C,
-    0x040, 0x044, 0x048, 0x04C, 0x050, 0x054, 0x058, 0x05C, 0x060, 0x064, signature, deadline, progress, first_counter};
+                        signature = 0x068, deadline = 0x06C, progress = 0x070, integer = 0x074;
+constexpr std::array<std::uint32_t, 29> single_words{
+    0x000, 0x004, 0x008, 0x00C, 0x010,     0x014,    0x020,    0x024,   0x028,        0x02C,
+    0x030, 0x034, 0x038, 0x03C, 0x040,     0x044,    0x048,    0x04C,   0x050,        0x054,
+    0x058, 0x05C, 0x060, 0x064, signature, deadline, progress, integer, first_counter};
 
 /// What the tile tells the registers in a cycle.
 struct Core {
@@ -50,7 +52,7 @@ class Golden {
   std::uint32_t rdata = 0;
   // Registers.
   std::uint32_t irq_enable_q = 0, irq_pending_q = 0, format_q = 0, scale_q = 0x3F800000, panels_q = 0, edge_q = 0;
-  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000, compress_q = 0, signature_q = 0;
+  std::uint32_t requantize_q = 0, tensor_scale_q = 0x3F800000, compress_q = 0, signature_q = 0, integer_q = 0;
   std::array<std::uint32_t, counters> high{};
   // Pulses.
   bool soft_reset = false, clear_counters = false, clear_amax = false, load_valid = false, compute_valid = false,
@@ -107,6 +109,9 @@ class Golden {
         case tensor_scale:
           good = requantizes && merge(next.tensor_scale_q, ~0U);
           break;
+        case integer:
+          good = has_integers && merge(next.integer_q, 0x1FF01);
+          break;
         case control:
           good = whole;
           next.soft_reset = good && (wdata & 1) != 0;
@@ -146,7 +151,7 @@ class Golden {
       next.format_q = fresh.format_q, next.scale_q = fresh.scale_q;
       next.panels_q = fresh.panels_q, next.edge_q = fresh.edge_q;
       next.requantize_q = fresh.requantize_q, next.tensor_scale_q = fresh.tensor_scale_q;
-      next.compress_q = fresh.compress_q;
+      next.compress_q = fresh.compress_q, next.integer_q = fresh.integer_q;
       next.signature_q = fresh.signature_q;
       next.high = fresh.high;
     }
@@ -194,7 +199,7 @@ class Golden {
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
         return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
-               NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20;
+               NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:
@@ -227,6 +232,9 @@ class Golden {
       case result_code:
         if (!has_encoders) return std::nullopt;
         return araddr == compress ? compress_q : 0;
+      case integer:
+        if (!has_integers) return std::nullopt;
+        return integer_q;
       case deadline:
       case progress:
         if (!has_deadline) return std::nullopt;
@@ -417,6 +425,8 @@ class Run {
     expect("clear_amax_o", dut_->clear_amax_o, golden_.clear_amax);
     expect("results_o", dut_->results_o, (golden_.requantize_q & 1) | (golden_.requantize_q >> 2) << 1);
     expect("relu_o", dut_->relu_o, golden_.requantize_q >> 1 & 1);
+    expect("int8_o", dut_->int8_o, golden_.integer_q & 1);
+    expect("zero_point_o", dut_->zero_point_o, golden_.integer_q >> 8);
     expect("compress_o", dut_->compress_o, golden_.compress_q);
     expect("tensor_scale_o", dut_->tensor_scale_o, golden_.tensor_scale_q);
     expect("load_valid_o", dut_->load_valid_o, golden_.load_valid);

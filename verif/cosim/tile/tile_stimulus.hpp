@@ -61,16 +61,24 @@ class Stimulus {
     }
   }
 
-  /// The output format: FP32, BF16, and a format of the set under a factor that mostly fits the results.
+  /// The output format: FP32, BF16, INT8, and a format of the set under a factor that mostly fits the results.
   void choose_output(Command& c) {
     c.bf16 = rng_.chance(0.4);
     c.results = requantizes && rng_.chance(0.6) ? result_format() : 0;
     c.relu = requantizes && rng_.chance(0.5);
+    c.int8 = has_integers && rng_.chance(0.5);
+    c.zero_point = has_integers ? zero_point() : 0;
     const std::uint32_t exponent = (c.scale >> 23 & 0xFF) + rng_.below(24);
     const bool power = has_e4m3 || has_e5m2 ? rng_.chance(0.9) : false;  // as FP8 takes it
     c.tensor_scale = rng_.chance(0.1)
                          ? scale()
                          : std::min(exponent, 254U) << 23 | (power ? 0 : static_cast<std::uint32_t>(rng_.bits(23)));
+  }
+
+  /// Of codes, among them those that put all results beyond one end.
+  int zero_point() {
+    constexpr int odd[] = {-256, -128, -1, 0, 0, 127, 255};
+    return rng_.chance(0.5) ? odd[rng_.below(std::size(odd))] : static_cast<int>(rng_.below(512)) - 256;
   }
 
   /// A command of the given shape.

@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE.
+// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE, NG_INTEGERS.
 #pragma once
 
 #include <algorithm>
@@ -38,8 +38,9 @@ inline constexpr unsigned stages = (has_fp4 ? 3 : 2) + static_cast<unsigned>(std
 // Cycles that the check of a command takes more.
 inline constexpr unsigned command_cuts = static_cast<unsigned>(std::popcount(NG_COMMAND_CUTS + 0U));
 // Cycles that the cuts add between the accumulators and the stream of results.
+inline constexpr bool has_integers = NG_INTEGERS != 0;
 inline constexpr unsigned drain_cuts =
-    static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U));
+    static_cast<unsigned>(std::popcount(NG_CONVERT_CUTS + 0U) + std::popcount(NG_SCALE_CUTS + 0U)) + NG_INTEGERS;
 // Of tiles that follow each other as fast as the drain takes them, two words a row: with both cuts of the conversion
 // the array's queue is full of a tile's last rows when the next one's first row enters, which waits a cycle behind the
 // gap.
@@ -117,6 +118,8 @@ struct Command {
   bool bf16 = false, first = true, last = true, release_a = true, release_b = true, irq = false;
   bool part_a = false, relu = false;
   unsigned results = 0;  // a set of one format, or of none
+  bool int8 = false;
+  int zero_point = 0;
   std::uint32_t scale = 0x3F800000, tensor_scale = 0x3F800000;
 
   std::uint32_t word() const {

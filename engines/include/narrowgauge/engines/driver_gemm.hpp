@@ -183,6 +183,17 @@ class DriverGemm {
     return q;
   }
 
+  /// C in INT8: sums times the factor, plus the zero point.
+  void integers(float factor, int zero_point) {
+    c_.resize(std::size_t{config.a.rows} * config.b.rows);
+    config.c = c_.data();
+    config.c_bytes = c_.size();
+    config.scale = std::bit_cast<std::uint32_t>(factor);
+    config.int8 = true;
+    config.zero_point = zero_point;
+  }
+  std::vector<std::int8_t> integers() const { return {c_.begin(), c_.end()}; }
+
   /// What is chosen travels compressed. Throws Error where the tile has no decoder or encoder, or does not answer, and
   /// for a C that is not requantized.
   void compress(const ng_tile_t& tile, const Compressed& chosen) {

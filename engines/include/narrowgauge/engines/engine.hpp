@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "narrowgauge/progress.hpp"
+#include "narrowgauge/quant/integer_results.hpp"
 #include "narrowgauge/quant/quantized_matrix.hpp"
 #include "narrowgauge/quant/requantize.hpp"
 #include "narrowgauge/sparse/prune.hpp"
@@ -79,6 +80,12 @@ struct RequantizedResult {
   EngineResult run;        ///< of it, with an empty `c`
 };
 
+/// A product whose results are integers.
+struct IntegerResult {
+  std::vector<std::int8_t> c;  ///< gemm_integers() of the product, M x N, row-major
+  EngineResult run;            ///< of it, with an empty `c`
+};
+
 /// What a tile is sent compressed, and sends.
 struct Compressed {
   bool a = false, b = false;
@@ -127,6 +134,10 @@ class Engine {
   /// normal number, and where no tile, or not the named one, can do it.
   virtual RequantizedResult gemm_requantized(const QuantizedMatrix& a, const QuantizedMatrix& b, float tensor_scale,
                                              const RequantizeOptions& options = {}, const Progress& progress = {}) = 0;
+  /// As gemm, with C in INT8, narrowgauge::gemm_integers, with nothing computed outside of a tile. Throws Error also
+  /// where integer_factor() does, and where no tile, or not the named one, has integers.
+  virtual IntegerResult gemm_integers(const QuantizedMatrix& a, const QuantizedMatrix& b, const AffineRange& c,
+                                      const Progress& progress = {}) = 0;
 };
 
 /// The golden model, on `threads` threads (0: one per core).

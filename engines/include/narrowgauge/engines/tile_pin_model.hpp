@@ -23,6 +23,7 @@ struct TileConfig {
   unsigned encoders;                                                      ///< encoders of compressed results
   bool protect;                                                           ///< banks and queues have parity
   bool deadline;                                                          ///< sums can end at one
+  bool integers;                                                          ///< results can be INT8
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

@@ -139,6 +139,8 @@ inline constexpr Field encoders{15, 4};
 inline constexpr Field protect{19, 1};
 /// `DEADLINE` and `PROGRESS` exist; 0 in tiles before there was the bit
 inline constexpr Field deadline{20, 1};
+/// results can be INT8: `INTEGER` exists; 0 in tiles before there was the bit
+inline constexpr Field integers{21, 1};
 }  // namespace stream
 
 /// Max beats, read only.
@@ -365,6 +367,16 @@ inline constexpr Field beats{0, 31};
 /// the deadline is past
 inline constexpr Field late{31, 1};
 }  // namespace progress
+
+/// Results in INT8, read, write.
+namespace integer {
+inline constexpr std::uint32_t offset = 0x074;
+inline constexpr std::uint32_t reset = 0x00000000;
+/// results in INT8
+inline constexpr Field int8{0, 1};
+/// the code of 0, two's complement
+inline constexpr Field zero_point{8, 9};
+}  // namespace integer
 
 /// Cycles, read only.
 namespace cycles {
