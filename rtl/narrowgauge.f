@@ -62,6 +62,7 @@ rtl/mac/ng_dot_nvfp4.sv
 rtl/mac/ng_exact_acc.sv
 rtl/mac/ng_fixed_to_fp32.sv
 rtl/mac/ng_fma_fp32.sv
+rtl/mac/ng_fp32_to_fixed.sv
 rtl/mac/ng_fp_mac.sv
 rtl/prim/ng_ripple_add.sv
 rtl/mac/ng_int_mult.sv
@@ -145,6 +146,7 @@ rtl/reduce/ng_lossy_round.sv
 rtl/reduce/ng_lossy_reduce.sv
 rtl/retrieval/ng_maxsim.sv
 rtl/retrieval/ng_topk.sv
+rtl/retrieval/ng_retrieve.sv
 rtl/softmax/ng_exaq_compare.sv
 rtl/softmax/ng_exaq_encode.sv
 rtl/softmax/ng_exaq_codes.sv

@@ -60,4 +60,35 @@ std::vector<float> max_sim(std::span<const float> dots, std::span<const std::siz
   return scores;
 }
 
+std::vector<Candidate> retrieve(std::span<const float> products, const RetrievalRule& rule) {
+  const std::size_t size = rule.queries * rule.tokens;
+  require(size >= 1 && rule.k >= 1 && !products.empty() && products.size() % size == 0, [&] {
+    return std::to_string(products.size()) + " products of chunks with " + std::to_string(rule.tokens) +
+           " tokens and " + std::to_string(rule.queries) + " query tokens; expected full chunks";
+  });
+  require(rule.exponent >= 1 && rule.exponent <= 255,
+          [&] { return "the shared exponent is " + std::to_string(rule.exponent) + "; expected 1 to 255"; });
+  const int growth = static_cast<int>(std::bit_width(rule.queries - 1));
+  require(rule.product_bits >= 2 && rule.score_bits <= 64 && rule.product_bits + growth <= rule.score_bits, [&] {
+    return "scores have " + std::to_string(rule.score_bits) + " bits; expected " +
+           std::to_string(rule.product_bits + growth) + " to 64 for products of " + std::to_string(rule.product_bits) +
+           " bits, 2 or more, and " + std::to_string(rule.queries) + " query tokens";
+  });
+  std::vector<Candidate> best;
+  std::vector<std::int64_t> largest(rule.queries);
+  for (std::size_t chunk = 0; chunk * size < products.size(); ++chunk) {
+    const std::span<const float> rows = products.subspan(chunk * size, size);
+    __int128 score = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      const bool first = i < rule.queries;
+      std::int64_t& maximum = largest[i % rule.queries];
+      const std::int64_t product = shared_fixed(rows[i], rule.exponent, rule.product_bits);
+      score += max_sim_gain(product, maximum, first);
+      maximum = first ? product : std::max(product, maximum);
+    }
+    insert_candidate(best, {integer_key(static_cast<std::int64_t>(score), rule.score_bits), chunk}, rule.k);
+  }
+  return best;
+}
+
 }  // namespace narrowgauge

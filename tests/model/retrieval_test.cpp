@@ -60,6 +60,51 @@ TEST(Retrieval, ScoresAreRoundedOnce) {
   EXPECT_EQ(max_sim(dots, std::vector<std::size_t>{1, 1}), (std::vector<float>{1.0F + 0x1p-23F, -6.0F}));
 }
 
+TEST(Retrieval, SharedFixedRoundsAndSaturates) {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(shared_fixed(1.0F, 127, 24), 1 << 22);
+  EXPECT_EQ(shared_fixed(std::nextafter(2.0F, 0.0F), 127, 24), (1 << 23) - 1);  // rounds up to 2^23
+  EXPECT_EQ(shared_fixed(-std::nextafter(2.0F, 0.0F), 127, 24), -(1 << 23));
+  EXPECT_EQ(shared_fixed(2.0F, 127, 24), (1 << 23) - 1);
+  EXPECT_EQ(shared_fixed(0.5F, 133, 8), 0);  // a step is 1
+  EXPECT_EQ(shared_fixed(-1.5F, 133, 8), -2);
+  EXPECT_EQ(shared_fixed(2.5F, 133, 8), 2);
+  EXPECT_EQ(shared_fixed(0x1p-149F, 1, 64), std::int64_t{1} << 39);
+  EXPECT_EQ(shared_fixed(NAN, 255, 8), -128);
+  EXPECT_EQ(shared_fixed(-NAN, 255, 8), -128);
+  EXPECT_EQ(shared_fixed(inf, 255, 8), 127);
+  EXPECT_EQ(shared_fixed(-inf, 255, 8), -128);
+  std::uint32_t code = 1;
+  for (int i = 0; i < 100000; ++i) {
+    code = code * 1664525U + 1013904223U;
+    const auto number = std::bit_cast<float>(code);
+    const unsigned exponent = 1 + code % 255;
+    const int bits = 2 + static_cast<int>(code >> 7) % 40;
+    if (std::isnan(number)) continue;
+    const double most = std::ldexp(1, bits - 1);
+    const double exact =
+        std::nearbyint(std::ldexp(static_cast<double>(number), bits + 125 - static_cast<int>(exponent)));
+    ASSERT_EQ(static_cast<double>(shared_fixed(number, exponent, bits)), std::clamp(exact, -most, most - 1))
+        << number << " under " << exponent << " in " << bits;
+  }
+}
+
+TEST(Retrieval, RetrievesByTheExactScores) {
+  // Three chunks of two tokens, two query tokens.
+  const std::vector<float> products{1, -2, 3, -4, 0.5F, 8, -1, 0.25F, 3, -2, 2, -2};
+  const RetrievalRule rule{.queries = 2, .tokens = 2, .k = 2, .exponent = 131, .product_bits = 8, .score_bits = 9};
+  const std::int64_t unit = 4;  // 2^(8 + 125 - 131)
+  EXPECT_EQ(retrieve(products, rule),
+            (std::vector<Candidate>{{static_cast<std::uint64_t>(256 + 17 * unit / 2), 1}, {256 + 1 * unit, 0}}));
+  test::says([&] { return retrieve(std::span(products).first(6), rule); }, "expected full chunks");
+  RetrievalRule narrow = rule;
+  narrow.score_bits = 8;
+  test::says([&] { return retrieve(products, narrow); }, "expected 9 to 64");
+  narrow = rule;
+  narrow.exponent = 0;
+  test::says([&] { return retrieve(products, narrow); }, "expected 1 to 255");
+}
+
 TEST(Retrieval, Refused) {
   const std::vector<float> dots{1, 2, 3, 4};
   test::says([&] { return top_k(std::vector<std::uint32_t>{1, 2}, 3); }, "expected 1 to the number of keys, 2");

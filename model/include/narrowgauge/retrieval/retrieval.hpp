@@ -68,4 +68,47 @@ __int128 max_sim(std::span<const std::int64_t> dots, std::size_t tokens);
 /// for numbers that are not finite, for a length of 0, and where the lengths do not add up to rows.
 std::vector<float> max_sim(std::span<const float> dots, std::span<const std::size_t> lengths);
 
+// ---- Chunks from a tile's results
+
+/// A number as an integer of `bits` bits, 2 to 64, under a shared exponent with FP32's bias, 1 to 255: the number times
+/// 2^(bits + 125 - exponent), to nearest even. Numbers of 2^(exponent - 126) or more saturate, and so do those that
+/// round up to it; a NaN is the least integer.
+constexpr std::int64_t shared_fixed(float number, unsigned exponent, int bits) {
+  const auto code = std::bit_cast<std::uint32_t>(number);
+  const std::int64_t most = static_cast<std::int64_t>(~std::uint64_t{0} >> (65 - bits)), least = -most - 1;
+  const unsigned stored = code >> 23 & 0xFF, own = std::max(stored, 1U);
+  const std::uint32_t fraction = code & 0x7FFFFF;
+  const bool negative = code >> 31 != 0;
+  if (stored == 255 && fraction != 0) return least;
+  if (stored == 255 || own > exponent) return negative ? least : most;
+  const std::uint64_t significand = fraction | (stored != 0 ? 0x800000U : 0U);
+  // Places that the significand moves to the left.
+  const int left = bits - 25 - static_cast<int>(exponent - own);
+  std::uint64_t magnitude = 0;
+  if (left >= 0) {
+    magnitude = significand << left;
+  } else if (left >= -25) {  // else below a quarter
+    const std::uint64_t half = std::uint64_t{1} << (-left - 1), rest = significand & (2 * half - 1);
+    magnitude = significand >> -left;
+    magnitude += rest > half || (rest == half && magnitude % 2 != 0);
+  }
+  const auto value = static_cast<std::int64_t>(magnitude);
+  return negative ? -value : std::min(value, most);
+}
+
+/// How chunks are scored and chosen by retrieve().
+struct RetrievalRule {
+  std::size_t queries = 1;  ///< query tokens
+  std::size_t tokens = 1;   ///< of a chunk
+  std::size_t k = 1;        ///< chunks that are found, at most
+  unsigned exponent = 127;  ///< the shared one, with FP32's bias
+  int product_bits = 24;    ///< of a product as an integer
+  int score_bits = 28;      ///< of a score
+};
+
+/// The best chunks, best first; of equal scores, the earlier one first. `products`: a row for each token, chunk after
+/// chunk, with a number for each query token. A product becomes an integer by shared_fixed(), a score is exact and a
+/// key is its integer_key(). Throws Error unless there are full chunks, and where a score may exceed its bits.
+std::vector<Candidate> retrieve(std::span<const float> products, const RetrievalRule& rule);
+
 }  // namespace narrowgauge
