@@ -172,6 +172,7 @@ rtl/sparse/ng_zap_hidden.sv
 rtl/sparse/ng_zap_pattern.sv
 rtl/sparse/ng_zap_window.sv
 rtl/sparse/ng_zap_predict.sv
+rtl/sparse/ng_zap_queue.sv
 rtl/tile/ng_operand_buffer.sv
 rtl/tile/ng_tile_activity.sv
 rtl/tile/ng_tile_pkg.sv

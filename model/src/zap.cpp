@@ -2,6 +2,7 @@
 #include "narrowgauge/sparse/zap.hpp"
 
 #include <cmath>
+#include <deque>
 #include <string>
 #include <utility>
 
@@ -186,6 +187,44 @@ std::vector<std::uint8_t> zap_predict(std::span<const std::int8_t> x, std::size_
         }
       });
   return keep;
+}
+
+std::vector<std::uint32_t> zap_passes(std::span<const std::uint8_t> keep, const ZapArray& array) {
+  const auto& [rows, columns, depth] = array;
+  require(rows >= 1 && depth >= rows, [&] {
+    return "rows are " + std::to_string(rows) + " and depth is " + std::to_string(depth) +
+           "; expected 1 row or more and a depth of as many";
+  });
+  require(columns >= 1 && keep.size() % columns == 0 && keep.size() / columns < zap_idle, [&] {
+    return std::to_string(keep.size()) + " outputs in " + std::to_string(columns) +
+           " columns; expected as many in each, below 2^32 - 1";
+  });
+  const std::size_t places = keep.size() / columns;
+  std::vector<std::deque<std::uint32_t>> queues(columns);
+  std::vector<std::uint32_t> passes;
+  const auto longest = [&] {
+    std::size_t length = 0;
+    for (const auto& queue : queues) length = std::max(length, queue.size());
+    return length;
+  };
+  const auto pass = [&] {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (auto& queue : queues) {
+        passes.push_back(queue.empty() ? zap_idle : queue.front());
+        if (!queue.empty()) queue.pop_front();
+      }
+    }
+  };
+  detail::Pace pace;
+  for (std::size_t place = 0; place < places; ++place) {
+    pace(columns);
+    for (std::size_t column = 0; column < columns; ++column) {
+      if (keep[column * places + place]) queues[column].push_back(static_cast<std::uint32_t>(place));
+    }
+    if (longest() == depth) pass();
+  }
+  while (longest() > 0) pass();
+  return passes;
 }
 
 }  // namespace narrowgauge

@@ -289,14 +289,8 @@ def passes(keep: ArrayLike, kind: int, *, rows: int = 1, columns: int = 8, depth
 
     Raises Error for other shapes, kinds and sizes.
     """
-    kept = _keep(keep)
-    integer("rows", rows, 1, 2**12), integer("columns", columns, 1, 2**12)
-    if depth is not None:
-        integer("depth", depth, rows, 2**20)
-    computed = pattern(kind, *kept.shape[-2:]).reshape(-1) != 0
-    outputs = kept.reshape(-1, kept.shape[-3], computed.size)
-    missing = -outputs.shape[1] % columns  # channels that fill the last group up
-    outputs = np.pad(outputs, ((0, 0), (0, missing), (0, 0)))[..., ~computed].reshape(-1, columns, (~computed).sum())
+    outputs, computed = _outputs(keep, kind, rows, columns, depth)
+    outputs = outputs[..., ~computed]
     groups, places = len(outputs), outputs.shape[-1]
     in_step = np.pad(outputs, ((0, 0), (0, 0), (0, -places % rows))).reshape(groups, columns, -1, rows)
     return Passes(
@@ -305,6 +299,36 @@ def passes(keep: ArrayLike, kind: int, *, rows: int = 1, columns: int = 8, depth
         int(in_step.any(axis=(1, 3)).sum()),
         _queued(outputs, rows, depth),
     )
+
+
+def schedule(keep: ArrayLike, kind: int, *, rows: int = 1, columns: int = 8, depth: int) -> list[NDArray[np.int32]]:
+    """Which outputs the passes of an array with queues compute, as ng_zap_queue says it.
+
+    An array of passes x rows x columns for each sample and each `columns` of its channels: the number of a place outside the
+    pattern, row by row of the map, or -1 for a cell that computes nothing. They are as many as `queued` of passes, which has the
+    same arguments; each pass takes the oldest outputs of each queue.
+
+    Raises Error for other shapes, kinds and sizes.
+    """
+    integer("depth", depth, 1, 2**20)
+    outputs, computed = _outputs(keep, kind, rows, columns, depth)
+    outputs = outputs & ~computed
+    made = (_core.zap_passes(group.view(np.uint8), rows, depth) for group in outputs)
+    return [places.view(np.int32).reshape(-1, rows, columns) for places in made]  # zap_idle is -1
+
+
+def _outputs(
+    keep: ArrayLike, kind: int, rows: int, columns: int, depth: int | None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Kept outputs, (groups of channels of a sample, columns, places), and which places the pattern computes."""
+    kept = _keep(keep)
+    integer("rows", rows, 1, 2**12), integer("columns", columns, 1, 2**12)
+    if depth is not None:
+        integer("depth", depth, rows, 2**20)
+    computed = pattern(kind, *kept.shape[-2:]).reshape(-1) != 0
+    outputs = kept.reshape(-1, kept.shape[-3], computed.size)
+    missing = -outputs.shape[1] % columns  # channels that fill the last group up
+    return np.pad(outputs, ((0, 0), (0, missing), (0, 0))).reshape(-1, columns, computed.size), computed
 
 
 def _queued(outputs: NDArray[np.bool_], rows: int, depth: int | None) -> int:
@@ -321,4 +345,14 @@ def _queued(outputs: NDArray[np.bool_], rows: int, depth: int | None) -> int:
     return started + int((-(-waiting // rows)).max(axis=1, initial=0).sum())
 
 
-__all__ = ["IntegerPredictor", "Passes", "Predictor", "Statistics", "loss", "passes", "pattern", "statistics"]
+__all__ = [
+    "IntegerPredictor",
+    "Passes",
+    "Predictor",
+    "Statistics",
+    "loss",
+    "passes",
+    "pattern",
+    "schedule",
+    "statistics",
+]

@@ -118,6 +118,15 @@ void bind_zap(py::module_& module) {
       },
       py::arg("x"), py::arg("first"), py::arg("bias"), py::arg("shift"), py::arg("second"), py::arg("threshold"),
       py::arg("kind"), "zap_predict.");
+  module.def(
+      "zap_passes",
+      [](const Array<std::uint8_t>& keep, std::size_t rows, std::size_t depth) {
+        const ZapArray array{.rows = rows, .columns = side(keep, 2), .depth = depth};
+        auto passes = without_lock([&] { return zap_passes(span_of(keep), array); });
+        const std::size_t made = passes.size() / array.columns;
+        return own(std::move(passes), made, array.columns);
+      },
+      py::arg("keep"), py::arg("rows"), py::arg("depth"), "zap_passes, columns x places; a row of a pass a row.");
 }
 
 }  // namespace narrowgauge::python

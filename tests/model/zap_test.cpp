@@ -90,6 +90,17 @@ TEST(Zap, SumsFitTheirBits) {
   }
 }
 
+TEST(Zap, PassesTakeTheOldestOutputsOfFullQueues) {
+  const std::uint32_t no = zap_idle;
+  // Column 0 keeps places 0, 1, 3, 4, column 1 keeps 2, 4: the first queue is full at place 3, and then one is left.
+  const std::vector<std::uint8_t> keep{1, 1, 0, 1, 1, 0, 0, 1, 0, 1};
+  EXPECT_EQ(zap_passes(keep, {.rows = 2, .columns = 2, .depth = 3}),
+            (std::vector<std::uint32_t>{0, 2, 1, no, 3, 4, 4, no}));
+  EXPECT_EQ(zap_passes(keep, {.rows = 1, .columns = 2, .depth = 2}),
+            (std::vector<std::uint32_t>{0, no, 1, 2, 3, 4, 4, no}));
+  EXPECT_TRUE(zap_passes(std::vector<std::uint8_t>(10), {.rows = 2, .columns = 2, .depth = 3}).empty());
+}
+
 TEST(Zap, Refused) {
   const std::vector<ZapPredictor> one(1);
   test::says([] { zap_pattern(11, 2, 2); }, "kind is 11; expected 0 to 10");
@@ -99,6 +110,10 @@ TEST(Zap, Refused) {
   test::says([] { zap_quantize({}, 0, 0); }, "scale is 0");
   test::says([] { zap_quantize({}, 1, INFINITY); }, "threshold is inf");
   test::says([] { zap_quantize({.first = {.weights = {NAN}}, .second = {}}, 1, 0); }, "not finite");
+  test::says([] { zap_passes({}, {.rows = 2, .columns = 1, .depth = 1}); }, "rows are 2 and depth is 1");
+  test::says([] { zap_passes({}, {.rows = 0}); }, "rows are 0");
+  test::says([] { zap_passes({}, {.columns = 0}); }, "0 outputs in 0 columns");
+  test::says([] { zap_passes(std::vector<std::uint8_t>(3), {.columns = 2}); }, "3 outputs in 2 columns");
 }
 
 }  // namespace

@@ -347,6 +347,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "zap.loss": (zap.loss, {"values": MAP, "x": MAP, "kind": 5}),
         "zap.statistics": (zap.statistics, {"x": MAP, "keep": MAP > 0, "kind": 5}),
         "zap.passes": (zap.passes, {"keep": MAP > 0, "kind": 5, "rows": 1, "columns": 8, "depth": 4}),
+        "zap.schedule": (zap.schedule, {"keep": MAP > 0, "kind": 5, "rows": 1, "columns": 8, "depth": 4}),
         "SparseMatrix": (lambda **parts: ng.SparseMatrix(**parts).to_dense(), {
             "values": PRUNED.values, "metadata": PRUNED.metadata, "pattern": "2:4", "shape": (32, 32),
         }),

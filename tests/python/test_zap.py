@@ -147,6 +147,35 @@ def test_passes_are_those_of_a_walk(rows: int, columns: int, depth: int) -> None
     assert unlimited == zap.passes(keep, 3, rows=rows, columns=columns, depth=1000)
 
 
+@pytest.mark.parametrize(("rows", "columns", "depth"), [(1, 3, 1), (1, 8, 4), (3, 4, 3), (4, 2, 9), (7, 5, 50)])
+@pytest.mark.parametrize("kind", [3, 5])
+def test_a_schedule_computes_each_kept_output_once(kind: int, rows: int, columns: int, depth: int) -> None:
+    keep = np.random.default_rng(depth).random((2, 7, 6, 5)) < 0.4
+    waits = keep & (zap.pattern(kind, 6, 5) == 0)
+    made = zap.schedule(keep, kind, rows=rows, columns=columns, depth=depth)
+    groups = [sample[start : start + columns].reshape(-1, 30) for sample in waits for start in range(0, 7, columns)]
+    assert len(made) == len(groups)
+    assert sum(map(len, made)) == zap.passes(keep, kind, rows=rows, columns=columns, depth=depth).queued
+    for passes, group in zip(made, groups, strict=True):
+        assert passes.shape[1:] == (rows, columns)
+        filled, begins = np.zeros(columns, int), []  # after which places a pass begins
+        for place in range(30):
+            filled[: len(group)] += group[:, place]
+            if depth in filled:
+                begins.append(place)
+                filled = np.maximum(filled - rows, 0)
+        begins += [29] * -(-filled.max() // rows)
+        assert len(passes) == len(begins)
+        for column, outputs in enumerate(group):
+            kept, taken = np.flatnonzero(outputs), 0
+            for begin, cells in zip(begins, passes[:, :, column], strict=True):
+                oldest = kept[kept <= begin][taken : taken + rows]
+                np.testing.assert_array_equal(cells, np.pad(oldest, (0, rows - len(oldest)), constant_values=-1))
+                taken += len(oldest)
+            assert taken == len(kept)
+        assert (passes[:, :, len(group) :] == -1).all()
+
+
 def test_refused() -> None:
     made = random_predictor(np.random.default_rng(1), 2)
     x = np.zeros((2, 4, 4), np.float32)
@@ -167,6 +196,9 @@ def test_refused() -> None:
         (lambda: zap.loss(x, x[:1], 5), "values have shape"),
         (lambda: zap.statistics(x, x, 5), "keep has dtype"),
         (lambda: zap.passes(x > 0, 5, rows=4, depth=3), "depth is 3; expected 4"),
+        (lambda: zap.schedule(x > 0, 5, rows=4, depth=3), "depth is 3; expected 4"),
+        (lambda: zap.schedule(x > 0, 5, depth=None), "depth is None"),
+        (lambda: zap.schedule(x, 5, depth=1), "keep has dtype"),
     ):
         with pytest.raises(ng.Error, match=words):
             call()

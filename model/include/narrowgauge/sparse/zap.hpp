@@ -96,4 +96,21 @@ ZapChannel zap_quantize(const ZapPredictor& predictor, double scale, double thre
 std::vector<std::uint8_t> zap_predict(std::span<const std::int8_t> x, std::size_t rows, std::size_t columns,
                                       std::span<const ZapChannel> channels, int kind);
 
+// ---- Queues of kept outputs
+
+/// An array whose rows compute places of a map and whose columns compute channels, with a queue before each column.
+struct ZapArray {
+  std::size_t rows = 1, columns = 1;
+  std::size_t depth = 1;  ///< outputs that a queue holds, `rows` or more
+};
+
+/// The place of a cell that computes nothing in a pass.
+inline constexpr std::uint32_t zap_idle = ~std::uint32_t{0};
+
+/// Passes that compute kept outputs of one sample in `columns` channels: of each pass rows x columns places, row by
+/// row. `keep` has channel by channel 1 where an output waits, else 0. A pass begins once a queue is full, and behind
+/// the last place while an output waits; it takes the oldest outputs of each queue, `rows` at most. Throws Error unless
+/// depth >= rows >= 1 and `keep` holds one map for each column, of fewer than 2^32 places.
+std::vector<std::uint32_t> zap_passes(std::span<const std::uint8_t> keep, const ZapArray& array);
+
 }  // namespace narrowgauge
