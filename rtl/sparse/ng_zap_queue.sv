@@ -38,7 +38,7 @@ module ng_zap_queue #(
   output logic                         valid_o,
   input  logic                         ready_i,
   output logic [Columns-1:0]           active_o,     // of each column whether its cell has an output
-  output logic [Columns*PlaceBits-1:0] places_o,     // whose output that is; column 0 in the low bits
+  output logic [Columns*PlaceBits-1:0] places_o,     // places of outputs, low bits: column 0
   output logic                         pass_last_o,  // the row is its pass's last
   output logic                         last_o        // no row, but the end of the sample
 );

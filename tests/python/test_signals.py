@@ -163,7 +163,7 @@ SHORT = {
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
     "retrieval.fold_query", "retrieval.max_sim", "retrieval.order_keys", "retrieval.rms_normalize", "retrieval.top_k",
-    "noise.cpni", "noise.elected", "noise.histograms", "noise.smoothed", "zap.loss", "zap.passes", "zap.statistics",
+    "noise.cpni", "noise.elected", "noise.histograms", "noise.smoothed", "zap.loss", "zap.passes", "zap.schedule", "zap.statistics",
 }  # fmt: skip
 
 
