@@ -103,11 +103,13 @@ RequantizedResult DrivenEngine::gemm_requantized(const QuantizedMatrix& a, const
 IntegerResult DrivenEngine::gemm_integers(const QuantizedMatrix& a, const QuantizedMatrix& b, const AffineRange& c,
                                           const Progress& progress) {
   check_product(a, b);
+  const float factor = integer_factor(a, b, c);
   check(a.scheme, a.element, b.element, a.k);
   IntegerResult result;
   ProductOrder order{a, b, progress};
   order.integers = &result;
-  order.range = c;
+  order.factor = factor;
+  order.zero_point = c.zero_point;
   result.run = run(choose(a.scheme, a.element, b.element, {.integers = true}), order);
   return result;
 }
@@ -124,7 +126,7 @@ EngineResult drive_product(const TileDrive& drive, const ProductOrder& order) {
       order.sparse);
   product.config.relu = order.options.relu;
   product.config.again = order.again;
-  if (order.integers) product.integers(integer_factor(order.a, order.b, order.range), order.range.zero_point);
+  if (order.integers) product.integers(order.factor, order.zero_point);
   if (order.options.compressed.any()) product.compress(tile, order.options.compressed);
   if (requantized) expect(ng_tile_clear_amax(&tile));
   if (tile.counters) expect(ng_tile_clear_counters(&tile));

@@ -32,7 +32,8 @@ struct ProductOrder {
   std::optional<NmPattern> sparse = std::nullopt;  ///< of A
   RequantizeOptions options = {};                  ///< of a requantized C, and what is compressed of any product
   IntegerResult* integers = nullptr;               ///< takes C in INT8 ...
-  AffineRange range = {};                          ///< ... of this range
+  float factor = 1;                                ///< ... which sums are multiplied by ...
+  int zero_point = 0;                              ///< ... and the code of 0
   std::uint32_t* again = nullptr;                  ///< takes the command that repeats it, with operands that stay
 };
 
