@@ -492,11 +492,12 @@ int validate_cycles(const ExploreArguments& arguments) {
     TileEngineOptions options;
     options.tile = tile.name;
     const auto engine = rtl ? make_rtl_engine(options) : make_systemc_engine(options);
-    const auto dense = power::TileShape::of(
-        static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes), tile.format_set,
-        static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth), static_cast<int>(tile.b_depth),
-        static_cast<std::int64_t>(tile.max_beats),
-        {tile.load_cuts, tile.command_cuts, tile.cell_cuts, tile.convert_cuts, tile.scale_cuts}, tile.sparse);
+    const auto dense =
+        power::TileShape::of(static_cast<int>(tile.rows), static_cast<int>(tile.cols), static_cast<int>(tile.lanes),
+                             tile.format_set, static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
+                             static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats),
+                             {tile.load_cuts, tile.command_cuts, tile.cell_cuts, tile.convert_cuts, tile.scale_cuts},
+                             tile.sparse, tile.integers);
     for (const Case& one : cases) {
       const unsigned bit = format_set::of(one.scheme, one.element);
       if ((tile.format_set & bit) == 0 || (one.sparse && !tile.sparse)) continue;

@@ -29,14 +29,16 @@ struct TileShape {
   int load_cuts = 0;                 ///< cycles from a load's turn to its first word that the check of its size takes
   int command_cuts = 0;              ///< cycles more that a command is checked at the head of its queue
   int convert_cuts = 0;              ///< stages more in the conversion of sums
-  int scale_cuts = 0;                ///< and in the scaling of results
+  int scale_cuts = 0;                ///< and from the scaling of results to their words, the stage of INT8 among them
 
   bool operator==(const TileShape&) const = default;
 
   /// The tile of these parameters of ng_tile. `set`: a set of formats (format_set). `sparse`: its images, which a dense
-  /// product has, too; one with a sparse A is that of twice the lanes in the same images.
+  /// product has, too; one with a sparse A is that of twice the lanes in the same images. `integers`: results can be in
+  /// INT8, for which all take a stage more.
   static TileShape of(int rows, int cols, int lanes, unsigned set, int stream_width, int a_depth, int b_depth,
-                      std::int64_t max_beats = 65536, const TileCuts& cuts = {}, bool sparse = false) {
+                      std::int64_t max_beats = 65536, const TileCuts& cuts = {}, bool sparse = false,
+                      bool integers = false) {
     const bool nvfp4 = (set & format_set::nvfp4) != 0;
     const int elements = lanes * static_cast<int>(format_set::element_bits(set));
     const int bits = elements + (nvfp4 ? lanes / 16 * 8 : 0);
@@ -54,7 +56,7 @@ struct TileShape {
             .load_cuts = std::popcount(cuts.load),
             .command_cuts = std::popcount(cuts.command),
             .convert_cuts = std::popcount(cuts.convert),
-            .scale_cuts = std::popcount(cuts.scale)};
+            .scale_cuts = std::popcount(cuts.scale) + (integers ? 1 : 0)};
   }
   /// Stream words of an image of A, of B.
   std::int64_t a_words() const { return (std::int64_t{rows} * a_row_bits + stream_width - 1) / stream_width; }
