@@ -4,8 +4,8 @@
 
 Trains a character model in float32, then evaluates it with another softmax: of all blocks, the scores are rounded to BF16
 and quantized, V is quantized to INT8, and their product is made of the integers that the hardware has.
-Then the scores are integers as well: sums of products of queries and keys in INT8, from an engine, which `quantize_affine` brings
-to 2 bits. With --engine rtl some rows of text have to give the same sums, codes and attention there.
+Then the whole model is one of INT8: an engine multiplies everything, and sends queries, keys, values and scores as INT8, which
+`quantize_affine` brings to 2 bits. With --engine rtl some rows of text have to give the same results there, of all products.
 Prints loss and accuracy, the error of the product with V, and cycles and energy of a row's softmax by the gauge.
 
 run.py                                           the text of the license, 300 steps, about 20 s
@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from integer import IntegerModel
 
 import narrowgauge as ng
 from narrowgauge import train
-from narrowgauge.train import integers, networks, tape
+from narrowgauge.train import networks, tape
 
 TEXT = Path(__file__).resolve().parents[2] / "LICENSE"
 BITS = (2, 3, 4)
@@ -85,64 +86,27 @@ def mixed_by(codes: np.ndarray, value: np.ndarray, clip: float, bits: int) -> np
     return (mixed * np.float32(int8.scale)).reshape(value.shape)
 
 
-@dataclass(frozen=True)
-class IntegerAttention(Attention):
-    """Scores are sums of products of INT8 from an engine, and their codes those of `quantize_affine`. engine: None is numpy, on
-    integers. seen: sums, codes and P V of each block, if it is a list."""
-
-    engine: ng.Engine | None = None
-    seen: list[np.ndarray] | None = None
-
-    def attend(self, at: str, query: tape.Node, key: tape.Node, value: tape.Node, factor: float) -> tape.Node:
-        assert self.softmax is not None
-        if self.calibrating:
-            return super().attend(at, query, key, value, factor)
-        bits, clip = self.softmax.bits, self.softmax.clips[at]
-        length, depth = value.shape[-2:]
-        sides = [integers.int8(node.value.reshape(-1, depth)) for node in (query, key)]
-        q, k = (side.values.reshape(-1, length, depth) for side in sides)
-        sums = np.stack(
-            [
-                integers.sums(train.Integers(left), train.Integers(right.T), self.engine)
-                for left, right in zip(q, k, strict=True)
-            ]
-        )
-        mask = np.broadcast_to(np.tri(length, dtype=bool), sums.shape)
-        largest = np.where(mask, sums, sums.min()).max(axis=-1, keepdims=True)
-        top = 2**bits - 1  # the code of the largest score; each below it is a step of C / top
-        step = -clip / top / (sides[0].scale * sides[1].scale * factor)
-        codes = ng.quantize_affine(sums - largest, step, top, bits=bits, signed=False)
-        codes = np.where(mask, codes, np.uint8(255))
-        mixed = mixed_by(codes, value.value, clip, bits)
-        if self.seen is not None:
-            self.seen.extend((sums, codes, mixed))
-        return tape.Node(mixed)
-
-
-def integer_attention(trainer: train.Trainer, clips: dict[str, float], arguments: argparse.Namespace) -> dict[str, Any]:
-    """Loss and accuracy with scores of integers in 2 bits, and how much of some rows is another on the engine."""
-    plain = trainer.network
-    assert isinstance(plain, networks.Characters)
-    sizes = (plain.vocabulary, plain.how, plain.blocks, plain.heads, plain.width, plain.context)
-    network = IntegerAttention(*sizes, Softmax(BITS[0], clips))
-    trainer.network = network
-    loss, accuracy = trainer.evaluate()
-    trainer.network = plain
-    nodes = {name: tape.Node(value) for name, value in trainer.parameters.items()}
-    rows = trainer.data.held_out()[0][0][: arguments.rows]
-    runs: list[list[np.ndarray]] = []
-    for engine in (None, ng.Engine(arguments.engine)):
-        runs.append([])
-        replace(network, engine=engine, seen=runs[-1]).scores(rows, nodes, trainer.layers)
-    differing = sum(int((here != there).sum()) for here, there in zip(*runs, strict=True))
-    compared = sum(here.size for here in runs[0])
+def in_integers(trainer: train.Trainer, clips: dict[str, float], arguments: argparse.Namespace) -> dict[str, Any]:
+    """Loss and accuracy in INT8 with scores in 2 bits, and how much of some rows is another on the engine."""
+    model = IntegerModel(trainer, clips, BITS[0], calibration(trainer))
+    texts, labels = zip(*trainer.data.held_out(), strict=True)
+    scores = np.concatenate([model.run(text)[-1] for text in texts])
+    right = np.concatenate([part.reshape(-1) for part in labels])
+    rows = texts[0][: arguments.rows]
+    here, there = (model.run(rows, engine) for engine in (None, ng.Engine(arguments.engine)))
     return {
-        "loss": loss,
-        "accuracy": accuracy,
+        "loss": float(tape.cross_entropy(tape.Node(scores), right).value),
+        "accuracy": float((scores.argmax(axis=-1) == right).mean()),
         "engine": arguments.engine,
-        "compared": compared,
-        "differing": differing,
+        "compared": sum(each.size for each in here),
+        "differing": sum(int((one != other).sum()) for one, other in zip(here, there, strict=True)),
     }
+
+
+def calibration(trainer: train.Trainer) -> np.ndarray:
+    """Rows of the text that was trained on, from which ranges are."""
+    rows: np.ndarray = trainer.data.batch(np.random.default_rng(1))[0]
+    return rows
 
 
 def evaluate(trainer: train.Trainer, bits: int) -> dict[str, Any]:
@@ -154,7 +118,7 @@ def evaluate(trainer: train.Trainer, bits: int) -> dict[str, Any]:
         plain.vocabulary, plain.how, plain.blocks, plain.heads, plain.width, plain.context, softmax, calibrating=True
     )
     nodes = {name: tape.Node(value) for name, value in trainer.parameters.items()}
-    network.scores(trainer.data.batch(np.random.default_rng(1))[0], nodes, trainer.layers)
+    network.scores(calibration(trainer), nodes, trainer.layers)
     trainer.network = replace(network, calibrating=False)
     loss, accuracy = trainer.evaluate()
     trainer.network = plain
@@ -209,12 +173,10 @@ def rows(keys: int) -> list[dict[str, Any]]:
 def plausible(result: dict[str, Any]) -> bool:
     errors = [each["error_of_pv"] for each in result["exaq"]]
     energies = [cost["picojoules"] for cost in result["rows"]["512"]]
-    near = all(
-        abs(each["loss"] - result["float32"]["loss"]) < 0.1 for each in (*result["exaq"], result["integer_scores"])
-    )
+    near = all(abs(each["loss"] - result["float32"]["loss"]) < 0.1 for each in (*result["exaq"], result["integers"]))
     return (
         near
-        and not result["integer_scores"]["differing"]
+        and not result["integers"]["differing"]
         and 0.3 > errors[0] > errors[1] > errors[2] > 0
         and energies == sorted(energies)
     )
@@ -229,10 +191,10 @@ def printed(result: dict[str, Any]) -> None:
         print(
             f"{each['bits']} bits    {each['loss']:.4f}  {100 * each['accuracy']:.2f} %                {100 * each['error_of_pv']:.1f} %"
         )
-    made = result["integer_scores"]
+    made = result["integers"]
     print(
-        f"scores of integers, {BITS[0]} bits: loss {made['loss']:.4f}, {100 * made['accuracy']:.2f} %; "
-        f"engine {made['engine']}: {made['differing']} of {made['compared']} sums, codes and results differ"
+        f"INT8, scores in {BITS[0]} bits: loss {made['loss']:.4f}, {100 * made['accuracy']:.2f} %; "
+        f"engine {made['engine']}: {made['differing']} of {made['compared']} numbers differ"
     )
     for keys, costs in result["rows"].items():
         print(f"\nsoftmax of a row of {keys} scores, osu018, rung L3")
@@ -258,7 +220,7 @@ def main() -> int:
     parser.add_argument("--context", type=int, default=64)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
-        "--engine", default="model", help="what multiplies queries and keys: model (default), systemc or rtl"
+        "--engine", default="model", help="what multiplies the integers: model (default), systemc or rtl"
     )
     parser.add_argument("--rows", type=int, default=1, help="of text, on that engine (default 1)")
     parser.add_argument("--json", action="store_true", help="one JSON object")
@@ -288,7 +250,7 @@ def main() -> int:
             "steps": arguments.steps,
             "float32": {"loss": loss, "accuracy": accuracy},
             "exaq": narrow,
-            "integer_scores": integer_attention(trainer, narrow[0]["clips"], arguments),
+            "integers": in_integers(trainer, narrow[0]["clips"], arguments),
             "rows": {str(keys): rows(keys) for keys in (64, 512, 2048)},
         }
     except ng.Error as error:
