@@ -27,6 +27,7 @@ struct MmaUnit {
 
 constexpr MmaUnit units[] = {
     {"mma_nvfp4", Accumulation::blackwell, Scheme::nvfp4, 64},
+    {"mma_nvfp4_e8m0", Accumulation::blackwell, Scheme::mxfp4, 64},
     {"mma_fp8_blackwell", Accumulation::blackwell, Scheme::fp8, 32},
     {"mma_fp8_hopper", Accumulation::hopper, Scheme::fp8, 32},
     {"mma_mx", Accumulation::blackwell, Scheme::mxfp8, 32},

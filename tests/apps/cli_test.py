@@ -824,7 +824,11 @@ class Quantize(Program):
         self.assertIn("rtl, unit mma_fp8_hopper", self.ok("gemm", a, b, *options))
         self.refused(["gemm", a, b, *options, "--tile", "tiny"], "without --tile")
         self.refused(["gemm", a, b, *options[:4], "--format", "mxfp8_e4m3"], "hopper", "fp8 of e4m3 and e5m2")
-        for mode, format, unit in (("blackwell", "mxfp8_e4m3", "mma_mx"), ("rvbna", "fp8_e5m2", "mma_rvbna")):
+        for mode, format, unit in (
+            ("blackwell", "mxfp8_e4m3", "mma_mx"),
+            ("blackwell", "mxfp4", "mma_nvfp4_e8m0"),
+            ("rvbna", "fp8_e5m2", "mma_rvbna"),
+        ):
             report = self.json("gemm", a, b, "--accumulate", mode, "--engine", "rtl", "--format", format)
             self.assertEqual((report["tile"], report["agreement"]["bit_exact"]), (unit, True))
 

@@ -25,6 +25,7 @@ struct Kind {
 
 const Kind kinds[] = {
     {Accumulation::blackwell, Scheme::nvfp4, Format::e2m1, Format::e2m1, "mma_nvfp4"},
+    {Accumulation::blackwell, Scheme::mxfp4, Format::e2m1, Format::e2m1, "mma_nvfp4_e8m0"},
     {Accumulation::blackwell, Scheme::fp8, Format::e4m3, Format::e4m3, "mma_fp8_blackwell"},
     {Accumulation::blackwell, Scheme::fp8, Format::e5m2, Format::e4m3, "mma_fp8_blackwell"},
     {Accumulation::hopper, Scheme::fp8, Format::e4m3, Format::e5m2, "mma_fp8_hopper"},
@@ -96,10 +97,10 @@ TEST(MmaEngine, TakesAStepACycle) {
 TEST(MmaEngine, RefusesWhatItHasNot) {
   test::says([] { make_mma_engine(Accumulation::exact); }, "expected another mode");
   const auto blackwell = make_mma_engine(Accumulation::blackwell), chain = make_mma_engine(Accumulation::fp32_chain);
-  const QuantizedMatrix mx = test::normal_operand(2, 32, Scheme::mxfp4, Format::e2m1, 1),
+  const QuantizedMatrix integers = test::normal_operand(2, 32, Scheme::mxint8, Format::int8_mx, 1),
                         fp8 = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);
-  test::says([&] { blackwell->gemm(mx, mx); },
-             "expected nvfp4, fp8 of e4m3 and e5m2, mxfp8, mxfp6, or the engine model");
+  test::says([&] { blackwell->gemm(integers, integers); },
+             "expected nvfp4, mxfp4, fp8 of e4m3 and e5m2, mxfp8, mxfp6, or the engine model");
   test::says([&] { chain->gemm(fp8, fp8); }, "expected the engine model");
   test::says([&] { blackwell->gemm_sparse(fp8, fp8, NmPattern::of("2:4")); }, "no sparse products");
   test::says([&] { blackwell->gemm_requantized(fp8, fp8, 1); }, "no requantized");

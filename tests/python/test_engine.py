@@ -223,6 +223,7 @@ def test_rtl_and_systemc_agree_in_every_cycle() -> None:
     ("mode", "format", "unit"),
     [
         ("blackwell", "nvfp4", "mma_nvfp4"),
+        ("blackwell", "mxfp4", "mma_nvfp4_e8m0"),
         ("blackwell", "fp8_e5m2", "mma_fp8_blackwell"),
         ("hopper", "fp8_e4m3", "mma_fp8_hopper"),
         ("blackwell", "mxfp8_e4m3", "mma_mx"),

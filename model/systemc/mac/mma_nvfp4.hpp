@@ -7,16 +7,19 @@
 
 namespace narrowgauge::systemc {
 
-template <int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
+template <bool e8m0, int cuts, class Core = CutPipeCore<cuts, std::uint32_t>>
 struct MmaNvfp4 : CutPipe<Core, std::uint32_t> {
   using CutPipe<Core, std::uint32_t>::CutPipe;
   In<256> a_i{"a_i"}, b_i{"b_i"};
-  In<32> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"}, fp32_i{"fp32_i"};
+  In<e8m0 ? 16 : 32> a_scale_i{"a_scale_i"}, b_scale_i{"b_scale_i"};
+  In<32> fp32_i{"fp32_i"};
   Out<32> fp32_o{"fp32_o"};
 
  private:
   std::uint32_t value() const override {
-    return mma_nvfp4(fields<64>(a_i), fields<64>(b_i), fields<4>(a_scale_i), fields<4>(b_scale_i), fp32_i.value());
+    constexpr int scales = e8m0 ? 2 : 4;
+    return mma_fp4(fields<64>(a_i), fields<64>(b_i), fields<scales>(a_scale_i), fields<scales>(b_scale_i),
+                   fp32_i.value());
   }
   void drive(const std::uint32_t& code) override { fp32_o = code; }
 };
