@@ -9,13 +9,15 @@
 #include "narrowgauge/io/text.hpp"
 #include "narrowgauge/quant/hif4.hpp"
 #include "narrowgauge/quant/if4.hpp"
+#include "narrowgauge/quant/mixfp4.hpp"
 #include "report.hpp"
 
 namespace narrowgauge::cli {
 namespace {
 
-enum class BlockFormat : std::uint8_t { if4, hif4 };
-constexpr std::array<Choice<BlockFormat>, 2> block_formats{{{"if4", BlockFormat::if4}, {"hif4", BlockFormat::hif4}}};
+enum class BlockFormat : std::uint8_t { if4, mixfp4, hif4 };
+constexpr std::array<Choice<BlockFormat>, 3> block_formats{
+    {{"if4", BlockFormat::if4}, {"mixfp4", BlockFormat::mixfp4}, {"hif4", BlockFormat::hif4}}};
 constexpr std::array<Choice<If4Choice>, 3> choices{
     {{"mse", If4Choice::mse}, {"mae", If4Choice::mae}, {"largest", If4Choice::largest}}};
 
@@ -32,21 +34,24 @@ struct BlocksArguments {
 struct Quantized {
   std::vector<std::uint8_t> codes, scales, level2;  ///< level2 and level3 of HiFloat4
   std::vector<std::uint16_t> level3;
-  std::optional<float> amax;        ///< of IF4
-  std::optional<std::size_t> int4;  ///< blocks of INT4, of IF4
-  std::vector<float> values;        ///< as they are decoded
+  std::optional<float> amax;           ///< of IF4 and MixFP4
+  std::optional<std::size_t> flagged;  ///< their blocks that are not E2M1
+  std::vector<float> values;           ///< as they are decoded
 };
+
+const char* flagged_elements(BlockFormat format) { return format == BlockFormat::if4 ? "INT4" : "E1M2"; }
 
 Quantized quantized(BlockFormat format, const std::vector<float>& x, If4Choice choice, unsigned threads) {
   Quantized made;
-  if (format == BlockFormat::if4) {
-    If4Blocks blocks = if4_quantize(x, choice, threads);
-    made.values = if4_dequantize(blocks.codes, blocks.scales, blocks.amax, threads);
+  if (format != BlockFormat::hif4) {
+    const bool if4 = format == BlockFormat::if4;
+    FlaggedBlocks blocks = if4 ? if4_quantize(x, choice, threads) : mixfp4_quantize(x, threads);
+    made.values = (if4 ? if4_dequantize : mixfp4_dequantize)(blocks.codes, blocks.scales, blocks.amax, threads);
     made.codes = std::move(blocks.codes);
     made.scales = std::move(blocks.scales);
     made.amax = blocks.amax;
-    made.int4 = std::count_if(made.scales.begin(), made.scales.end(),
-                              [](std::uint8_t scale) { return (scale & if4_integer) != 0; });
+    made.flagged = std::count_if(made.scales.begin(), made.scales.end(),
+                                 [](std::uint8_t scale) { return (scale & block_flag) != 0; });
   } else {
     Hif4Blocks blocks = hif4_quantize(x, threads);
     made.values = hif4_dequantize(blocks.codes, blocks.scales, blocks.level2, blocks.level3, threads);
@@ -60,7 +65,7 @@ Quantized quantized(BlockFormat format, const std::vector<float>& x, If4Choice c
 
 /// The files of a prefix, in this order.
 std::vector<std::string> suffixes(BlockFormat format) {
-  if (format == BlockFormat::if4) return {".codes.npy", ".scales.npy", ".json"};
+  if (format != BlockFormat::hif4) return {".codes.npy", ".scales.npy", ".json"};
   return {".codes.npy", ".scales.npy", ".level2.npy", ".level3.npy", ".json"};
 }
 
@@ -85,7 +90,7 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
 
   const io::Matrix matrix = io::read_matrix(arguments.x);
   const std::vector<float> narrow = io::to_float32(matrix);
-  const std::size_t block = format == BlockFormat::if4 ? if4_block : hif4_block;
+  const std::size_t block = format == BlockFormat::hif4 ? hif4_block : flagged_block;
   const std::size_t k = matrix.cols, blocks = (k + block - 1) / block, k_padded = blocks * block;
   std::vector<float> x(matrix.rows * k_padded);
   for (std::size_t row = 0; row < matrix.rows; ++row)
@@ -103,10 +108,11 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
             {"x", matrix_json(matrix)},
             {"format", arguments.format},
             {"block", block},
-            {"choice", made.int4 ? Json(arguments.choice) : Json()},
+            {"choice", format == BlockFormat::if4 ? Json(arguments.choice) : Json()},
             {"k_padded", k_padded},
             {"amax", made.amax ? Json(*made.amax) : Json()},
-            {"int4_blocks", made.int4 ? Json(*made.int4) : Json()},
+            {"int4_blocks", format == BlockFormat::if4 ? Json(*made.flagged) : Json()},
+            {"e1m2_blocks", format == BlockFormat::mixfp4 ? Json(*made.flagged) : Json()},
             {"sqnr_db", json_number(sqnr)},
             {"bits_per_element", bits / elements},
             {"seconds", seconds},
@@ -129,9 +135,10 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
         {"X", matrix_text(matrix)},
         {"format", arguments.format + ", blocks of " + std::to_string(block) +
                        (k_padded == k ? "" : ", rows padded to " + std::to_string(k_padded))}};
-    if (made.int4)
-      facts.emplace_back("INT4", std::to_string(*made.int4) + " of " + std::to_string(made.scales.size()) +
-                                     " blocks, by " + arguments.choice + "; the others are E2M1");
+    if (made.flagged)
+      facts.emplace_back(flagged_elements(format), std::to_string(*made.flagged) + " of " +
+                                                       std::to_string(made.scales.size()) + " blocks, by " +
+                                                       arguments.choice + "; the others are E2M1");
     facts.emplace_back("SQNR", sqnr_text(sqnr));
     facts.emplace_back("storage", number(bits / elements) + " bits per element, scales and padding included");
     facts.emplace_back("time", number(seconds) + " s");
@@ -147,9 +154,12 @@ int run(const BlocksArguments& arguments, const CLI::App& command) {
 
 void add_quantize_blocks(CLI::App& app, int& exit_code) {
   auto arguments = std::make_shared<BlocksArguments>();
-  CLI::App& command = *app.add_subcommand("quantize-blocks", "Quantize one matrix to IF4 or HiFloat4, row by row");
+  CLI::App& command =
+      *app.add_subcommand("quantize-blocks", "Quantize one matrix to IF4, MixFP4 or HiFloat4, row by row");
   command.add_option("X", arguments->x, "Matrix, .npy")->required()->type_name("")->check(named);
-  command.add_option("--format", arguments->format, "IF4: blocks of 16, E2M1 or INT4; HiFloat4 (hif4): blocks of 64")
+  command
+      .add_option("--format", arguments->format,
+                  "Blocks of 16, E2M1 or INT4 (if4), E2M1 or E1M2 (mixfp4); HiFloat4 (hif4): blocks of 64")
       ->capture_default_str()
       ->type_name(names_of(block_formats, "|"));
   command.add_option("--choice", arguments->choice, "IF4: which error of a block decides between E2M1 and INT4")
@@ -166,9 +176,9 @@ void add_quantize_blocks(CLI::App& app, int& exit_code) {
       "\n"
       "Written with --out-prefix P:\n"
       "  P.codes.npy   uint8, a code of 4 bits a byte, rows x K\n"
-      "  P.scales.npy  uint8, rows x blocks; IF4: E4M3, with bit 7 where codes are INT4; HiFloat4: E6M2\n"
+      "  P.scales.npy  uint8, rows x blocks; E4M3, with bit 7 where codes are INT4 or E1M2; HiFloat4: E6M2\n"
       "  P.level2.npy, P.level3.npy  HiFloat4: uint8 and uint16, a bit for each 8 and 4 numbers\n"
-      "  P.json        the report, with IF4's largest magnitude, amax\n"
+      "  P.json        the report, with the largest magnitude, amax, of IF4 and MixFP4\n"
       "\n"
       "These formats have no products; `quantize` has those that do. docs/dialects.md says how they round.\n"
       "\n"

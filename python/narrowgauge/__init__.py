@@ -68,7 +68,7 @@ from ._formats import (
     unswizzle_scales,
 )
 from ._hif4 import dequantize_hif4, quantize_hif4
-from ._if4 import dequantize_if4, quantize_if4
+from ._if4 import dequantize_if4, dequantize_mixfp4, quantize_if4, quantize_mixfp4
 from ._norm import (
     BatchNorm,
     BatchNormGradients,
@@ -178,6 +178,7 @@ __all__ = [
     "dequantize",
     "dequantize_hif4",
     "dequantize_if4",
+    "dequantize_mixfp4",
     "dialect_fields",
     "dialect_scales",
     "dialects",
@@ -225,6 +226,7 @@ __all__ = [
     "quantize_affine",
     "quantize_hif4",
     "quantize_if4",
+    "quantize_mixfp4",
     "random_fields",
     "range_stats",
     "retrieval",

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""IF4: blocks of NVFP4 whose elements are E2M1 or INT4 (docs/dialects.md, IF4)."""
+"""IF4 and MixFP4: blocks of NVFP4 whose elements are E2M1, or INT4 and E1M2 (docs/dialects.md)."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +32,33 @@ def quantize_if4(
     2688 / amax is finite.
     Raises Error for NaN and infinity, another length of rows, or an unknown choice.
     """
+    which = IF4_CHOICES.index(one_of("choice", choice, IF4_CHOICES))
+    return _quantized(x, "IF4", threads, lambda numbers, used: _core.if4_quantize(numbers, which, used))
+
+
+def quantize_mixfp4(x: ArrayLike, *, threads: int = 0) -> tuple[NDArray[np.uint8], NDArray[np.uint8], float]:
+    """MixFP4 of numbers, by algorithm 1 of its paper (arXiv 2605.31035), each operation rounded to FP32.
+
+    x: real numbers, (..., k), finite; k is a multiple of 16, the length of a block. Each block has the elements whose sum of
+    squared errors is less, E2M1 or E1M2; equal errors choose E1M2.
+
+    Returns (codes, scales, amax): codes of the shape of x, uint8 of 4 bits; scales (..., k / 16), E4M3 whose sign bit, 0x80,
+    is set where codes are E1M2; the largest magnitude of x, made at least 2^-114.6 so that amax / 2688 is a normal number.
+    Raises Error for NaN and infinity, and another length of rows.
+    """
+    return _quantized(x, "MixFP4", threads, _core.mixfp4_quantize)
+
+
+def _quantized(
+    x: ArrayLike,
+    name: str,
+    threads: int,
+    quantize: Callable[[NDArray[np.float32], int], tuple[NDArray[np.uint8], NDArray[np.uint8], float]],
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8], float]:
     array = float32_array(x, "x")
     if array.ndim == 0 or array.size == 0 or array.shape[-1] % IF4_BLOCK:
-        raise Error(f"x has shape {array.shape}; expected rows of a multiple of 16 numbers, whole blocks of IF4")
-    which = IF4_CHOICES.index(one_of("choice", choice, IF4_CHOICES))
-    codes, scales, amax = _core.if4_quantize(
-        np.ascontiguousarray(array).reshape(-1), which, checked_threads(threads, 10 * array.size)
-    )
+        raise Error(f"x has shape {array.shape}; expected rows of a multiple of 16 numbers, whole blocks of {name}")
+    codes, scales, amax = quantize(np.ascontiguousarray(array).reshape(-1), checked_threads(threads, 10 * array.size))
     return codes.reshape(array.shape), scales.reshape(*array.shape[:-1], -1), amax
 
 
@@ -46,6 +68,25 @@ def dequantize_if4(codes: ArrayLike, scales: ArrayLike, amax: float, *, threads:
     codes, scales, amax: as `quantize_if4` returns them.
     Raises Error for sizes that do not fit, codes beyond 15, scales 127 and 255, which are NaN, and another amax.
     """
+    return _dequantized(codes, scales, amax, threads, _core.if4_dequantize)
+
+
+def dequantize_mixfp4(codes: ArrayLike, scales: ArrayLike, amax: float, *, threads: int = 0) -> NDArray[np.float32]:
+    """The values of MixFP4, fl(fl(q s) fl(amax / 2688)), an element q of E1M2 counting as -7 to 7: float32, the shape of codes.
+
+    codes, scales, amax: as `quantize_mixfp4` returns them.
+    Raises Error for sizes that do not fit, codes beyond 15, scales 127 and 255, which are NaN, and another amax.
+    """
+    return _dequantized(codes, scales, amax, threads, _core.mixfp4_dequantize)
+
+
+def _dequantized(
+    codes: ArrayLike,
+    scales: ArrayLike,
+    amax: float,
+    threads: int,
+    dequantize: Callable[[NDArray[np.uint8], NDArray[np.uint8], float, int], NDArray[np.float32]],
+) -> NDArray[np.float32]:
     array, factors = code_array(codes, "codes", "e2m1"), code_array(scales, "scales", "e4m3")
     if (
         array.ndim == 0
@@ -56,7 +97,7 @@ def dequantize_if4(codes: ArrayLike, scales: ArrayLike, amax: float, *, threads:
     for name, each, most in (("codes", array, 15), ("scales", factors, 255)):
         if each.size and each.max() > most:
             raise Error(f"{name} hold {each.max()}; expected at most {most}")
-    made = _core.if4_dequantize(
+    made = dequantize(
         np.ascontiguousarray(array, np.uint8).reshape(-1),
         np.ascontiguousarray(factors, np.uint8).reshape(-1),
         float32("amax", amax),

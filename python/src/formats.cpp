@@ -15,6 +15,7 @@
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/quant/hif4.hpp"
 #include "narrowgauge/quant/if4.hpp"
+#include "narrowgauge/quant/mixfp4.hpp"
 #include "narrowgauge/quant/swizzle_scales.hpp"
 
 namespace narrowgauge::python {
@@ -195,9 +196,18 @@ py::array_t<T> array_of(const std::vector<T>& values) {
   return py::array_t<T>(static_cast<py::ssize_t>(values.size()), values.data());
 }
 
-py::tuple if4_blocks(const py::array_t<float, py::array::c_style>& x, int choice, unsigned threads) {
-  const If4Blocks q = without_lock([&] { return if4_quantize(span_of(x), static_cast<If4Choice>(choice), threads); });
+using Floats = py::array_t<float, py::array::c_style>;
+
+py::tuple parts_of(const FlaggedBlocks& q, const Floats& x) {
   return py::make_tuple(shaped(q.codes, x), array_of(q.scales), q.amax);
+}
+
+py::tuple if4_blocks(const Floats& x, int choice, unsigned threads) {
+  return parts_of(without_lock([&] { return if4_quantize(span_of(x), static_cast<If4Choice>(choice), threads); }), x);
+}
+
+py::tuple mixfp4_blocks(const Floats& x, unsigned threads) {
+  return parts_of(without_lock([&] { return mixfp4_quantize(span_of(x), threads); }), x);
 }
 
 py::tuple hif4_blocks(const py::array_t<float, py::array::c_style>& x, unsigned threads) {
@@ -215,6 +225,10 @@ py::array_t<float> hif4_values(const Bytes& codes, const Bytes& scales, const By
 
 py::array_t<float> if4_values(const Bytes& codes, const Bytes& scales, float amax, unsigned threads) {
   return shaped(without_lock([&] { return if4_dequantize(span_of(codes), span_of(scales), amax, threads); }), codes);
+}
+
+py::array_t<float> mixfp4_values(const Bytes& codes, const Bytes& scales, float amax, unsigned threads) {
+  return shaped(without_lock([&] { return mixfp4_dequantize(span_of(codes), span_of(scales), amax, threads); }), codes);
 }
 
 }  // namespace
@@ -272,6 +286,11 @@ void bind_formats(py::module_& module) {
 
   module.def("if4_dequantize", &if4_values, py::arg("codes"), py::arg("scales"), py::arg("amax"), py::arg("threads"),
              "narrowgauge.dequantize_if4.");
+
+  module.def("mixfp4_quantize", &mixfp4_blocks, py::arg("x"), py::arg("threads"), "narrowgauge.quantize_mixfp4.");
+
+  module.def("mixfp4_dequantize", &mixfp4_values, py::arg("codes"), py::arg("scales"), py::arg("amax"),
+             py::arg("threads"), "narrowgauge.dequantize_mixfp4.");
 
   module.def(
       "p3109_values",

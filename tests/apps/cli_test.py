@@ -659,7 +659,7 @@ class Quantize(Program):
         self.assertEqual((report["zeros"], report["flushed"]), (0.5, 0.25))
 
     def test_blocks(self) -> None:
-        """IF4 and HiFloat4 of numbers that they have: a block of INT4 beside one of E2M1, padding, the levels' bits."""
+        """IF4, MixFP4 and HiFloat4 of numbers that they have: a block of INT4 or E1M2 beside one of E2M1, padding, the levels' bits."""
         grid = [6.0, 4.0, 3.0, 2.0, 1.5, 1.0, 0.5, 0.0] * 2
         steps = [6.0 * i / 7 for i in range(-7, 8)] + [0.0]
         x = self.file("x.npy", npy([[value * 448 for value in grid + steps]]))
@@ -671,6 +671,11 @@ class Quantize(Program):
         self.assertEqual((codes[0][:16], dtype), ([7, 6, 5, 4, 3, 2, 1, 0] * 2, "|u1"))
         self.assertEqual(codes[0][16:], [i & 15 for i in range(-7, 8)] + [0])
         self.assertIn("1 of 2 blocks, by mae", self.ok("quantize-blocks", x, "--choice", "mae"))
+        report = self.json("quantize-blocks", x, "--format", "mixfp4", "--out-prefix", "m")
+        self.assertEqual((report["e1m2_blocks"], report["int4_blocks"], report["choice"]), (1, None, None))
+        self.assertEqual(read_npy(self.dir / "m.scales.npy"), ([[0x7E, 0xFC]], "|u1"))
+        self.assertEqual(read_npy(self.dir / "m.codes.npy")[0][0][16:], [15, 14, 13, 12, 11, 10, 9, *range(8), 0])
+        self.assertIn("E1M2     1 of 2 blocks, by mse", self.ok("quantize-blocks", x, "--format", "mixfp4"))
         x = self.file("x.npy", npy([[7.0, -3.5, 1.75, 0.25] + [0.25] * 4]))
         report = self.json("quantize-blocks", x, "--format", "hif4", "--out-prefix", "h")
         self.assertEqual((report["k_padded"], report["int4_blocks"], report["amax"]), (64, None, None))
@@ -679,7 +684,7 @@ class Quantize(Program):
         self.assertEqual(read_npy(self.dir / "h.level3.npy"), ([[1]], "<u2"))
         self.assertEqual(read_npy(self.dir / "h.codes.npy")[0][0][:4], [7, 12, 2, 0])
         self.assertIn("rows padded to 64", self.ok("quantize-blocks", x, "--format", "hif4"))
-        self.refused(["quantize-blocks", x, "--format", "mxfp4"], "--format", "if4, hif4")
+        self.refused(["quantize-blocks", x, "--format", "mxfp4"], "--format", "if4, mixfp4, hif4")
         self.refused(["quantize-blocks", x, "--format", "hif4", "--choice", "mae"], "--choice", "--format if4")
         self.refused(["quantize-blocks", self.file("x.npy", npy([[float("nan")]]))], "x.npy", "NaN")
 

@@ -163,6 +163,11 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
             ng.dequantize_hif4,
             {"codes": CODES.reshape(16, 64), "scales": LEVELS, "level2": LEVELS, "level3": LEVELS, "threads": 1},
         ),
+        "quantize_mixfp4": (ng.quantize_mixfp4, {"x": X, "threads": 1}),
+        "dequantize_mixfp4": (
+            ng.dequantize_mixfp4,
+            {"codes": CODES, "scales": CODES[:, ::16], "amax": 1.0, "threads": 1},
+        ),
         "quantize_if4": (ng.quantize_if4, {"x": X, "choice": "mae", "threads": 1}),
         "dequantize_if4": (ng.dequantize_if4, {"codes": CODES, "scales": CODES[:, ::16], "amax": 1.0, "threads": 1}),
         "p3109_values": (ng.p3109_values, {"bits": 8, "precision": 3, "signed": True, "extended": False}),

@@ -106,6 +106,8 @@ LONG: dict[str, Callable[[], Any]] = {
     "unswizzle_scales": lambda: ng.unswizzle_scales(BYTES.view(np.uint8).ravel(), *BYTES.shape),
     "quantize_hif4": lambda: ng.quantize_hif4(MANY),
     "dequantize_hif4": lambda: ng.dequantize_hif4(FP4_CODES, *HIF4_PARTS),
+    "quantize_mixfp4": lambda: ng.quantize_mixfp4(MANY),
+    "dequantize_mixfp4": lambda: ng.dequantize_mixfp4(FP4_CODES, IF4_SCALES, 1.0),
     "quantize_if4": lambda: ng.quantize_if4(MANY),
     "dequantize_if4": lambda: ng.dequantize_if4(FP4_CODES, IF4_SCALES, 1.0),
     "smooth": lambda: ng.smooth(X),

@@ -222,6 +222,7 @@ def transcription_answers() -> Answer:
     import dialects
     import hif4
     import if4
+    import mixfp4
 
     quantizers = {
         **dialects.DIALECTS,
@@ -238,8 +239,10 @@ def transcription_answers() -> Answer:
     def answer(operation: str, p: dict[str, Any], x: Arrays) -> Arrays | None:
         if operation == "quantize":
             return quantized(quantizers[p["dialect"]], p, x)
-        if operation == "quantize_if4":
-            codes, scales, amax = if4.quantize(x["x"].reshape(-1, 16), p["choice"])
+        if operation in ("quantize_if4", "quantize_mixfp4"):
+            numbers = x["x"].reshape(-1, 16)
+            made = if4.quantize(numbers, p["choice"]) if operation == "quantize_if4" else mixfp4.quantize(numbers)
+            codes, scales, amax = made
             blocks = scales.reshape(len(x["x"]), -1)
             return {"codes": codes.reshape(x["x"].shape), "scales": blocks, "amax": np.array([amax], np.float32)}
         if operation == "quantize_hif4":
@@ -343,6 +346,8 @@ def group(case: Any) -> str:
         return f"blocks, `{p['dialect']}`, {p['format'].partition('_')[0]}"
     if case.operation == "quantize_if4":
         return f"blocks, IF4 by `{p['choice']}`"
+    if case.operation == "quantize_mixfp4":
+        return "blocks, MixFP4"
     if case.operation == "quantize_hif4":
         return "blocks, HiFloat4"
     if case.operation == "mma":

@@ -78,6 +78,8 @@ OPERATIONS = {
                   ("x", "word"), ("codes", "scales", "tensor_scale")),
         Operation("quantize_if4", "blocks", "a matrix to IF4: codes, block scales and the largest magnitude", ("choice",), ("x",),
                   ("codes", "scales", "amax")),
+        Operation("quantize_mixfp4", "blocks", "a matrix to MixFP4: codes, block scales and the largest magnitude", (), ("x",),
+                  ("codes", "scales", "amax")),
         Operation("quantize_hif4", "blocks", "a matrix to HiFloat4: codes, block scales and two levels of exponents", (), ("x",),
                   ("codes", "scales", "level2", "level3")),
         Operation("swizzle", "layouts", "scales to bytes of tiles of 128 x 4", (), ("scales",), ("bytes",)),

@@ -205,6 +205,7 @@ def _blocks() -> Iterator[Case]:
             yield _case(f"blocks/{dialect}/{format}/{name}", "quantize", parameters, inputs)
         for choice in IF4_CHOICES:
             yield _case(f"blocks/if4/{choice}/{name}", "quantize_if4", {"choice": choice}, {"x": x})
+        yield _case(f"blocks/mixfp4/{name}", "quantize_mixfp4", {}, {"x": x})
         yield _case(f"blocks/hif4/{name}", "quantize_hif4", {}, {"x": x})
 
 

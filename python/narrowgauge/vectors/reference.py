@@ -13,7 +13,7 @@ from .._accumulate import mma
 from .._core import Error
 from .._formats import decode, encode, pack, swizzle_scales, unswizzle_scales
 from .._hif4 import quantize_hif4
-from .._if4 import quantize_if4
+from .._if4 import quantize_if4, quantize_mixfp4
 from .._quantized import QuantizedMatrix, gemm, quantize
 from .._sparse import SparseMatrix, prune, to_sparse
 from .kit import Arrays, Parameters
@@ -51,7 +51,15 @@ def _quantize(p: Parameters, x: Arrays) -> Arrays:
 
 
 def _quantize_if4(p: Parameters, x: Arrays) -> Arrays:
-    codes, scales, amax = quantize_if4(x["x"], choice=str(p["choice"]), threads=1)
+    return _flagged(quantize_if4(x["x"], choice=str(p["choice"]), threads=1))
+
+
+def _quantize_mixfp4(p: Parameters, x: Arrays) -> Arrays:
+    return _flagged(quantize_mixfp4(x["x"], threads=1))
+
+
+def _flagged(made: tuple[np.ndarray, np.ndarray, float]) -> Arrays:
+    codes, scales, amax = made
     return {"codes": codes, "scales": scales, "amax": np.array([amax], np.float32)}
 
 
@@ -125,7 +133,7 @@ def _luq_scale(p: Parameters, x: Arrays) -> Arrays:
 
 _ANSWERS: dict[str, Callable[[Parameters, Arrays], Arrays]] = {
     "encode": _encode, "decode": _decode, "encode_stochastic": _encode_stochastic, "quantize": _quantize,
-    "quantize_if4": _quantize_if4, "quantize_hif4": _quantize_hif4,
+    "quantize_if4": _quantize_if4, "quantize_mixfp4": _quantize_mixfp4, "quantize_hif4": _quantize_hif4,
     "swizzle": _swizzle, "unswizzle": _unswizzle, "pack": _pack, "gguf_block": _gguf_block, "mma": _mma, "gemm": _gemm,
     "prune": _prune, "compress": _compress, "decompress": _decompress, "prune_mvue": _prune_mvue, "luq": _luq,
     "luq_scale": _luq_scale,

@@ -8,10 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "narrowgauge/quant/flagged_blocks.hpp"
+
 namespace narrowgauge {
 
-inline constexpr std::size_t if4_block = 16;
-inline constexpr std::uint8_t if4_integer = 0x80;  ///< the bit of a block's scale that says INT4
+inline constexpr std::size_t if4_block = flagged_block;
+inline constexpr std::uint8_t if4_integer = block_flag;  ///< the bit of a block's scale that says INT4
 
 /// Which errors of a block decide between E2M1 and INT4; equal ones choose E2M1.
 enum class If4Choice : std::uint8_t {
@@ -20,13 +22,9 @@ enum class If4Choice : std::uint8_t {
   largest,  ///< the largest magnitude
 };
 
-/// Blocks of 16 numbers, one after the other.
-struct If4Blocks {
-  float amax = 0;  ///< the largest magnitude of all numbers, from which the tensor's scale follows; 0 or at least
-                   ///< 0x1.500002p-117, so that 2688 / amax is finite
-  std::vector<std::uint8_t> codes;   ///< a byte each: E2M1, or INT4 in two's complement (never -8)
-  std::vector<std::uint8_t> scales;  ///< a byte a block: E4M3, with `if4_integer`
-};
+/// Codes are E2M1, or INT4 in two's complement (never -8). amax is 0 or at least 0x1.500002p-117, so that 2688 / amax
+/// is finite.
+using If4Blocks = FlaggedBlocks;
 
 /// Quantizes by the FP32 sequence of the package fouroversix. Throws Error, naming index and value, on NaN or infinity,
 /// and on a length that is not a multiple of 16.
