@@ -45,6 +45,15 @@ def test_calls_from_jax_are_measured() -> None:
     assert all(row["ratio"] == pytest.approx(row.get("ffi", row["callback"]) / row["numpy"]) for row in calls)
 
 
+def test_dialects_are_measured() -> None:
+    command = [sys.executable, BENCH.with_name("dialects.py"), "--json", "--elements", "4096", "--seconds", "0.001"]
+    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["quantizers"]
+    assert [row["quantizer"].strip("`") for row in rows[1:]] == [*ng.dialects(), "IF4", "MixFP4", "HiFloat4"]
+    assert all(
+        row["over_cast"] == pytest.approx(row["elements_per_second"] / rows[0]["elements_per_second"]) for row in rows
+    )
+
+
 def test_masks_are_measured(tmp_path: Path) -> None:
     weights = tmp_path / "weights.npy"
     np.save(weights, np.random.default_rng(0).standard_normal((20, 9), np.float32))

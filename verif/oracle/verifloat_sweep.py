@@ -5,6 +5,7 @@
     verifloat_sweep.py             makes 128 chunks of 65,536 elements and compares their digests with vectors/verifloat.csv
     verifloat_sweep.py --chunks 4  the first four of them
     verifloat_sweep.py --record    writes vectors/verifloat.csv
+    verifloat_sweep.py --speed     a JSON object: digests of the first chunk, and elements or products a second of each kind
 
 VeriFloat 0.2.0 needs Python 3.12 and this script numpy besides; test_verifloat.py compares the golden model with the digests
 under any Python, and with VeriFloat itself where it is installed.
@@ -15,8 +16,11 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
+import json
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +100,25 @@ def made(chunk: int) -> dict[str, str]:
     }
 
 
+def speed(seconds: float) -> dict[str, dict[str, str] | dict[str, float]]:
+    """What VeriFloat makes of the first chunk, and how fast: elements a second, and products a second of `product`."""
+    x = matrix(0)
+    a, b = (quantize(part, "nvfp4") for part in (x[:HALF], x[HALF:]))
+    runs: dict[str, tuple[int, Callable[[], object]]] = {
+        name: (x.size, partial(quantize, x, name)) for name in ("nvfp4", "modelopt", "mxfp4")
+    }
+    runs["product"] = HALF * K * HALF, partial(product, a, b)
+    rates = {}
+    for kind, (count, run) in runs.items():
+        times: list[float] = []
+        while len(times) < 2 or sum(times) < seconds:
+            begin = time.process_time()
+            run()
+            times.append(time.process_time() - begin)
+        rates[kind] = count / min(times)
+    return {"digests": made(0), "rates": rates}
+
+
 def recorded() -> list[dict[str, str]]:
     """The recorded digests, a row a chunk."""
     with RECORD.open(newline="") as file:
@@ -106,7 +129,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--chunks", type=int, default=CHUNKS)
     parser.add_argument("--record", action="store_true")
+    parser.add_argument("--speed", action="store_true")
+    parser.add_argument("--seconds", type=float, default=1.0, help="of --speed, for each kind")
     given = parser.parse_args()
+    if given.speed:
+        print(json.dumps(speed(given.seconds)))
+        return 0
     begin = time.monotonic()
     rows = [{"chunk": str(chunk), **made(chunk)} for chunk in range(given.chunks)]
     print(f"{given.chunks * ROWS * K} codes of each format in {time.monotonic() - begin:.0f} s")
