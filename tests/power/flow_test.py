@@ -23,7 +23,7 @@ import pytest
 from flow_start import PROGRAMS, WORK, main, need_liberty, options, rows_of, signed, stimulus_of
 
 from ngtools.ngflow import ROOT
-from ngtools.power import characterize, technology
+from ngtools.power import characterize, golden, technology
 
 FLOW = Path(characterize.__file__).parent
 
@@ -95,6 +95,19 @@ class Golden(Base):
             assert y["valid_o"], f"cycle {cycle}"
             assert signed(y["product_o"], 12) == signed(x["a_i"], 6) * signed(x["b_i"], 6), f"cycle {cycle}"
         assert len({(inputs[cycle]["a_i"], inputs[cycle]["b_i"]) for cycle in taken}) > len(taken) - 4
+
+    def test_registers_that_begin_unknown(self):
+        """A place of ng_topk is written if the key is above what it holds, which the RTL never knows unless it begins at 0."""
+        flow = characterize.Flow(options())
+        unit = flow.units["topk_8"]
+        work, mapped = flow.prepare(unit)
+        path, outputs = flow.stimulus(unit, "uniform", 300, 7, work), work / "outputs.txt"
+        flow.simulate(unit, work, mapped["period_s"], path, ["--outputs", str(outputs)])
+        files = characterize.sources(unit)
+        with pytest.raises(golden.FlowError, match="stay unknown"):
+            golden.compare("topk_8", work, files, path, outputs)
+        bits = 2 + 8 + 8 * (24 + 16)
+        assert golden.compare("topk_8", work, files, path, outputs, from_zero=True) == 300 * bits
 
     def test_codec(self):
         """A feature map through encoder and packer, and back through the decoder: a value a cycle."""

@@ -2,7 +2,8 @@
 """A mapped netlist computes what its RTL computes: Icarus Verilog runs the RTL on the stimulus, and every bit that the RTL
 knows must be the netlist's, in every cycle from reset on. The RTL itself is what the unit's testbench holds to the golden model.
 
-Registers without reset are unknown in the RTL until they are written, so bits that are x there are not compared. RTL that
+Registers without reset are unknown in the RTL until they are written, so bits that are x there are not compared. Where hardly
+a bit is known, because an unknown register decides whether it is written, registers may begin at 0, as the netlist's do. RTL that
 Icarus 11 cannot read (functions of functions as constants, structs) is first elaborated by Yosys, without any mapping.
 """
 
@@ -75,7 +76,7 @@ def run(command: list[str]) -> str:
     return (done.stderr.strip() or done.stdout.strip() or f"exit code {done.returncode}").splitlines()[-1]
 
 
-def elaborated(work: Path, files: list[Path]) -> Path:
+def elaborated(work: Path, files: list[Path], from_zero: bool = False) -> Path:
     """The RTL and its wrapper as plain Verilog: elaborated by Yosys, nothing optimized or mapped."""
     path = work / "golden_rtl.v"
     commands = [
@@ -83,18 +84,21 @@ def elaborated(work: Path, files: list[Path]) -> Path:
         f"read_verilog -sv {work / 'wrapper.v'}",
         f"hierarchy -check -top {TOP}",
         "proc",
+        *(["zinit -all"] if from_zero else []),
         f"write_verilog -noattr {path}",
     ]
     ngflow.run_yosys(commands, work / "golden.log")
     return path
 
 
-def simulate(unit: str, work: Path, files: list[Path], stimulus: Path, expected: Path) -> None:
+def simulate(
+    unit: str, work: Path, files: list[Path], stimulus: Path, expected: Path, *, from_zero: bool = False
+) -> None:
     source, compiled = work / "golden.v", work / "golden.vvp"
     source.write_text(bench(ports(work / "netlist.json"), stimulus, expected))
     command = ["iverilog", "-g2012", "-s", "bench", "-o", str(compiled), str(source)]
-    if run([*command, *map(str, files), str(work / "wrapper.v")]):
-        problem = run([*command, str(elaborated(work, files))])
+    if from_zero or run([*command, *map(str, files), str(work / "wrapper.v")]):
+        problem = run([*command, str(elaborated(work, files, from_zero))])
         if problem:
             raise FlowError(f"the RTL of {unit} cannot be simulated by Icarus Verilog: {problem}")
     problem = run(["vvp", "-n", str(compiled)])
@@ -102,21 +106,31 @@ def simulate(unit: str, work: Path, files: list[Path], stimulus: Path, expected:
         raise FlowError(f"the RTL of {unit} stops in Icarus Verilog: {problem}")
 
 
-def compare(unit: str, work: Path, files: list[Path], stimulus: Path, outputs: Path) -> int:
-    """The number of output bits that were compared and are equal. Throws FlowError on the first that differs."""
+def compare(unit: str, work: Path, files: list[Path], stimulus: Path, outputs: Path, *, from_zero: bool = False) -> int:
+    """The number of output bits that were compared and are equal. Throws FlowError on the first that differs. from_zero: if the
+    RTL knows too few, its registers begin at 0."""
     # The RTL's outputs depend on it, on its parameters and on the stimulus, and on no technology.
     parts = [path.read_bytes() for path in (*files, work / "wrapper.v", stimulus)]
     key = hashlib.sha256(b"".join(parts)).hexdigest()[:16]
-    expected = work.parent.parent / "golden" / f"{unit}.{stimulus.stem}.{key}"
-    if not expected.exists():
-        expected.parent.mkdir(exist_ok=True)
-        made = work / f"{stimulus.stem}.golden"
-        simulate(unit, work, files, stimulus, made)
-        made.replace(expected)
-    return compare_files(unit, ports(work / "netlist.json"), outputs, expected)
+    compared = seen = 0
+    for zero in (False, True) if from_zero else (False,):
+        expected = work.parent.parent / "golden" / f"{unit}.{stimulus.stem}.{key}{'.zero' if zero else ''}"
+        if not expected.exists():
+            expected.parent.mkdir(exist_ok=True)
+            made = work / f"{stimulus.stem}.golden"
+            simulate(unit, work, files, stimulus, made, from_zero=zero)
+            made.replace(expected)
+        compared, seen = compare_files(unit, ports(work / "netlist.json"), outputs, expected)
+        if compared >= KNOWN * seen:
+            return compared
+    raise FlowError(
+        f"the RTL of {unit} knows {compared} of {seen} output bits; expected {KNOWN:.0%} or more: registers that neither "
+        "a reset nor a first value sets stay unknown"
+    )
 
 
-def compare_files(unit: str, of: dict[str, dict], outputs: Path, expected: Path) -> int:
+def compare_files(unit: str, of: dict[str, dict], outputs: Path, expected: Path) -> tuple[int, int]:
+    """Output bits that were compared, and all of them."""
     made = {name: len(port["bits"]) for name, port in of.items() if port["direction"] == "output"}
     head, *rows = outputs.read_text().splitlines()
     order = head.split()
@@ -142,9 +156,4 @@ def compare_files(unit: str, of: dict[str, dict], outputs: Path, expected: Path)
                     f"the netlist of {unit} is not its RTL: in cycle {cycle} {name} is {value:#x}, the RTL has "
                     f"{bits}; its joules do not count"
                 )
-    if compared < KNOWN * seen:
-        raise FlowError(
-            f"the RTL of {unit} knows {compared} of {seen} output bits; expected {KNOWN:.0%} or more: registers that neither "
-            "a reset nor a first value sets stay unknown"
-        )
-    return compared
+    return compared, seen

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_retrieve against its golden function, memory by memory, and cycle for cycle against the cycle model: one query
-// token and all of them, products of every exponent with every bit and with ties, streams at full speed to the cycle;
-// then random memories under bubbles, stalls and resets. Build parameters: NG_ROWS, NG_COLS, NG_STREAM_WIDTH,
-// NG_WIDTH, NG_QUERIES, NG_PANELS, NG_K, NG_INDEX_BITS.
+// token and all of them, products of every exponent with every bit and with ties, chunks beyond 32768, streams at full
+// speed to the cycle; then random memories under bubbles, stalls and resets. Build parameters: NG_ROWS, NG_COLS,
+// NG_STREAM_WIDTH, NG_WIDTH, NG_QUERIES, NG_PANELS, NG_K, NG_INDEX_BITS.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -35,6 +35,9 @@ class RetrieveBench {
     full_speed();
     counts();
     numbers();
+    high_bits();
+    waiting();
+    resets();
     cycles_ = 0;
     while (!done()) {
       push_ = (1 + bench_.rng().below(4)) / 4.0;
@@ -66,7 +69,7 @@ class RetrieveBench {
     dut_.reset_without_edge(bench_, units == 1 || cols == 1);
     core_.reset();
     outputs();
-    dut_.reset();
+    if (bench_.rng().chance(0.5)) dut_.reset();
   }
 
   static RetrievalRule rule_of(const Memory& memory) {
@@ -174,6 +177,8 @@ class RetrieveBench {
           const auto add = [&](std::uint32_t code) { all.push_back(std::bit_cast<float>(sign | code)); };
           add(own);
           add(own | 0x7FFFFF);
+          const int half = static_cast<int>(far) + 24 - static_cast<int>(width);  // beside each bit that falls off
+          for (int bit = 0; half < 23 && bit < half; ++bit) add(own | 1U << half | 1U << bit);
           const unsigned step = exponent == 130 ? 1 : 5;
           for (unsigned bit = far % step; bit < 23; bit += step) {
             add(own | 1U << bit);
@@ -194,6 +199,46 @@ class RetrieveBench {
         all.push_back(std::bit_cast<float>(own << 23));
       }
       flush(exponent);
+    }
+    await();
+  }
+
+  /// Each bit of a chunk's number and of a panel's, as far as memories of so many are short. The last chunk is the
+  /// best.
+  void high_bits() {
+    push_ = pop_ = 1;
+    const auto short_enough = [](std::uint64_t count) { return count * rows * cols <= 66000; };
+    for (std::uint64_t last = most_chunks + 1; short_enough(last) && std::bit_width(last) <= index_bits;
+         last = 2 * last - 1) {
+      send(memory_of(1, 1, last + 1, 127, [&](std::size_t token, auto) { return token / rows == last ? 1.0F : 0.5F; }));
+      send(any_memory(1, 1, 1));
+    }
+    for (std::uint64_t last = 1; short_enough(last * last) && last < panels; ++last) send(any_memory(1, last + 1, 2));
+    for (std::uint64_t last = 257; short_enough(last) && last < panels; last = 2 * last - 1)
+      send(any_memory(1, last + 1, 2));
+    await();
+  }
+
+  /// Results wait until the unit stands still, in front of each number of a chunk.
+  void waiting() {
+    for (const std::size_t count : {1U, 2U, cols, cols + 1, 2 * cols}) {
+      if (count > queries) continue;
+      for (const std::size_t chunk_panels : {1U, 2U}) {
+        push_ = 1, pop_ = 0.02;
+        for (int i = 0; i < 20; ++i) send(any_memory(count, chunk_panels, std::min<std::uint64_t>(most_chunks, 3)));
+        pop_ = 0.5;
+        await();
+      }
+    }
+  }
+
+  /// Resets amid streams, without a clock edge and with some: nothing of what was on its way is left.
+  void resets() {
+    push_ = 1, pop_ = 0.5;
+    for (int i = 0; i < 40; ++i) {
+      send(any_memory(2, 2, std::min<std::uint64_t>(most_chunks, 3)), true);
+      reset();
+      send(any_memory(2, 2, 2));
     }
     await();
   }
