@@ -160,6 +160,7 @@ def generated(rows_of_units: list[dict]) -> dict[str, str]:
             "README.md", {"families": status.families(rows_of_units), "campaigns": status.campaigns()}
         ),
         "docs/limits.md": between("docs/limits.md", {"deep-tests": status.deep_tests()}),
+        "docs/papers.md": between("docs/papers.md", {"systems": status.systems(), "sizes": status.sizes()}),
         "docs/units/README.md": between("docs/units/README.md", {"units": status.tables(rows_of_units)}),
         "narrowgauge.core": fusesoc(files, units, version[1]),
         "Bender.yml": bender(files),

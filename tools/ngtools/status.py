@@ -46,6 +46,41 @@ FAMILIES = {
     "prim": ("queues, memories, reset", "docs/handshake.md"),
 }
 
+# What further papers bring to hardware: the page that has the paper, and the units. docs/papers.md has the rest of each row.
+SYSTEMS = {
+    "affine integers": ("docs/quantizers.md#affine-integers", ("quantize_affine",)),
+    "EXAQ": ("docs/softmax.md", ("row_max", "exaq_codes", "exaq_row", "plane_acc")),
+    "Range BN": ("docs/normalization.md", ("range_stats", "moment_stats", "norm_apply")),
+    "binary networks": ("docs/binary.md", ("dot_xnor", "plane_acc")),
+    "PANN": ("docs/pann.md", ("pann_mac", "unsigned_mac")),
+    "ZAP": ("docs/zap.md", ("zap_predict", "zap_queue")),
+    "retrieval": ("docs/retrieval.md", ("maxsim", "topk", "retrieve")),
+    "packets of a mean": ("docs/training.md#the-mean-of-packets", ("lossy_reduce",)),
+}
+
+# Their sizes: record of area -> record of energy, and what a throw-away prototype took before the unit was there.
+SIZES = {
+    "quantize_affine_cuts7": ("affine_int8_quantizer_pipelined", "16 lanes of 289"),
+    "row_max": ("row_max_16", ""),
+    "exaq_codes_2": ("exaq_codes_2bit", "911, 95 MHz"),
+    "exaq_row_2": ("exaq_row_2bit", ""),
+    "plane_acc": ("plane_acc_16x8", ""),
+    "plane_acc_16x2x4": ("", ""),
+    "range_stats": ("range_stats", "790, 44 MHz"),
+    "moment_stats_l1": ("moment_stats_l1", "1385"),
+    "moment_stats": ("moment_stats", "2808"),
+    "norm_apply_4_cuts7": ("norm_apply_int8_pipelined", ""),
+    "dot_xnor_64": ("xnor_popcount_64", "248"),
+    "dot_xnor_256": ("", "837, 54 MHz"),
+    "pann_mac": ("", ""),
+    "zap_predict_1": ("zap_predictor", ""),
+    "zap_queue": ("", ""),
+    "maxsim": ("maxsim_16", ""),
+    "topk": ("topk_8", "658, 75 MHz"),
+    "retrieve": ("retrieve_8", ""),
+    "lossy_reduce_64x64x2": ("packet_adder", ""),
+}
+
 
 def described(unit: Unit) -> dict:
     """A unit and its faces."""
@@ -214,6 +249,59 @@ def tables(rows: list[dict]) -> str:
             )
         lines.append("")
     return "\n".join(lines)
+
+
+def systems() -> str:
+    """Faces of the units of each system, for docs/papers.md."""
+    units = {unit.name: unit for unit in read_units()}
+    lines = [
+        "| system | units | golden and RTL | SystemC | netlist | mutants | proof | area | energy |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, (page, names) in SYSTEMS.items():
+        own = [units[each] for each in names]
+        faces = (
+            [unit.has_cycle_model for unit in own],
+            [bool(unit.having("netlist")) for unit in own],
+            [bool(unit.having("mutants")) for unit in own],
+            [bool(unit.proofs or unit.proven_by) for unit in own],
+            [bool(unit.having("area")) for unit in own],
+            [bool(unit.energy) for unit in own],
+        )
+        links = ", ".join(f"[{unit.name}](units/{unit.name}.md)" for unit in own)
+        have = " | ".join(str(sum(face)) for face in faces)
+        lines.append(f"| [{name}]({os.path.relpath(page, 'docs')}) | {links} | {len(own)} | {have} |")
+    return "\n".join(lines) + "\n"
+
+
+def sizes() -> str:
+    """Area, clock and energy of their configurations, for docs/papers.md."""
+    folder = ngflow.ROOT / "synth" / "records"
+    ice40, ecp5 = (recorded.read(folder / f"{name}{recorded.SUFFIX}") for name in ("ice40", "ecp5_85f"))
+    joules = recorded.read(ngflow.ROOT / "power" / "records" / f"osu018{recorded.SUFFIX}")
+    lines = [
+        "| record | LUT4 | logic cells | carry | FF | RAM | MHz, HX8K | LUT4, ECP5 | MHz, ECP5 | pJ | an operation | prototype, LUT4 |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, (energy, prototype) in SIZES.items():
+        one, other = ice40[name], ecp5.get(name, {})
+        cells = [one["lut4"], one.get("logic_cells"), one.get("carry"), one["ff"], one.get("ram", 0), megahertz(one)]
+        cells += [other.get("lut4"), megahertz(other)]
+        if energy:
+            record = joules[energy]
+            picojoules = record["samples"][0]["L3"]["energy_j"] / record["operations_per_cycle"] * 1e12
+            cells += [f"{picojoules:.3g}", record["operation"]]
+        else:
+            cells += [None, ""]
+        shown = " | ".join("-" if cell is None else str(cell) for cell in [*cells, prototype])
+        lines.append(f"| `{name}` | {shown} |")
+    return "\n".join(lines) + "\n"
+
+
+def megahertz(record: dict) -> str | None:
+    """Of the median seed."""
+    routed = record.get("place_and_route", {})
+    return f"{routed['fmax_hz'] / 1e6:.1f}" if "fmax_hz" in routed else None
 
 
 def main() -> int:
