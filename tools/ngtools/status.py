@@ -74,7 +74,7 @@ SIZES = {
     "dot_xnor_256": ("", "837, 54 MHz"),
     "pann_mac": ("", ""),
     "zap_predict_1": ("zap_predictor", ""),
-    "zap_queue": ("", ""),
+    "zap_queue": ("zap_queue_8", ""),
     "maxsim": ("maxsim_16", ""),
     "topk": ("topk_8", "658, 75 MHz"),
     "retrieve": ("retrieve_8", ""),

@@ -68,7 +68,7 @@ class ZapQueueBench {
     dut_.reset_without_edge(bench_);
     core_.reset();
     outputs();
-    dut_.reset();
+    if (bench_.rng().chance(0.5)) dut_.reset();
   }
 
   void drain() {
