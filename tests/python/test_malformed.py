@@ -335,6 +335,7 @@ def calls(tmp: Path) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
         "retrieval.max_sim": (retrieval.max_sim, {"dots": X, "lengths": [12, 20]}),
         "retrieval.order_keys": (retrieval.order_keys, {"scores": X}),
         "retrieval.top_k": (retrieval.top_k, {"keys": X, "k": 4}),
+        "retrieval.retrieve": (retrieval.retrieve, {"products": X, "tokens": 4, "k": 2, "exponent": 130, "product_bits": 24}),
         "zap.pattern": (zap.pattern, {"kind": 5, "rows": 4, "columns": 6}),
         "zap.Predictor": (zap.Predictor, {
             "first": ZAP.first, "first_bias": ZAP.first_bias, "second": ZAP.second, "second_bias": ZAP.second_bias,
@@ -382,7 +383,7 @@ RESULTS = {
     "EngineResult", "Error", "ExaqRow", "Exploration", "FieldError", "FormatDesc", "IntegerResult", "LoopState", "MomentStats", "PopcountThreshold",
     "RangeStats", "RequantizedResult", "RungError", "SmoothResult", "SparseOperand", "Technology", "Tile", "TileActivityEnergy", "zap.Passes",
     "checkpoint.Change", "checkpoint.Layer", "checkpoint.LayerProduct",
-    "zap.Statistics",
+    "retrieval.Best", "zap.Statistics",
 }  # fmt: skip
 NAMES = list(calls(Path()))
 

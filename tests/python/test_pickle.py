@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import narrowgauge as ng
-from narrowgauge import checkpoint, luq, zap
+from narrowgauge import checkpoint, luq, retrieval, zap
 
 X = np.linspace(-2, 3, 16 * 32, dtype=np.float32).reshape(16, 32)
 MAP = X.reshape(2, 8, 32)
@@ -100,6 +100,7 @@ OBJECTS: dict[str, Callable[[], Any]] = {
     "luq.Int4Array": lambda: luq.int4(X),
     "luq.LogStatistics": lambda: luq.log_statistics(X),
     "luq.LuqArray": lambda: luq.quantize(X, samples=2, levels=8),
+    "retrieval.Best": lambda: retrieval.retrieve(X, 2, 3),
     "zap.Predictor": lambda: ZAP,
     "zap.IntegerPredictor": lambda: ZAP.to_integers(0.1, 0.5),
     "zap.Statistics": lambda: zap.statistics(MAP, MAP > 1, 5),
@@ -136,7 +137,7 @@ def test_round_trip(name: str) -> None:
 
 def test_every_public_class_is_there() -> None:
     classes = {name for name in ng.__all__ if inspect.isclass(getattr(ng, name))}
-    for name, module in (("luq", luq), ("checkpoint", checkpoint), ("zap", zap)):
+    for name, module in (("luq", luq), ("checkpoint", checkpoint), ("retrieval", retrieval), ("zap", zap)):
         classes |= {f"{name}.{member}" for member in module.__all__ if inspect.isclass(getattr(module, member))}
     assert {name.split()[0].rstrip(",") for name in OBJECTS} == classes
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -77,6 +78,46 @@ def test_scores_are_exact_before_their_rounding() -> None:
     assert retrieval.max_sim(tie[:2], [1]) == 1
 
 
+def fixed(number: float, exponent: int, bits: int) -> int:
+    """A product as an integer, in fractions."""
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    if math.isnan(number):
+        return least
+    if math.isinf(number):
+        return most if number > 0 else least
+    return min(max(round(Fraction(number) * Fraction(2) ** (bits + 125 - exponent)), least), most)
+
+
+def test_the_unit_finds_chunks_by_exact_scores() -> None:
+    products = np.float32([[1, -2], [3, -4], [0.5, 8], [-1, 0.25], [3, -2], [2, -2]])  # as in retrieval_test.cpp
+    best = retrieval.retrieve(products, 2, 2, exponent=131, product_bits=8)
+    assert (best.chunks.tolist(), best.scores.tolist()) == ([1, 0], [34, 4])
+    random = np.random.default_rng(7)
+    for number in range(300):
+        tokens, chunks, queries, k = (int(x) for x in random.integers(1, 6, 4))
+        bits, exponent = int(random.integers(2, 57)), int(random.integers(1, 256))
+        codes = random.integers(0, 2**32, (tokens * chunks, queries), np.uint32)
+        if number % 3:  # near the shared exponent, with ties
+            own = np.clip(exponent - random.integers(-1, bits + 2, codes.shape), 0, 254).astype(np.uint32)
+            codes = codes & 0x80700000 | own << np.uint32(23)
+        products = codes.view(np.float32)
+        found = retrieval.retrieve(products, tokens, k, exponent=exponent, product_bits=bits)
+        integers = [[fixed(x, exponent, bits) for x in row] for row in products.tolist()]
+        parts = [integers[first : first + tokens] for first in range(0, len(integers), tokens)]
+        scores = [sum(max(row[query] for row in part) for query in range(queries)) for part in parts]
+        wanted = sorted(range(chunks), key=lambda chunk: (-scores[chunk], chunk))[:k]
+        assert found.chunks.tolist() == wanted
+        assert found.scores.tolist() == [scores[chunk] for chunk in wanted]
+
+
+def test_the_exponent_of_the_largest_product() -> None:
+    products = np.float32([[3, -12], [np.inf, 1]])
+    found = retrieval.retrieve(products, 1, 9)
+    assert found.chunks.tolist() == [1, 0]
+    assert found.scores.tolist() == [2**23 - 1 + 2**19, -9 * 2**19]  # a step is 2^-19 below 16
+    assert retrieval.retrieve(np.zeros((2, 1)), 1, 1).chunks.tolist() == [0]
+
+
 def test_queries_take_the_projection_of_keys() -> None:
     random = np.random.default_rng(5)
     states, w_key, gamma = random.normal(0, 3, (50, 32)), random.normal(0, 1, (32, 16)), random.normal(1, 0.2, 32)
@@ -94,6 +135,11 @@ def test_refused() -> None:
         (lambda: retrieval.max_sim(dots, [2, 2]), "lengths add up to 4; expected the 5 tokens"),
         (lambda: retrieval.max_sim(dots, [5, 0]), "1 or more"),
         (lambda: retrieval.max_sim(dots[0], [5]), "dots has shape"),
+        (lambda: retrieval.retrieve(dots, 3, 1), "products have 2 tokens; expected full chunks of 3"),
+        (lambda: retrieval.retrieve(dots[0], 1, 1), "products have shape"),
+        (lambda: retrieval.retrieve(dots, 1, 0), "k is 0"),
+        (lambda: retrieval.retrieve(dots, 1, 1, exponent=0), "exponent is 0; expected 1 to 255"),
+        (lambda: retrieval.retrieve(dots, 1, 1, product_bits=57), "product_bits is 57; expected 2 to 56"),
         (lambda: retrieval.top_k([1, 2], 3), "k is 3; expected 1 to 2"),
         (lambda: retrieval.top_k([1, np.nan], 1), "no NaN"),
         (lambda: retrieval.order_keys([np.nan]), "no NaN"),

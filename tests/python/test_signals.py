@@ -164,7 +164,8 @@ SHORT = {
     "activity_energy", "tile_activity_energy",
     # Passes over memory of a nanosecond a number:
     "clip_limit", "luq.sawb_clip", "random_fields",
-    "retrieval.fold_query", "retrieval.max_sim", "retrieval.order_keys", "retrieval.rms_normalize", "retrieval.top_k",
+    "retrieval.fold_query", "retrieval.max_sim", "retrieval.order_keys", "retrieval.retrieve",
+    "retrieval.rms_normalize", "retrieval.top_k",
     "noise.cpni", "noise.elected", "noise.histograms", "noise.smoothed", "zap.loss", "zap.passes", "zap.schedule", "zap.statistics",
 }  # fmt: skip
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,4 +127,67 @@ def top_k(keys: ArrayLike, k: int) -> NDArray[np.intp]:
     return places
 
 
-__all__ = ["fold_query", "max_sim", "order_keys", "rms_normalize", "top_k"]
+@dataclass(frozen=True)
+class Best:
+    """What retrieve finds: numbers of chunks, best first, and their scores, which are exact sums of integers."""
+
+    chunks: NDArray[np.intp]
+    scores: NDArray[np.int64]
+
+
+def _shared_fixed(numbers: NDArray[np.float32], exponent: int, bits: int) -> NDArray[np.int64]:
+    """Numbers, none of them NaN, times 2^(bits + 125 - exponent), to nearest even, in `bits` bits."""
+    least, most = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    codes = np.ascontiguousarray(numbers).view(np.uint32).reshape(numbers.shape).astype(np.int64)
+    stored, fraction, negative = codes >> 23 & 0xFF, codes & 0x7FFFFF, codes >> 31 != 0
+    own = np.maximum(stored, 1)
+    significand = fraction | np.where(stored != 0, 0x800000, 0)
+    left = bits - 25 - (exponent - own)
+    # Beyond 25 places to the right nothing is left, and above 31 to the left the number saturates.
+    right = np.clip(-left, 0, 26)
+    half = np.where(right > 0, np.int64(1) << np.maximum(right - 1, 0), 0)
+    shifted, lost = significand >> right, significand & ((np.int64(1) << right) - 1)
+    up = (right > 0) & ((lost > half) | ((lost == half) & (shifted & 1 == 1)))
+    magnitude = np.where(left >= 0, significand << np.clip(left, 0, 31), shifted + up)
+    fixed = np.where(negative, -magnitude, np.minimum(magnitude, most))
+    saturates = (stored == 255) | (own > exponent)
+    integers: NDArray[np.int64] = np.where(saturates, np.where(negative, least, most), fixed)
+    return integers
+
+
+def retrieve(products: ArrayLike, tokens: int, k: int, *, exponent: int | None = None, product_bits: int = 24) -> Best:
+    """The best chunks of a memory as ng_retrieve finds them behind a tile: products as integers under a shared exponent, the
+    largest of each query token summed exactly over query tokens, the best k; of equal scores the earlier chunk first.
+
+    products: tokens of the memory x query tokens, chunk after chunk, float32; infinities saturate, and a NaN is the least
+    integer. tokens: of a chunk. k: chunks that are found, at most. product_bits: of an integer, 2 to 56. exponent: 1 to 255,
+    so that products below 2^(exponent - 126) fit; None takes that of the largest finite magnitude. At most 256 query tokens.
+    Returns min(k, chunks) chunks with their scores; the unit's keys are the scores with the sign inverted.
+
+    Raises Error for other shapes, chunks that are not full and what is out of range. Source: docs/units/retrieve.md.
+    """
+    array = float32_array(products, "products")
+    if array.ndim != 2 or not 0 < array.size <= MOST or array.shape[1] > 256:
+        raise Error(
+            f"products have shape {array.shape}; expected tokens x query tokens, of these 1 to 256, {MOST} numbers at most"
+        )
+    length = integer("tokens", tokens, 1, MOST)
+    if len(array) % length:
+        raise Error(f"products have {len(array)} tokens; expected full chunks of {length}")
+    count, bits = integer("k", k, 1, MOST), integer("product_bits", product_bits, 2, 56)
+    if exponent is None:
+        finite = np.abs(array[np.isfinite(array)])
+        shared = max(1, int(finite.max(initial=0).view(np.uint32)) >> 23)
+    else:
+        shared = integer("exponent", exponent, 1, 255)
+    # The integers are in the order of the numbers, and a NaN is what -infinity is: the largest number has the largest integer.
+    numbers = np.where(np.isnan(array), np.float32(-np.inf), array)
+    largest = numbers.reshape(-1, length, array.shape[1]).max(axis=1)
+    step = 2**12  # chunks at a time, so that integers take little memory
+    parts = [_shared_fixed(largest[at : at + step], shared, bits).sum(axis=1) for at in range(0, len(largest), step)]
+    scores = np.concatenate(parts)
+    chunks = top_k(scores, min(count, len(scores)))
+    return Best(chunks, scores[chunks])
+
+
+__all__ = ["Best", "fold_query", "max_sim", "order_keys", "retrieve", "rms_normalize", "top_k"]
