@@ -19,6 +19,7 @@ import pytest
 
 import narrowgauge as ng
 from narrowgauge import train
+from narrowgauge._kurtosis import kurtosis, kurtosis_loss
 from narrowgauge.train import convolution, integers, networks, products, recipe, tape
 from narrowgauge.train.tape import Node
 
@@ -413,6 +414,28 @@ def test_digests_of_older_recipes_stay() -> None:
     plain, later = (recipe.content(train.load(name), train.Digits()) for name in ("fp8", "range-bn-int8"))
     assert json.loads(plain)[0]["network"] == {"blocks": "plain", "gate": "gelu", "smooth": False}
     assert json.loads(later)[0]["network"]["kind"] == "convolution"
+    assert "regularizer" not in json.loads(plain)[0]
+    regular = recipe.of_table({"regularizer": {"strength": 1, "target": 1}}, "binary")
+    assert json.loads(recipe.content(regular))["regularizer"] == {"strength": 1.0, "target": 1.0}
+
+
+def test_weights_get_the_kurtosis_of_their_target() -> None:
+    """What a regularizer adds to loss and gradients, from the definition; and the first layer's weights are left alone."""
+    table = {"regularizer": {"strength": 0.5, "target": 1}}
+    plain = train.Trainer(recipe.of_table({}, "plain"), DIGITS, steps=60, seed=3)
+    run = train.Trainer(recipe.of_table(table, "regular"), DIGITS, steps=60, seed=3)
+    (before, first), (loss, gradients) = plain.gradients(), run.gradients()
+    names = [name for name in gradients if name.endswith(".weight")]
+    added = {name: kurtosis_loss(run.parameters[name], target=1) for name in names[1:]}
+    assert loss - before == pytest.approx(0.25 * sum(each[0] for each in added.values()))
+    for name, gradient in gradients.items():
+        wanted = first[name] + (np.float32(0.25) * added[name][1] if name in added else 0)
+        np.testing.assert_array_equal(gradient, wanted)
+    for _ in range(60):
+        plain.step()
+        run.step()
+    for name in names[1:]:
+        assert kurtosis(run.parameters[name]) < kurtosis(plain.parameters[name]) - 0.2, name
 
 
 def test_workers_train_a_convolution() -> None:
@@ -481,6 +504,9 @@ def test_characters_are_learnt(name: str, tmp_path: Path) -> None:
             "int4 and int8; expected both int8",
         ),
         ({"sparsity": {"weights": "3:4"}}, "sparse weights"),
+        ({"regularizer": {"strength": "much"}}, "regularizer.strength is .*; expected a number"),
+        ({"regularizer": {"strength": -1}}, "regularizer.strength is -1; expected a finite number, 0 or more"),
+        ({"regularizer": {"target": float("inf")}}, "regularizer.target is inf"),
     ],
 )
 def test_wrong_recipes_are_refused(table: dict[str, Any], words: str) -> None:

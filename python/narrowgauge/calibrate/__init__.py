@@ -4,13 +4,14 @@ to quantize. Needs scipy, as the extra `calibrate` of the package installs it. `
 
 from __future__ import annotations
 
+from .._kurtosis import UNIFORM, kurtosis, kurtosis_loss
 from .adaquant import Rates, TrainedLayer, adaquant
 from .budget import Choice, Layer, choose_bits, energy_costs
 from .clips import CONSTANTS, CORRECTIONS, PRIORS, Range, allocate_bits, clip_constant, clip_range, correct
 from .coded import centred_codes, values_of_codes
 from .formats import FormatChoice, choose_formats
-from .kurtosis import UNIFORM, kurtosis, kurtosis_loss, weight_distribution_loss
 from .lp import JointClips, joint_clips, lapq_quantizer, lp_clip, lp_error
+from .teacher import weight_distribution_loss
 
 __all__ = [
     "CONSTANTS",

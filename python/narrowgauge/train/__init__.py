@@ -17,7 +17,7 @@ from .integers import Integers
 from .networks import Characters, Digits
 from .packets import Packet, Reduced, lossy_reduce, reciprocals, sent
 from .products import Costs, Layer, seed_of
-from .recipe import Network, Operand, Optimizer, Product, Recipe, load, recipes, with_sparsity
+from .recipe import Network, Operand, Optimizer, Product, Recipe, Regularizer, load, recipes, with_sparsity
 from .stragglers import Ended, Speedup, Threshold, delays, drop_threshold, ended, speedup
 from .trainer import Difference, Noise, Step, Trainer
 from .workers import Link, Workers, exact_sum, mean_of_arrived
@@ -41,6 +41,7 @@ __all__ = [
     "Product",
     "Recipe",
     "Reduced",
+    "Regularizer",
     "Speedup",
     "Step",
     "StepEnergy",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -12,6 +13,7 @@ from typing import Any
 
 from .._arguments import integer, one_of, shown, text
 from .._core import Error
+from .._kurtosis import UNIFORM
 from .._norm import batch_norm_rules
 from .._quantized import gemm_formats
 
@@ -74,6 +76,18 @@ class Optimizer:
 
 
 @dataclass(frozen=True)
+class Regularizer:
+    """What is added to the loss: strength times the mean of (kurtosis - target)^2 over the weights of all layers but the first, as
+    KURE (arXiv 2002.07686) and BD-BNN (arXiv 2204.02004) have it.
+
+    strength: 0 or more; 0 is none. target: of the kurtosis, 1 of two values, 1.8 of a uniform distribution, 3 of a normal one.
+    """
+
+    strength: float = 0.0
+    target: float = UNIFORM
+
+
+@dataclass(frozen=True)
 class Network:
     """What a recipe asks of a network. kind: 'own', which the data has, or 'convolution', of the digits.
 
@@ -107,6 +121,7 @@ class Recipe:
     mask_steps: int = 40
     optimizer: Optimizer = field(default_factory=Optimizer)
     network: Network = field(default_factory=Network)
+    regularizer: Regularizer = field(default_factory=Regularizer)
 
     def product(self, name: str) -> Product:
         """'forward', 'input_gradient' or 'weight_gradient'."""
@@ -115,7 +130,7 @@ class Recipe:
 
 
 #: Fields that came after version 0.2, and what they were then.
-LATER = {"kind": "own", "norm": "range", "norm_format": "float32"}
+LATER = {"kind": "own", "norm": "range", "norm_format": "float32", "regularizer": asdict(Regularizer())}
 
 
 def content(*parts: Any) -> str:
@@ -164,7 +179,11 @@ def load(recipe: str | Path) -> Recipe:
 
 def of_table(table: Mapping[str, Any], name: str) -> Recipe:
     """The recipe that a table of TOML describes. Raises Error as `load` does."""
-    _known(table, ("name", "source", "operands", *PRODUCTS, "layers", "sparsity", "optimizer", "network"), "the recipe")
+    _known(
+        table,
+        ("name", "source", "operands", *PRODUCTS, "layers", "sparsity", "optimizer", "network", "regularizer"),
+        "the recipe",
+    )
     shared = _table(table, "operands")
     products = {}
     for product, operands in PRODUCTS.items():
@@ -193,6 +212,7 @@ def of_table(table: Mapping[str, Any], name: str) -> Recipe:
         mask_steps=integer("sparsity.mask_steps", sparsity.get("mask_steps", 40), 1, MAX_STEP),
         optimizer=_filled(Optimizer, _table(table, "optimizer"), "optimizer"),
         network=_filled(Network, _table(table, "network"), "network"),
+        regularizer=_filled(Regularizer, _table(table, "regularizer"), "regularizer"),
     )
     weights, gradients = (text(f"sparsity.{key}", sparsity.get(key, "none")) for key in ("weights", "gradients"))
     return _checked(with_sparsity(made, weights, gradients))
@@ -246,6 +266,9 @@ def _checked(recipe: Recipe) -> Recipe:
     one_of("layers.format", recipe.high_format, HIGH_FORMATS)
     one_of("optimizer.moments", recipe.optimizer.moments, ("float32", "fp8"))
     one_of("optimizer.rounding", recipe.optimizer.rounding, ROUNDINGS[1:])
+    for key, given, least in (("strength", recipe.regularizer.strength, 0), ("target", recipe.regularizer.target, 1)):
+        if not least <= given < math.inf:
+            raise Error(f"regularizer.{key} is {given:g}; expected a finite number, {least} or more")
     one_of("network.blocks", recipe.network.blocks, ("plain", "normalized"))
     one_of("network.gate", recipe.network.gate, ("gelu", "swiglu"))
     one_of("network.kind", recipe.network.kind, KINDS)
@@ -279,9 +302,11 @@ def _filled(kind: type[Any], table: Mapping[str, Any], where: str) -> Any:
     """A data class from a table, each key checked against the type of the field's default."""
     defaults = {each.name: each.default for each in fields(kind)}
     _known(table, tuple(defaults), where)
+    made = {}
     for key, value in table.items():
         wanted = type(defaults[key])
-        if type(value) is not wanted:
-            word = {str: "text", int: "a whole number", bool: "true or false"}[wanted]
+        if type(value) is not wanted and not (wanted is float and type(value) is int):
+            word = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}[wanted]
             raise Error(f"{where}.{key} is {shown(value)}; expected {word}")
-    return kind(**table)
+        made[key] = wanted(value)
+    return kind(**made)

@@ -20,6 +20,7 @@ from .._arguments import integer, shown
 from .._core import Error
 from .._engine import Engine
 from .._files import UnreadableError, read_arrays, written_whole
+from .._kurtosis import kurtosis_loss
 from . import tape
 from .convolution import Convolution
 from .data import Data, Text
@@ -194,7 +195,20 @@ class Trainer:
         gradients = {
             name: np.zeros_like(node.value) if node.gradient is None else node.gradient for name, node in nodes.items()
         }
-        return float(loss.value), gradients
+        return float(loss.value) + self._regularize(gradients), gradients
+
+    def _regularize(self, gradients: dict[str, Array]) -> float:
+        """Adds the gradients of the recipe's regularizer; returns what it adds to the loss."""
+        how = self.recipe.regularizer
+        if how.strength == 0:
+            return 0.0
+        weights = [f"{layer}.weight" for layer in list(self.layers)[1:] if f"{layer}.weight" in self.parameters]
+        share, total = how.strength / max(1, len(weights)), 0.0
+        for name in weights:
+            loss, gradient = kurtosis_loss(self.parameters[name], target=how.target)
+            gradients[name] = gradients[name] + np.float32(share) * gradient
+            total += share * loss
+        return total
 
     def _weight_of(self, layer: str) -> Array:
         shared = self.parameters["characters"].T if "characters" in self.parameters else None
