@@ -24,14 +24,22 @@ def matrix(codes: NDArray[Any], scale: float = 1.0) -> train.Integers:
     return train.Integers(codes.astype(np.int32), scale)
 
 
+def attended(codes: NDArray[Any], values: NDArray[Any], clip: float, bits: int) -> NDArray[np.float32]:
+    """P V of heads x length x length codes and heads x length x depth values of INT8, without the values' scale."""
+    return np.stack([ng.exaq_attention(*head, clip, bits=bits) for head in zip(codes, values, strict=True)])
+
+
 class Observed:
-    """A layer of float32, which remembers the largest magnitudes of its inputs and results."""
+    """A layer of float32, which remembers its weights and the largest magnitudes of its inputs and results."""
+
+    weight: NDArray[np.float32]
 
     def __init__(self, layer: train.Layer) -> None:
         self._layer = layer
         self.source = self.result = 0.0
 
     def forward(self, rows: NDArray[np.float32], weight: NDArray[np.float32]) -> NDArray[np.float32]:
+        self.weight = weight
         result: NDArray[np.float32] = self._layer.forward(rows, weight)
         self.source = max(self.source, float(np.abs(rows).max()))
         self.result = max(self.result, float(np.abs(result).max()))
@@ -107,9 +115,7 @@ class IntegerTransformer(networks.Characters):
         top = 2**self.bits - 1  # the code of the largest score; each below it is a step of C / top
         codes = ng.quantize_affine(scores - largest, -clip / top / of_scores.scale, top, bits=self.bits, signed=False)
         codes = np.where(mask, codes, np.uint8(255))
-        mixed = np.stack(
-            [ng.exaq_attention(head, values, clip, bits=self.bits) for head, values in zip(codes, v, strict=True)]
-        )
+        mixed = attended(codes, v, clip, self.bits)
         self.seen.extend((scores, codes, mixed))
         return tape.Node((mixed * np.float32(of_values.scale)).reshape(value.shape))
 
@@ -127,12 +133,7 @@ class IntegerModel:
         largest: dict[str, float] = {}
         Observing(*self._sizes, largest=largest).scores(text, self._nodes, self._observed)
         self._of_scores = {at: quantizer(each) for at, each in largest.items()}
-        self._weights = {
-            name: integers.int8(
-                trainer.parameters["characters"].T if name == "scores" else trainer.parameters[f"{name}.weight"]
-            )
-            for name in self._observed
-        }
+        self._weights = {name: integers.int8(observed.weight) for name, observed in self._observed.items()}
 
     def run(self, text: NDArray[Any], engine: ng.Engine | None = None) -> list[NDArray[Any]]:
         """What all products, softmaxes and blocks make of rows of text; the last are the characters' scores, float32.

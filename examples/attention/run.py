@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from integer import IntegerModel
+from integer import IntegerModel, attended, quantizer
 
 import narrowgauge as ng
 from narrowgauge import train
@@ -80,10 +80,9 @@ class Attention(networks.Characters):
 
 def mixed_by(codes: np.ndarray, value: np.ndarray, clip: float, bits: int) -> np.ndarray:
     """P V of heads x length x length codes, with V in INT8."""
-    int8 = ng.AffineQuantizer(bits=8, signed=True, scale=float(np.abs(value).max()) / 127)
+    int8 = quantizer(float(np.abs(value).max()))
     v = int8.quantize(value).reshape(len(codes), *value.shape[-2:])
-    mixed = np.stack([ng.exaq_attention(head, values, clip, bits=bits) for head, values in zip(codes, v, strict=True)])
-    return (mixed * np.float32(int8.scale)).reshape(value.shape)
+    return (attended(codes, v, clip, bits) * np.float32(int8.scale)).reshape(value.shape)
 
 
 def in_integers(trainer: train.Trainer, clips: dict[str, float], arguments: argparse.Namespace) -> dict[str, Any]:
