@@ -10,7 +10,7 @@ include_guard(DIRECTORY)
 cmake_path(SET NG_ROOT NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../)
 
 set(NG_TILE_FILE ${NG_ROOT}rtl/tile/configurations.json)
-set(NG_TILE_KEYS Rows Cols Lanes FormatSet StreamWidth ADepth BDepth MaxBeats Counters LoadCuts CommandCuts CellCuts ConvertCuts ScaleCuts Requantize RequantizeCuts Sparse Codec Encoders Protect Deadline Integers)
+set(NG_TILE_KEYS Rows Cols Lanes FormatSet StreamWidth ADepth BDepth MaxBeats Counters LoadCuts CommandCuts CellCuts ConvertCuts ScaleCuts Requantize RequantizeCuts Sparse Codec Encoders Protect Deadline Integers Mx)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${NG_TILE_FILE})
 file(READ ${NG_TILE_FILE} NG_TILE_JSON)
 string(JSON count LENGTH "${NG_TILE_JSON}" configurations)

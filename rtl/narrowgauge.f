@@ -51,11 +51,13 @@ rtl/prim/ng_prim_pkg.sv
 rtl/prim/ng_normalize.sv
 rtl/prim/ng_shift_sticky.sv
 rtl/mac/ng_add_fp32.sv
+rtl/mac/ng_acc_fp32.sv
 rtl/mac/ng_div_fp32.sv
 rtl/mac/ng_dot_e2m1.sv
 rtl/mac/ng_fp8_operand.sv
 rtl/mac/ng_fp8_lane.sv
 rtl/mac/ng_dot_fp8.sv
+rtl/mac/ng_scale_mx.sv
 rtl/mac/ng_dot_mxfp4.sv
 rtl/mac/ng_scale_nvfp4.sv
 rtl/mac/ng_dot_nvfp4.sv
@@ -71,6 +73,7 @@ rtl/mac/ng_int_mult_serial.sv
 rtl/mac/ng_mac_operand.sv
 rtl/sparse/ng_select_2_4.sv
 rtl/mac/ng_mac_pe.sv
+rtl/mac/ng_mx_pe.sv
 rtl/mac/ng_mac_array.sv
 rtl/mac/ng_mma_pkg.sv
 rtl/mac/ng_mx_operand.sv

@@ -95,14 +95,21 @@ def number(x: float) -> str:
     return f"2^{exponent - 1}" if mantissa == 0.5 else f"{2 * mantissa:g} x 2^{exponent - 1}"
 
 
+def plain(operands: list[dict]) -> list[dict]:
+    """The formats that have bits and codes of their own; MX formats share those of what is sent."""
+    return [o for o in operands if not o.get("mx")]
+
+
 def set_text(operands: list[dict]) -> str:
     """How a set is put together: 1 NVFP4 + 2 E4M3 + ..."""
-    return " + ".join(f"{1 << o['bit']} {o['title']}" for o in operands)
+    return " + ".join(f"{1 << o['bit']} {o['title']}" for o in plain(operands))
 
 
 def set_masks(operands: list[dict], formats: list[dict]) -> dict[str, tuple[int, str]]:
     """Sets that designs ask for: name -> mask, meaning."""
     bits = {f["name"]: f["bits"] for f in formats}
+    mx8 = sum({1 << o["bit"] for o in operands if o.get("mx") and bits[o.get("sent", o["element"])] > 4})
+    operands = plain(operands)
     masks = {o["name"]: (1 << o["bit"], o["use"]) for o in operands}
     fp8 = sum(1 << o["bit"] for o in operands if o["scheme"] == "fp8")
     bits8 = sum(1 << o["bit"] for o in operands if bits[o["element"]] > 4)
@@ -110,6 +117,7 @@ def set_masks(operands: list[dict], formats: list[dict]) -> dict[str, tuple[int,
     bits4 = sum(1 << o["bit"] for o in operands if bits[o["element"]] == 4)
     masks["bits4"] = (bits4, "elements of 4 bits, with one code on both sides")
     masks["bits8"] = (bits8, "an array with one of these has elements of 8 bits, else of 4")
+    masks["mx_bits8"] = (mx8, "the same of an array for MX formats")
     masks["all"] = (sum(1 << o["bit"] for o in operands), "every format that there is")
     return masks
 
@@ -125,14 +133,15 @@ def set_sv(operands: list[dict], formats: list[dict]) -> str:
         "",
     ]
     for name, (mask, use) in set_masks(operands, formats).items():
-        lines.append(f"  localparam int {name.capitalize()} = {mask};  // {use}")
+        lines.append(f"  localparam int {''.join(part.capitalize() for part in name.split('_'))} = {mask};  // {use}")
     lines.append("")
-    for o in operands:
+    for o in plain(operands):
         lines.append(f"  localparam int Code{o['name'].capitalize()} = {o['code']};")
     return "\n".join([*lines, "", "endpackage", ""])
 
 
 def set_rdl(operands: list[dict]) -> str:
+    operands = plain(operands)
     codes = sorted(operands, key=lambda o: o["code"])
     code_bits = max(2, max(o["code"] for o in operands).bit_length())
     set_bits = 8  # as wide as the register's field, for formats to come
@@ -158,17 +167,57 @@ def set_cpp(operands: list[dict], formats: list[dict]) -> str:
         "// SPDX-License-Identifier: Apache-2.0",
         f"// {MARK}",
         "",
-        "/// Every operand format of the array, in the order of their bits.",
+        "/// Every operand format of the array: those with a bit of their own, in the order of their bits, then MX's.",
         f"inline constexpr std::array<OperandFormat, {len(operands)}> operand_formats{{{{",
     ]
     for o in operands:
         lines.append(
-            f'    {{"{o["name"]}", {1 << o["bit"]}, {o["code"]}, Scheme::{o["scheme"]}, Format::{o["element"]}}},'
+            f'    {{"{o["name"]}", {1 << o["bit"]}, {o["code"]}, {o["number"]}, Scheme::{o["scheme"]}, Format::{o["element"]}}},'
         )
     lines += ["}};", "", f"/// Sets of them: {set_text(operands)}.", "namespace format_set {"]
     for name, (mask, use) in set_masks(operands, formats).items():
         lines.append(f"inline constexpr unsigned {name} = {mask};  ///< {use}")
     return "\n".join([*lines, "}  // namespace format_set", ""])
+
+
+def driver_c(operands: list[dict], formats: list[dict], schemes: list[dict]) -> str:
+    """The driver's formats: ng_format_t, and what it must know of each."""
+    by_name = {f["name"]: f for f in formats}
+    scheme_of = {s["name"]: s for s in schemes}
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0 */",
+        f"/* {MARK} */",
+        "#ifndef NARROWGAUGE_NG_FORMATS_H",
+        "#define NARROWGAUGE_NG_FORMATS_H",
+        "",
+        "/* Formats of operands. */",
+        "typedef enum ng_format {",
+    ]
+    rows = sorted(operands, key=lambda o: o["number"])
+    named = [f"NG_{o['name'].upper()} = {o['number']}" + ("" if o is rows[-1] else ",") for o in rows]
+    width = max(len(name) for name in named)
+    lines += [f"  {name:{width}} /* {o['use']} */" for name, o in zip(named, rows, strict=True)]
+    lines += [
+        "} ng_format_t;",
+        "",
+        "/* Of each, in the order of their numbers: its bit in GEOMETRY.format_set, its code in FORMAT, bits of an element,",
+        " * elements that have a scale (0: none), whether it is one of MX, and of elements that are sent as E4M3 exponent",
+        " * bits, mantissa bits and bias (else 0). */",
+        "/* clang-format off */",
+        "#define NG_FORMAT_ROWS \\",
+        "  { \\",
+    ]
+    for o in rows:
+        f, s = by_name[o["element"]], scheme_of[o["scheme"]]
+        sent = o.get("sent")
+        if sent not in (None, "e4m3"):
+            raise SystemExit(f"operand_formats: {o['name']} is sent as {sent}; expected e4m3, which the driver makes")
+        layout = f"{f['exp']}, {f['man']}, {f['bias']}" if sent else "0, 0, 0"
+        lines.append(
+            f"    {{ {1 << o['bit']}, {o['code']}, {f['bits']}, {s['block'] if s['scale'] else 0}, "
+            f"{str(o.get('mx', False)).lower()}, {layout} }}, /* {o['name']} */ \\"
+        )
+    return "\n".join([*lines, "  }", "/* clang-format on */", "", "#endif", ""])
 
 
 def scheme_cpp(schemes: list[dict]) -> str:
@@ -268,7 +317,17 @@ def docs(formats: list[dict], operands: list[dict], schemes: list[dict], product
         "",
         "| format | value in a set | code | elements | |",
         "|---|---|---|---|---|",
-        *[f"| {o['title']} | {1 << o['bit']} | {o['code']} | `{o['element']}` | {o['use']} |" for o in operands],
+        *[f"| {o['title']} | {1 << o['bit']} | {o['code']} | `{o['element']}` | {o['use']} |" for o in plain(operands)],
+        "",
+        "Of MX formats (`Mx` of array and tile, `mx` of the register STREAM) bit and code are those of the elements that are sent.",
+        "",
+        "| format | value in a set | code | elements | sent as | |",
+        "|---|---|---|---|---|---|",
+        *[
+            f"| {o['title']} | {1 << o['bit']} | {o['code']} | `{o['element']}` | `{o.get('sent', o['element'])}` | {o['use']} |"
+            for o in operands
+            if o.get("mx")
+        ],
         "",
     ]
     return a_sentence_a_line("\n".join(lines))
@@ -289,6 +348,7 @@ def main() -> int:
         ROOT / "rtl/format/ng_format_set_pkg.sv": set_sv(operands, formats),
         ROOT / "rtl/format/ng_format_set.rdl": set_rdl(operands),
         ROOT / "model/include/narrowgauge/quant/format_set_table.inc": set_cpp(operands, formats),
+        ROOT / "firmware/include/narrowgauge/ng_formats.h": driver_c(operands, formats, schemes),
         ROOT / "model/include/narrowgauge/quant/scheme_table.inc": scheme_cpp(schemes),
         ROOT / "model/include/narrowgauge/quant/gemm_format_table.inc": products_cpp(products),
         ROOT / "docs/formats.md": docs(formats, operands, schemes, products),

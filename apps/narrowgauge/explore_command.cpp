@@ -395,11 +395,14 @@ QuantizedMatrix random_operand(std::size_t vectors, std::size_t k, Scheme scheme
   q.element = element;
   q.rows = vectors;
   q.k = q.k_padded = k;
-  if (scheme == Scheme::nvfp4) q.k_padded = (k + 15) / 16 * 16;
+  const std::size_t block = block_size(scheme);
+  q.k_padded = (k + block - 1) / block * block;
   q.codes.resize(vectors * q.k_padded);
-  const unsigned codes = scheme == Scheme::fp8 ? 0x78 : 16;  // finite ones
+  const unsigned codes = desc(element).bits == 8 ? 0x78 : 16;  // finite ones
   for (std::uint8_t& code : q.codes) code = static_cast<std::uint8_t>(random() % codes);
-  if (scheme == Scheme::nvfp4) q.scales.assign(q.codes.size() / 16, 0x38);
+  if (has_block_scales(scheme)) {
+    q.scales.assign(q.codes.size() / block, static_cast<std::uint8_t>(encode(scale_format(scheme), 1.0)));
+  }
   q.tensor_scale = 1;
   return q;
 }
@@ -477,10 +480,12 @@ int validate_cycles(const ExploreArguments& arguments) {
     bool sparse;  ///< A is
   };
   constexpr Case cases[] = {
-      {"nvfp4", Scheme::nvfp4, Format::e2m1, false},     {"luq", Scheme::luq, Format::e3m0, false},
-      {"fp8_e4m3", Scheme::fp8, Format::e4m3, false},    {"fp8_e5m2", Scheme::fp8, Format::e5m2, false},
-      {"nvfp4 2:4", Scheme::nvfp4, Format::e2m1, true},  {"luq 2:4", Scheme::luq, Format::e3m0, true},
-      {"fp8_e4m3 2:4", Scheme::fp8, Format::e4m3, true}, {"fp8_e5m2 2:4", Scheme::fp8, Format::e5m2, true}};
+      {"nvfp4", Scheme::nvfp4, Format::e2m1, false},      {"luq", Scheme::luq, Format::e3m0, false},
+      {"fp8_e4m3", Scheme::fp8, Format::e4m3, false},     {"fp8_e5m2", Scheme::fp8, Format::e5m2, false},
+      {"nvfp4 2:4", Scheme::nvfp4, Format::e2m1, true},   {"luq 2:4", Scheme::luq, Format::e3m0, true},
+      {"fp8_e4m3 2:4", Scheme::fp8, Format::e4m3, true},  {"fp8_e5m2 2:4", Scheme::fp8, Format::e5m2, true},
+      {"mxfp4", Scheme::mxfp4, Format::e2m1, false},      {"mxfp8_e4m3", Scheme::mxfp8, Format::e4m3, false},
+      {"mxfp8_e5m2", Scheme::mxfp8, Format::e5m2, false}, {"mxint8", Scheme::mxint8, Format::int8_mx, false}};
   Json all = Json::array();
   std::vector<std::vector<std::string>> rows, product_rows;
   double worst = 0, sum = 0;
@@ -497,10 +502,10 @@ int validate_cycles(const ExploreArguments& arguments) {
                              tile.format_set, static_cast<int>(tile.stream_width), static_cast<int>(tile.a_depth),
                              static_cast<int>(tile.b_depth), static_cast<std::int64_t>(tile.max_beats),
                              {tile.load_cuts, tile.command_cuts, tile.cell_cuts, tile.convert_cuts, tile.scale_cuts},
-                             tile.sparse, tile.integers);
+                             tile.sparse, tile.integers, tile.mx);
     for (const Case& one : cases) {
       const unsigned bit = format_set::of(one.scheme, one.element);
-      if ((tile.format_set & bit) == 0 || (one.sparse && !tile.sparse)) continue;
+      if ((tile.format_set & bit) == 0 || tile.mx != is_mx(one.scheme) || (one.sparse && !tile.sparse)) continue;
       power::TileShape shape = dense;
       if (one.sparse) shape.lanes *= 2;
       std::mt19937 random(bit * 1000 + tile.rows);

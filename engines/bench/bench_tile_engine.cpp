@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   benchmark::RegisterBenchmark("array/nvfp4", bench_array, make_array_large, "large");
   benchmark::RegisterBenchmark("array/fp8_e4m3", bench_array, make_array_large_e4m3, "large_e4m3");
   for (const GemmFormat& format : gemm_formats) {
-    if (!format_set::has(format_set::all, format)) continue;
+    if (!format_set::has(format_set::all, is_mx(format.scheme), format)) continue;
     const std::string name(format.name);
     benchmark::RegisterBenchmark(("rtl/" + name).c_str(), bench_engine, make_rtl_engine, format)
         ->Unit(benchmark::kMillisecond);

@@ -48,7 +48,8 @@ class BoardEngine final : public DrivenEngine, public BoardLoop {
                .encoders = tile_.encoders,
                .protect = tile_.protect,
                .deadline = tile_.deadline,
-               .integers = tile_.integers};
+               .integers = tile_.integers,
+               .mx = tile_.mx};
   }
 
   std::string array() const override { return name_; }

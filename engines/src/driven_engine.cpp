@@ -31,7 +31,7 @@ void check_beats(const TileConfig& tile, std::size_t k, std::size_t k_a_beat) {
 
 bool has(const TileConfig& tile, Scheme scheme, Format a, Format b, const TileNeeds& needs) {
   const unsigned results = needs.results ? static_cast<unsigned>(*needs.results) : 0;
-  return format_set::has(tile.format_set, scheme, a, b) && (tile.format_set & results) == results &&
+  return format_set::has(tile.format_set, tile.mx, scheme, a, b) && (tile.format_set & results) == results &&
          (tile.requantize || !needs.results) && (tile.sparse || !needs.sparse) &&
          (tile.codec != 0 || !needs.decoders) && (tile.encoders != 0 || !needs.encoders) &&
          (tile.deadline || !needs.deadline) && (tile.integers || !needs.integers);

@@ -29,13 +29,23 @@
     if (try_result != NG_OK) return try_result; \
   } while (0)
 
-_Static_assert(NG_E4M3 == NG_TILE_ELEMENT_E4M3 && NG_E5M2 == NG_TILE_ELEMENT_E5M2 &&
-                   NG_NVFP4 == NG_TILE_ELEMENT_NVFP4 && NG_LUQ == NG_TILE_ELEMENT_LUQ,
-               "ng_format_t has the codes of FORMAT");
+/* What the driver knows of a format, in the order of ng_format_t. */
+typedef struct format_row {
+  uint8_t set;   /* its bit in GEOMETRY.format_set */
+  uint8_t code;  /* in FORMAT */
+  uint8_t bits;  /* of an element */
+  uint8_t block; /* elements that have a scale; 0: none */
+  bool mx;       /* of tiles for MX formats */
+  uint8_t exponent_bits, mantissa_bits, bias; /* of elements that are sent as E4M3, else 0 */
+} format_row_t;
+static const format_row_t format_rows[] = NG_FORMAT_ROWS;
+enum { FORMATS = sizeof format_rows / sizeof *format_rows };
+
 _Static_assert(NG_SIDE_A == NG_TILE_OPERAND_A && NG_SIDE_B == NG_TILE_OPERAND_B, "ng_side_t has the codes of LOAD");
 
 enum {
   NVFP4_BLOCK = 16,
+  MX_BLOCK = 32,
   METADATA_BYTES = 4,   /* of NVFP4_BLOCK stored elements of a sparse operand */
   METADATA_NONE = 0x44, /* two groups that keep their first two elements */
   DEFAULT_COMMAND_BEATS = 64,
@@ -174,7 +184,13 @@ static ng_result_t get_status(const ng_tile_t *tile, uint32_t *status) {
 static bool has_nvfp4(const ng_tile_t *tile) { return (tile->format_set & NG_TILE_FORMAT_SET_NVFP4) != 0; }
 
 /* Bits of an element in the array, whatever is computed. */
-static uint32_t element_bits(const ng_tile_t *tile) { return (tile->format_set & FORMATS_8_BITS) != 0 ? 8 : 4; }
+static uint32_t element_bits(const ng_tile_t *tile) {
+  for (uint32_t i = 0; i < FORMATS; ++i) {
+    const format_row_t *row = &format_rows[i];
+    if (row->mx == tile->mx && row->bits > 4 && (tile->format_set & row->set) != 0) return 8;
+  }
+  return 4;
+}
 
 static uint32_t vectors_a_panel(const ng_tile_t *tile, ng_side_t side) {
   return side == NG_SIDE_A ? tile->rows : tile->cols;
@@ -185,9 +201,11 @@ static uint32_t elements_a_vector(const ng_tile_t *tile, ng_side_t side) {
   return tile->sparse && side == NG_SIDE_B ? 2 * tile->lanes : tile->lanes;
 }
 
-/* What stands in an image beside a block of elements, so many as NVFP4_BLOCK lanes multiply: its scale, if NVFP4 is in
- * the set, and the metadata of a sparse A, in bytes. */
-static uint32_t scale_bytes(const ng_tile_t *tile) { return has_nvfp4(tile) ? 1 : 0; }
+/* Lanes that have something beside them in an image. */
+static uint32_t block_lanes(const ng_tile_t *tile) { return tile->mx ? MX_BLOCK : NVFP4_BLOCK; }
+
+/* What stands beside these, in bytes: a scale, if a format of the set has one, and the metadata of a sparse A. */
+static uint32_t scale_bytes(const ng_tile_t *tile) { return has_nvfp4(tile) || tile->mx ? 1 : 0; }
 static uint32_t bytes_a_block(const ng_tile_t *tile, ng_side_t side) {
   return scale_bytes(tile) + (tile->sparse && side == NG_SIDE_A ? METADATA_BYTES : 0);
 }
@@ -197,7 +215,7 @@ static uint32_t element_bytes(const ng_tile_t *tile, ng_side_t side) {
 }
 
 static uint32_t image_bytes(const ng_tile_t *tile, ng_side_t side) {
-  const uint32_t beside = vectors_a_panel(tile, side) * (tile->lanes / NVFP4_BLOCK) * bytes_a_block(tile, side);
+  const uint32_t beside = vectors_a_panel(tile, side) * (tile->lanes / block_lanes(tile)) * bytes_a_block(tile, side);
   return quotient_up(element_bytes(tile, side) + beside, tile->stream_bytes) * tile->stream_bytes;
 }
 
@@ -215,6 +233,10 @@ static bool sane(const ng_tile_t *tile) {
   if (tile->lanes == 0 || (has_nvfp4(tile) && !blocks)) return false;
   if ((tile->format_set & NG_TILE_FORMAT_SET_LUQ) != 0 && !power) return false;
   if (tile->requantize && !(power && power_of_two(tile->cols) && tile->cols <= tile->lanes)) return false;
+  /* MXFP4 and MXINT8 have a multiplier of their own, and nothing makes MX results or takes a sparse A of theirs. */
+  const bool one_kind = tile->format_set == NG_TILE_FORMAT_SET_NVFP4 ||
+                        tile->format_set == NG_TILE_FORMAT_SET_LUQ || (tile->format_set & ~FORMATS_8_BITS) == 0;
+  if (tile->mx && !(one_kind && tile->lanes == MX_BLOCK && !tile->requantize && !tile->sparse)) return false;
   return !tile->sparse || (blocks && !tile->requantize);
 }
 
@@ -240,7 +262,8 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   TRY(get(tile, NG_TILE_STREAM_OFFSET, &word));
   if ((word & ~(NG_TILE_STREAM_BYTES_MASK | NG_TILE_STREAM_COUNTERS_MASK | NG_TILE_STREAM_REQUANTIZE_MASK |
                 NG_TILE_STREAM_SPARSE_MASK | NG_TILE_STREAM_CODEC_MASK | NG_TILE_STREAM_ENCODERS_MASK |
-                NG_TILE_STREAM_PROTECT_MASK | NG_TILE_STREAM_DEADLINE_MASK | NG_TILE_STREAM_INTEGERS_MASK)) != 0)
+                NG_TILE_STREAM_PROTECT_MASK | NG_TILE_STREAM_DEADLINE_MASK | NG_TILE_STREAM_INTEGERS_MASK |
+                NG_TILE_STREAM_MX_MASK)) != 0)
     return NG_ERROR_CAPABILITIES;
   tile->stream_bytes = GET(word, STREAM_BYTES);
   tile->counters = GET(word, STREAM_COUNTERS) != 0;
@@ -251,6 +274,7 @@ static ng_result_t get_capabilities(ng_tile_t *tile) {
   tile->protect = GET(word, STREAM_PROTECT) != 0;
   tile->deadline = GET(word, STREAM_DEADLINE) != 0;
   tile->integers = GET(word, STREAM_INTEGERS) != 0;
+  tile->mx = GET(word, STREAM_MX) != 0;
   TRY(get(tile, NG_TILE_MAX_BEATS_OFFSET, &tile->max_beats));
   if (!sane(tile)) return NG_ERROR_CAPABILITIES;
   tile->a_image = image_bytes(tile, NG_SIDE_A);
@@ -291,8 +315,11 @@ ng_result_t ng_tile_reset(const ng_tile_t *tile) {
 
 /* ---- operands ---- */
 
+static bool known(ng_format_t format) { return (uint32_t)format < FORMATS; }
+static const format_row_t *row_of(ng_format_t format) { return &format_rows[format]; }
+
 /* Formats of 4 bits, which both operands have. */
-static bool narrow(ng_format_t format) { return format == NG_NVFP4 || format == NG_LUQ; }
+static bool narrow(ng_format_t format) { return row_of(format)->bits == 4; }
 
 /* What a beat takes of k. */
 static uint32_t k_a_beat(const ng_tile_t *tile, ng_sparsity_t sparsity) {
@@ -301,11 +328,7 @@ static uint32_t k_a_beat(const ng_tile_t *tile, ng_sparsity_t sparsity) {
 
 static bool supports(const ng_tile_t *tile, ng_format_t format, ng_sparsity_t sparsity) {
   if (sparsity != NG_DENSE && !tile->sparse) return false;
-  const uint32_t in_set = format == NG_NVFP4  ? NG_TILE_FORMAT_SET_NVFP4
-                          : format == NG_LUQ  ? NG_TILE_FORMAT_SET_LUQ
-                          : format == NG_E4M3 ? NG_TILE_FORMAT_SET_E4M3
-                                              : NG_TILE_FORMAT_SET_E5M2;
-  return (tile->format_set & in_set) != 0;
+  return (tile->format_set & row_of(format)->set) != 0 && tile->mx == row_of(format)->mx;
 }
 
 /* Size of the packed form of `rows` vectors of k. */
@@ -322,17 +345,9 @@ static ng_result_t packed_bytes(const ng_tile_t *tile, ng_sparsity_t sparsity, n
 ng_result_t ng_tile_pack_size(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, size_t *bytes) {
   if (!tile || !matrix || !bytes || (side != NG_SIDE_A && side != NG_SIDE_B)) return NG_ERROR_ARGUMENT;
   if (matrix->rows == 0 || matrix->k == 0 || matrix->k_padded < matrix->k || !matrix->codes) return NG_ERROR_ARGUMENT;
-  switch (matrix->format) {
-    case NG_E4M3:
-    case NG_E5M2:
-    case NG_LUQ:
-      break;
-    case NG_NVFP4:
-      if (!matrix->scales || matrix->k_padded % NVFP4_BLOCK != 0) return NG_ERROR_ARGUMENT;
-      break;
-    default:
-      return NG_ERROR_ARGUMENT;
-  }
+  if (!known(matrix->format)) return NG_ERROR_ARGUMENT;
+  const uint32_t block = row_of(matrix->format)->block;
+  if (block != 0 && (!matrix->scales || matrix->k_padded % block != 0)) return NG_ERROR_ARGUMENT;
   switch (matrix->sparsity) {
     case NG_DENSE:
       break;
@@ -372,19 +387,38 @@ static uint8_t metadata_at(const ng_matrix_t *matrix, size_t block, uint32_t i) 
   return (uint8_t)(((uint32_t)matrix->metadata[(block * METADATA_BYTES + i) / 2] >> i % 2 * 4 & 0xFU) * 0x11U);
 }
 
+/* The code of E4M3 that means the same number. */
+static uint8_t as_e4m3(const format_row_t *row, uint32_t code) {
+  enum { MANTISSA = 3, BIAS = 7 };
+  const uint32_t payload = code & ((1U << (row->exponent_bits + row->mantissa_bits)) - 1U);
+  const uint32_t sign = code >> (row->exponent_bits + row->mantissa_bits) & 1U;
+  uint32_t exponent = payload >> row->mantissa_bits;
+  uint32_t mantissa = (payload << (MANTISSA - row->mantissa_bits)) & ((1U << MANTISSA) - 1U);
+  if (payload == 0) return (uint8_t)(sign << 7);
+  if (exponent == 0) { /* subnormal, and none in E4M3: up to the first one */
+    for (exponent = 1; (mantissa >> MANTISSA) == 0; mantissa <<= 1) --exponent;
+    mantissa &= (1U << MANTISSA) - 1U;
+  }
+  return (uint8_t)(sign << 7 | (exponent + BIAS - row->bias) << MANTISSA | mantissa);
+}
+
 /* Puts one vector's share of panel-beat `beat` into its image. */
 static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_side_t side, size_t row, uint32_t beat,
                         uint32_t vector, uint8_t *elements, uint8_t *beside) {
   const bool sparse = matrix->sparsity != NG_DENSE, half = sparse && side == NG_SIDE_A;
   const uint32_t stored = half ? matrix->k_padded / 2 : matrix->k;             /* elements of a vector */
   const uint32_t pitch = half ? matrix->k_padded / 2 : matrix->k_padded;       /* from one to the next */
-  const uint32_t size = sparse && !half ? 2 * NVFP4_BLOCK : NVFP4_BLOCK;       /* of them, in a block */
+  const uint32_t lanes = block_lanes(tile), count_of_blocks = tile->lanes / lanes;
+  const uint32_t size = sparse && !half ? 2 * lanes : lanes;                   /* of them, in a block */
   const uint32_t most = half ? tile->lanes : k_a_beat(tile, matrix->sparsity); /* and in a beat */
   const uint32_t start = beat * most, count = least(most, stored - start);
   const uint8_t *codes = matrix->codes + row * pitch + start;
   for (uint32_t lane = 0; lane < count; ++lane) {
     const uint32_t at = vector * elements_a_vector(tile, side) + place(tile, matrix->sparsity, side, lane);
-    const uint32_t code = narrow(matrix->format) ? codes[lane] & 0xFU : codes[lane];
+    const format_row_t *row_format = row_of(matrix->format);
+    const uint32_t code = row_format->exponent_bits != 0 ? as_e4m3(row_format, codes[lane])
+                          : narrow(matrix->format)       ? codes[lane] & 0xFU
+                                                         : codes[lane];
     if (element_bits(tile) == 8) {
       elements[at] = (uint8_t)code;
     } else {
@@ -393,10 +427,10 @@ static void pack_vector(const ng_tile_t *tile, const ng_matrix_t *matrix, ng_sid
   }
   const uint32_t blocks = pitch / size, first = start / size, used = quotient_up(count, size);
   const uint32_t bytes = bytes_a_block(tile, side), scale = scale_bytes(tile);
-  uint8_t *out = beside + (size_t)vector * (tile->lanes / NVFP4_BLOCK) * bytes;
-  for (uint32_t block = 0; block < tile->lanes / NVFP4_BLOCK; ++block, out += bytes) {
+  uint8_t *out = beside + (size_t)vector * count_of_blocks * bytes;
+  for (uint32_t block = 0; block < count_of_blocks; ++block, out += bytes) {
     const size_t from = row * blocks + first + block;
-    if (matrix->format == NG_NVFP4 && block < used) out[0] = matrix->scales[from];
+    if (row_of(matrix->format)->block != 0 && block < used) out[0] = matrix->scales[from];
     for (uint32_t i = scale; i < bytes; ++i)
       out[i] = half && block < used ? metadata_at(matrix, from, i - scale) : METADATA_NONE;
   }
@@ -440,9 +474,12 @@ static bool one_pass(const ng_gemm_t *gemm) { return gemm->passes == 1; }
 /* Several passes, with whole panels of A in their bank. */
 static bool a_stays(const ng_gemm_t *gemm) { return !one_pass(gemm) && gemm->beats <= gemm->tile->a_depth; }
 
-/* Part of k in this pass: odd tiles run backwards, if they have to reload A. */
+/* Several passes, and odd tiles run backwards, so that they need not reload A's first part. */
+static bool turns(const ng_gemm_t *gemm) { return !one_pass(gemm) && !a_stays(gemm) && !gemm->tile->mx; }
+
+/* Part of k in this pass. */
 static uint32_t part_of_k(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
-  return at->chunk % 2 == 0 || a_stays(gemm) ? at->pass : gemm->passes - 1 - at->pass;
+  return at->chunk % 2 == 0 || !turns(gemm) ? at->pass : gemm->passes - 1 - at->pass;
 }
 
 /* The first unit of B of a chunk: the first chunk has a size of its own. */
@@ -463,7 +500,7 @@ static uint32_t chunk_panels(const ng_gemm_t *gemm, uint32_t chunk) {
 static bool leaves_a(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
   if (gemm->config.again) return false;
   const bool last_chunk = at->chunk + 1 == gemm->chunks, last_pass = at->pass + 1 == gemm->passes;
-  return one_pass(gemm) || a_stays(gemm) ? last_chunk && last_pass : last_chunk || !last_pass;
+  return one_pass(gemm) || a_stays(gemm) ? last_chunk && last_pass : last_chunk || !last_pass || !turns(gemm);
 }
 static bool leaves_b(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
   if (gemm->config.again) return false;
@@ -526,7 +563,7 @@ static load_t load_at(const ng_gemm_t *gemm, const ng_gemm_place_t *at) {
     load.count = part(images, pieces, at->chunk - first);
   } else if (!one_pass(gemm)) {
     const uint32_t q = part_of_k(gemm, at);
-    const bool there = a_stays(gemm) ? !start : at->pass == 0 && at->chunk != 0;
+    const bool there = a_stays(gemm) ? !start : turns(gemm) && at->pass == 0 && at->chunk != 0;
     if (at->part == LOAD_A && there) return load;
     panel = at->part == LOAD_A ? at->block : at->chunk;
     offset = cut(gemm->beats, gemm->passes, q);
@@ -587,7 +624,8 @@ static ng_result_t put_settings(ng_gemm_t *gemm) {
   const ng_gemm_config_t *config = &gemm->config;
   uint32_t *signature = &gemm->signature;
   TRY(put_signed(tile, signature, NG_TILE_FORMAT_OFFSET,
-                 PUT(FORMAT_A, config->a.format) | PUT(FORMAT_B, config->b.format) | PUT(FORMAT_BF16, config->bf16)));
+                 PUT(FORMAT_A, row_of(config->a.format)->code) | PUT(FORMAT_B, row_of(config->b.format)->code) |
+                     PUT(FORMAT_BF16, config->bf16)));
   TRY(put_signed(tile, signature, NG_TILE_SCALE_OFFSET, config->scale));
   /* Between products both are off: step, or a reset. */
   if (config->int8)
@@ -842,6 +880,7 @@ static bool fits_scale(ng_format_t format, uint32_t scale) {
 static ng_result_t check_gemm(const ng_tile_t *tile, ng_gemm_config_t *config) {
   const ng_operand_t *a = &config->a, *b = &config->b;
   if (!a->data || !b->data || !config->c || !config->scratch) return NG_ERROR_ARGUMENT;
+  if (!known(a->format) || !known(b->format)) return NG_ERROR_ARGUMENT;
   if (a->side != NG_SIDE_A || b->side != NG_SIDE_B || a->rows == 0 || b->rows == 0 || a->k == 0 || a->k != b->k ||
       ((narrow(a->format) || narrow(b->format)) && a->format != b->format) || a->sparsity != b->sparsity) {
     return NG_ERROR_ARGUMENT;

@@ -24,7 +24,7 @@ unsigned magnitude_bits(Scheme scheme) { return scheme == Scheme::fp8 ? 0x7F : s
 /// Everything but codes and metadata.
 SparseOperand with_scales(const QuantizedMatrix& q, const NmPattern& pattern, const std::string& whose) {
   check(q, whose);
-  if (find_operand_format(q.scheme, q.element) == nullptr) {
+  if (is_mx(q.scheme) || find_operand_format(q.scheme, q.element) == nullptr) {
     throw Error(whose + " is of " + (is_mx(q.scheme) ? "an MX scheme" : std::string(desc(q.element).name)) +
                 ", of which there are no products with a sparse operand: quantize to nvfp4, fp8_e4m3, fp8_e5m2 or luq");
   }

@@ -309,7 +309,7 @@ std::optional<Value> if_clocked(const Product& product, Value value) {
 py::tuple formats_of(const TileConfig& tile) {
   py::list names;
   for (const GemmFormat& f : gemm_formats)
-    if (format_set::has(tile.format_set, f)) names.append(f.name);
+    if (format_set::has(tile.format_set, tile.mx, f)) names.append(f.name);
   return py::tuple(names);
 }
 
@@ -336,6 +336,7 @@ void bind_engine(py::module_& module) {
       .def_readonly("protect", &TileConfig::protect, "True if its banks and queues have parity.")
       .def_readonly("deadline", &TileConfig::deadline, "True if its sums can end at a deadline.")
       .def_readonly("integers", &TileConfig::integers, "True if its results can be INT8.")
+      .def_readonly("mx", &TileConfig::mx, "True if its formats are those of MX, whose sums are FP32.")
       .def(py::pickle([](const TileConfig& tile) { return std::string(tile.name); },
                       [](const std::string& name) {
                         for (const TileConfig& tile : tile_configs())

@@ -35,6 +35,10 @@
 // elements. Rows in use with illegal metadata become NaN, and error_o is high in the cycle after
 // such a beat was taken.
 //
+// Mx: the formats of FormatSet have an E8M0 scale for each row or column of a beat, which is a block
+// of 32 lanes, and sums are FP32, block after block (ng_mx_pe). NVFP4's bit is MXFP4's and LUQ's is
+// MXINT8's, each alone in its set; E4M3's and E5M2's are MXFP8's.
+//
 // Width argument: AccWidth = TermWidth + clog2(MaxBeats), so a job of up to MaxBeats beats never
 // overflows; the term widths are argued in ng_mac_pe.
 module ng_mac_array #(
@@ -46,8 +50,10 @@ module ng_mac_array #(
   parameter int CellCuts  = 0,      // registers: 1 dot + 2 significand + 4 product + 8 sum
   parameter int ConvertCuts = 0,    // Cuts of ng_fixed_to_fp32
   parameter bit Sparse    = 1'b0,   // A is 2:4 sparse
-  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
-  localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
+  parameter bit Mx        = 1'b0,   // MX formats: E8M0 scales of 32 elements, sums in FP32
+  localparam int Bits8 = Mx ? ng_format_set_pkg::MxBits8 : ng_format_set_pkg::Bits8,
+  localparam int ElemWidth = (FormatSet & Bits8) != 0 ? 8 : 4,
+  localparam int Blocks    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 && !Mx ? Lanes / 16 : 1,
   localparam int Narrow    = (FormatSet & ng_format_set_pkg::Bits4) == ng_format_set_pkg::Bits4 ? 2
       : 1,
   localparam int BLanes    = Sparse ? 2 * Lanes : Lanes,
@@ -81,7 +87,8 @@ module ng_mac_array #(
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
   localparam bit HasFp8 = (FormatSet & ng_format_set_pkg::Fp8) != 0;
   localparam bit HasE5m2 = (FormatSet & ng_format_set_pkg::E5m2) != 0;
-  localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0;
+  localparam bit HasLuq = (FormatSet & ng_format_set_pkg::Luq) != 0 && !Mx;
+  localparam bit HasScale = HasFp4 || Mx;
 
 `ifndef __ICARUS__ // Icarus has no elaboration tasks
   if (Rows < 1) begin : gen_check_rows
@@ -96,6 +103,14 @@ module ng_mac_array #(
   end
   if (Lanes < 2) begin : gen_check_lanes
     $fatal(1, "ng_mac_array: Lanes=%0d; expected 2 or more", Lanes);
+  end
+  if (Mx && (Lanes != 32 || Sparse)) begin : gen_check_mx
+    $fatal(1, "ng_mac_array: Mx=1 with Lanes=%0d and Sparse=%0d; expected 32, MX's block, and 0",
+           Lanes, Sparse);
+  end
+  if (Mx && (CellCuts > 1 || ConvertCuts != 0)) begin : gen_check_mx_cuts
+    $fatal(1, "ng_mac_array: Mx=1 with CellCuts=%0d and ConvertCuts=%0d; expected 0 or 1, and 0",
+           CellCuts, ConvertCuts);
   end
   if (HasFp4 && Lanes % 16 != 0) begin : gen_check_fp4_lanes
     $fatal(1, "ng_mac_array: Lanes=%0d; expected a multiple of 16, NVFP4's block, since FormatSet=%0d has NVFP4",
@@ -130,12 +145,12 @@ module ng_mac_array #(
       : HasFp8 ? 37 + $clog2(Lanes) + (-18 - LsbExp) : 0;
   localparam int LuqWidth = HasLuq ? 11 + $clog2(Lanes) - LsbExp : 0;  // less than the others
   localparam int TermWidth = Fp4Width > Fp8Width ? Fp4Width : Fp8Width > 0 ? Fp8Width : LuqWidth;
-  localparam int AccWidth = TermWidth + $clog2(MaxBeats);
+  localparam int AccWidth = Mx ? 32 : TermWidth + $clog2(MaxBeats);  // of Mx FP32
 
   // ---- control
   // Stage 1 holds operands, stage DotStage dot products, the last stage terms. They move together.
   localparam int DotStage = 2 + ng_prim_pkg::cut_count(CellCuts & ng_mac_pkg::CellCutDot);
-  localparam int Stages = HasFp4 ? DotStage + 1 + ng_prim_pkg::cut_count(
+  localparam int Stages = HasScale ? DotStage + 1 + ng_prim_pkg::cut_count(
       CellCuts & (ng_mac_pkg::CellCutProduct | ng_mac_pkg::CellCutSum)) : DotStage;
   // where cells want block scales
   localparam int ScaleStage = (CellCuts & ng_mac_pkg::CellCutSignificand) != 0 ? DotStage - 1
@@ -239,7 +254,8 @@ module ng_mac_array #(
       .FormatSet(FormatSet),
       .Stages    (Stages),
       .ScaleStage(ScaleStage),
-      .Sparse    (Sparse)
+      .Sparse    (Sparse),
+      .Mx        (Mx)
     ) u_operand (
       .clk_i,
       .take_i   (take),
@@ -267,6 +283,7 @@ module ng_mac_array #(
       .FormatSet(FormatSet),
       .Stages    (Stages),
       .ScaleStage(ScaleStage),
+      .Mx        (Mx),
       .Blocks    (Blocks)
     ) u_operand (
       .clk_i,
@@ -355,51 +372,84 @@ module ng_mac_array #(
       end else begin : gen_dense
         assign active = row_active[r] & col_active[c];
       end
-      ng_mac_pe #(
-        .Lanes    (Lanes),
-        .FormatSet(FormatSet),
-        .TermWidth(TermWidth),
-        .AccWidth (AccWidth),
-        .LsbExp   (LsbExp),
-        .CellCuts (CellCuts),
-        .Sparse   (Sparse)
-      ) u_pe (
+      if (Mx) begin : gen_mx
+        ng_mx_pe #(
+          .FormatSet(FormatSet),
+          .CellCuts (CellCuts)
+        ) u_pe (
+          .clk_i,
+          .rst_ni,
+          .move_i      (move_q),
+          .a_fp4_i     (a_fp4[r*ACodes +: ACodes]),
+          .b_fp4_i     (b_fp4[c*BCodes +: BCodes]),
+          .a_fp8_i     (a_fp8[r*Lanes*8 +: Lanes*8]),
+          .b_fp8_i     (b_fp8[c*BLanes*8 +: BLanes*8]),
+          .a_e5m2_i    (a_e5m2_q),
+          .b_e5m2_i    (b_e5m2_q),
+          .dot_en_i    (advance[DotStage-1]),
+          .a_scale_i   (a_scale[r*Blocks*8 +: Blocks*8]),
+          .b_scale_i   (b_scale[c*Blocks*8 +: Blocks*8]),
+          .active_dot_i(active[0]),
+          .term_en_i   (advance[Stages-1]),
+          .acc_first_i (first_q[Stages]),
+          .acc_en_i    (advance[Stages]),
+          .shadow_en_i (shadow_en_q),
+          .sum_o       (sum[r*AccWidth +: AccWidth])
+        );
+        assign {nan[r], pinf[r], ninf[r]} = 3'b000;
+      end else begin : gen_exact
+        ng_mac_pe #(
+          .Lanes    (Lanes),
+          .FormatSet(FormatSet),
+          .TermWidth(TermWidth),
+          .AccWidth (AccWidth),
+          .LsbExp   (LsbExp),
+          .CellCuts (CellCuts),
+          .Sparse   (Sparse)
+        ) u_pe (
+          .clk_i,
+          .rst_ni,
+          .a_fp4_i    (a_fp4[r*ACodes +: ACodes]),
+          .b_fp4_i    (b_fp4[c*BCodes +: BCodes]),
+          .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
+          .b_fp8_i    (b_fp8[c*BLanes*8 +: BLanes*8]),
+          .a_e5m2_i   (a_e5m2_q),
+          .b_e5m2_i   (b_e5m2_q),
+          .move_i     (move_q),
+          .dot_en_i   (advance[DotStage-1]),
+          .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
+          .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
+          .term_en_i  (advance[Stages-1]),
+          .active_i   (active),
+          .acc_first_i(first_q[Stages]),
+          .acc_en_i   (advance[Stages]),
+          .shadow_en_i(shadow_en_q),
+          .sum_o      (sum[r*AccWidth +: AccWidth]),
+          .nan_o      (nan[r]),
+          .pinf_o     (pinf[r]),
+          .ninf_o     (ninf[r])
+        );
+      end
+    end
+    if (Mx) begin : gen_fp32
+      logic unused_flags;
+      assign unused_flags = ^{nan, pinf, ninf};
+      assign row_data[c*32 +: 32] = sum[row_q*AccWidth +: AccWidth];
+    end else begin : gen_convert
+      ng_fixed_to_fp32 #(
+        .Width (AccWidth),
+        .LsbExp(LsbExp),
+        .Cuts  (ConvertCuts)
+      ) u_convert (
         .clk_i,
-        .rst_ni,
-        .a_fp4_i    (a_fp4[r*ACodes +: ACodes]),
-        .b_fp4_i    (b_fp4[c*BCodes +: BCodes]),
-        .a_fp8_i    (a_fp8[r*Lanes*8 +: Lanes*8]),
-        .b_fp8_i    (b_fp8[c*BLanes*8 +: BLanes*8]),
-        .a_e5m2_i   (a_e5m2_q),
-        .b_e5m2_i   (b_e5m2_q),
-        .move_i     (move_q),
-        .dot_en_i   (advance[DotStage-1]),
-        .a_scale_i  (a_scale[r*Blocks*8 +: Blocks*8]),
-        .b_scale_i  (b_scale[c*Blocks*8 +: Blocks*8]),
-        .term_en_i  (advance[Stages-1]),
-        .active_i   (active),
-        .acc_first_i(first_q[Stages]),
-        .acc_en_i   (advance[Stages]),
-        .shadow_en_i(shadow_en_q),
-        .sum_o      (sum[r*AccWidth +: AccWidth]),
-        .nan_o      (nan[r]),
-        .pinf_o     (pinf[r]),
-        .ninf_o     (ninf[r])
+        .en_i   (queue_ready),
+        .fixed_i(sum[row_q*AccWidth +: AccWidth]),
+        .nan_i  (nan[row_q]),
+        .pinf_i (pinf[row_q]),
+        .ninf_i (ninf[row_q]),
+        .fp32_o (row_data[c*32 +: 32])
       );
     end
-    ng_fixed_to_fp32 #(
-      .Width (AccWidth),
-      .LsbExp(LsbExp),
-      .Cuts  (ConvertCuts)
-    ) u_convert (
-      .clk_i,
-      .en_i   (queue_ready),
-      .fixed_i(sum[row_q*AccWidth +: AccWidth]),
-      .nan_i  (nan[row_q]),
-      .pinf_i (pinf[row_q]),
-      .ninf_i (ninf[row_q]),
-      .fp32_o (row_data[c*32 +: 32])
-    );
   end
 
   assign queue_ready_d = ~((~queue_ready | convert_valid[ConvertStages]) & valid_o & ~ready_i);

@@ -7,6 +7,8 @@
 // illegal_o: the row is in use and has metadata that name no two ascending positions. void_o is
 // that when the terms are accumulated: cells make them NaN.
 //
+// Mx: the scale is E8M0 and belongs to beats of all formats of the set (ng_mx_pe).
+//
 // take_i: a beat is accepted. advance_i[k]: it leaves stage k for stage k+1.
 module ng_mac_operand #(
   parameter int Lanes     = 16,
@@ -14,11 +16,13 @@ module ng_mac_operand #(
   parameter int Stages     = 3,     // of the array's pipeline
   parameter int ScaleStage = 2,     // the stage that wants the block scales
   parameter bit Sparse     = 1'b0,  // with metadata
+  parameter bit Mx         = 1'b0,  // beats of all formats have a scale, one for all lanes
   // block scales
-  parameter int Blocks     = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 ? Lanes / 16 : 1,
+  parameter int Blocks     = (FormatSet & ng_format_set_pkg::Nvfp4) != 0 && !Mx ? Lanes / 16 : 1,
   localparam bit HasFp4    = (FormatSet & ng_format_set_pkg::Nvfp4) != 0,
-  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
-  localparam bit HasLuq    = (FormatSet & ng_format_set_pkg::Luq) != 0,
+  localparam int Bits8 = Mx ? ng_format_set_pkg::MxBits8 : ng_format_set_pkg::Bits8,
+  localparam int ElemWidth = (FormatSet & Bits8) != 0 ? 8 : 4,
+  localparam bit HasLuq    = (FormatSet & ng_format_set_pkg::Luq) != 0 && !Mx,
   localparam int Narrow    = HasFp4 && HasLuq ? 2 : 1
 ) (
   input  logic                       clk_i,
@@ -32,16 +36,16 @@ module ng_mac_operand #(
   input  logic [Lanes*2-1:0]         metadata_i, // with Sparse
   // stage 1; LUQ's above NVFP4's, if the set has both
   output logic [Narrow*Lanes*4-1:0]  fp4_o,
-  output logic [Lanes*8-1:0]         fp8_o,      // stage 1
+  output logic [Lanes*8-1:0]         fp8_o,      // stage 1; with Mx integers, too
   output logic [Blocks*8-1:0]        scale_o,    // stage ScaleStage
   output logic [Lanes*2-1:0]         metadata_o, // stage 1
   output logic                       illegal_o,  // in the cycle of the beat
-  output logic                       active_o,   // last stage
+  output logic                       active_o,   // last stage, with Mx stage ScaleStage
   output logic                       void_o      // last stage
 );
 
   logic [Stages:1] active_q;
-  assign active_o = active_q[Stages];
+  assign active_o = active_q[Mx ? ScaleStage : Stages];
   always_ff @(posedge clk_i) begin
     if (take_i) active_q[1] <= enable_i;
     for (int k = 1; k < Stages; k++) begin
@@ -87,12 +91,12 @@ module ng_mac_operand #(
     assign metadata_o = '0;
   end
 
-  if (HasFp4) begin : gen_fp4
+  if (HasFp4 || Mx) begin : gen_fp4
     logic [ScaleStage*Blocks*8-1:0] scale_q;  // stage 1 lowest
     always_ff @(posedge clk_i) begin
       if (take_i) begin
         fp4_o[Lanes*4-1:0] <= enable_i & fp4_i ? codes : '0;
-        scale_q[Blocks*8-1:0] <= enable_i & fp4_i ? scale_i : '0;
+        scale_q[Blocks*8-1:0] <= enable_i & (fp4_i | Mx) ? scale_i : '0;
       end
       for (int k = 1; k < ScaleStage; k++) begin
         if (advance_i[k]) scale_q[k*Blocks*8 +: Blocks*8] <= scale_q[(k-1)*Blocks*8 +: Blocks*8];
@@ -108,7 +112,7 @@ module ng_mac_operand #(
     assign scale_o = '0;
   end
 
-  if ((FormatSet & ng_format_set_pkg::Fp8) != 0) begin : gen_fp8
+  if ((FormatSet & Bits8) != 0) begin : gen_fp8
     always_ff @(posedge clk_i) begin
       if (take_i) fp8_o <= enable_i & ~fp4_i & ~luq_i ? data_i : '0;
     end

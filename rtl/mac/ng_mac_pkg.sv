@@ -40,12 +40,15 @@ package ng_mac_pkg;
   // ng_dot_e2m1
   localparam int DotE2m1CutNodes = 1;  // within the tree
 
-  // ng_dot_mxfp4
-  localparam int DotMxfp4CutNodes = 1;       // in the tree of ng_dot_e2m1
-  localparam int DotMxfp4CutDot = 2;         // the dot product
-  localparam int DotMxfp4CutMagnitude = 4;   // the magnitude of the dot product
-  localparam int DotMxfp4CutNormalized = 8;  // before the rounding
-  localparam int DotMxfp4CutShifted = 16;    // in the rounding module
+  // ng_scale_mx
+  localparam int ScaleMxCutMagnitude = 1;   // the magnitude of the dot product
+  localparam int ScaleMxCutNormalized = 2;  // before the rounding
+  localparam int ScaleMxCutShifted = 4;     // in the rounding module
+
+  // ng_dot_mxfp4: its own places, and by how much the places of ng_scale_mx are shifted up
+  localparam int DotMxfp4CutNodes = 1;  // in the tree of ng_dot_e2m1
+  localparam int DotMxfp4CutDot = 2;    // the dot product
+  localparam int DotMxfp4ScaleShift = 2;
 
   // ng_scale_nvfp4
   localparam int ScaleNvfp4CutSignificand = 1;  // product of the scales' significands

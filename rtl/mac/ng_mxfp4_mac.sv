@@ -21,9 +21,8 @@ module ng_mxfp4_mac #(
   output logic [31:0]  acc_o
 );
 
-  logic [31:0] dot, term, sum;
+  logic [31:0] dot, term;
   logic        valid, first;
-  logic        normal, special, mantissa;
   ng_dot_mxfp4 u_dot (
     .clk_i,
     .en_i     (1'b1),
@@ -52,31 +51,13 @@ module ng_mxfp4_mac #(
     assign {valid, first, term} = {valid_i, first_i, dot};
   end
 
-  assign normal = |term[30:23];
-  assign special = &term[30:23];
-  assign mantissa = |term[22:0];
-  ng_add_fp32 #(
-    .SigWidth(24),
-    .Unnormal(0),
-    .ExpHi   (127)
-  ) u_add (
+  ng_acc_fp32 u_acc (
     .clk_i,
-    .en_i    (1'b1),
-    .x_nan_i (special & mantissa),
-    .x_inf_i (special),
-    .x_sign_i(term[31]),
-    .x_exp_i (10'({term[30:24], term[23] | ~normal}) - 10'd127),
-    .x_sig_i ({normal, term[22:0]}),
-    .c_i     (first ? 32'd0 : acc_o),
-    .sum_o   (sum)
+    .rst_ni,
+    .valid_i(valid),
+    .first_i(first),
+    .term_i (term),
+    .acc_o
   );
-
-  always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      acc_o <= '0;
-    end else if (valid) begin
-      acc_o <= sum;
-    end
-  end
 
 endmodule

@@ -22,6 +22,8 @@
 //
 // Deadline: while it is past, each tile of results ends with its next beat.
 //
+// Mx: the formats of the set are MX's; an image has the E8M0 scale of each vector above its elements.
+//
 // Width argument: an image is all that the array takes from a side in one beat. Its exact sums are
 // argued in ng_mac_array, MaxBeats being kept by the sequencer.
 module ng_tile #(
@@ -48,7 +50,8 @@ module ng_tile #(
   parameter int Encoders    = 0,      // encoders of compressed results; 0: results are as they are
   parameter bit Protect     = 1'b0,   // parity of banks and queues
   parameter bit Deadline    = 1'b0,   // with a deadline, at which sums end
-  parameter bit Integers    = 1'b0    // results can be in INT8
+  parameter bit Integers    = 1'b0,   // results can be in INT8
+  parameter bit Mx          = 1'b0    // MX formats: E8M0 scales of 32 elements, sums in FP32
 ) (
   input  logic                   clk_i,
   input  logic                   rst_ni,
@@ -128,6 +131,10 @@ module ng_tile #(
     $fatal(1, "ng_tile: Sparse=1 with Lanes=%0d and Requantize=%0d; expected a multiple of 16, and 0",
            Lanes, Requantize);
   end
+  if (Mx && Requantize) begin : gen_check_mx
+    $fatal(1, "ng_tile: Mx=1 with Requantize=%0d; expected 0, since no unit makes E8M0 scales",
+           Requantize);
+  end
   if (Codec < 0 || Codec > 8) begin : gen_check_codec
     $fatal(1, "ng_tile: Codec=%0d; expected 0 to 8", Codec);
   end
@@ -157,15 +164,17 @@ module ng_tile #(
   localparam int JobDepth = Rows > 1 && CellCuts == 0 && ConvertCuts == 0 ? 8 : 16;
 
   localparam bit HasFp4 = (FormatSet & ng_format_set_pkg::Nvfp4) != 0;
-  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4;
-  localparam int Blocks = HasFp4 ? Lanes / 16 : 1;
+  localparam int Bits8 = Mx ? ng_format_set_pkg::MxBits8 : ng_format_set_pkg::Bits8;
+  localparam int ElemWidth = (FormatSet & Bits8) != 0 ? 8 : 4;
+  localparam bit HasScale = HasFp4 || Mx;
+  localparam int Blocks = HasFp4 && !Mx ? Lanes / 16 : 1;
   localparam int AElements = Rows * Lanes * ElemWidth;
   localparam int BElements = Cols * (Sparse ? 2 : 1) * Lanes * ElemWidth;
   // with metadata
   localparam int AScales = Rows * (Sparse ? Lanes / 16 * (HasFp4 ? 40 : 32) : Blocks * 8);
   localparam int BScales = Cols * Blocks * 8;
-  localparam int AImage = AElements + (HasFp4 || Sparse ? AScales : 0);
-  localparam int BImage = BElements + (HasFp4 ? BScales : 0);
+  localparam int AImage = AElements + (HasScale || Sparse ? AScales : 0);
+  localparam int BImage = BElements + (HasScale ? BScales : 0);
   localparam int AAddrWidth = $clog2(ADepth);
   localparam int BAddrWidth = $clog2(BDepth);
   localparam int Parity = Protect ? 1 : 0;  // bits of it that a queue has
@@ -207,7 +216,8 @@ module ng_tile #(
     .Encoders   (Encoders),
     .Protect    (Protect),
     .Deadline   (Deadline),
-    .Integers   (Integers)
+    .Integers   (Integers),
+    .Mx         (Mx)
   ) u_regs (
     .clk_i,
     .rst_ni,
@@ -597,12 +607,12 @@ module ng_tile #(
 
   logic [AScales-1:0] a_scale;
   logic [BScales-1:0] b_scale;
-  if (HasFp4 || Sparse) begin : gen_scales
+  if (HasScale || Sparse) begin : gen_scales
     assign a_scale = a_image[AImage-1 -: AScales];
   end else begin : gen_no_scales
     assign a_scale = '0;
   end
-  if (HasFp4) begin : gen_b_scales
+  if (HasScale) begin : gen_b_scales
     assign b_scale = b_image[BImage-1 -: BScales];
   end else begin : gen_no_b_scales
     assign b_scale = '0;
@@ -618,7 +628,8 @@ module ng_tile #(
     .MaxBeats (MaxBeats),
     .CellCuts (CellCuts),
     .ConvertCuts(ConvertCuts),
-    .Sparse   (Sparse)
+    .Sparse   (Sparse),
+    .Mx       (Mx)
   ) u_array (
     .clk_i,
     .rst_ni   (core_rst_n),
@@ -800,7 +811,8 @@ module ng_tile #(
       .Cols     (Cols),
       .Lanes    (Lanes),
       .FormatSet(FormatSet),
-      .Sparse   (Sparse)
+      .Sparse   (Sparse),
+      .Mx       (Mx)
     ) u_counters (
       .clk_i,
       .rst_ni    (core_rst_n),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Zeros and bit flips of the operand images of one side of the array, for ng_tile_counters: two
 // cycles after an image is taken, zeros_o is the number of its elements whose bits but the sign
-// (with int4_i all bits) are zero, in enabled vectors, and flips_o the number of bits in which it
+// (with int4_i, and of MXINT8, all bits) are zero, in enabled vectors, and flips_o the number of bits in which it
 // differs from the image taken before, where vectors that are not enabled count as zero.
 //
 // Bits are counted vector by vector and the counts added: Yosys' $countones is slow beyond some
@@ -11,7 +11,9 @@ module ng_tile_activity #(
   parameter int Vectors   = 8,
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,
-  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4,
+  parameter bit Mx        = 1'b0,  // the formats of the set are MX's
+  localparam int Bits8 = Mx ? ng_format_set_pkg::MxBits8 : ng_format_set_pkg::Bits8,
+  localparam int ElemWidth = (FormatSet & Bits8) != 0 ? 8 : 4,
   localparam int Elements  = Vectors * Lanes,
   localparam int Part      = Lanes * ElemWidth,  // bits of a vector
   localparam int Width     = Vectors * Part
@@ -50,7 +52,9 @@ module ng_tile_activity #(
     assign unused_fp4 = fp4_i;
     assign payload = narrow;
   end else begin : gen_fp8
-    assign payload = fp4_i ? narrow : three | (three >> 3) | (image >> 6);
+    localparam bit Int8 = Mx && FormatSet == ng_format_set_pkg::Luq;
+    assign payload = Int8 ? three | (three >> 3) | (image >> 6) | (image >> 7)
+        : fp4_i ? narrow : three | (three >> 3) | (image >> 6);
   end
 
   localparam int CountWidth = $clog2(Width + 1);

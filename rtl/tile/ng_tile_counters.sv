@@ -23,8 +23,10 @@ module ng_tile_counters #(
   parameter int Lanes     = 16,
   parameter int FormatSet = ng_format_set_pkg::All,
   parameter bit Sparse    = 1'b0,  // of A, Lanes of 2 x Lanes elements are stored
+  parameter bit Mx        = 1'b0,  // the formats of the set are MX's
   localparam int BLanes   = Sparse ? 2 * Lanes : Lanes,
-  localparam int ElemWidth = (FormatSet & ng_format_set_pkg::Bits8) != 0 ? 8 : 4
+  localparam int Bits8 = Mx ? ng_format_set_pkg::MxBits8 : ng_format_set_pkg::Bits8,
+  localparam int ElemWidth = (FormatSet & Bits8) != 0 ? 8 : 4
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -72,7 +74,8 @@ module ng_tile_counters #(
   ng_tile_activity #(
     .Vectors  (Rows),
     .Lanes    (Lanes),
-    .FormatSet(FormatSet)
+    .FormatSet(FormatSet),
+    .Mx       (Mx)
   ) u_a (
     .clk_i,
     .rst_ni,
@@ -87,7 +90,8 @@ module ng_tile_counters #(
   ng_tile_activity #(
     .Vectors  (Cols),
     .Lanes    (BLanes),
-    .FormatSet(FormatSet)
+    .FormatSet(FormatSet),
+    .Mx       (Mx)
   ) u_b (
     .clk_i,
     .rst_ni,

@@ -27,7 +27,8 @@ module ng_tile_regs #(
   parameter int Encoders = 0,       // encoders of compressed results
   parameter bit Protect = 1'b0,     // parity of banks and queues
   parameter bit Deadline = 1'b0,    // with a deadline
-  parameter bit Integers = 1'b0     // results in INT8
+  parameter bit Integers = 1'b0,    // results in INT8
+  parameter bit Mx = 1'b0           // MX formats
 ) (
   input  logic         clk_i,
   input  logic         rst_ni,
@@ -271,7 +272,7 @@ module ng_tile_regs #(
       10'h001: read_data = {16'h1, 8'h7, 8'h0};  // VERSION
       10'h002: read_data = {8'(FormatSet), 8'(Lanes), 8'(Cols), 8'(Rows)};  // GEOMETRY
       10'h003: read_data = {16'(BDepth), 16'(ADepth)};  // DEPTHS
-      10'h004: read_data = {10'd0, 1'(Integers), 1'(Deadline), 1'(Protect), 4'(Encoders),
+      10'h004: read_data = {9'd0, 1'(Mx), 1'(Integers), 1'(Deadline), 1'(Protect), 4'(Encoders),
           4'(Codec), 1'(Sparse), 1'(Requantize), 1'(Counters), 8'(StreamWidth / 8)};  // STREAM
       10'h005: read_data = 32'(MaxBeats);  // MAX_BEATS
       10'h008: read_data = 32'd0;  // CONTROL

@@ -27,7 +27,8 @@ module ng_axil_tile #(
   parameter integer Encoders       = 0,
   parameter integer Protect        = 0,
   parameter integer Deadline       = 0,
-  parameter integer Integers       = 0
+  parameter integer Integers       = 0,
+  parameter integer Mx             = 0
 ) (
   (* X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 clk_i CLK" *)
   (* X_INTERFACE_PARAMETER = "XIL_INTERFACENAME clk_i, ASSOCIATED_BUSIF S_AXIL_TILE:S_AXIL_FIFOS, ASSOCIATED_RESET rst_ni" *)
@@ -168,7 +169,8 @@ module ng_axil_tile #(
     .Encoders      (Encoders),
     .Protect       (Protect),
     .Deadline      (Deadline),
-    .Integers      (Integers)
+    .Integers      (Integers),
+    .Mx            (Mx)
   ) u_tile (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),

@@ -29,7 +29,8 @@ module ng_board #(
   parameter int Encoders       = 0,
   parameter bit Protect        = 1'b0,
   parameter bit Deadline       = 1'b0,
-  parameter bit Integers       = 1'b0
+  parameter bit Integers       = 1'b0,
+  parameter bit Mx             = 1'b0
 ) (
   input  logic clk_i,
   input  logic rst_ni,
@@ -111,7 +112,8 @@ module ng_board #(
     .Encoders      (Encoders),
     .Protect       (Protect),
     .Deadline      (Deadline),
-    .Integers      (Integers)
+    .Integers      (Integers),
+    .Mx            (Mx)
   ) u_tile (
     .clk_i,
     .rst_ni,

@@ -511,7 +511,7 @@ class Engines(Program):
             began = time.monotonic()
             self.refused(["engines", "--shape", "64x64x64", shape], *words)
             self.assertLess(time.monotonic() - began, 20)
-        self.refused(["engines", "--format", "mxfp4", "--shape", "1x1x1"], "mxfp4", "model engine")
+        self.refused(["engines", "--format", "fp8_e4m3fnuz", "--shape", "1x1x1"], "e4m3fnuz", "model engine")
 
 
 class Board(Program):
@@ -1433,7 +1433,7 @@ class BadInput(Program):
         self.refused(["quantize", good, "--format", "fp8_e4m3_e5m2"], "fp8_e4m3_e5m2", "fp8_e4m3 ", "fp8_e5m2")
         self.refused(["units", "--frobnicate"], "--frobnicate")
         if RTL:
-            self.refused(["gemm", good, good, "--format", "mxfp4", "--engine", "rtl"], "mxfp4", "model")
+            self.refused(["gemm", good, good, "--format", "fp8_e4m3fnuz", "--engine", "rtl"], "e4m3fnuz", "model")
             self.refused(["gemm", good, good, "--engine", "rtl", "--trace", "no/w.fst"], "no/w.fst")
         else:
             self.refused(["gemm", good, good, "--engine", "rtl"], "rtl", "NG_RTL", "model")

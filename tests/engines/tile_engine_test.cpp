@@ -83,7 +83,7 @@ TEST_P(EveryTile, EqualsTheModelForEveryShape) {
                          {5, 9, bank + 1},
                          {3, 2, 3 * bank - 5}}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!format_set::has(tile.format_set, format)) continue;
+      if (!format_set::has(tile.format_set, tile.mx, format)) continue;
       const EngineResult got = expect_model(*rtl, format, s, seed += 2);
       expect_plausible(got, tile, s);
       const EngineResult same = expect_model(*systemc, format, s, seed);
@@ -119,7 +119,7 @@ TEST_P(RtlEngineFormats, SpecialValuesEqualTheModel) {
 std::vector<GemmFormat> supported() {
   std::vector<GemmFormat> formats;
   for (const GemmFormat& f : gemm_formats)
-    if (format_set::has(format_set::all, f)) formats.push_back(f);
+    if (format_set::has(format_set::all, is_mx(f.scheme), f)) formats.push_back(f);
   return formats;
 }
 INSTANTIATE_TEST_SUITE_P(AllFormats, RtlEngineFormats, testing::ValuesIn(supported()),
@@ -363,6 +363,10 @@ TEST(RtlEngine, TakesTheCheapestTileThatHasTheFormats) {
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3"), {3, 4, 20}, 1).tile, "large_e4m3");
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("fp8_e4m3_e5m2"), {3, 4, 20}, 1).tile, "large_fp8");
   EXPECT_EQ(expect_model(*rtl, find_gemm_format("luq"), {3, 4, 20}, 1).tile, "luq");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("mxfp4"), {3, 4, 40}, 1).tile, "mxfp4");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("mxfp8_e5m2_e4m3"), {3, 4, 40}, 1).tile, "mxfp8");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("mxfp6_e3m2"), {3, 4, 40}, 1).tile, "mxfp8");
+  EXPECT_EQ(expect_model(*rtl, find_gemm_format("mxint8"), {3, 4, 40}, 1).tile, "mxint8");
 }
 
 TEST(RtlEngine, RefusesWhatItCannotMultiply) {
@@ -371,10 +375,9 @@ TEST(RtlEngine, RefusesWhatItCannotMultiply) {
   const QuantizedMatrix nv = test::normal_operand(2, 32, Scheme::nvfp4, Format::e2m1, 1);
   const QuantizedMatrix longer = test::normal_operand(2, 48, Scheme::nvfp4, Format::e2m1, 1);
   const QuantizedMatrix fp8 = test::normal_operand(1, (1 << 20) + 1, Scheme::fp8, Format::e4m3, 1);
-  EXPECT_THROW(rtl->gemm(mx, mx), Error);
   EXPECT_THROW(rtl->gemm(nv, mx), Error);
-  const QuantizedMatrix mx8 = test::normal_operand(2, 32, Scheme::mxfp8, Format::e4m3, 1);
-  EXPECT_THROW(rtl->gemm(mx8, mx8), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "large"})->gemm(mx, mx), Error);
+  EXPECT_THROW(make_rtl_engine({.tile = "mxfp4"})->gemm(nv, nv), Error);
   // A format that no tile has is an empty set, which every tile would have.
   const QuantizedMatrix fnuz = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3fnuz, 1);
   const QuantizedMatrix ocp = test::normal_operand(2, 32, Scheme::fp8, Format::e4m3, 1);

@@ -78,9 +78,10 @@ class Tile {
     max_beats = likely({1, 16, 100, 4096, 65536, 0xFFFFFFFF}, 70000);
     const bool plain = chance(0.4);
     const auto coders = [&] { return likely({0, 0, 1, 4, 8}, 16); };
-    // Counters, requantize, sparse, codec, encoders, protect, deadline, integers.
+    // Counters, requantize, sparse, codec, encoders, protect, deadline, integers, mx.
     options_ = plain ? below(2) : below(8) | coders() << 3 | coders() << 7 | below(8) << 11;
-    if (chance(0.01)) options_ |= 1U << (14 + below(10));
+    if (chance(0.2)) options_ = (options_ & ~6U) | 1U << 14, lanes = likely({32}, 256);
+    if (chance(0.01)) options_ |= 1U << (15 + below(9));
   }
 
   ng_result_t read(std::uint32_t address, std::uint32_t& value) {
@@ -148,7 +149,7 @@ class Tile {
 
 struct Tally {
   std::uint64_t accepted = 0, packed = 0, started = 0, finished = 0, requantized = 0, compressed = 0, sparse = 0,
-                luq = 0, codes = 0;
+                luq = 0, mx = 0, codes = 0;
 };
 
 /// An operand of anything, packed into a buffer of the size that the driver asks for.
@@ -201,12 +202,17 @@ struct Operand {
 };
 
 void try_product(Tile& tile, const ng_tile_t& driver, Tally& tally) {
-  constexpr std::array formats{NG_E4M3, NG_E5M2, NG_NVFP4, NG_LUQ};
-  constexpr std::array bits{NG_TILE_FORMAT_SET_E4M3, NG_TILE_FORMAT_SET_E5M2, NG_TILE_FORMAT_SET_NVFP4,
+  constexpr std::array formats{NG_E4M3,       NG_E5M2,       NG_NVFP4,      NG_LUQ,        NG_MXFP4,
+                               NG_MXFP8_E4M3, NG_MXFP8_E5M2, NG_MXFP6_E2M3, NG_MXFP6_E3M2, NG_MXINT8};
+  constexpr std::array bits{NG_TILE_FORMAT_SET_E4M3, NG_TILE_FORMAT_SET_E5M2,  NG_TILE_FORMAT_SET_NVFP4,
+                            NG_TILE_FORMAT_SET_LUQ,  NG_TILE_FORMAT_SET_NVFP4, NG_TILE_FORMAT_SET_E4M3,
+                            NG_TILE_FORMAT_SET_E5M2, NG_TILE_FORMAT_SET_E4M3,  NG_TILE_FORMAT_SET_E4M3,
                             NG_TILE_FORMAT_SET_LUQ};
-  unsigned which = tile.below(4);
-  while ((driver.format_set & bits[which]) == 0) which = (which + 1) % 4;
-  const ng_format_t format = tile.chance(0.98) ? formats[which] : formats[tile.below(4)];
+  constexpr unsigned plain = 4, all = formats.size();  // of these not of MX
+  const unsigned start = driver.mx ? plain : 0, count = driver.mx ? all - plain : plain;
+  unsigned which = tile.below(count);
+  while ((driver.format_set & bits[start + which]) == 0) which = (which + 1) % count;
+  const ng_format_t format = tile.chance(0.98) ? formats[start + which] : formats[tile.below(all)];
   const auto sparsity = static_cast<ng_sparsity_t>(driver.sparse ? tile.below(3) : 0);
   const auto size = [&](std::uint32_t unit) { return 1 + tile.below(tile.chance(0.5) ? 6 : 2 * unit + 2); };
   const std::uint32_t m = size(driver.rows), n = size(driver.cols),
@@ -215,6 +221,7 @@ void try_product(Tile& tile, const ng_tile_t& driver, Tally& tally) {
   if (!a.good || !b.good) return;
   ++tally.packed;
   tally.luq += format == NG_LUQ;
+  tally.mx += driver.mx;
   tally.sparse += sparsity != NG_DENSE;
 
   ng_gemm_config_t config{};
@@ -298,13 +305,13 @@ int main(int argc, char** argv) {
     tally.codes += ng_tile_load_result_code(&driver, lengths.data()) != NG_ERROR_UNSUPPORTED;
   }
   std::cout << sets << " sets of capabilities from seed " << seed << ": " << tally.accepted << " accepted, "
-            << tally.packed << " pairs of operands packed (" << tally.sparse << " sparse, " << tally.luq << " LUQ), "
-            << tally.started << " products started (" << tally.requantized << " requantized, " << tally.compressed
-            << " of them compressed), " << tally.finished << " with all results\n";
+            << tally.packed << " pairs of operands packed (" << tally.sparse << " sparse, " << tally.luq << " LUQ, "
+            << tally.mx << " MX), " << tally.started << " products started (" << tally.requantized << " requantized, "
+            << tally.compressed << " of them compressed), " << tally.finished << " with all results\n";
   const std::uint64_t least = sets / 2000;
   const bool covered = tally.accepted > least && tally.packed > least && tally.sparse > least && tally.luq > least &&
-                       tally.requantized > least && tally.compressed > least && tally.finished > least &&
-                       tally.codes > least;
+                       tally.mx > least && tally.requantized > least && tally.compressed > least &&
+                       tally.finished > least && tally.codes > least;
   if (!covered) std::cout << "too few of one kind: the test says nothing\n";
   return covered ? 0 : 1;
 }

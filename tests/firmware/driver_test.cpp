@@ -35,6 +35,12 @@ const FakeTileConfig sparse_every{
     .rows = 2, .cols = 3, .lanes = 32, .format_set = 15, .stream_bytes = 8, .a_depth = 8, .b_depth = 6, .sparse = true};
 const FakeTileConfig sparse_fp8{.rows = 2, .cols = 2, .format_set = 6, .a_depth = 9, .b_depth = 6, .sparse = true};
 const FakeTileConfig sparse_luq{.rows = 3, .cols = 2, .format_set = 8, .a_depth = 9, .b_depth = 6, .sparse = true};
+/// MX formats: E2M1 in 4 bits; the others in 8, which FP6 comes as.
+const FakeTileConfig mxfp4{
+    .rows = 3, .cols = 2, .lanes = 32, .stream_bytes = 8, .a_depth = 7, .b_depth = 5, .mx = true};
+const FakeTileConfig mxfp8{.rows = 2, .cols = 3, .lanes = 32, .format_set = 6, .a_depth = 5, .b_depth = 8, .mx = true};
+const FakeTileConfig mxint8{
+    .rows = 1, .cols = 3, .lanes = 32, .format_set = 8, .stream_bytes = 8, .a_depth = 7, .b_depth = 5, .mx = true};
 const FakeTileConfig scalar{.rows = 1, .cols = 1, .stream_bytes = 8, .a_depth = 2, .b_depth = 3};
 
 constexpr std::uint32_t timeout = 20000;  // clock cycles
@@ -81,8 +87,9 @@ struct Bench {
 /// Panel-beat images of all vectors, put together bit by bit from the contract's words, for a tile that all vectors
 /// fit.
 std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const QuantizedMatrix& q, unsigned vectors) {
-  const unsigned width = format_set::element_bits(c.format_set);
-  const unsigned blocks = (c.format_set & format_set::nvfp4) != 0 ? c.lanes / 16 : 0;
+  const unsigned width = format_set::element_bits(c.format_set, c.mx);
+  const unsigned blocks = c.mx ? 1 : (c.format_set & format_set::nvfp4) != 0 ? c.lanes / 16 : 0;
+  const bool recoded = c.mx && desc(q.element).bits == 6;
   const std::size_t word = std::size_t{c.stream_bytes} * 8, used = vectors * (c.lanes * width + blocks * 8);
   const std::size_t image = (used + word - 1) / word * word, beats = (q.k_padded + c.lanes - 1) / c.lanes;
   std::vector<std::uint8_t> out(beats * image / 8);
@@ -91,7 +98,9 @@ std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const Quantize
   };
   for (std::size_t r = 0; r < q.rows; ++r) {
     for (std::size_t k = 0; k < q.k_padded; ++k) {
-      set(k / c.lanes * image + (r * c.lanes + k % c.lanes) * width, q.codes[r * q.k_padded + k]);
+      const std::uint8_t code = q.codes[r * q.k_padded + k];
+      set(k / c.lanes * image + (r * c.lanes + k % c.lanes) * width,
+          recoded ? encode(Format::e4m3, decode(q.element, code)) : code);
     }
     for (std::size_t s = 0; s < q.scales.size() / q.rows; ++s) {
       const std::size_t scales_at = std::size_t{vectors} * c.lanes * width;
@@ -102,19 +111,20 @@ std::vector<std::uint8_t> images_by_hand(const FakeTileConfig& c, const Quantize
 }
 
 TEST(FakeTile, ComputesTheGoldenProduct) {
-  for (const FakeTileConfig& config : {tiny, middle, large_fp8, odd, luq_only, every}) {
+  for (const FakeTileConfig& config : {tiny, middle, large_fp8, odd, luq_only, every, mxfp4, mxfp8, mxint8}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!format_set::has(config.format_set, format)) continue;
+      if (!format_set::has(config.format_set, config.mx, format)) continue;
       SCOPED_TRACE(std::string(format.name) + " on " + std::to_string(config.rows) + "x" + std::to_string(config.cols));
       const unsigned beats = 4;
       Operands q(config.rows, config.cols, beats * config.lanes - 3, format);
-      q.a.codes[1] = format.scheme == Scheme::fp8 ? 0x7F : 7;  // NaN
+      q.a.codes[1] = desc(format.a).bits == 8 ? 0x7F : 7;  // NaN
       FakeTile tile(config);
       const std::vector<std::uint8_t> a = images_by_hand(config, q.a, config.rows);
       const std::vector<std::uint8_t> b = images_by_hand(config, q.b, config.cols);
       tile.send(a);
       tile.send(b);
       const auto code = [](Format f) {
+        if (desc(f).bits == 6) return 0U;  // comes as E4M3
         return f == Format::e4m3 ? 0U : f == Format::e5m2 ? 1U : f == Format::e2m1 ? 2U : 3U;
       };
       EXPECT_TRUE(tile.write32(0x030, beats));
@@ -241,10 +251,10 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
   const Shape shapes[] = {{1, 1, 1},    {1, 1, 16},  {2, 3, 17},  {17, 33, 65}, {5, 40, 16},  {40, 5, 16},
                           {33, 17, 96}, {1, 70, 50}, {70, 1, 50}, {31, 64, 64}, {24, 24, 100}};
   int products = 0;
-  for (const FakeTileConfig& config :
-       {tiny, middle, large, large_fp8, odd, scalar, sparse, sparse_wide, sparse_every, sparse_fp8, sparse_luq}) {
+  for (const FakeTileConfig& config : {tiny, middle, large, large_fp8, odd, scalar, sparse, sparse_wide, sparse_every,
+                                       sparse_fp8, sparse_luq, mxfp4, mxfp8, mxint8}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!format_set::has(config.format_set, format)) continue;
+      if (!format_set::has(config.format_set, config.mx, format)) continue;
       for (const Shape& shape : shapes) {
         expect_golden(config, shape, format, products % 2 == 1);
         ++products;
@@ -252,14 +262,33 @@ TEST(Gemm, EqualsGoldenForRaggedShapes) {
       }
     }
   }
-  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1 + 1 + 1 + 6 + 4 + 1));
+  EXPECT_EQ(products, 11 * (1 + 2 + 1 + 4 + 5 + 1 + 1 + 1 + 6 + 4 + 1 + 1 + 6 + 1));
+}
+
+// The order of the blocks is part of the result: no tile of sums runs backwards, whether A stays in its bank or not.
+TEST(Gemm, MxBlocksAreAddedInOrder) {
+  for (const FakeTileConfig& config : {mxfp4, mxfp8, mxint8}) {
+    for (const GemmFormat& format : gemm_formats) {
+      if (!format_set::has(config.format_set, config.mx, format)) continue;
+      for (const std::size_t k : {160, 224, 225, 700, 1500}) {
+        Operands q(7, 9, k, format);
+        for (QuantizedMatrix* m : {&q.a, &q.b})  // sums that another order rounds otherwise
+          for (std::size_t i = 0; i < m->scales.size(); ++i) m->scales[i] = static_cast<std::uint8_t>(120 + i * 5 % 13);
+        Bench bench(config);
+        ASSERT_EQ(bench.init(), NG_OK);
+        DriverGemm product(bench.driver, q.a, q.b);
+        ASSERT_EQ(ng_tile_gemm(&bench.driver, &product.config), NG_OK);
+        EXPECT_EQ(codes(product.result()), codes(golden(q.a, q.b))) << format.name << " k " << k;
+      }
+    }
+  }
 }
 
 TEST(Gemm, SparseEqualsGolden) {
   // Whole and broken groups, blocks and panels; one pass and several; every format of the set.
   for (const FakeTileConfig& config : {sparse, sparse_wide, sparse_every, sparse_fp8, sparse_luq}) {
     for (const GemmFormat& format : gemm_formats) {
-      if (!format_set::has(config.format_set, format)) continue;
+      if (!format_set::has(config.format_set, config.mx, format)) continue;
       for (const NmPattern& pattern : {NmPattern{}, NmPattern::of("4:8pair")}) {
         for (const Shape& s :
              {Shape{1, 1, 1}, {3, 2, 32}, {4, 5, 17}, {7, 9, 33}, {2, 3, 64}, {5, 4, 99}, {8, 7, 700}}) {

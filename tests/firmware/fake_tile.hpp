@@ -33,12 +33,15 @@ struct FakeTileConfig {
   bool counters = true;
   bool sparse = false;
   bool integers = false;
+  bool mx = false;
 
   /// Elements of a column in a beat; of a row of a sparse A `lanes` of them are stored.
   unsigned b_lanes() const { return sparse ? 2 * lanes : lanes; }
   unsigned elements_a_vector(unsigned side) const { return side == NG_TILE_OPERAND_A ? lanes : b_lanes(); }
-  /// Bytes beside a block's elements: its scale, with NVFP4 in the set, then the metadata of a sparse A.
-  unsigned scale_bytes() const { return (format_set & NG_TILE_FORMAT_SET_NVFP4) != 0 ? 1 : 0; }
+  /// Lanes that have something beside them.
+  unsigned block() const { return mx ? 32 : 16; }
+  /// Bytes beside a block's elements: its scale, with NVFP4 in the set or MX, then the metadata of a sparse A.
+  unsigned scale_bytes() const { return mx || (format_set & NG_TILE_FORMAT_SET_NVFP4) != 0 ? 1 : 0; }
   unsigned bytes_a_block(unsigned side) const { return scale_bytes() + (sparse && side == NG_TILE_OPERAND_A ? 4 : 0); }
 };
 
@@ -101,7 +104,8 @@ class FakeTile : public TileBus {
       case NG_TILE_STREAM_OFFSET:
         value = config_.stream_bytes | unsigned{config_.counters} << NG_TILE_STREAM_COUNTERS_SHIFT |
                 unsigned{config_.sparse} << NG_TILE_STREAM_SPARSE_SHIFT |
-                unsigned{config_.integers} << NG_TILE_STREAM_INTEGERS_SHIFT | strange_stream;
+                unsigned{config_.integers} << NG_TILE_STREAM_INTEGERS_SHIFT |
+                unsigned{config_.mx} << NG_TILE_STREAM_MX_SHIFT | strange_stream;
         return true;
       case NG_TILE_MAX_BEATS_OFFSET:
         value = config_.max_beats;
@@ -215,6 +219,7 @@ class FakeTile : public TileBus {
   struct Cell {
     __extension__ __int128 sum = 0;  // in units of 2^fp8_lsb_exp
     SumFlags flags;
+    float chain = 0;  // of MX, instead
   };
   enum Counter {
     cycles_,
@@ -231,13 +236,14 @@ class FakeTile : public TileBus {
   static constexpr std::size_t queue = 4, result_room = 4;  // commands; result tiles
 
   bool fp4() const { return (config_.format_set & format_set::nvfp4) != 0; }
-  unsigned element_bits() const { return format_set::element_bits(config_.format_set); }
+  unsigned element_bits() const { return format_set::element_bits(config_.format_set, config_.mx); }
   unsigned vectors(unsigned side) const { return side == NG_TILE_OPERAND_A ? config_.rows : config_.cols; }
   std::size_t scales_at(unsigned side) const {
     return vectors(side) * config_.elements_a_vector(side) * element_bits() / 8;
   }
   std::size_t image_bytes(unsigned side) const {
-    const std::size_t bytes = scales_at(side) + vectors(side) * (config_.lanes / 16) * config_.bytes_a_block(side);
+    const std::size_t bytes =
+        scales_at(side) + vectors(side) * (config_.lanes / config_.block()) * config_.bytes_a_block(side);
     return (bytes + config_.stream_bytes - 1) / config_.stream_bytes * config_.stream_bytes;
   }
   bool busy() const {
@@ -411,12 +417,14 @@ class FakeTile : public TileBus {
   // ---- banks into cells
 
   /// Formats of 4 bits, which both sides have.
-  static bool narrow(unsigned format) { return format == NG_TILE_ELEMENT_NVFP4 || format == NG_TILE_ELEMENT_LUQ; }
+  bool narrow(unsigned format) const {
+    return format == NG_TILE_ELEMENT_NVFP4 || (format == NG_TILE_ELEMENT_LUQ && !config_.mx);
+  }
 
   bool valid(const Compute& c) const {
     const auto in_set = [this](unsigned code) {
       return std::ranges::any_of(operand_formats, [&](const OperandFormat& f) {
-        return f.code == code && (config_.format_set & f.mask) != 0;
+        return f.code == code && is_mx(f.scheme) == config_.mx && (config_.format_set & f.mask) != 0;
       });
     };
     const bool single = c.first && c.last;
@@ -459,8 +467,9 @@ class FakeTile : public TileBus {
     if (illegal(a_image, rows)) return set_error(NG_TILE_ERROR_BAD_METADATA);
     accumulate(c, a_image, b_image, rows, cols);
     counters_[products_] += std::uint64_t{rows} * cols * config_.lanes;
-    const unsigned payload = narrow(c.a_format) ? 0x7U : 0x7FU;
-    count_elements(0, a_image, rows, c.a_format == NG_TILE_ELEMENT_LUQ ? 0xFU : payload);  // INT4 has no sign bit
+    const bool integers = c.a_format == NG_TILE_ELEMENT_LUQ;  // they have no sign bit
+    const unsigned payload = narrow(c.a_format) ? 0x7U : integers ? 0xFFU : 0x7FU;
+    count_elements(0, a_image, rows, integers && narrow(c.a_format) ? 0xFU : payload);
     count_elements(1, b_image, cols, payload);
     if (!last_beat) {
       ++beat_;
@@ -499,6 +508,27 @@ class FakeTile : public TileBus {
     return false;
   }
 
+  /// What a block of MX adds: its exact sum times both scales, rounded.
+  static float mx_block(const Compute& c, std::span<const std::uint8_t> x, std::span<const std::uint8_t> y,
+                        std::uint8_t a_scale, std::uint8_t b_scale) {
+    const auto format = [](unsigned code) {
+      return code == NG_TILE_ELEMENT_NVFP4 ? Format::e2m1 : code == NG_TILE_ELEMENT_E4M3 ? Format::e4m3 : Format::e5m2;
+    };
+    Fp8Sum sum;
+    if (c.a_format == NG_TILE_ELEMENT_NVFP4) {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        sum.value += static_cast<int>(4 * decode(Format::e2m1, x[i]) * decode(Format::e2m1, y[i]));
+    } else if (c.a_format == NG_TILE_ELEMENT_LUQ) {  // of MX the code of MXINT8
+      for (std::size_t i = 0; i < x.size(); ++i)
+        sum.value += static_cast<std::int8_t>(x[i]) * static_cast<std::int8_t>(y[i]);
+    } else {
+      sum = dot_fp8(x, y, format(c.a_format), format(c.b_format));
+    }
+    sum.flags.nan |= a_scale == 0xFF || b_scale == 0xFF;
+    const int unit = c.a_format == NG_TILE_ELEMENT_NVFP4 ? -2 : c.a_format == NG_TILE_ELEMENT_LUQ ? -12 : fp8_lsb_exp;
+    return fixed_to_fp32(sum.value, unit + a_scale - 127 + b_scale - 127, sum.flags);
+  }
+
   void accumulate(const Compute& c, const Word& a, const Word& b, unsigned rows, unsigned cols) {
     const bool nvfp4 = c.a_format == NG_TILE_ELEMENT_NVFP4;
     const auto unpack = [&](const Word& image, unsigned count, unsigned elements) {
@@ -520,6 +550,10 @@ class FakeTile : public TileBus {
           y[lane] = b_codes[col * config_.b_lanes() + lane / 2 * 4 + (lane % 2 != 0 ? both >> 2 : both & 3)];
         }
         y.resize(config_.lanes);
+        if (config_.mx) {
+          cell.chain += mx_block(c, x, y, a[scales_at(0) + r], b[scales_at(1) + col]);
+          continue;
+        }
         if (c.a_format == NG_TILE_ELEMENT_LUQ) {
           cell.sum += static_cast<decltype(cell.sum)>(luq_dot(x, y)) << -fp8_lsb_exp;
           continue;
@@ -574,7 +608,8 @@ class FakeTile : public TileBus {
       Word row(words_a_row(c) * config_.stream_bytes);
       for (unsigned col = 0; col < config_.cols; ++col) {
         const Cell& cell = cells_[std::size_t{r} * config_.cols + col];
-        const float scaled = epilogue(fixed_to_fp32(cell.sum, fp8_lsb_exp, cell.flags), std::bit_cast<float>(c.scale));
+        const float sum = config_.mx ? cell.chain : fixed_to_fp32(cell.sum, fp8_lsb_exp, cell.flags);
+        const float scaled = epilogue(sum, std::bit_cast<float>(c.scale));
         const unsigned size = result_bytes(c), field = c.integer >> NG_TILE_INTEGER_ZERO_POINT_SHIFT;
         const int zero_point = static_cast<int>(field) - (field > 255 ? 512 : 0);
         const std::uint32_t code = size == 1   ? static_cast<std::uint8_t>(int8_result(scaled, zero_point))

@@ -51,6 +51,30 @@ def test_luq_on_its_tile(engine: str) -> None:
         ng.Engine(engine, tile="large").gemm(a, b)
 
 
+MX = ("mxfp4", "mxfp8_e4m3", "mxfp8_e5m2", "mxfp8_e4m3_e5m2", "mxfp6_e2m3", "mxfp6_e3m2", "mxint8")
+
+
+@pytest.mark.parametrize("engine", SIMULATED)
+@pytest.mark.parametrize("format", MX)
+def test_mx_on_its_tiles(engine: str, format: str) -> None:
+    """Blocks are added in FP32 in the order of k, in one pass or more; a NaN scale stays in its vectors."""
+    for k in (33, 32 * 64 + 1):  # within a bank, and beyond
+        a, b = operands(format, 6, 5, k)
+        scales = np.array(a.scales)
+        scales[1, 1] = 0xFF
+        a = ng.QuantizedMatrix(a.scheme, a.element, a.codes, scales, k=k)
+        result = ng.Engine(engine).gemm(a, b)
+        np.testing.assert_array_equal(bits(result.c), bits(ng.gemm(a, b)))
+        assert np.isnan(result.c[1]).all()
+        assert np.isfinite(np.delete(result.c, 1, 0)).all()
+        assert ng.tiles()[str(result.tile)].mx
+        assert format in ng.tiles()[str(result.tile)].formats
+    with pytest.raises(ng.Error, match=r"tile .large. does not have mx"):
+        ng.Engine(engine, tile="large").gemm(a, b)
+    with pytest.raises(ng.Error, match="results"):
+        ng.Engine(engine).gemm_requantized(a, b, 1.0, format="nvfp4")
+
+
 def test_model_engine_is_gemm() -> None:
     a, b = operands("mxfp4", 9, 5, 70)
     result = ng.Engine().gemm(a, b)
@@ -435,8 +459,8 @@ SCALED = ng.quantize(np.ones((2, 32)), "fp8_e4m3", scaling="vector")
         (lambda: ng.Engine("board", port="/dev/null", baud=7), ["7", "9600"]),
         (lambda: ng.Engine("board", port="/dev/null", tile="tiny"), ["tiny", "leave tile out"]),
         (lambda: ng.Engine("systemc", port="/dev/null"), ["/dev/null", "board"]),
-        (lambda: ng.Engine("systemc").gemm(*MXFP4), ["mxfp4"]),
-        (lambda: ng.Engine("systemc").gemm(*operands("mxfp8_e4m3", 2, 2, 32)), ["mxfp8", "model"]),
+        (lambda: ng.Engine("systemc", tile="mxfp8").gemm(*MXFP4), ["mxfp4", "mxfp8"]),
+        (lambda: ng.Engine("systemc").gemm(*operands("fp8_e4m3fnuz", 2, 2, 32)), ["e4m3fnuz", "model"]),
         (lambda: ng.Engine("systemc").gemm(SCALED, operands("fp8_e4m3", 2, 2, 32)[1]), ["scales", "model"]),
         (lambda: ng.Engine("systemc", tile="large_fp8").gemm(*NVFP4), ["large_fp8", "nvfp4", "; expected"]),
         (lambda: ng.Engine("systemc").gemm(NVFP4[0], operands("nvfp4", 2, 2, 32)[1]), ["16", "32"]),

@@ -50,7 +50,7 @@ TEST_F(Upsets, NoFlipInABankOrAQueueIsSilentlyWrong) {
 }
 
 TEST_F(Upsets, WhatHasNoParityIsStillSilentlyWrong) {
-  const auto seen = flipped("u_array.gen_cells[0].gen_pe[0].u_pe.u_acc.acc_o", 0, 30, 0.6, 14);
+  const auto seen = flipped("u_array.gen_cells[0].gen_pe[0].gen_exact.u_pe.u_acc.acc_o", 0, 30, 0.6, 14);
   EXPECT_GE(seen[wrong], 12U);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 TEST_F(Upsets, AnAccumulatorsBitMakesResultsSilentlyWrong) {
   // Of seven beats only the one that begins a sum forgets what the accumulator held.
-  const auto seen = flipped("u_array.gen_cells[0].gen_pe[0].u_pe.u_acc.acc_o", 0, 30, 0.6, 14);
+  const auto seen = flipped("u_array.gen_cells[0].gen_pe[0].gen_exact.u_pe.u_acc.acc_o", 0, 30, 0.6, 14);
   EXPECT_GE(seen[wrong], 12U);
   EXPECT_EQ(seen[error] + seen[hang], 0U);
 }

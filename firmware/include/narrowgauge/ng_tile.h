@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Driver of the tile (rtl/tile): matrix products in NVFP4 and FP8. docs/driver.md is its manual page.
+/* Driver of the tile (rtl/tile): matrix products in NVFP4, FP8, LUQ and MX formats. docs/driver.md is its manual page.
  *
  * Freestanding C11: no allocation, no global state, no floating point, no libc. The tile is reached through callbacks
  * (ng_port_t). Every function that can fail says so by its result; none waits longer than its timeout, counted from the
@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "narrowgauge/ng_formats.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,14 +77,6 @@ typedef struct ng_port {
   void (*idle)(void *ctx);
 } ng_port_t;
 
-/* Element formats, by their codes in FORMAT. */
-typedef enum ng_format {
-  NG_E4M3 = 0,
-  NG_E5M2 = 1,
-  NG_NVFP4 = 2, /* E2M1 with a UE4M3 scale per 16, of a sparse product per 32; both operands */
-  NG_LUQ = 3    /* INT4 (two's complement) as operand A, FP4 [1,3,0] as operand B; both operands */
-} ng_format_t;
-
 /* Of a product, and so of both of its operands: whether A is sparse, half of its elements stored. Sparse ones are of
  * tiles that are `sparse`. */
 typedef enum ng_sparsity {
@@ -118,6 +112,7 @@ typedef struct ng_tile {
   bool protect;      /* banks and queues have parity */
   bool deadline;     /* sums can end at one */
   bool integers;     /* results can be INT8 */
+  bool mx;           /* its formats are those of MX */
 } ng_tile_t;
 
 /* Reads magic, version and capabilities, refuses what it does not know, and resets the tile. */
@@ -134,9 +129,11 @@ typedef struct ng_matrix {
   ng_format_t format;
   uint32_t rows;
   uint32_t k;            /* elements of a vector */
-  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16, sparse: of 32 */
+  uint32_t k_padded;     /* distance between vectors in `codes`: at least k; NVFP4: a multiple of 16, sparse and MX: of
+                            32 */
   const uint8_t *codes;  /* rows x k_padded, one code a byte; a sparse A: rows x k_padded / 2, what is stored */
-  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes, sparse: rows x k_padded / 32; else ignored */
+  const uint8_t *scales; /* NVFP4: rows x k_padded / 16 UE4M3 codes, sparse: rows x k_padded / 32; MX: so many E8M0
+                            codes; else ignored */
   ng_sparsity_t sparsity;
   const uint8_t *metadata; /* a sparse A: a nibble for each four elements (4:8 by pairs: eight), the first in the low
                               half, rows x k_padded / 8 (16) bytes, as docs/sparsity.md says; the tile finds illegal

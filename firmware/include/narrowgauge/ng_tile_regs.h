@@ -98,6 +98,11 @@
 #define NG_TILE_STREAM_INTEGERS_SHIFT 21u
 #define NG_TILE_STREAM_INTEGERS_MASK 0x00200000u
 #define NG_TILE_STREAM_INTEGERS_MAX 0x1u
+/* mx: the formats of `GEOMETRY.format_set` are MX's: 32 elements have an E8M0 scale, nvfp4 is MXFP4, e4m3 and
+ * e5m2 are MXFP8, and sums are FP32; 0 in tiles before there was the bit */
+#define NG_TILE_STREAM_MX_SHIFT 22u
+#define NG_TILE_STREAM_MX_MASK 0x00400000u
+#define NG_TILE_STREAM_MX_MAX 0x1u
 
 /* Max beats, read only. */
 #define NG_TILE_MAX_BEATS_OFFSET 0x014u

@@ -3,8 +3,8 @@
 //
 // What numbers mean comes from the golden functions: the values of codes from fixed_of and fp8_product, block scales
 // from nvfp4_scale, LUQ's products from int4_value and luq_value, special operands from dot_fp8, rounding from
-// fixed_to_fp32_bits. Between these the sums are integers. Codes become values once, when a beat is accepted, not once
-// a cell.
+// fixed_to_fp32_bits; terms and sums of MX from mx_term and mx_add. Between these the sums are integers. Codes become
+// values once, when a beat is accepted, not once a cell.
 #pragma once
 
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "narrowgauge/mac/dot_fp8.hpp"
 #include "narrowgauge/mac/dot_nvfp4.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/mac/mxfp4_mac.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/sparse/metadata.hpp"
 #include "systemc/mac/exact_acc_core.hpp"
@@ -38,14 +39,18 @@ struct MacArrayParams {
   std::int64_t max_beats = 65536;
   unsigned cell_cuts = 0, convert_cuts = 0;  ///< masks
   bool sparse = false;                       ///< A is 2:4 sparse
+  bool mx = false;                           ///< MX formats: E8M0 scales of 32 elements, sums in FP32
 
   constexpr bool has_fp4() const { return (format_set & narrowgauge::format_set::nvfp4) != 0; }
   constexpr bool has_e4m3() const { return (format_set & narrowgauge::format_set::e4m3) != 0; }
   constexpr bool has_e5m2() const { return (format_set & narrowgauge::format_set::e5m2) != 0; }
   constexpr bool has_fp8() const { return has_e4m3() || has_e5m2(); }
-  constexpr bool has_luq() const { return (format_set & narrowgauge::format_set::luq) != 0; }
-  constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set)); }
-  constexpr int blocks() const { return has_fp4() ? lanes / 16 : 1; }
+  constexpr bool has_luq() const { return (format_set & narrowgauge::format_set::luq) != 0 && !mx; }
+  constexpr bool has_int8() const { return (format_set & narrowgauge::format_set::luq) != 0 && mx; }
+  constexpr bool has_bytes() const { return has_fp8() || has_int8(); }
+  constexpr int elem_width() const { return static_cast<int>(narrowgauge::format_set::element_bits(format_set, mx)); }
+  constexpr bool has_scale() const { return has_fp4() || mx; }
+  constexpr int blocks() const { return has_fp4() && !mx ? lanes / 16 : 1; }
   /// Elements of a column in a beat; of a row with `sparse` a half of them is stored.
   constexpr int b_lanes() const { return sparse ? 2 * lanes : lanes; }
   /// Parts of a row of A that have something beside their elements, and bytes of it: the scale, if NVFP4 is in the set,
@@ -54,7 +59,7 @@ struct MacArrayParams {
   constexpr int a_block_bytes() const { return !sparse ? 1 : has_fp4() ? 5 : 4; }
   /// Registers up to the accumulators: of the cuts in the cells, "significand" is the place of one that is there
   /// anyway.
-  constexpr int stages() const { return (has_fp4() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
+  constexpr int stages() const { return (has_scale() ? 3 : 2) + std::popcount(cell_cuts & ~2U); }
   constexpr int lsb_exp() const {
     return has_e5m2() ? fp8_lsb_exp : has_fp4() ? nvfp4_lsb_exp : has_e4m3() ? fp8_lsb_exp_e4m3 : 0;
   }
@@ -66,17 +71,22 @@ struct MacArrayParams {
     return std::max({fp4, e4m3, e5m2, luq});
   }
   constexpr int acc_width() const { return term_width() + ceil_log2(static_cast<std::uint64_t>(max_beats)); }
+  /// MXFP4 and MXINT8 have a multiplier of their own; E4M3 and E5M2 share one.
+  constexpr bool one_mx_multiplier() const {
+    return format_set == narrowgauge::format_set::nvfp4 || format_set == narrowgauge::format_set::luq ||
+           (format_set & ~narrowgauge::format_set::fp8) == 0;
+  }
   /// The array can be built.
   constexpr bool valid() const {
     return rows >= 1 && cols >= 1 && format_set >= 1 && format_set <= narrowgauge::format_set::all && lanes >= 2 &&
-           max_beats >= 1 && cell_cuts <= (has_fp4() ? 15U : 1U) && convert_cuts <= 3 &&
-           ((!has_fp4() && !sparse) || lanes % 16 == 0) &&
+           max_beats >= 1 && cell_cuts <= (has_fp4() && !mx ? 15U : 1U) && convert_cuts <= (mx ? 0U : 3U) &&
+           (!mx || (lanes == 32 && !sparse && one_mx_multiplier())) && ((!has_fp4() && !sparse) || lanes % 16 == 0) &&
            (!has_luq() || std::has_single_bit(static_cast<unsigned>(lanes)));
   }
 };
 
 /// One beat of operands. The four pointers are images of the ports, lowest byte first; scales are read by NVFP4 beats
-/// only.
+/// only, and by all of MX.
 struct MacArrayBeat {
   bool first = false, last = false;
   std::uint8_t a_fmt = 0, b_fmt = 0;  ///< OperandFormat::code
@@ -127,6 +137,18 @@ Sum dot(const T* a, const T* b) {
   for (int i = 0; i < count; ++i) sum += static_cast<Sum>(a[i]) * b[i];
   return sum;
 }
+
+/// Sum of MX terms, FP32 codes, in their order.
+class Fp32Acc {
+ public:
+  using Value = __int128;  ///< as that of an exact sum, which a term comes from
+  void reset() { sum_ = 0; }
+  std::uint32_t acc() const { return sum_; }
+  void step(bool first, std::uint32_t term) { sum_ = mx_add(first ? 0 : sum_, term); }
+
+ private:
+  std::uint32_t sum_ = 0;
+};
 
 }  // namespace detail
 
@@ -187,7 +209,7 @@ class MacArrayCore {
   }
 
  private:
-  using Acc = ExactAccCore<params.acc_width()>;
+  using Acc = std::conditional_t<params.mx, detail::Fp32Acc, ExactAccCore<params.acc_width()>>;
   using Value = typename Acc::Value;
   using Fp8Value = std::conditional_t<params.has_e5m2(), std::int64_t, std::int32_t>;
 
@@ -201,8 +223,8 @@ class MacArrayCore {
     std::uint64_t enabled = 0;
     bool e5m2 = false;
     alignas(16) std::array<std::int16_t, params.has_fp4() || params.has_luq() ? vectors * length : 0> fp4;
-    alignas(16) std::array<Fp8Value, params.has_fp8() ? vectors * length : 0> fp8;
-    std::array<std::uint8_t, params.has_fp8() ? vectors * length : 0>
+    alignas(16) std::array<Fp8Value, params.has_bytes() ? vectors * length : 0> fp8;
+    std::array<std::uint8_t, params.has_bytes() ? vectors * length : 0>
         codes;  // for special operands, as they are stored
     std::array<bool, vectors> special;
     std::array<std::uint8_t, vectors * blocks> scales;
@@ -219,6 +241,7 @@ class MacArrayCore {
       for (int v = 0; v < vectors; ++v) {
         if (!(enable >> v & 1)) continue;
         if constexpr (compressed) load_places(v, scale);
+        if constexpr (params.mx) scales[static_cast<std::size_t>(v)] = scale[v];
         if (kind == detail::BeatKind::nvfp4) {
           load_codes(v, detail::e2m1_pairs, image);
           constexpr int pitch = compressed ? params.a_block_bytes() : 1;
@@ -273,7 +296,10 @@ class MacArrayCore {
       }
     }
     void load_fp8(int v, const std::uint8_t* image) {
-      if constexpr (params.has_fp8()) {
+      if constexpr (params.has_int8()) {
+        for (int i = 0; i < stored; ++i)
+          fp8[static_cast<std::size_t>(v * length + i)] = static_cast<std::int8_t>(image[v * stored + i]);
+      } else if constexpr (params.has_fp8()) {
         const detail::Fp8Values& values = detail::fp8_values[e5m2];
         Fp8Value* out = fp8.data() + v * length;
         if constexpr (compressed) std::fill_n(out, length, Fp8Value{0});
@@ -312,7 +338,7 @@ class MacArrayCore {
     slot.first = beat.first;
     slot.last = beat.last;
     // Of the formats of 4 bits, of those of 8 bits, there may be no choice.
-    const bool narrow = !params.has_fp8() || ((params.has_fp4() || params.has_luq()) && (beat.a_fmt & 2));
+    const bool narrow = !params.has_bytes() || ((params.has_fp4() || params.has_luq()) && (beat.a_fmt & 2));
     slot.kind = !narrow                                                       ? detail::BeatKind::fp8
                 : params.has_luq() && (!params.has_fp4() || (beat.a_fmt & 1)) ? detail::BeatKind::luq
                                                                               : detail::BeatKind::nvfp4;
@@ -326,10 +352,14 @@ class MacArrayCore {
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c, ++acc) {
         const bool active = (slot.a.enabled >> r) & (slot.b.enabled >> c) & 1;
-        const Term term = !active                   ? Term{}
-                          : slot.a.illegal >> r & 1 ? Term{.flags = {.nan = true}}
-                                                    : term_of(slot, r, c);
-        acc->step(true, slot.first, term.value, term.flags);
+        if constexpr (params.mx) {
+          acc->step(slot.first, active ? mx_term_of(slot, r, c) : 0);
+        } else {
+          const Term term = !active                   ? Term{}
+                            : slot.a.illegal >> r & 1 ? Term{.flags = {.nan = true}}
+                                                      : term_of(slot, r, c);
+          acc->step(true, slot.first, term.value, term.flags);
+        }
       }
     }
   }
@@ -344,6 +374,22 @@ class MacArrayCore {
         break;
     }
     return fp8_term(slot, r, c);
+  }
+
+  /// FP32 code of a block of MX.
+  static std::uint32_t mx_term_of(const Slot& slot, int r, int c) {
+    const std::uint8_t a_scale = slot.a.scales[static_cast<std::size_t>(r)],
+                       b_scale = slot.b.scales[static_cast<std::size_t>(c)];
+    if constexpr (params.has_fp4()) {
+      const auto dot = detail::dot<std::int32_t, lanes>(slot.a.fp4.data() + r * lanes, slot.b.fp4.data() + c * lanes);
+      return mx_term(dot, -2, {}, a_scale, b_scale);
+    }
+    if constexpr (params.has_int8()) {
+      const auto dot = detail::dot<std::int32_t, lanes>(slot.a.fp8.data() + r * lanes, slot.b.fp8.data() + c * lanes);
+      return mx_term(dot, -12, {}, a_scale, b_scale);
+    }
+    const Term block = fp8_term(slot, r, c);
+    return mx_term(block.value, params.lsb_exp(), block.flags, a_scale, b_scale);
   }
 
   static Term luq_term(const Slot& slot, int r, int c) {
@@ -397,7 +443,11 @@ class MacArrayCore {
     Row row;
     for (int c = 0; c < cols; ++c) {
       const Acc& acc = shadow_[static_cast<std::size_t>(row_ * cols + c)];
-      row.data[static_cast<std::size_t>(c)] = fixed_to_fp32_bits(acc.acc(), params.lsb_exp(), acc.flags());
+      std::uint32_t& code = row.data[static_cast<std::size_t>(c)];
+      if constexpr (params.mx)
+        code = acc.acc();
+      else
+        code = fixed_to_fp32_bits(acc.acc(), params.lsb_exp(), acc.flags());
     }
     row.last = row_ == rows - 1;
     return row;

@@ -21,7 +21,7 @@ class Mxfp4MacCore {
   void step(bool valid, bool first, std::span<const std::uint8_t> a, std::span<const std::uint8_t> b,
             std::uint8_t a_scale, std::uint8_t b_scale) {
     shown_ = sum_;
-    if (valid) sum_ = mxfp4_add(first ? 0 : sum_, mxfp4_dot(a, b, a_scale, b_scale));
+    if (valid) sum_ = mx_add(first ? 0 : sum_, mxfp4_dot(a, b, a_scale, b_scale));
   }
 
  private:

@@ -99,11 +99,13 @@ class TileCountersCore {
     }
   }
 
-  /// Elements among the 64 bits whose bits but the sign, of INT4 all, are zero.
+  /// Elements among the 64 bits whose bits but the sign, of integers all, are zero.
   static std::uint64_t zero_elements(std::uint64_t bits, bool fp4, bool int4) {
     constexpr std::uint64_t ones = params.array().elem_width() == 4 ? 0x1111111111111111 : 0x0101010101010101;
     std::uint64_t any = bits | bits >> 1 | bits >> 2;
     if (int4) any |= bits >> 3;
+    if (params.array().has_int8())
+      return static_cast<unsigned>(std::popcount(~(any | any >> 3 | bits >> 6 | bits >> 7) & ones));
     if (params.array().elem_width() == 8 && !fp4) any |= any >> 3 | bits >> 6;
     return static_cast<unsigned>(std::popcount(~any & ones));
   }

@@ -25,6 +25,7 @@ struct TileParams {
   bool protect = false;          ///< parity of banks and queues, which is never wrong here
   bool deadline = false;         ///< sums can end at one
   bool integers = false;         ///< results can be in INT8
+  bool mx = false;               ///< MX formats: E8M0 scales of 32 elements, sums in FP32
 
   constexpr MacArrayParams array() const {
     return {.rows = rows,
@@ -34,7 +35,8 @@ struct TileParams {
             .max_beats = max_beats,
             .cell_cuts = cell_cuts,
             .convert_cuts = convert_cuts,
-            .sparse = sparse};
+            .sparse = sparse,
+            .mx = mx};
   }
   constexpr int stream_words() const { return stream_width / 32; }
   /// Rows of A or columns of B in an image, and bytes of the elements of one.
@@ -44,7 +46,7 @@ struct TileParams {
   constexpr int element_bytes(bool b) const { return vectors(b) * vector_bytes(b); }
   constexpr int scale_bytes(bool b) const {
     if (!b && sparse) return rows * array().a_blocks() * array().a_block_bytes();
-    return array().has_fp4() ? vectors(b) * array().blocks() : 0;
+    return array().has_scale() ? vectors(b) * array().blocks() : 0;
   }
   /// Stream words of an image.
   constexpr int image_words(bool b) const {
@@ -58,7 +60,7 @@ struct TileParams {
     return array().valid() && rows <= 255 && cols <= 255 && lanes <= 255 && stream_width >= 32 &&
            stream_width <= 2040 && stream_width % 32 == 0 && depth_fits(a_depth) && depth_fits(b_depth) &&
            max_beats <= 0x7FFFFFFF && load_cuts <= 1 && command_cuts <= 3 && scale_cuts <= 31 &&
-           requantize_cuts <= 127 && !(requantize && sparse) && codec >= 0 && codec <= 8 && encoders >= 0 &&
+           requantize_cuts <= 127 && !(requantize && (sparse || mx)) && codec >= 0 && codec <= 8 && encoders >= 0 &&
            encoders <= 8 &&
            (!requantize || (lanes <= 128 && std::has_single_bit(unsigned(lanes)) && cols <= lanes &&
                             std::has_single_bit(unsigned(cols)) && stream_width <= 1024 &&

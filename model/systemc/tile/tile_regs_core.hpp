@@ -115,7 +115,7 @@ class TileRegsCore {
                r::stream::requantize.put(params.requantize) | r::stream::sparse.put(params.sparse) |
                r::stream::codec.put(params.codec) | r::stream::encoders.put(params.encoders) |
                r::stream::protect.put(params.protect) | r::stream::deadline.put(params.deadline) |
-               r::stream::integers.put(params.integers);
+               r::stream::integers.put(params.integers) | r::stream::mx.put(params.mx);
       case r::max_beats::offset:
         return r::max_beats::value.put(static_cast<std::uint32_t>(params.max_beats));
       case r::status::offset:

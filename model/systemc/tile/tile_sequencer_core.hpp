@@ -132,7 +132,7 @@ class TileSequencerCore {
       return (array.has_e4m3() && is(fmt, e4m3)) || (array.has_e5m2() && is(fmt, e5m2));
     };
     const bool fp4 = array.has_fp4() && is(cmd.a_fmt, nvfp4) && is(cmd.b_fmt, nvfp4);
-    const bool both_luq = array.has_luq() && is(cmd.a_fmt, luq) && is(cmd.b_fmt, luq);
+    const bool both_luq = (array.has_luq() || array.has_int8()) && is(cmd.a_fmt, luq) && is(cmd.b_fmt, luq);
     const bool format_bad = !(fp8(cmd.a_fmt) && fp8(cmd.b_fmt)) && !fp4 && !both_luq;
     const bool results_bad =
         params.requantize && ((cmd.results & ~params.format_set) != 0 || std::popcount(unsigned{cmd.results}) > 1);

@@ -1230,7 +1230,9 @@ nlohmann::ordered_json Explorer::describe(std::uint64_t index) const {
   json["sqnr_db"] = number(point.sqnr_db);
   json["assumed"] = Json::array();
   const auto assume = [&](const std::string& text) { json["assumed"].push_back(text); };
-  if (!numbers.tile)
+  if (numbers.mac == MacFormat::mxfp4)
+    assume("format: a cell of mxfp4 is priced as ng_mxfp4_mac with a shadow register, in units of 32 lanes");
+  else if (!numbers.tile)
     assume("format: no tile takes " + std::string(numbers.name) + "; timed as one of " + std::to_string(numbers.bits) +
            "-bit elements");
   if (how != Sparsity::none)

@@ -339,7 +339,8 @@ TileShape tile_shape(const NumberFormat& format, Sparsity sparsity, Resident res
           .stages = format.stages,
           .stream_width = stream_width,
           .a_depth = a_depth,
-          .b_depth = b_depth};
+          .b_depth = b_depth,
+          .turns = format.mac != MacFormat::mxfp4};
 }
 
 AreaAssumptions AreaAssumptions::of(const std::string& technology) const {

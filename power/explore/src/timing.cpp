@@ -120,6 +120,7 @@ class Timing {
         command_cuts_(tile.command_cuts),
         convert_cuts_(tile.convert_cuts),
         scale_cuts_(tile.scale_cuts),
+        turns_(tile.turns),
         a_words_(tile.a_words()),
         b_words_(tile.b_words()),
         a_edge_(gemm.m % tile.rows != 0),
@@ -438,15 +439,15 @@ class Timing {
       for (std::int64_t chunk = 0; chunk < plan_.chunks; ++chunk) {
         last_chunk_ = chunk + 1 == plan_.chunks;
         for (std::int64_t pass = 0; pass < plan_.passes; ++pass) {
-          const std::int64_t part = beats.part(chunk % 2 == 0 ? pass : plan_.passes - 1 - pass);
+          const std::int64_t part = beats.part(chunk % 2 == 0 || !turns_ ? pass : plan_.passes - 1 - pass);
           const bool last = pass + 1 == plan_.passes;
           load(true, part, false);
-          if (pass != 0 || chunk == 0) load(false, part, false);
+          if (pass != 0 || chunk == 0 || !turns_) load(false, part, false);
           const Time end = compute(1, 1, part, pass == 0, last);
-          if (last_chunk_ || !last) release(false, end);
+          if (last_chunk_ || !last || !turns_) release(false, end);
           release(true, end);
         }
-        // Two chunks, one forth and one back, are a rhythm.
+        // Two chunks, one forth and one back where tiles turn, are a rhythm.
         const std::int64_t more = (plan_.chunks - chunk - 3) / 2;
         if (chunk % 2 == 0) continue;
         if (const auto times = chunks.beat(*this, chunk > 1); times && more > 0) {
@@ -626,7 +627,9 @@ class Timing {
   static constexpr Time driver_start = (accesses_before + 1) * access_cycles;  // after the first STATUS
 
   Plan plan_;
-  std::int64_t rows_, groups_, stages_, load_cuts_, command_cuts_, convert_cuts_, scale_cuts_, a_words_, b_words_;
+  std::int64_t rows_, groups_, stages_, load_cuts_, command_cuts_, convert_cuts_, scale_cuts_;
+  bool turns_;
+  std::int64_t a_words_, b_words_;
   bool a_edge_, b_edge_;
   Time followed_;  // no repetition is looked for before
   State s_;

@@ -25,7 +25,8 @@ module ng_board_arty_a7 #(
   parameter int Encoders       = 0,
   parameter bit Protect        = 1'b0,
   parameter bit Deadline       = 1'b0,
-  parameter bit Integers       = 1'b0
+  parameter bit Integers       = 1'b0,
+  parameter bit Mx             = 1'b0
 ) (
   input  logic clk_100mhz_i,
   input  logic rx_i,   // from the FTDI chip
@@ -90,7 +91,8 @@ module ng_board_arty_a7 #(
     .Encoders      (Encoders),
     .Protect       (Protect),
     .Deadline      (Deadline),
-    .Integers      (Integers)
+    .Integers      (Integers),
+    .Mx            (Mx)
   ) u_board (
     .clk_i    (clk),
     .rst_ni   (rst_n),

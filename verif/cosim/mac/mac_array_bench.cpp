@@ -3,7 +3,9 @@
 // bubbles, output stalls, disabled rows and columns, NaN, infinities and resets in mid-flight; the longest job of the
 // largest products; and the cycle count of the stream that nothing stalls.
 // The golden value of an operand comes from the format table, not from the model of the dot units.
-// Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE.
+// With NG_MX sums of blocks, each rounded to FP32 and added in FP32.
+// Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE,
+// NG_MX.
 #include <array>
 #include <bit>
 #include <cmath>
@@ -12,6 +14,7 @@
 #include "Vdut.h"
 #include "narrowgauge/format/round_pack.hpp"
 #include "narrowgauge/mac/fixed_to_fp32.hpp"
+#include "narrowgauge/mac/fp_mac.hpp"
 #include "narrowgauge/quant/format_set.hpp"
 #include "narrowgauge/sparse/metadata.hpp"
 #include "narrowgauge/tile/tile_regs.hpp"
@@ -26,14 +29,15 @@ constexpr unsigned format_set = NG_FORMAT_SET;
 constexpr std::uint64_t max_beats = NG_MAX_BEATS;
 constexpr bool has_fp4 = format_set & format_set::nvfp4;
 constexpr bool has_e4m3 = format_set & format_set::e4m3, has_e5m2 = format_set & format_set::e5m2;
-constexpr bool has_fp8 = has_e4m3 || has_e5m2, has_luq = format_set & format_set::luq;
+constexpr bool has_fp8 = has_e4m3 || has_e5m2, has_luq = format_set & format_set::luq;  // with NG_MX: MXINT8
 constexpr bool sparse = NG_SPARSE != 0;
 constexpr int b_lanes = sparse ? 2 * lanes : lanes, metadata_a_row = sparse ? lanes / 2 : 0;  // nibbles
-constexpr int elem_width = format_set::element_bits(format_set), blocks = has_fp4 ? lanes / 16 : 1;
+constexpr bool mx = NG_MX != 0;
+constexpr int elem_width = format_set::element_bits(format_set, mx), blocks = has_fp4 && !mx ? lanes / 16 : 1;
 // Beside A's elements: of each block its scale, if NVFP4 is in the set, and above it metadata.
 constexpr unsigned a_block_width = !sparse ? 8 : has_fp4 ? 40 : 32, a_blocks = sparse ? lanes / 16 : blocks;
-constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : has_e4m3 ? -18 : 0;
-constexpr int latency = (has_fp4 ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
+constexpr int lsb_exp = has_e5m2 ? -32 : has_fp4 ? -20 : has_e4m3 ? -18 : mx ? -12 : 0;
+constexpr int latency = (has_fp4 || mx ? 3 : 2) + 3 + std::popcount(NG_CELL_CUTS & ~2U) +
                         std::popcount(NG_CONVERT_CUTS + 0U);  // last beat accepted to first row offered, in cycles
 
 using tile_regs::TileElement;
@@ -43,8 +47,9 @@ enum Fmt : unsigned {
   fp4 = static_cast<unsigned>(TileElement::nvfp4),
   luq = static_cast<unsigned>(TileElement::luq)
 };
-constexpr unsigned int4 = 4;                                                            // LUQ's A, in lists by Fmt
-constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1, Format::e3m0};  // by Fmt; of luq those of B
+constexpr unsigned int4 = 4;  // LUQ's A, in lists by Fmt
+constexpr Format element[] = {Format::e4m3, Format::e5m2, Format::e2m1,
+                              mx ? Format::int8_mx : Format::e3m0};  // by Fmt; of luq those of B
 constexpr bool in_set(unsigned fmt) {
   return fmt == luq ? has_luq : fmt == fp4 ? has_fp4 : fmt == e4m3 ? has_e4m3 : has_e5m2;
 }
@@ -72,7 +77,7 @@ struct Operand {
   int inf = 0;
   bool nan = false;
 };
-constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : fmt == fp4 ? -1 : 0; }
+constexpr int unit_exp(unsigned fmt) { return fmt == e4m3 ? -9 : fmt == e5m2 ? -16 : fmt == fp4 ? -1 : mx ? -6 : 0; }
 /// `int4`: LUQ's A.
 Operand operand(unsigned fmt, std::uint8_t code, bool int4) {
   if (int4) return {.value = static_cast<std::int8_t>(code << 4) / 16};
@@ -85,6 +90,7 @@ Operand operand(unsigned fmt, std::uint8_t code, bool int4) {
 struct Sum {
   __int128 value = 0;
   SumFlags flags;
+  float chain = 0;  // of MX, instead
 };
 
 class MacArrayBench {
@@ -168,6 +174,15 @@ class MacArrayBench {
     return style == Style::zero ? 0 : static_cast<std::uint8_t>(bench_.rng().bits(4));
   }
 
+  /// Scales of one binade and another, so that sums round; over all, so that terms underflow and overflow; and NaN.
+  std::uint8_t mx_scale(Style style) {
+    if (style == Style::any || (style == Style::special && bench_.rng().chance(0.03)))
+      return static_cast<std::uint8_t>(bench_.rng().bits(8));
+    const std::uint32_t middle[] = {127, 127, 64, 190, 40, 250};
+    const std::uint32_t at = middle[bench_.rng().below(std::size(middle))], spread = bench_.rng().chance(0.5) ? 3 : 20;
+    return static_cast<std::uint8_t>(std::min(at - spread + bench_.rng().below(2 * spread + 1), 254U));
+  }
+
   /// `b`: of B.
   Side random_side(bool b, unsigned fmt, Style style, double disabled, bool negative) {
     const int vectors = b ? cols : rows;
@@ -178,6 +193,10 @@ class MacArrayBench {
       side.enabled.push_back(!bench_.rng().chance(disabled));
       for (int lane = 0; lane < (b ? b_lanes : lanes); ++lane) side.codes.push_back(random_code(fmt, style, negative));
       for (int block = 0; block < blocks; ++block) {
+        if (mx) {
+          side.scales.push_back(mx_scale(style));
+          continue;
+        }
         std::uint64_t scale = bench_.rng().bits(8);  // the top bit must not matter
         if (style == Style::extreme) scale = 0x7E;
         if ((scale & 0x7F) == 0x7F && style != Style::any && !(style == Style::special && bench_.rng().chance(0.5)))
@@ -221,7 +240,7 @@ class MacArrayBench {
 
   // ---- golden
 
-  static unsigned of_a(unsigned fmt) { return fmt == luq ? int4 : fmt; }
+  static unsigned of_a(unsigned fmt) { return fmt == luq && !mx ? int4 : fmt; }
 
   std::vector<Operand> values(const Side& side, unsigned fmt) const {
     std::vector<Operand> all;
@@ -245,14 +264,23 @@ class MacArrayBench {
     return false;
   }
 
+  /// What a block of MX adds: its exact product times both scales, rounded.
+  static float mx_term(const Sum& block, std::uint8_t a_scale, std::uint8_t b_scale) {
+    SumFlags flags = block.flags;
+    flags.nan |= a_scale == 0xFF || b_scale == 0xFF;
+    return fixed_to_fp32(block.value, lsb_exp + a_scale - 127 + b_scale - 127, flags);
+  }
+
   void accumulate(std::vector<Sum>& sums, const Beat& beat) const {
     const std::vector<Operand> a = values(beat.a, of_a(beat.a_fmt)), b = values(beat.b, beat.b_fmt);
-    const bool scaled = beat.a_fmt == fp4;
+    const bool scaled = beat.a_fmt == fp4 && !mx;
     const int shift = unit_exp(beat.a_fmt) + unit_exp(beat.b_fmt) - (scaled ? 18 : 0) - lsb_exp;
     for (int r = 0; r < rows; ++r) {
       for (int c = 0; c < cols; ++c) {
         if (!beat.a.enabled[static_cast<std::size_t>(r)] || !beat.b.enabled[static_cast<std::size_t>(c)]) continue;
-        Sum& sum = sums[static_cast<std::size_t>(r * cols + c)];
+        Sum block_of_mx;
+        Sum& whole = sums[static_cast<std::size_t>(r * cols + c)];
+        Sum& sum = mx ? block_of_mx : whole;
         if (illegal(beat.a, r)) {
           sum.flags.nan = true;
           continue;
@@ -283,6 +311,10 @@ class MacArrayBench {
                    static_cast<std::int64_t>(std::ldexp(decode(f, sb), 9));
           }
           sum.value += dot << shift;
+        }
+        if (mx) {
+          whole.chain +=
+              mx_term(sum, beat.a.scales[static_cast<std::size_t>(r)], beat.b.scales[static_cast<std::size_t>(c)]);
         }
       }
     }
@@ -333,7 +365,7 @@ class MacArrayBench {
     dut_->last_i = beat.last;
     dut_->a_fmt_i = beat.a_fmt;
     dut_->b_fmt_i = beat.b_fmt;
-    code_width_ = beat.a_fmt >= fp4 ? 4 : 8;
+    code_width_ = static_cast<unsigned>(beat.a_fmt == fp4 || (beat.a_fmt == luq && !mx) ? 4 : 8);
     driven_illegal_ = illegal(beat);
     drive(beat.a, rows, a_block_width, dut_->a_i, dut_->a_scale_i, dut_->row_en_i);
     drive(beat.b, cols, 8, dut_->b_i, dut_->b_scale_i, dut_->col_en_i);
@@ -420,7 +452,7 @@ class MacArrayBench {
       std::vector<std::uint32_t> row;
       for (int c = 0; c < cols; ++c) {
         const Sum& sum = sums[static_cast<std::size_t>(r * cols + c)];
-        row.push_back(fixed_to_fp32_bits(sum.value, lsb_exp, sum.flags));
+        row.push_back(mx ? fp32_bits(sum.chain) : fixed_to_fp32_bits(sum.value, lsb_exp, sum.flags));
       }
       row.push_back(static_cast<std::uint32_t>(r));
       expected_.push_back(std::move(row));
@@ -493,6 +525,7 @@ class MacArrayBench {
           send(beat);
         }
         for (std::size_t i = 0; i < sums.size(); ++i) sums[i].value = one[i].value * static_cast<__int128>(max_beats);
+        for (std::uint64_t i = 0; mx && i < max_beats; ++i) accumulate(sums, beat);
         expect(sums);
         drain();
       }
@@ -521,7 +554,7 @@ class MacArrayBench {
             Side& poisoned = poison_a ? job.beats[1].a : job.beats[1].b;
             Side& beside = poison_a ? job.beats[1].b : job.beats[1].a;
             if (fmt == fp4) {
-              std::ranges::fill(poisoned.scales, static_cast<std::uint8_t>(desc(Format::ue4m3).nan_code()));
+              std::ranges::fill(poisoned.scales, static_cast<std::uint8_t>(mx ? 0xFF : desc(Format::ue4m3).nan_code()));
             } else {
               std::ranges::fill(poisoned.codes, static_cast<std::uint8_t>(infinity ? f.inf_code() : f.nan_code()));
             }
@@ -558,7 +591,7 @@ class MacArrayBench {
 
   /// Sums half way between two FP32 numbers, and a lone bit more or less: each bit that rounding drops decides alone.
   void ties() {
-    if (!in_set(fp4) || max_beats < 3) return;
+    if (!in_set(fp4) || mx || max_beats < 3) return;
     for (int high = 25; high <= 44; ++high) {
       for (int low = 0; low < high - 24; ++low) {
         for (const bool negative : {false, true}) {

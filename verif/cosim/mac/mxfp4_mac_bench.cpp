@@ -171,7 +171,7 @@ class Mxfp4Bench {
     bench_.vector();
     if (valid) {
       if (first) finish_sum(before);
-      sum_ = mxfp4_add(first ? 0 : before, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale));
+      sum_ = mx_add(first ? 0 : before, mxfp4_dot(x.a, x.b, x.a_scale, x.b_scale));
       a_.codes.insert(a_.codes.end(), x.a.begin(), x.a.end());
       b_.codes.insert(b_.codes.end(), x.b.begin(), x.b.end());
       a_.scales.push_back(x.a_scale);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tile that a bench is built for, from its build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET,
 // NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS,
-// NG_PROTECT, NG_DEADLINE, NG_INTEGERS, and the masks of its cuts, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS,
+// NG_PROTECT, NG_DEADLINE, NG_INTEGERS, NG_MX, and the masks of its cuts, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS,
 // NG_CONVERT_CUTS, NG_SCALE_CUTS and NG_REQUANTIZE_CUTS, which the bench of a part of the tile without cuts does not
 // have.
 #pragma once
@@ -40,6 +40,7 @@ inline constexpr systemc::TileParams built_tile{.rows = NG_ROWS,
                                                 .encoders = NG_ENCODERS,
                                                 .protect = NG_PROTECT != 0,
                                                 .deadline = NG_DEADLINE != 0,
-                                                .integers = NG_INTEGERS != 0};
+                                                .integers = NG_INTEGERS != 0,
+                                                .mx = NG_MX != 0};
 
 }  // namespace narrowgauge::bench

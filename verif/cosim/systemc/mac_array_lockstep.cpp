@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ng_mac_array and its SystemC module in lock-step. The beats need not form jobs: first and last come at random, jobs
 // grow beyond MaxBeats and wrap, formats outside the set are asked for. Build parameters: NG_ROWS, NG_COLS, NG_LANES,
-// NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE.
+// NG_FORMAT_SET, NG_MAX_BEATS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SPARSE, NG_MX.
 #include "dut_pins.hpp"
 #include "systemc/mac/mac_array.hpp"
 
@@ -17,13 +17,14 @@ constexpr MacArrayParams params{.rows = NG_ROWS,
                                 .max_beats = NG_MAX_BEATS,
                                 .cell_cuts = NG_CELL_CUTS,
                                 .convert_cuts = NG_CONVERT_CUTS,
-                                .sparse = NG_SPARSE != 0};
+                                .sparse = NG_SPARSE != 0,
+                                .mx = NG_MX != 0};
 constexpr int a_width = params.rows * params.lanes * params.elem_width();
 constexpr int b_width = params.cols * params.b_lanes() * params.elem_width();
 constexpr int a_scale_width = params.rows * params.a_blocks() * params.a_block_bytes() * 8;
 constexpr int b_scale_width = params.cols * params.blocks() * 8;
 
-constexpr bool has_specials = params.has_fp4() || params.has_fp8() || params.sparse;  // LUQ's sums are finite
+constexpr bool has_specials = params.has_scale() || params.has_fp8() || params.sparse;  // LUQ's sums are finite
 constexpr const char* faults[] = {"results come one cycle late",
                                   "ready ignores waiting results",
                                   "last is dropped",

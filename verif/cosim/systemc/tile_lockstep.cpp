@@ -4,7 +4,7 @@
 // random meanwhile; soft and hard resets in mid-flight; stalls on all channels. Build parameters: NG_ROWS, NG_COLS,
 // NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS, NG_COUNTERS, NG_LOAD_CUTS,
 // NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE, NG_REQUANTIZE_CUTS, NG_SPARSE,
-// NG_CODEC, NG_ENCODERS, NG_DEADLINE, NG_INTEGERS.
+// NG_CODEC, NG_ENCODERS, NG_DEADLINE, NG_INTEGERS, NG_MX.
 #include <array>
 #include <deque>
 #include <map>
@@ -230,9 +230,9 @@ class Programmer {
       const bool e5m2 = array.has_e5m2() && (!array.has_e4m3() || rng_.chance(0.5));
       return code(e5m2 ? regs::TileElement::e5m2 : regs::TileElement::e4m3);
     };
-    constexpr bool narrow = array.has_fp4() || array.has_luq();
+    constexpr bool narrow = array.has_fp4() || array.has_luq() || array.has_int8();
     fp4_ = narrow && (!array.has_fp8() || rng_.chance(0.5));
-    const bool luq = array.has_luq() && (!array.has_fp4() || rng_.chance(0.5));
+    const bool luq = array.has_int8() || (array.has_luq() && (!array.has_fp4() || rng_.chance(0.5)));
     const std::uint32_t of_4_bits = code(luq ? regs::TileElement::luq : regs::TileElement::nvfp4);
     a_fmt_ = fp4_ ? of_4_bits : fp8();
     b_fmt_ = fp4_ ? of_4_bits : fp8();

@@ -14,7 +14,7 @@ inline void identity(Harness& tile) {
   tile.expect_register("DEPTHS", regs::depths::offset, a_depth | b_depth << 16);
   tile.expect_register("STREAM", regs::stream::offset,
                        NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
-                           NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21);
+                           NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21 | NG_MX << 22);
   tile.expect_register("MAX_BEATS", regs::max_beats::offset, max_beats);
   tile.expect_idle();
 }

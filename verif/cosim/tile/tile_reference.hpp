@@ -29,7 +29,11 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
                               bool b) {
   const unsigned fmt = banks.front()->fmt;
   QuantizedMatrix q;
-  q.scheme = fmt == nvfp4 ? Scheme::nvfp4 : fmt != luq ? Scheme::fp8 : b ? Scheme::luq : Scheme::int4;
+  q.scheme = mx             ? mx_scheme(element_format[fmt])
+             : fmt == nvfp4 ? Scheme::nvfp4
+             : fmt != luq   ? Scheme::fp8
+             : b            ? Scheme::luq
+                            : Scheme::int4;
   q.element = element_format[fmt];
   q.rows = (panels - 1) * vectors + used;
   for (std::size_t v = 0; v < q.rows; ++v) {
@@ -40,9 +44,8 @@ inline QuantizedMatrix matrix(const std::vector<const Bank*>& banks, unsigned ve
         const Image& image = bank->images[panel * beats + k];
         for (unsigned l = 0; l < image.lanes; ++l)
           q.codes.push_back(image.elements[row * image.lanes + l] & (narrow(fmt) ? 0xF : 0xFF));
-        if (fmt == nvfp4) {
-          for (unsigned s = 0; s < blocks; ++s) q.scales.push_back(image.scales[row * blocks + s] & 0x7F);
-        }
+        if (!mx && fmt != nvfp4) continue;
+        for (unsigned s = 0; s < blocks; ++s) q.scales.push_back(image.scales[row * blocks + s] & (mx ? 0xFF : 0x7F));
       }
     }
   }
@@ -192,9 +195,10 @@ class Activity {
           const unsigned used_cols = j + 1 == c.b_panels ? c.cols_used : cols;
           counts_[products] += used_rows * used_cols * lanes;
           beats_ += 1;
-          const unsigned a_payload = c.a_fmt == luq ? 0xF : narrow(c.a_fmt) ? 0x7 : 0x7F;  // INT4 has no sign bit
+          const unsigned payload = has_int8 ? 0xFF : narrow(c.b_fmt) ? 0x7 : 0x7F;  // integers have no sign bit
+          const unsigned a_payload = c.a_fmt == luq && !has_int8 ? 0xF : narrow(c.a_fmt) ? 0x7 : has_int8 ? 0xFF : 0x7F;
           add_side(a.images[i * c.beats + k], used_rows, a_payload, previous_a_, zero_a, flips_a);
-          add_side(b.images[j * c.beats + k], used_cols, narrow(c.b_fmt) ? 0x7 : 0x7F, previous_b_, zero_b, flips_b);
+          add_side(b.images[j * c.beats + k], used_cols, payload, previous_b_, zero_b, flips_b);
         }
       }
     }

@@ -5,7 +5,7 @@
 // paths. The map below is typed from the contract, not taken from the generated constants, so that a slip in the RDL
 // shows. Build parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH,
 // NG_MAX_BEATS, NG_COUNTERS, NG_REQUANTIZE, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE,
-// NG_INTEGERS.
+// NG_INTEGERS, NG_MX.
 #include <array>
 #include <optional>
 #include <utility>
@@ -199,7 +199,7 @@ class Golden {
         return NG_A_DEPTH | static_cast<std::uint32_t>(NG_B_DEPTH) << 16;
       case 0x010:
         return NG_STREAM_WIDTH / 8 | NG_COUNTERS << 8 | NG_REQUANTIZE << 9 | NG_SPARSE << 10 | NG_CODEC << 11 |
-               NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21;
+               NG_ENCODERS << 15 | NG_PROTECT << 19 | NG_DEADLINE << 20 | NG_INTEGERS << 21 | NG_MX << 22;
       case 0x014:
         return NG_MAX_BEATS;
       case 0x024:

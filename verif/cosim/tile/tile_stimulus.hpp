@@ -28,7 +28,7 @@ class Stimulus {
     return fmt;
   }
   unsigned partner(unsigned fmt) {
-    if (narrow(fmt)) return fmt;
+    if (alike(fmt)) return fmt;
     return has_e4m3 && has_e5m2 ? rng_.below(2) : fmt;
   }
 
@@ -93,7 +93,7 @@ class Stimulus {
   std::vector<Word> words_of(const Image& image) {
     const unsigned elements = static_cast<unsigned>(image.elements.size()) * elem_width;
     // Of scales, if there are any, and above each the metadata of its block.
-    const unsigned pitch = (has_fp4 ? 8 : 0) + (image.metadata.empty() ? 0 : 32);
+    const unsigned pitch = (has_fp4 || mx ? 8 : 0) + (image.metadata.empty() ? 0 : 32);
     const unsigned bits = elements + static_cast<unsigned>(image.scales.size() * 8 + image.metadata.size() * 4);
     const unsigned count = (bits + NG_STREAM_WIDTH - 1) / NG_STREAM_WIDTH;
     Word flat = noise(count * stream_words);
@@ -134,16 +134,28 @@ class Stimulus {
     return static_cast<std::uint8_t>(code);
   }
 
+  /// An E8M0 scale: mostly near 1, so that sums round; some anywhere, for underflow and overflow; seldom NaN.
+  std::uint8_t mx_scale(Style style) {
+    if (style == Style::any || (style == Style::special && rng_.chance(0.05)))
+      return static_cast<std::uint8_t>(rng_.bits(8));
+    const unsigned spread = rng_.chance(0.8) ? 6 : 120;
+    return static_cast<std::uint8_t>(127 - spread + rng_.below(2 * spread + 1));
+  }
+
   Image image(bool b, unsigned fmt, Style style) {
     const unsigned vectors = b ? cols : rows;
     Image image{b ? b_lanes : lanes, {}, {}};
     for (unsigned i = 0; i < vectors * image.lanes; ++i)
-      image.elements.push_back(element(fmt, style, fmt == luq && !b));
+      image.elements.push_back(element(fmt, style, fmt == luq && !b && !has_int8));
     for (unsigned i = 0; i < (b ? 0 : vectors * metadata_a_row); ++i) {
       constexpr std::uint8_t nibbles[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110};
       image.metadata.push_back(nibbles[rng_.below(std::size(nibbles))]);
     }
     for (unsigned i = 0; i < vectors * blocks; ++i) {
+      if (mx) {
+        image.scales.push_back(mx_scale(style));
+        continue;
+      }
       std::uint64_t scale = rng_.bits(8);  // the top bit must not matter
       if (style == Style::extreme) scale = 0x7E;
       if ((scale & 0x7F) == 0x7F && style != Style::any && !(style == Style::special && rng_.chance(0.3))) scale ^= 1;

@@ -2,7 +2,7 @@
 // The tile of this build, and what a bench gives to one: images, banks, loads, commands, words of its streams. Build
 // parameters: NG_ROWS, NG_COLS, NG_LANES, NG_FORMAT_SET, NG_STREAM_WIDTH, NG_A_DEPTH, NG_B_DEPTH, NG_MAX_BEATS,
 // NG_COUNTERS, NG_LOAD_CUTS, NG_COMMAND_CUTS, NG_CELL_CUTS, NG_CONVERT_CUTS, NG_SCALE_CUTS, NG_REQUANTIZE,
-// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE, NG_INTEGERS.
+// NG_REQUANTIZE_CUTS, NG_SPARSE, NG_CODEC, NG_ENCODERS, NG_PROTECT, NG_DEADLINE, NG_INTEGERS, NG_MX.
 #pragma once
 
 #include <algorithm>
@@ -22,19 +22,20 @@ namespace regs = narrowgauge::tile_regs;
 
 inline constexpr unsigned rows = NG_ROWS, cols = NG_COLS, lanes = NG_LANES, format_set = NG_FORMAT_SET;
 inline constexpr unsigned a_depth = NG_A_DEPTH, b_depth = NG_B_DEPTH, max_beats = NG_MAX_BEATS;
+inline constexpr bool mx = NG_MX != 0;  // the formats are MX's
 inline constexpr bool has_counters = NG_COUNTERS != 0;
 inline constexpr bool has_fp4 = format_set & narrowgauge::format_set::nvfp4;
 inline constexpr bool has_e4m3 = format_set & narrowgauge::format_set::e4m3;
 inline constexpr bool has_e5m2 = format_set & narrowgauge::format_set::e5m2;
 inline constexpr bool has_luq = format_set & narrowgauge::format_set::luq;
-inline constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set);
-inline constexpr unsigned blocks = has_fp4 ? lanes / 16 : 0;
+inline constexpr unsigned elem_width = narrowgauge::format_set::element_bits(format_set, mx);
+inline constexpr unsigned blocks = mx ? 1 : has_fp4 ? lanes / 16 : 0;
 // With a sparse A: elements of a column in a beat, and nibbles of metadata of a row.
 inline constexpr bool sparse = NG_SPARSE != 0;
 inline constexpr unsigned b_lanes = sparse ? 2 * lanes : lanes, metadata_a_row = sparse ? lanes / 2 : 0;
 inline constexpr unsigned stream_words = NG_STREAM_WIDTH / 32;  // of 32 bits
 inline constexpr unsigned groups = (cols + stream_words - 1) / stream_words;
-inline constexpr unsigned stages = (has_fp4 ? 3 : 2) + static_cast<unsigned>(std::popcount(NG_CELL_CUTS & ~2U));
+inline constexpr unsigned stages = (has_fp4 || mx ? 3 : 2) + static_cast<unsigned>(std::popcount(NG_CELL_CUTS & ~2U));
 // Cycles that the check of a command takes more.
 inline constexpr unsigned command_cuts = static_cast<unsigned>(std::popcount(NG_COMMAND_CUTS + 0U));
 // Cycles that the cuts add between the accumulators and the stream of results.
@@ -59,9 +60,13 @@ enum Fmt : unsigned {
   nvfp4 = static_cast<unsigned>(regs::TileElement::nvfp4),
   luq = static_cast<unsigned>(regs::TileElement::luq)
 };
-inline constexpr std::array<Format, 4> element_format{Format::e4m3, Format::e5m2, Format::e2m1, Format::e3m0};
-/// Formats of 4 bits, with one code on both sides.
-constexpr bool narrow(unsigned fmt) { return fmt == nvfp4 || fmt == luq; }
+inline constexpr bool has_int8 = mx && has_luq;  // LUQ's bit and code are MXINT8's
+inline constexpr std::array<Format, 4> element_format{Format::e4m3, Format::e5m2, Format::e2m1,
+                                                      has_int8 ? Format::int8_mx : Format::e3m0};
+/// Formats of 4 bits.
+constexpr bool narrow(unsigned fmt) { return fmt == nvfp4 || (fmt == luq && !has_int8); }
+/// Formats with one code on both sides.
+constexpr bool alike(unsigned fmt) { return fmt == nvfp4 || fmt == luq; }
 /// The set has the product of these two.
 constexpr bool legal(unsigned a, unsigned b) {
   const auto fp8 = [](unsigned f) { return (f == e4m3 && has_e4m3) || (f == e5m2 && has_e5m2); };

@@ -31,24 +31,19 @@ inline void expect_ok(ng_result_t result, const std::string& what, const std::st
   if (result != NG_OK) throw Error(what + ": " + ng_result_text(result) + (why.empty() ? "" : ": " + why));
 }
 
-/// The driver's name of such operands. Throws Error for what no tile computes: the MX schemes, and FP8 that is not
-/// OCP's.
+/// The driver's name of such operands. Throws Error for what no tile computes, such as FP8 that is not OCP's.
 inline ng_format_t driver_format(Scheme scheme, Format element) {
-  if (is_mx(scheme)) {
-    throw Error(
-        "the tile does not compute " + std::string(desc(scheme).name) +
-        ", whose block scales span too far for exact sums: use the model engine, or quantize to nvfp4, fp8 or luq");
-  }
   const OperandFormat* const format = find_operand_format(scheme, element);
   if (format == nullptr) {
     throw Error("the tile does not compute " + std::string(desc(scheme).name) + " of " +
-                std::string(desc(element).name) + ": use the model engine, or quantize to e4m3 or e5m2");
+                std::string(desc(element).name) +
+                ": use the model engine, or quantize to one of e4m3, e5m2, nvfp4, mxfp4, mxfp8 and mxfp6");
   }
-  return static_cast<ng_format_t>(format->code);
+  return static_cast<ng_format_t>(format->number);
 }
 
-/// The driver's view of `q`, whose vectors must outlive it. Throws Error for the MX schemes, and for FP32 scales of
-/// parts of a tensor.
+/// The driver's view of `q`, whose vectors must outlive it. Throws Error as driver_format() does, and for FP32
+/// scales of parts of a tensor.
 inline ng_matrix_t driver_matrix(const QuantizedMatrix& q) {
   if (q.scaling != Scaling::tensor) {
     throw Error(
@@ -165,7 +160,7 @@ class DriverGemm {
     q.k_padded = (q.k + block - 1) / block * block;
     q.tensor_scale = std::bit_cast<float>(config.tensor_scale);
     const std::size_t images = (q.k + lanes - 1) / lanes, blocks = lanes / 16;
-    const bool wide = format_set::element_bits(tile.format_set) == 8;  // a byte a code
+    const bool wide = format_set::element_bits(tile.format_set, tile.mx) == 8;  // a byte a code
     for (std::size_t row = 0; row < q.rows; ++row) {
       const std::size_t in_panel = row % tile.rows;
       const auto image_of = [&](std::size_t i) {

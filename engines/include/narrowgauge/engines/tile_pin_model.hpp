@@ -24,6 +24,7 @@ struct TileConfig {
   bool protect;                                                           ///< banks and queues have parity
   bool deadline;                                                          ///< sums can end at one
   bool integers;                                                          ///< results can be INT8
+  bool mx;                                                                ///< formats of the set are MX's
 
   constexpr unsigned products_a_cycle() const { return rows * cols * lanes; }
 };

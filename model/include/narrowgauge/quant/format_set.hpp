@@ -13,8 +13,9 @@ namespace narrowgauge {
 
 struct OperandFormat {
   std::string_view name;
-  unsigned mask;  ///< its bit in a set
-  unsigned code;  ///< in the register FORMAT and at the ports a_fmt_i, b_fmt_i
+  unsigned mask;    ///< its bit in a set; of MX that of the elements that are sent
+  unsigned code;    ///< in the register FORMAT and at the ports a_fmt_i, b_fmt_i
+  unsigned number;  ///< in the driver (ng_format_t)
   Scheme scheme;
   Format element;
 };
@@ -36,14 +37,16 @@ constexpr unsigned of(Scheme scheme, Format element) {
   return format ? format->mask : 0;
 }
 
-/// Both operands of a product are in the set.
-constexpr bool has(unsigned set, Scheme scheme, Format a, Format b) {
-  return (set & of(scheme, a)) != 0 && (set & of(scheme, b)) != 0;
+/// Both operands of a product are in the set, which is one of MX formats or one of others.
+constexpr bool has(unsigned set, bool mx, Scheme scheme, Format a, Format b) {
+  return is_mx(scheme) == mx && (set & of(scheme, a)) != 0 && (set & of(scheme, b)) != 0;
 }
-constexpr bool has(unsigned set, const GemmFormat& product) { return has(set, product.scheme, product.a, product.b); }
+constexpr bool has(unsigned set, bool mx, const GemmFormat& product) {
+  return has(set, mx, product.scheme, product.a, product.b);
+}
 
-/// Bits of an element in the array, whichever of the set's formats is computed.
-constexpr unsigned element_bits(unsigned set) { return (set & bits8) != 0 ? 8 : 4; }
+/// Bits of an element in the array, whichever of the set's formats is computed. `mx`: they are MX's.
+constexpr unsigned element_bits(unsigned set, bool mx = false) { return (set & (mx ? mx_bits8 : bits8)) != 0 ? 8 : 4; }
 
 }  // namespace format_set
 

@@ -141,6 +141,9 @@ inline constexpr Field protect{19, 1};
 inline constexpr Field deadline{20, 1};
 /// results can be INT8: `INTEGER` exists; 0 in tiles before there was the bit
 inline constexpr Field integers{21, 1};
+/// the formats of `GEOMETRY.format_set` are MX's: 32 elements have an E8M0 scale, nvfp4 is MXFP4, e4m3 and e5m2 are
+/// MXFP8, and sums are FP32; 0 in tiles before there was the bit
+inline constexpr Field mx{22, 1};
 }  // namespace stream
 
 /// Max beats, read only.

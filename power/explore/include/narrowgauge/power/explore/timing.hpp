@@ -22,7 +22,7 @@ struct TileShape {
   int lanes = 16;          ///< elements of a contraction in a beat, 2 to 510
   int a_row_bits = 72;     ///< of one row of A in an image, scales included
   int b_col_bits = 72;     ///< of one column of B
-  int stages = 3;          ///< of the array before its accumulators: 3 with NVFP4 in the set, else 2; and cuts
+  int stages = 3;          ///< of the array before its accumulators: 3 with NVFP4 in the set or MX, else 2; and cuts
   int stream_width = 128;  ///< bits of a stream word, a power of two from 32 to 1024
   int a_depth = 512, b_depth = 128;  ///< images in a bank, powers of two from 2 to 32768
   std::int64_t max_beats = 65536;    ///< longest sum
@@ -30,25 +30,26 @@ struct TileShape {
   int command_cuts = 0;              ///< cycles more that a command is checked at the head of its queue
   int convert_cuts = 0;              ///< stages more in the conversion of sums
   int scale_cuts = 0;                ///< and from the scaling of results to their words, the stage of INT8 among them
+  bool turns = true;                 ///< sums may run backwards along k; those of MX do not
 
   bool operator==(const TileShape&) const = default;
 
   /// The tile of these parameters of ng_tile. `set`: a set of formats (format_set). `sparse`: its images, which a dense
   /// product has, too; one with a sparse A is that of twice the lanes in the same images. `integers`: results can be in
-  /// INT8, for which all take a stage more.
+  /// INT8, for which all take a stage more. `mx`: the set's formats are MX's.
   static TileShape of(int rows, int cols, int lanes, unsigned set, int stream_width, int a_depth, int b_depth,
                       std::int64_t max_beats = 65536, const TileCuts& cuts = {}, bool sparse = false,
-                      bool integers = false) {
+                      bool integers = false, bool mx = false) {
     const bool nvfp4 = (set & format_set::nvfp4) != 0;
-    const int elements = lanes * static_cast<int>(format_set::element_bits(set));
-    const int bits = elements + (nvfp4 ? lanes / 16 * 8 : 0);
+    const int elements = lanes * static_cast<int>(format_set::element_bits(set, mx));
+    const int bits = elements + (mx ? lanes / 32 * 8 : nvfp4 ? lanes / 16 * 8 : 0);
     // Bit 1 of the cuts in the cells is the place of a stage that is there anyway.
     return {.rows = rows,
             .cols = cols,
             .lanes = lanes,
             .a_row_bits = bits + (sparse ? lanes * 2 : 0),
             .b_col_bits = bits + (sparse ? elements : 0),
-            .stages = (nvfp4 ? 3 : 2) + std::popcount(cuts.cell & ~2U),
+            .stages = (nvfp4 || mx ? 3 : 2) + std::popcount(cuts.cell & ~2U),
             .stream_width = stream_width,
             .a_depth = a_depth,
             .b_depth = b_depth,
@@ -56,7 +57,8 @@ struct TileShape {
             .load_cuts = std::popcount(cuts.load),
             .command_cuts = std::popcount(cuts.command),
             .convert_cuts = std::popcount(cuts.convert),
-            .scale_cuts = std::popcount(cuts.scale) + (integers ? 1 : 0)};
+            .scale_cuts = std::popcount(cuts.scale) + (integers ? 1 : 0),
+            .turns = !mx};
   }
   /// Stream words of an image of A, of B.
   std::int64_t a_words() const { return (std::int64_t{rows} * a_row_bits + stream_width - 1) / stream_width; }
