@@ -568,6 +568,21 @@ def test_the_program_trains_verifies_and_goes_on(tmp_path: Path) -> None:
     assert "expected a file of TOML, or one of" in wrong.stderr
 
 
+def test_costs_are_those_of_steps_and_their_parts_add_up() -> None:
+    run = train.Trainer(train.with_sparsity(train.load("fp8"), "none", "mvue"), DIGITS, steps=50, seed=3)
+    whole = sum(run.step().seconds for _ in range(5))
+    seconds, products = dict(run.costs.seconds), dict(run.costs.products)
+    assert seconds.keys() == {"quantize", "multiply", "prune", "optimizer", "other"}
+    assert min(seconds.values()) > 0
+    assert 0 <= whole - sum(seconds.values()) < 0.05 * whole + 1e-3
+    macs = 64 * (64 * 128 + 128 * 128 + 128 * 10)
+    assert products == {"fp8_e4m3": 5 * macs, "fp8_e5m2": 2 * 5 * macs}
+    run.evaluate()
+    run.noise()
+    run.verify(None)
+    assert (dict(run.costs.seconds), dict(run.costs.products)) == (seconds, products)
+
+
 def test_the_other_program_hands_over() -> None:
     program = Path(ng._core.__file__).parents[2] / "bin" / "narrowgauge"
     if not program.is_file():

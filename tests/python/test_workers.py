@@ -111,6 +111,8 @@ def test_one_worker_is_a_trainer(name: str) -> None:
         assert run.step().loss == alone.step().loss
     assert same(alone.parameters, run.owner.parameters)
     assert run.evaluate() == alone.evaluate()
+    assert run.owner.costs.products == alone.costs.products
+    assert run.owner.costs.seconds.keys() == alone.costs.seconds.keys() | {"link"}
 
 
 def test_workers_have_batches_and_words_of_their_own() -> None:

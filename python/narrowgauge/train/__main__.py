@@ -290,6 +290,7 @@ def main() -> int:
                 elif price:
                     cost = f", {price['joule']:.3g} J in {price['technology']} ({price['rung']})"
                 print(f"products in {name}: {count / 1e6:.1f} million multiply-accumulates{cost}")
+            print(f"seconds of the steps: {', '.join(f'{part} {s:.2f}' for part, s in result['seconds'].items())}")
             if run.verified:
                 print(f"{run.verified} steps on engine {arguments.engine} left the same weights, bit for bit")
             if run.interrupted:

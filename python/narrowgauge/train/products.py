@@ -7,7 +7,8 @@ from __future__ import annotations
 import copy
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,10 +64,17 @@ def seed_of(run: int, step: int, layer: int, use: str, sample: int = 0) -> int:
 
 @dataclass
 class Costs:
-    """What products took: multiply-accumulates by format of the operands, seconds by part."""
+    """What steps took: multiply-accumulates by format of the operands, seconds of wall time by part."""
 
     products: Counter[str] = field(default_factory=Counter)
     seconds: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def rest(self, part: str) -> Iterator[None]:
+        """Adds to `part` the seconds of its block that went into no other part meanwhile, so that parts add up to the block."""
+        start, before = time.perf_counter(), sum(self.seconds.values())
+        yield
+        self.seconds[part] += time.perf_counter() - start - (sum(self.seconds.values()) - before)
 
 
 def _padded(matrix: Array, rows: int, columns: int) -> Array:
@@ -100,9 +108,9 @@ class Layer:
         return copy.copy(self)
 
     def apart(self) -> Layer:
-        """A twin whose products change nothing of this layer, as an evaluation needs it."""
+        """A twin whose products change nothing of this layer, its costs included, as an evaluation needs it."""
         twin = copy.copy(self)
-        twin.scalings = copy.deepcopy(self.scalings)
+        twin.scalings, twin.costs = copy.deepcopy(self.scalings), Costs()
         return twin
 
     def quantized_weight(self, weight: Array) -> QuantizedMatrix | None:

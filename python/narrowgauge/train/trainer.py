@@ -160,12 +160,15 @@ class Trainer:
 
     def apply(self, gradients: Mapping[str, Array]) -> float:
         """The second half of a step: moves the parameters by gradients of their names and shapes. Returns the rate of learning."""
+        with self.costs.rest("optimizer"):
+            return self._apply(gradients)
+
+    def _apply(self, gradients: Mapping[str, Array]) -> float:
         number = self.done + 1
         rate = self.rate(number)
         moving = [g for name, g in gradients.items() if name not in self.network.buffers]
         norm = math.sqrt(sum(float(np.square(g, dtype=np.float64).sum()) for g in moving))
         clip = np.float32(min(1.0, 1 / norm)) if self.network.clips and norm > 0 else np.float32(1)
-        optimizer = time.perf_counter()
         for index, (name, weight) in enumerate(self.parameters.items()):
             if name in self.network.buffers:
                 self.parameters[name] = weight + gradients[name]
@@ -175,12 +178,15 @@ class Trainer:
                 index, name, weight, gradients[name] * clip, step=number, rate=rate, decay=decay
             )
         self.network.after_step(self.parameters)
-        self.costs.seconds["optimizer"] += time.perf_counter() - optimizer
         self.done = number
         return rate
 
     def gradients(self) -> tuple[float, dict[str, Array]]:
         """The first half of the next step: the loss of its batch, and the gradients of the parameters by name."""
+        with self.costs.rest("other"):
+            return self._gradients()
+
+    def _gradients(self) -> tuple[float, dict[str, Array]]:
         number = self.done + 1
         for name, layer in self.layers.items():
             layer.begin(number, self.engine)
@@ -218,18 +224,16 @@ class Trainer:
 
     def evaluate(self) -> tuple[float, float]:
         """Loss and accuracy on what is held out, in the recipe's forward arithmetic. It changes nothing of the run."""
-        twin = copy.deepcopy({name: layer.scalings for name, layer in self.layers.items()})
-        for layer in self.layers.values():
+        layers = {name: layer.apart() for name, layer in self.layers.items()}
+        for layer in layers.values():
             layer.begin(self.done, self.engine)
         nodes = {name: Node(value) for name, value in self.parameters.items()}
         losses, right, count = 0.0, 0, 0
         for sources, labels in self.data.held_out():
-            scores = self.network.scores(sources, nodes, self.layers).value.reshape(labels.size, -1)
+            scores = self.network.scores(sources, nodes, layers).value.reshape(labels.size, -1)
             losses += float(tape.cross_entropy(Node(scores), labels.reshape(-1)).value) * labels.size
             right += int((scores.argmax(axis=-1) == labels.reshape(-1)).sum())
             count += labels.size
-        for name, layer in self.layers.items():
-            layer.scalings = twin[name]
         return losses / count, right / count
 
     def noise(self) -> list[Noise]:

@@ -131,6 +131,11 @@ class Workers:
     def step(self) -> Step:
         """The next step of all workers. Its loss is the mean of their batches'."""
         start = time.perf_counter()
+        with self.owner.costs.rest("link"):
+            loss, rate = self._step()
+        return Step(self.done, loss, rate, time.perf_counter() - start)
+
+    def _step(self) -> tuple[float, float]:
         parts = [self.replicas[worker].gradients() for worker in self._mine]
         if self._gather is not None:
             parts = self._gather(parts)
@@ -140,7 +145,7 @@ class Workers:
         moved = mean_of_arrived(flat, self._arrived("link.gradients", flat.shape[1]), self.mean)
         rate = self.owner.apply(self._named(moved))
         self._send()
-        return Step(self.done, float(np.mean([loss for loss, _ in parts])), rate, time.perf_counter() - start)
+        return float(np.mean([loss for loss, _ in parts])), rate
 
     def _arrived(self, use: str, size: int) -> NDArray[np.bool_]:
         """Of each worker's packets. The field of seeds that counts layers counts workers here."""
