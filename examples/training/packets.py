@@ -21,7 +21,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recipe", nargs="?", default="fp32")
     parser.add_argument("--workers", type=int, default=8)
-    add_options(parser, steps=500)
+    add_options(parser, steps=500, seeds=3)
     arguments = parser.parse_args()
     work = [(arguments.recipe, seed, rate) for rate in RATES for seed in range(1, arguments.seeds + 1)]
     results = run_all(arguments, work)

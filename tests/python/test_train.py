@@ -583,6 +583,38 @@ def test_costs_are_those_of_steps_and_their_parts_add_up() -> None:
     assert (dict(run.costs.seconds), dict(run.costs.products)) == (seconds, products)
 
 
+def test_a_table_that_is_cut_goes_on(tmp_path: Path) -> None:
+    runs = tmp_path / "runs.jsonl"
+    common = ["--data", str(FOLDER), "--steps", "4", "--seeds", "2", "--jobs", "2", "--runs", str(runs), "--parts"]
+    table = [sys.executable, str(FOLDER.parent / "training" / "table.py"), *common]
+    rows = ["fp32", "fp4-ends-high", "fp4-ends-high+mvue"]
+
+    def made() -> tuple[str, int]:
+        done = subprocess.run([*table, *rows], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, len(done.stderr.splitlines())
+
+    first, count = made()
+    assert count == 6
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in first.splitlines()]
+    assert [line[0] for line in cells[2:5]] == ["`fp32`", "`fp4-ends-high`", "`fp4-ends-high+mvue`"]
+    gaps, peers, energies = zip(*(line[3:5] + line[6:] for line in cells[2:5]), strict=True)
+    assert (gaps[0], peers[:2], energies[0]) == ("", ("", ""), "-")
+    assert peers[2].endswith("(`fp4-ends-high`)")
+    price = ng.energy("nvfp4", technology="osu018", lanes=16).value
+    assert energies[1] == energies[2] == f"{1e3 * price * 3 * 64 * 128 * 128:.3g} (63 %)"
+    assert cells[-1][0] == "`fp4-ends-high+mvue`"
+    assert all(float(cell) > 0 for cell in cells[-1][1:])  # of each part of its time
+    lines = runs.read_text().splitlines(keepends=True)
+    runs.write_text("".join(lines[:5]) + lines[5][:40])
+    again, count = made()
+    assert count == 1
+    assert [line.split("|")[1:5] for line in again.splitlines()[:5]] == [
+        line.split("|")[1:5] for line in first.splitlines()[:5]
+    ]
+    assert made() == (again, 0)
+
+
 def test_the_other_program_hands_over() -> None:
     program = Path(ng._core.__file__).parents[2] / "bin" / "narrowgauge"
     if not program.is_file():
