@@ -181,8 +181,9 @@ class Row:
         """By how much it is worse than another row, with its standard error. A seed has the same batches and, in one network, the same
         first weights, so that the difference is taken seed by seed."""
         gap = other.values - self.values if digits else self.values - other.values
-        error = f"{gap.std(ddof=1) / np.sqrt(len(gap)):.{2 if digits else 4}f}" if len(gap) > 1 else "-"
-        return f"{gap.mean():+.{2 if digits else 4}f} ± {error}"
+        digit = 2 if digits else 4
+        error = f" ± {gap.std(ddof=1) / np.sqrt(len(gap)):.{digit}f}" if len(gap) > 1 else ""
+        return f"{gap.mean():+.{digit}f}{error}"
 
     def joule(self) -> str:
         """Millijoules of a step's products, and the share of its multiply-accumulates that have a price, where others have none."""
