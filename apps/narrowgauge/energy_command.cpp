@@ -243,6 +243,7 @@ void add_energy(CLI::App& app, int& exit_code) {
   field("--additions", "additions", "R, mean additions per weight; structure none (PANN)", "R", Field::number, unit);
   field("--a-values", "a", "Distribution of activations", "uniform|gauss|half_normal", Field::text, operands);
   field("--b-values", "b", "Distribution of weights", "uniform|gauss|half_normal", Field::text, operands);
+  field("--recipe", "recipe", "L2, L3: how the unit was mapped to cells", "area|adders|speed", Field::text, unit);
   field("--stimulus", "stimulus", "L2, L3: the recorded stimulus by name", "NAME", Field::text, operands);
   command.add_option("--a", arguments->a, "L1: the left factor, M x K")
       ->type_name("A.npy")

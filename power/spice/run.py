@@ -366,7 +366,7 @@ class Bench:
 
     def __init__(self, options: argparse.Namespace):
         try:
-            from ngtools.power import characterize
+            from ngtools.power import characterize, recipes
         except ModuleNotFoundError as error:
             raise FlowError(f"{error}; run this with .venv/bin/python, which tools/setup.sh makes") from None
         names = {
@@ -374,6 +374,7 @@ class Bench:
             "liberty": None,
             "units_file": characterize.UNITS,
             "records": characterize.RECORDS,
+            "recipe": recipes.DEFAULT,
         }
         names |= {"work": options.work, "programs": options.programs, "threads": 1, "cycles": 40, "stimuli": []}
         options.work.mkdir(parents=True, exist_ok=True)

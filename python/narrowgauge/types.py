@@ -75,6 +75,7 @@ class UnitFields(TypedDict, total=False):
     technology: str
     rung: str
     mode: str
+    recipe: str
     stimulus: str
     count: float
     strict: bool

@@ -259,6 +259,8 @@ str() of it is a text for people; explain() derives it.)")
       .def_property_readonly("mode", [](const Answered& a) { return power::name(a.answer.mode); })
       .def_property_readonly("technology", text_or_none(&power::Answer::technology))
       .def_property_readonly("calibration", text_or_none(&power::Answer::calibration), "Id of the calibration.")
+      .def_property_readonly("recipe", text_or_none(&power::Answer::recipe),
+                             "How the netlists behind the number were mapped: 'area', 'adders', 'speed'.")
       .def_property_readonly(
           "error", [](const Answered& a) { return a.answer.error; }, "None: not known, and a note says why.")
       .def_property_readonly("anchor", [](const Answered& a) { return a.answer.anchor; })

@@ -670,6 +670,58 @@ TEST(OpenLibraries, AnswerFromRecords) {
 }
 
 /// Formats with more bits cost more, in every technology and on every rung that answers.
+TEST(Recipes, EveryAnswerAboutAUnitNamesItsOwn) {
+  for (const char* question :
+       {R"({"format": "int8"})", R"({"format": "nvfp4", "rung": "L0"})", R"({"format": "nvfp4", "rung": "L2"})",
+        R"({"unit": "nvfp4_mac_16"})", R"({"format": "fp8_e4m3", "technology": "tpuv4i_7nm"})",
+        R"({"format": "int8", "recipe": "area"})",
+        R"({"format": "int8", "mode": "pann_paper", "technology": "osu018"})"})
+    EXPECT_EQ(ask(question)["recipe"], "area") << question;
+  // No netlist is behind these.
+  for (const char* question :
+       {R"({"memory": "sram", "technology": "horowitz_45nm", "size_bytes": 32768})",
+        R"({"format": "int8", "mode": "pann_paper"})", R"({"technology": "ice40up", "events": {"net": 1}})"})
+    EXPECT_TRUE(ask(question)["recipe"].is_null()) << question;
+}
+
+TEST(Recipes, OthersAnswerFromTheirRecords) {
+  const std::string unit = R"({"technology": "asap7", "stimulus": "gauss", "unit": "nvfp4_mac_16")";
+  const Json area = ask(unit + "}");
+  for (const std::string& recipe : gauge().recipes()) {
+    const std::string end = R"(, "recipe": ")" + recipe + "\"}";
+    const Json answer = ask(unit + end);
+    EXPECT_EQ(answer["recipe"], recipe);
+    EXPECT_EQ(answer["netlist_sha256"] == area["netlist_sha256"], recipe == "area");
+    // The same by its fields.
+    const Json by_fields = ask(R"({"technology": "asap7", "format": "nvfp4", "a": "gauss", "b": "gauss")" + end);
+    EXPECT_EQ(by_fields["each"], answer["each"]);
+  }
+  EXPECT_EQ(gauge().recipes(), (std::vector<std::string>{"area", "adders", "speed"}));
+  // Full adders as cells are cheaper, INT8's most of all.
+  const auto each = [](const std::string& format, const std::string& recipe) {
+    return ask(R"({"technology": "asap7", "a": "gauss", "b": "gauss", "format": ")" + format + R"(", "recipe": ")" +
+               recipe + "\"}")["each"]
+        .get<double>();
+  };
+  EXPECT_LT(each("int8", "adders"), each("int8", "area"));
+  EXPECT_LT(each("nvfp4", "adders"), each("nvfp4", "area"));
+  EXPECT_GT(each("nvfp4", "adders") / each("int8", "adders"), each("nvfp4", "area") / each("int8", "area"));
+}
+
+TEST(Recipes, AreRefusedWhereNothingIsRecorded) {
+  expect_refused(R"({"format": "int8", "recipe": "magic"})", "recipe", "magic", "area, adders, speed");
+  expect_refused(R"({"format": "int8", "technology": "sg13g2", "recipe": "adders"})", "recipe", "adders",
+                 "area, speed");
+  expect_refused(R"({"format": "int8", "technology": "tpuv4i_7nm", "recipe": "adders"})", "recipe", "adders", "area");
+  expect_refused(R"({"format": "fp8_e4m3", "technology": "asap7", "recipe": "adders"})", "recipe", "adders",
+                 "nvfp4_mac_16");
+  expect_refused(R"({"format": "int8", "technology": "asap7", "stimulus": "digits", "recipe": "adders"})", "recipe",
+                 "adders", "a stimulus");
+  expect_refused(R"({"format": "int8", "rung": "L0", "recipe": "adders"})", "recipe", "adders", "L2 and L3");
+  expect_refused(R"({"format": "int8", "mode": "pann_paper", "recipe": "adders"})", "recipe", "adders", "area");
+  expect_refused(R"({"format": "int8", "recipe": ""})", "recipe", "", "the name of a recipe");
+}
+
 TEST(Operands, TF32IsNeverCheaperThanBF16) {
   std::vector<std::string> technologies;
   for (const TechnologyInfo& technology : gauge().technologies())

@@ -116,7 +116,9 @@ class Tree(unittest.TestCase):
             for name, line in recorded.lines(path).items():
                 assert line == json.dumps(json.loads(line)), f"{path}: {name}"
             for name, record in recorded.read(path).items():
-                assert record.get("technology", path.stem) == path.stem, f"{path}: {name}"
+                technology, _, recipe = path.stem.partition(".")  # of power/recipes/records
+                assert record.get("technology", technology) == technology, f"{path}: {name}"
+                assert not recipe or record["recipe_name"] == recipe, f"{path}: {name}"
 
     def test_no_record_is_a_file_of_its_own(self) -> None:
         for folder in ("power/records", "power/cuts/records", "synth/records"):

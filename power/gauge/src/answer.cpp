@@ -113,6 +113,7 @@ void write(std::string& into, const Answer& answer, std::string_view id) {
   out.key("value").number(answer.value).key("unit").text(answer.unit).key("each").number(answer.each);
   out.key("rung").text(name(answer.rung)).key("mode").text(name(answer.mode));
   out.key("technology").text_or_null(answer.technology).key("calibration").text_or_null(answer.calibration);
+  out.key("recipe").text_or_null(answer.recipe);
   out.key("error");
   if (answer.error) {
     out.open('{').key("mean_abs").number(answer.error->mean_abs).key("max_abs").number(answer.error->max_abs);
@@ -194,6 +195,7 @@ std::string to_text(const Answer& answer) {
   text += answer.mode == Mode::pann_paper ? ", by the paper's formulas" : "";
   if (!answer.technology.empty()) text += ", in " + answer.technology;
   if (answer.rung != Rung::cited && answer.mode == Mode::refined) text += ", rung " + std::string(name(answer.rung));
+  if (!answer.recipe.empty()) text += ", recipe " + answer.recipe;
   text += ".\n";
   if (answer.value != answer.each) text += "Each: " + quantity_text(answer.each, answer.unit) + ".\n";
   if (!answer.calibration.empty()) text += "Calibration " + answer.calibration + ".\n";

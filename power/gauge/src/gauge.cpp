@@ -197,7 +197,8 @@ Answer Gauge::Data::answer_from_features(const Technology& technology, const Que
   }
   const Calibration& calibration = *technology.calibration;
   const double cycle_j = dot(features, calibration.coefficients);
-  Answer answer = begin_answer({.rung = rung, .technology = technology.name, .calibration = calibration.id});
+  Answer answer = begin_answer(
+      {.rung = rung, .technology = technology.name, .calibration = calibration.id, .recipe = usual_recipe});
   answer.error = calibration.error(rung, question.unit.mac);
   check_range(technology, question, answer);
   const int lanes = question.unit.mac.lanes;
@@ -229,7 +230,7 @@ Answer Gauge::Data::answer_from_features(const Technology& technology, const Que
 std::optional<Answer> Gauge::Data::answer_from_records(const Technology& technology, const Question& question,
                                                        Rung rung) const {
   const MacSpec asked = canonicalize(question.unit.mac);
-  for (const Record& record : records) {
+  for (const Record& record : records_for(question)) {
     if (record.technology != technology.name || !record.operation.empty() || !(canonicalize(record.mac) == asked))
       continue;
     for (const Sample& sample : record.samples) {
@@ -246,6 +247,7 @@ Answer Gauge::Data::answer_from_record(const Technology& technology, const Quest
   const double cycle = of.at("energy_j");
   Answer answer = begin_answer({.rung = rung,
                                 .technology = technology.name,
+                                .recipe = record.recipe,
                                 .record = record.unit,
                                 .netlist_sha256 = record.netlist_sha256,
                                 .stimulus = sample.stimulus,
@@ -253,12 +255,12 @@ Answer Gauge::Data::answer_from_record(const Technology& technology, const Quest
   answer.leakage_w = of.value("leakage_w", not_known);
   if (!record.operation.empty())
     answer.notes.push_back("How far " + std::string(name(rung)) + " is off was measured on multiply-accumulates only.");
-  else if (technology.calibration)
+  else if (technology.calibration && record.recipe == usual_recipe)
     answer.error = technology.calibration->error(rung, canonicalize(record.mac));
   if (of.contains("standard_error"))
     answer.notes.push_back("Mean of " + rounded(sample.json.value("cycles", not_known)) +
                            " cycles; its standard error is " + percent_text(of["standard_error"]) + ".");
-  if (rung == Rung::L2 && technology.calibration && technology.calibration->l2_scale) {
+  if (rung == Rung::L2 && record.recipe == usual_recipe && technology.calibration && technology.calibration->l2_scale) {
     answer.notes.push_back("L2 has no glitches: times " + rounded(*technology.calibration->l2_scale) +
                            ", a factor fitted for " + technology.name + ", it comes nearer to L3 (" +
                            percent_text(technology.calibration->errors.at("L2_scaled").mean_abs) +
@@ -323,7 +325,7 @@ std::string candidates(const std::string& word, std::vector<std::string> names) 
 Answer Gauge::Data::answer_by_name(const Technology& technology, const Question& question) const {
   std::string there;
   std::vector<std::string> units;
-  for (const Record& record : records) {
+  for (const Record& record : records_for(question)) {
     if (record.technology != technology.name) continue;
     units.push_back(record.unit);
     if (record.unit != question.record) continue;
@@ -345,9 +347,34 @@ Answer Gauge::Data::answer_by_name(const Technology& technology, const Question&
                                  : "one recorded in " + technology.name + ", " + candidates(question.record, units));
 }
 
+Answer Gauge::Data::answer_by_recipe(const Technology& technology, const Question& question) const {
+  std::string there;
+  for (const Record& record : records_for(question)) {
+    if (record.technology != technology.name) continue;
+    if (record.unit == question.record) return answer_by_name(technology, question);
+    there += (there.empty() ? "" : ", ") + record.unit;
+  }
+  if (question.record.empty() && !there.empty()) {
+    check_formats(technology, question.unit.mac);
+    for (const Rung rung : {Rung::L3, Rung::L2}) {
+      if (question.rung != rung && question.rung != Rung::best) continue;
+      if (auto answer = answer_from_records(technology, question, rung)) return *answer;
+    }
+  }
+  std::string known = usual_recipe;
+  for (const auto& [recipe, of] : other_recipes)
+    if (std::ranges::any_of(of, [&](const Record& record) { return record.technology == technology.name; }))
+      known += ", " + recipe;
+  throw FieldError("recipe", question.recipe,
+                   there.empty() ? "one that units of " + technology.name + " are mapped by: " + known
+                                 : std::string(usual_recipe) + ", or a unit and a stimulus that are recorded in " +
+                                       technology.name + " under it, of " + there);
+}
+
 Answer Gauge::Data::answer_refined(const Question& question) const {
   const std::string wanted = question.technology.empty() ? reference_technology : question.technology;
   const Technology& technology = this->technology(wanted);
+  if (&records_for(question) != &records) return answer_by_recipe(technology, question);
   if (!question.record.empty()) return answer_by_name(technology, question);
   check_formats(technology, question.unit.mac);
   if (technology.kind == "cited") return answer_from_constants(technology, question);
@@ -450,6 +477,7 @@ Answer Gauge::Data::answer_by_paper(const Question& question) const {
     flip_j = of.each / flips;
     answer.technology = of.technology;
     answer.calibration = of.calibration;
+    answer.recipe = of.recipe;
     from = "INT8 multiply-accumulate of " + of.technology + " (" + quantity_text(of.each, "J") + ") / its " +
            rounded(flips) + " flips";
   }

@@ -95,7 +95,8 @@ Answer Gauge::Data::answer_carried(const Question& question) const {
   std::optional<Answer> int8;
   if (!found && !technology.calibration) int8 = answer_from_records(technology, of_int8, Rung::L3);
   if (!found && !int8) return answer_refined(forms_alone);
-  Answer answer = begin_answer({.rung = Rung::L0, .technology = technology.name, .calibration = forms.id});
+  Answer answer =
+      begin_answer({.rung = Rung::L0, .technology = technology.name, .calibration = forms.id, .recipe = usual_recipe});
   Term each{"one multiply-accumulate", 0, "J", "", {}};
   if (found) {
     if (technology.calibration) answer.error = forms.error(Rung::L0, question.unit.mac);
@@ -123,6 +124,8 @@ Answer Gauge::carried(const Question& asked) const {
   validate(question);
   if (question.mode == Mode::pann_paper || !question.record.empty())
     throw FieldError("mode", std::string(name(question.mode)), "refined, and a format: prices of a space are carried");
+  if (&data_->records_for(question) != &data_->records)
+    throw FieldError("recipe", question.recipe, "area: prices of a space are of one recipe");
   Answer answer = data_->answer_carried(question);
   answer.notes.insert(answer.notes.begin(), question.notes.begin(), question.notes.end());
   return answer;

@@ -197,6 +197,7 @@ Answer begin_answer(Source source) {
   answer.rung = source.rung;
   answer.technology = std::move(source.technology);
   answer.calibration = std::move(source.calibration);
+  answer.recipe = std::move(source.recipe);
   answer.record = std::move(source.record);
   answer.netlist_sha256 = std::move(source.netlist_sha256);
   answer.stimulus = std::move(source.stimulus);
@@ -304,7 +305,15 @@ void Gauge::Data::add_record(const Json& json, const Units& units) {
   for (const Json& sample : json.at("samples")) {
     record.samples.push_back({sample.at("stimulus"), sample.at("stimulus_sha256"), sample});
   }
-  records.push_back(std::move(record));
+  record.recipe = json.value("recipe_name", usual_recipe);
+  (record.recipe == usual_recipe ? records : other_recipes[record.recipe]).push_back(std::move(record));
+}
+
+const std::vector<Record>& Gauge::Data::records_for(const Question& question) const {
+  static const std::vector<Record> none;
+  if (question.recipe.empty() || question.recipe == usual_recipe) return records;
+  const auto found = other_recipes.find(question.recipe);
+  return found == other_recipes.end() ? none : found->second;
 }
 
 void Gauge::Data::add_estimate(const Json& json, const Units& units) {
@@ -354,7 +363,8 @@ Gauge::Gauge(std::span<const std::filesystem::path> calibrations) {
       data->technologies[json.value("technology", "")].fault = error.what();
     }
   });
-  each_embedded("records/", [&](const Json& json) { data->add_record(json, units); });
+  for (const char* folder : {"records/", "recipes/records/"})
+    each_embedded(folder, [&](const Json& json) { data->add_record(json, units); });
   each_embedded("ice40up/estimates.json", [&](const Json& json) {
     for (const Json& unit : json.at("units")) data->add_estimate(unit, units);
   });
@@ -429,6 +439,12 @@ std::vector<RecordInfo> Gauge::records() const {
           {record.unit, record.technology, sample.stimulus, record.mac, joules("L2"), joules("L3"), record.operation});
     }
   }
+  return list;
+}
+
+std::vector<std::string> Gauge::recipes() const {
+  std::vector<std::string> list{usual_recipe};
+  for (const auto& [recipe, records] : data_->other_recipes) list.push_back(recipe);
   return list;
 }
 

@@ -19,6 +19,7 @@ namespace data {
 using Json = nlohmann::json;
 
 inline constexpr const char* reference_technology = "osu018";
+inline constexpr const char* usual_recipe = "area";  // what calibrations are fitted to
 
 inline constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
@@ -106,6 +107,7 @@ struct Record {
   double macs_per_cycle = 1;  // operations, if it is no multiply-accumulate
   std::vector<Sample> samples;
   std::string operation = {};  // empty: multiply-accumulates, `mac` describes them
+  std::string recipe = usual_recipe;
 
   std::string each() const { return operation.empty() ? "one multiply-accumulate" : operation; }
 };
@@ -155,7 +157,7 @@ std::string rounded(double value);
 /// Where the number of an answer is from.
 struct Source {
   Rung rung = Rung::L0;
-  std::string technology, calibration = {};
+  std::string technology, calibration = {}, recipe = {};
   /// Of a unit as it was recorded or estimated.
   std::string record = {}, netlist_sha256 = {}, stimulus = {}, stimulus_sha256 = {};
 };
@@ -168,12 +170,15 @@ Answer finish_answer(Answer answer, double count, bool explain, Term each);
 
 struct Gauge::Data {
   std::map<std::string, data::Technology, std::less<>> technologies;
-  std::vector<data::Record> records;
+  std::vector<data::Record> records;                               // of the usual recipe
+  std::map<std::string, std::vector<data::Record>> other_recipes;  // by recipe
   std::vector<data::Memory> memories;
 
   void add_technology(const data::Json& json);
   void add_calibration(const data::Json& json, const data::Units& units);
   void add_record(const data::Json& json, const data::Units& units);
+  /// Those of the question's recipe.
+  const std::vector<data::Record>& records_for(const Question& question) const;
   void add_estimate(const data::Json& json, const data::Units& units);
 
   /// Throws FieldError if there is none of this name, Error if its calibration could not be read.
@@ -195,6 +200,8 @@ struct Gauge::Data {
   /// From a sample of a record, at a rung that it has.
   Answer answer_from_record(const data::Technology& technology, const Question& question, const data::Record& record,
                             const data::Sample& sample, Rung rung) const;
+  /// From records of another recipe than the usual one, L3 or L2. Throws FieldError where it has none.
+  Answer answer_by_recipe(const data::Technology& technology, const Question& question) const;
   /// About a unit by its name: L3 or L2.
   Answer answer_by_name(const data::Technology& technology, const Question& question) const;
   /// Throws FieldError where nothing is known of a unit that multiplies these formats, naming what there is.

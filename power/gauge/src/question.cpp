@@ -36,6 +36,9 @@ bool take_common(const std::string& key, const Json& value, AnyKind& question) {
 bool take_of_unit(const std::string& key, const Json& value, Question& question, std::size_t usable_rungs) {
   if (key == "rung") {
     question.rung = read_choice<Rung>("rung", value, rungs, usable_rungs);
+  } else if (key == "recipe") {
+    question.recipe = read_word("recipe", value);
+    if (question.recipe.empty()) throw FieldError("recipe", brief(value), "the name of a recipe; left out for area");
   } else if (key == "stimulus") {
     question.stimulus = read_word("stimulus", value);
   } else if (key == "count") {
@@ -96,8 +99,8 @@ Question read_record_question(const Json& json) {
       if (question.record.empty()) throw FieldError("unit", brief(value), "the name of a recorded unit");
     } else if (!take_of_unit(key, value, question, 5)) {
       throw FieldError(key, brief(value),
-                       "left out: a question about a unit by its name has unit, technology, rung, stimulus, count, "
-                       "strict, explain, id");
+                       "left out: a question about a unit by its name has unit, technology, rung, recipe, stimulus, "
+                       "count, strict, explain, id");
     }
   }
   return question;
@@ -155,7 +158,7 @@ Question read_unit_question(const Json& json) {
     } else if (!take_of_unit(key, value, question, 7)) {
       throw FieldError(key, brief(value),
                        "left out: a question has " + std::string(mac_keys) +
-                           ", a, b, technology, rung, mode, reference, stimulus, count, strict, explain, "
+                           ", a, b, technology, rung, recipe, mode, reference, stimulus, count, strict, explain, "
                            "energy_per_flip, id");
     }
   }
@@ -189,6 +192,7 @@ nlohmann::ordered_json vocabulary(const Gauge& gauge) {
   words["rung"].push_back(name(Rung::L5));
   words["format"].insert(words["format"].end(), {"luq", "int1 ... int16", "uint1 ... uint16"});
   for (const TechnologyInfo& technology : gauge.technologies()) words["technology"].push_back(technology.name);
+  words["recipe"] = gauge.recipes();
   for (const MemoryQuestion& memory : gauge.memories())
     words["memory"].push_back(memory.memory + " of " + memory.technology);
   words["operation"] = operations;
@@ -221,6 +225,10 @@ void validate(const Question& question) {
   validate(question.unit);
   if (!(question.count >= 0) || std::isinf(question.count))
     throw FieldError("count", number_text(question.count), "a finite number, not negative");
+  if (!question.recipe.empty() && question.recipe != "area" &&
+      (question.mode == Mode::pann_paper ||
+       (question.rung != Rung::best && question.rung != Rung::L2 && question.rung != Rung::L3)))
+    throw FieldError("recipe", question.recipe, "area: the others have records alone, rungs L2 and L3");
   if (!question.record.empty() && question.mode == Mode::pann_paper)
     throw FieldError("unit", question.record, "left out in mode pann_paper, whose formulas are of formats");
   if (question.energy_per_flip) {

@@ -11,6 +11,7 @@ examples
   tools/ngtools/power/characterize.py --units dot_nvfp4 --explain     transitions and joules by cell type
   tools/ngtools/power/characterize.py --units dot_nvfp4 --liberty my.lib      with a library of your own
   NG_LIBERTY=~/liberty tools/ngtools/power/characterize.py --technology asap7 --units int8_mac_array
+  tools/ngtools/power/characterize.py --units dot_nvfp4 --recipe adders       mapped by another recipe
   tools/ngtools/power/characterize.py --units int8_mac_array --activity waves.fst --scope top.u_mac      on your own simulation
   tools/ngtools/power/characterize.py --record                        redo all records of osu018 (make power)
   tools/ngtools/power/characterize.py --record --technology osu035 --units 'int8_*'
@@ -38,7 +39,7 @@ from pathlib import Path
 
 from ngtools import ngflow, recorded
 from ngtools.ngflow import ROOT, FlowError
-from ngtools.power import activity, golden, own_unit
+from ngtools.power import activity, golden, own_unit, recipes
 from ngtools.power.library import FOLDER, TECHNOLOGIES, LibertyError, find_library, for_tools, own_library
 from ngtools.power.technology import COARSEST_TICK_S, kept_library
 
@@ -53,24 +54,6 @@ SEED = 1
 EARLIER = ROOT / "power" / "records" / "earlier_designs.toml"  # records whose unit has changed since
 SLICE = 256  # cycles that --check simulates: the first batch of ng_gatesim
 CLOCK_MARGIN = 1.1
-
-# {liberty}, {constraints}: files. The unit's modules are mapped to gates one by one, so that a multiplier and the
-# accumulator behind it are not fused into one sum ($macc), and only then flattened and handed to ABC as one.
-# opt -full may share the gates of two choices behind multiplexers, which simplemap makes gates again.
-RECIPE = (
-    "read_liberty -lib -ignore_miss_func {liberty}",
-    "synth -top {top}",
-    "flatten",
-    "opt -full",
-    "simplemap",
-    "dfflibmap -liberty {liberty}",
-    "abc -liberty {liberty} -constr {constraints}",
-    "splitnets",
-    "opt_clean -purge",
-    "rename -enumerate",
-    "check -assert -mapped",
-)
-
 
 # ---------------------------------------------------------------- units
 
@@ -223,7 +206,7 @@ endmodule
 """
 
 
-def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
+def map_unit(unit: dict, liberty: Path, technology: dict, work: Path, recipe: recipes.Recipe) -> dict:
     """netlist.json and netlist.v in `work`. Memories stay instances of ng_ram, which no cell library has."""
     files = [path for path in sources(unit) if path.stem != "ng_ram"]
     (work / "ram.v").write_text(RAM if len(files) < len(sources(unit)) else "")
@@ -232,15 +215,16 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     (work / "abc.constr").write_text(
         f"set_driving_cell {inverter(technology)}\nset_load {flip_flop_load(technology) * 1e15:.6g}\n"
     )
-    names = {"liberty": liberty, "top": TOP, "constraints": work / "abc.constr"}
-    read_liberty, *recipe = (command.format(**names) for command in RECIPE)
+    (work / "adders.v").write_text(recipe.adder_map())
+    files_of = {"constraints": work / "abc.constr", "adders": work / "adders.v", "folder": recipes.FOLDER}
+    read_liberty, *commands = recipe.filled(liberty=str(liberty), top=TOP, **{k: str(v) for k, v in files_of.items()})
     ngflow.run_yosys(
         [
             read_liberty,
             f"read_verilog -sv -defer {' '.join(map(ngflow.from_root, files))}",
             f"read_verilog -sv {work / 'ram.v'} {work / 'wrapper.v'}",
             f"hierarchy -check -top {TOP}",
-            *recipe,
+            *commands,
             f"write_json {work / 'netlist.json'}",
             f"write_verilog -noattr -noexpr -nohex {work / 'netlist.v'}",
         ],
@@ -248,9 +232,12 @@ def map_unit(unit: dict, liberty: Path, technology: dict, work: Path) -> dict:
     )
     (work / "pins.json").write_text(json.dumps(dataclasses.asdict(pins)))
     code = "\n".join(line for line in (work / "netlist.v").read_text().splitlines() if not line.startswith("/*"))
+    told = {"liberty": "LIBERTY", "constraints": "CONSTRAINTS", "adders": "ADDERS", "folder": "power/recipes"}
     return {
         "netlist_sha256": hashlib.sha256(code.encode()).hexdigest(),
-        "recipe": [command.format(liberty="LIBERTY", top=TOP, constraints="CONSTRAINTS") for command in RECIPE],
+        "recipe_name": recipe.name,
+        "recipe": recipe.filled(top=TOP, **told),
+        **({"delay_s": recipe.delay_s} if recipe.delay_s is not None else {}),
         "constraints": (work / "abc.constr").read_text().strip().splitlines(),
     }
 
@@ -316,10 +303,12 @@ class Flow:
         self.speed: dict[str, float] = {}  # cycles a second of the last simulation, by rung
         self.units = load_units(options.units_file)
         own = options.liberty
-        self.library = own_library(own, options.exclude) if own else find_library(options.technology)
-        self.name = self.library.name
+        library = own_library(own, options.exclude) if own else find_library(options.technology)
+        self.name = library.name
+        self.recipe = recipes.find(options.recipe, self.name)
+        self.library = self.recipe.with_cells(library)
         self.base = options.work.resolve()
-        self.work = self.base / self.name
+        self.work = recipes.records_file(self.base, self.name, self.recipe.name, "")
         self.work.mkdir(parents=True, exist_ok=True)
         self.technology = kept_library(self.library, self.work)
         self.liberty = for_tools(self.library, self.technology, self.work)
@@ -341,12 +330,15 @@ class Flow:
 
     @property
     def records_file(self) -> Path:
-        return self.options.records / f"{self.name}{recorded.SUFFIX}"
+        folder = self.options.records
+        if folder == RECORDS and self.recipe.name != recipes.DEFAULT:
+            folder = recipes.RECORDS
+        return recipes.records_file(folder, self.name, self.recipe.name, recorded.SUFFIX)
 
     def prepare(self, unit: dict) -> tuple[Path, dict]:
         work = self.work / unit["name"]
         work.mkdir(exist_ok=True)
-        mapped = map_unit(unit, self.liberty, self.technology, work)
+        mapped = map_unit(unit, self.liberty, self.technology, work, self.recipe)
         return work, {**mapped, **time_unit(self.liberty, self.technology, work)}
 
     def stimulus(self, unit: dict, stimulus: str, cycles: int, seed: int, work: Path) -> Path:
@@ -474,7 +466,8 @@ class Flow:
         if record["tools"] != self.tools:
             return [*problems, f"SKIPPED: recorded with {', '.join(record['tools'])}, here are {', '.join(self.tools)}"]
         work, mapped = self.prepare(unit)
-        if (reason := earlier_design(unit["top"])) and self.name in TECHNOLOGIES:
+        listed = self.name in TECHNOLOGIES and self.recipe.name == recipes.DEFAULT
+        if listed and (reason := earlier_design(unit["top"])):
             if mapped["netlist_sha256"] == record["netlist_sha256"]:
                 return [
                     *problems,
@@ -569,6 +562,12 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--exclude", action="append", default=[], help="cells of --liberty to leave out, with * and ?; repeatable"
     )
+    parser.add_argument(
+        "--recipe",
+        default=recipes.DEFAULT,
+        choices=tuple(recipes.table()),
+        help="how units are mapped to cells (power/recipes/recipes.json)",
+    )
     own = parser.add_argument_group("your own simulation")
     own.add_argument(
         "--activity",
@@ -585,7 +584,9 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
         help=f"counted clock cycles of every stimulus (default {CYCLES}; digits: at least {MACS['digits']} multiply-accumulates)",
     )
     parser.add_argument(
-        "--record", action="store_true", help="write the unit's line of power/records/<technology>.jsonl"
+        "--record",
+        action="store_true",
+        help="write the unit's line of power/records/<technology>.jsonl, or of the recipe's file",
     )
     parser.add_argument("--check", action="store_true", help="compare a slice with the record")
     parser.add_argument("--list", action="store_true", help="the units")
@@ -605,8 +606,8 @@ def arguments_for(command_line: list[str] | None = None) -> argparse.Namespace:
         parser.error(f"--cycles is {options.cycles}; expected {SLICE} or more")
     if options.exclude and not options.liberty:
         parser.error("--exclude is of --liberty; the named technologies have their lists in power/technologies/")
-    if options.record and (options.explain or options.stimuli):
-        parser.error("--record records every stimulus, without --explain")
+    if options.record and (options.explain or (options.stimuli and options.recipe == recipes.DEFAULT)):
+        parser.error(f"--record records every stimulus, but for recipes beside {recipes.DEFAULT}, without --explain")
     if options.activity:
         if not options.scope:
             parser.error("--activity was given alone; expected --scope, the unit's instance in it")
@@ -635,7 +636,9 @@ def main() -> int:
             f"--activity is of one unit; expected --units with one of {', '.join(u['name'] for u in chosen[:8])}"
         )
     if options.list:
-        known = {path.stem: recorded.lines(path) for path in sorted(options.records.glob(f"*{recorded.SUFFIX}"))}
+        folders = [options.records] + ([recipes.RECORDS] if options.records == RECORDS else [])
+        files = [path for folder in folders for path in sorted(folder.glob(f"*{recorded.SUFFIX}"))]
+        known = {path.stem: recorded.lines(path) for path in files}
         for unit in chosen:
             where = [technology for technology, records in known.items() if unit["name"] in records]
             print(

@@ -68,6 +68,7 @@ class Library:
     name: str
     files: tuple[Path, ...]
     exclude: tuple[str, ...] = ()  # cells, with * and ?, that no netlist is mapped to
+    keep: tuple[str, ...] = ()  # cells that stay though `exclude` names them
 
 
 @dataclass
@@ -326,4 +327,4 @@ def for_tools(library: Library, technology: dict, folder: Path) -> Path:
 
 
 def excluded(library: Library, cell: str) -> bool:
-    return any(fnmatch.fnmatchcase(cell, pattern) for pattern in library.exclude)
+    return cell not in library.keep and any(fnmatch.fnmatchcase(cell, pattern) for pattern in library.exclude)

@@ -3,7 +3,8 @@
 
     tools/ngtools/power/nodes.py                 the table
     tools/ngtools/power/nodes.py --json          the same in SI units
-    tools/ngtools/power/nodes.py --doc           write docs/energy_nodes.md; --check-doc: it is up to date
+    tools/ngtools/power/nodes.py --doc           write docs/energy_nodes.md and the ratios in README.md
+    tools/ngtools/power/nodes.py --check-doc     both are up to date
 
 Everything is read from records, so no Liberty file is needed.
 """
@@ -13,17 +14,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import dataclass
 
 from ngtools import recorded
+from ngtools.generate import between
 from ngtools.ngflow import ROOT
-from ngtools.power import library
+from ngtools.power import library, recipes
 from ngtools.power.characterize import RECORDS, earlier_design, per_cycle
 from ngtools.power.ladder import table
 from ngtools.prose import a_sentence_a_line
 
 PAGE = ROOT / "docs" / "energy_nodes.md"
+README = ROOT / "README.md"
 TECHNOLOGIES = ("osu018", "sky130hd", "sg13g2", "asap7")
 REFERENCE = "int8_mac_wallace_16_pipelined"
+COMPARED = "nvfp4_mac_16"  # under each recipe, to the reference
 SPARSE, DENSE = "nvfp4_sparse_mac_32", "nvfp4_dense_mac_16"
 # What a row is called, and the stimulus that it is compared under.
 UNITS = {
@@ -80,6 +85,96 @@ class Nodes:
                     row["technologies"][technology] = of | physical
             rows.append(row)
         return rows
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """The reference and the unit that is compared with it, in one technology by one recipe, at L3."""
+
+    technology: str
+    recipe: str
+    records: tuple[dict, dict]
+
+    def energy_j(self, rung: str) -> tuple[float, float]:
+        """Joules of a multiply-accumulate of each."""
+        found = []
+        for record in self.records:
+            sample = next(s for s in record["samples"] if s["stimulus"] == UNITS[record["unit"]][1])
+            found.append(sample[rung]["energy_j"] / record[per_cycle(record)])
+        return found[0], found[1]
+
+    def ratio(self, rung: str) -> float:
+        reference, compared = self.energy_j(rung)
+        return compared / reference
+
+
+def by_recipe() -> list[Mapped]:
+    """What is recorded."""
+    found = []
+    for technology in TECHNOLOGIES:
+        for recipe in recipes.table():
+            folder = RECORDS if recipe == recipes.DEFAULT else recipes.RECORDS
+            of = recorded.read(recipes.records_file(folder, technology, recipe, recorded.SUFFIX))
+            if REFERENCE in of and COMPARED in of:
+                found.append(Mapped(technology, recipe, (of[REFERENCE], of[COMPARED])))
+    return found
+
+
+def recipe_json(one: Mapped) -> dict:
+    row: dict = {"technology": one.technology, "recipe": one.recipe, "units": [REFERENCE, COMPARED]}
+    row |= {f"{rung}_energy_j": list(one.energy_j(rung)) for rung in ("L2", "L3")}
+    row |= {f"{rung}_ratio": one.ratio(rung) for rung in ("L2", "L3")}
+    row |= {key: [record.get(key) for record in one.records] for key in ("period_s", "area_m2", "cells")}
+    of_today = one.recipe != recipes.DEFAULT
+    return row | {"earlier": not of_today and any(earlier(one.technology, record) for record in one.records)}
+
+
+def recipe_table() -> str:
+    lines = []
+    for one in by_recipe():
+        row = recipe_json(one)
+        lines.append(
+            [
+                f"`{one.technology}`",
+                f"`{one.recipe}`",
+                *(of(joules, 1e12, ".3g") for joules in row["L3_energy_j"]),
+                f"{row['L3_ratio']:.2f}" + ("*" if row["earlier"] else ""),
+                f"{row['L2_ratio']:.2f}",
+                " and ".join(of(period, 1e9, ".3g") for period in row["period_s"]),
+                " and ".join(of(area, 1e12, ".4g") for area in row["area_m2"]),
+            ]
+        )
+    titles = ["INT8, pJ", "NVFP4, pJ", "NVFP4 : INT8", "without glitches", "periods, ns", "areas, um2"]
+    return table(["library", "recipe", *titles], lines)
+
+
+def recipe_list() -> str:
+    lines = []
+    for name, entry in recipes.table().items():
+        missing = " ".join(f"Not in `{library}`: {why}." for library, why in entry.get("without", {}).items())
+        targets = ", ".join(
+            f"{of(target, 1e9, '.3g')} ns in `{name}`" for name, target in entry.get("delay_s", {}).items()
+        )
+        lines.append([f"`{name}`", " ".join(filter(None, [entry["what"] + ".", missing])), targets or "none"])
+    return table(["recipe", "what", "target"], lines)
+
+
+def readme_line() -> str:
+    """The ratio of each recipe, as the range over the libraries."""
+    found: dict[str, list[float]] = {}
+    for one in by_recipe():
+        found.setdefault(one.recipe, []).append(one.ratio("L3"))
+    parts = [f"{min(ratios):.2f} to {max(ratios):.2f} under `{name}`" for name, ratios in found.items()]
+    return (
+        "A product in NVFP4 costs this much of one in INT8, by recipe of mapping, in libraries of 7 to 180 nm: "
+        + ", ".join(parts)
+        + " ([recipes](docs/energy_nodes.md#recipes-of-mapping)).\n"
+    )
+
+
+def readme() -> str:
+    """README.md with its generated line."""
+    return between(README.name, {"ratios": readme_line()})
 
 
 def earlier(technology: str, record: dict) -> bool:
@@ -168,6 +263,30 @@ ASAP7's cells below unit drive are left out, as place-and-route flows do.
 
 {energy_table(rows, "L2")}
 
+## Recipes of mapping
+
+The ratio hangs on how adders are mapped to cells, more than on the node.
+The tables above are of the recipe `area`, which all calibrations are fitted to.
+
+{recipe_list()}
+
+{recipe_table()}
+
+- The operands are Gaussian, and the outputs of every netlist were those of its RTL in all cycles.
+- `adders` takes every `+` as a ripple chain, so the 64 bits of NVFP4's accumulator make the longest period.
+- `adders` takes cells for half adders also where a netlist has their form by chance.
+- The steps of `adders` before ABC are proven equivalent for both units (`power.recipes`).
+- The target of `speed` leaves out the flip-flops' own delay; the periods are what came out.
+- ASAP7's half adder has half drive; OpenROAD-flow-scripts takes it in this place, too.
+
+```
+narrowgauge energy --technology asap7 --unit nvfp4_mac_16 --stimulus gauss --recipe adders
+export NG_LIBERTY=~/liberty
+.venv/bin/python tools/ngtools/power/characterize.py --technology asap7 --recipe adders --record --stimuli gauss --units nvfp4_mac_16
+```
+
+A recipe is an entry of `power/recipes/recipes.json`: commands, the library's adders, targets.
+
 ## Path, area, leakage
 
 {physical_table(rows)}
@@ -203,18 +322,20 @@ def main() -> int:
     nodes = Nodes()
     if options.doc:
         PAGE.write_text(page(nodes))
+        README.write_text(readme())
     elif options.check_doc:
-        if not PAGE.exists() or PAGE.read_text() != page(nodes):
-            print(
-                "docs/energy_nodes.md is not what the records say; run tools/ngtools/power/nodes.py --doc",
-                file=sys.stderr,
-            )
-            return 1
+        for path, text in ((PAGE, page(nodes)), (README, readme())):
+            if not path.exists() or path.read_text() != text:
+                print(
+                    f"{path.name} is not what the records say; run tools/ngtools/power/nodes.py --doc", file=sys.stderr
+                )
+                return 1
     elif options.json:
-        print(json.dumps(nodes.rows(), indent=1))
+        print(json.dumps({"units": nodes.rows(), "recipes": [recipe_json(one) for one in by_recipe()]}, indent=1))
     else:
         rows = nodes.rows()
         print("L3\n" + energy_table(rows, "L3") + "\n\nL2\n" + energy_table(rows, "L2") + "\n\n" + physical_table(rows))
+        print("\nRecipes, L3\n" + recipe_table())
     return 0
 
 

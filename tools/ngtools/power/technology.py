@@ -544,7 +544,7 @@ def read_library(library: Library) -> dict:
 def kept_library(library: Library, folder: Path) -> dict:
     """As read_library, from a file in `folder` if these Liberty files were read there before by this code."""
     code = [Path(__file__), Path(__file__).with_name("library.py")]
-    content = hashlib.sha256(json.dumps([library.name, library.exclude]).encode())
+    content = hashlib.sha256(json.dumps([library.name, library.exclude, library.keep]).encode())
     for path in (*code, *library.files):
         content.update(hashlib.sha256(path.read_bytes() if path.exists() else b"").digest())
     path = folder / f"technology.{content.hexdigest()[:16]}.json"

@@ -44,6 +44,7 @@ struct Question {
   double count = 1;     ///< how many multiply-accumulates; finite, not negative
   bool strict = false;  ///< refuse to extrapolate
   bool explain = false;
+  std::string recipe;    ///< of the mapping (power/recipes/recipes.json); empty: "area"; others at L2 and L3 only
   std::string stimulus;  ///< L2 and L3: the recorded stimulus by name, "digits"; empty: the one like the distributions
   std::string record;    ///< a recorded unit by its name, in place of `unit`; `count` is of its operations
   std::optional<double> energy_per_flip;  ///< joules; mode pann_paper only
@@ -88,6 +89,7 @@ struct Answer {
   Mode mode = Mode::refined;
   std::string technology;          ///< empty in mode pann_paper without one
   std::string calibration;         ///< id; for a cited technology, that of the flow that gave the ratio
+  std::string recipe;              ///< of the mapping of the netlists behind the number; empty: there are none
   std::optional<RungError> error;  ///< absent: not known, and a note says why
   std::optional<Anchor> anchor;    ///< a cited technology; the error of the anchoring is not known
   std::string record;              ///< unit of power/units.json, where the answer is its record
@@ -182,7 +184,10 @@ class Gauge {
   Fast prepare(std::string_view technology) const;
 
   std::vector<TechnologyInfo> technologies() const;
+  /// Of the recipe "area".
   std::vector<RecordInfo> records() const;
+  /// The recipes of mapping that units are recorded under.
+  std::vector<std::string> recipes() const;
   /// Of the cited tables, as questions about one bit.
   std::vector<MemoryQuestion> memories() const;
   /// The table of SRAM by size and port that speaks for a technology, or has that name; empty: none.
