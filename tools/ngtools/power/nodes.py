@@ -273,9 +273,9 @@ The tables above are of the recipe `area`, which all calibrations are fitted to.
 {recipe_table()}
 
 - The operands are Gaussian, and the outputs of every netlist were those of its RTL in all cycles.
-- `adders` takes every `+` as a ripple chain, so the 64 bits of NVFP4's accumulator make the longest period.
+- `adders` takes every `+` as a ripple chain, so periods are longer.
 - `adders` takes cells for half adders also where a netlist has their form by chance.
-- The steps of `adders` before ABC are proven equivalent for both units (`power.recipes`).
+- The steps that `adders` has before those of `area` are proven equivalent for both units, with ASAP7's pins (`power.recipes`).
 - The target of `speed` leaves out the flip-flops' own delay; the periods are what came out.
 - ASAP7's half adder has half drive; OpenROAD-flow-scripts takes it in this place, too.
 
