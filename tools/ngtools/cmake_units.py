@@ -55,6 +55,7 @@ class Writer:
         flags += ["RTL_DEEP"] if faces["rtl"].get("deep") else []
         flags += ["NETLIST_DEEP"] if netlist.get("deep") else []
         flags += ["FEW_MUTANTS"] if mutants.get("few") else []
+        flags += ["REACHED_MUTANTS"] if mutants.get("reached") else []
         return call(
             "ng_add_bench",
             *flags,

@@ -25,7 +25,15 @@ from ngtools.ngflow import ROOT, FlowError
 FACES: dict[str, dict[str, type]] = {
     "rtl": {"vectors": int, "deep": bool, "sweep": int, "timeout": int},
     "netlist": {"vectors": int, "deep": bool, "timeout": int},
-    "mutants": {"vectors": int, "count": int, "few": bool, "scope": str, "memory": int, "timeout": int},
+    "mutants": {
+        "vectors": int,
+        "count": int,
+        "few": bool,
+        "reached": bool,
+        "scope": str,
+        "memory": int,
+        "timeout": int,
+    },
     "systemc": {"vectors": int, "fault_vectors": int, "deep": bool},
     "comb_paths": {},
     "area": {"place_and_route": bool, "targets": list, "budget": dict},

@@ -4,13 +4,15 @@
 #
 #   ng_add_bench(NAME n TOP module BENCH bench.cpp SOURCES f.sv... [PARAMS "K=V;..."] [VERILATOR file] [LIBS ...] [DEFINES ...]
 #                [VECTORS 100000] [RTL_DEEP] [SWEEP 10000000] [NETLIST_VECTORS 20000 | NO_NETLIST] [NETLIST_DEEP] [MUTANTS 40 | NO_MUTANTS]
-#                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [MEMORY_MUTANTS 20] [TIMEOUT 600] [LABELS ...])
+#                [MUTANT_VECTORS 5000] [MUTANT_SCOPE regex] [FEW_MUTANTS] [REACHED_MUTANTS] [MEMORY_MUTANTS 20] [TIMEOUT 600]
+#                [LABELS ...])
 #       Cache variable NG_MUTANT_SEED: one seed that campaigns draw from instead of their three.
 #       ctest rtl.n         the bench on the RTL; deep with RTL_DEEP
 #             rtl.n.sweep   the same with SWEEP vectors; deep
 #             netlist.n     the same source on the netlist that synth_ice40 makes; deep with NETLIST_DEEP
 #             mutants.n     the same source against MUTANTS injected faults of each of three seeds (in cells whose file matches
 #                           MUTANT_SCOPE); each must be killed or proven equivalent; deep
+#                           (with REACHED_MUTANTS also by the states that the design reaches)
 #             mutants.n.few with FEW_MUTANTS: 20 faults of one seed
 #             mutants.n.memory with MEMORY_MUTANTS: as many faults of each of two seeds at the ports of its memories; deep
 #       What is deep runs in `make test-all` and leaves a verdict in verif/ledger.jsonl: NgLedger.cmake.
@@ -103,7 +105,7 @@ function(ng_mutants out target script count seeds newest)
     VERBATIM)
   ng_verilate(TARGET ${target}_dut TOP ${arg_TOP} SOURCES ${faults}.v NO_LINT)
   ng_bench_program(${target} ${target}_dut ${arg_BENCH} "${arg_LIBS}" "${arg_DEFINES}")
-  set(${out} ${NG_TOOL} ${NG_ROOT}verif/mutants/run_mutants.py --name ${arg_NAME} --bench $<TARGET_FILE:${target}> --faults ${faults}
+  set(${out} ${NG_TOOL} ${arg_RUN_MUTANTS} --name ${arg_NAME} --bench $<TARGET_FILE:${target}> --faults ${faults}
              --vectors ${arg_MUTANT_VECTORS} PARENT_SCOPE)
 endfunction()
 
@@ -123,7 +125,7 @@ function(ng_deep_parameters out top)
 endfunction()
 
 function(ng_add_bench)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "RTL_DEEP;NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "RTL_DEEP;NO_NETLIST;NETLIST_DEEP;NO_MUTANTS;FEW_MUTANTS;REACHED_MUTANTS"
     "NAME;TOP;PARAMS;BENCH;VERILATOR;VECTORS;SWEEP;NETLIST_VECTORS;MUTANTS;MUTANT_VECTORS;MUTANT_SCOPE;MEMORY_MUTANTS;TIMEOUT"
     "SOURCES;LIBS;DEFINES;LABELS")
   foreach(default VECTORS=100000 NETLIST_VECTORS=20000 MUTANTS=40 MUTANT_VECTORS=5000 TIMEOUT=600)
@@ -190,6 +192,10 @@ function(ng_add_bench)
 
   if(NG_MUTANTS AND NOT arg_NO_MUTANTS)
     set(target mutants_${arg_NAME})
+    set(arg_RUN_MUTANTS ${NG_ROOT}verif/mutants/run_mutants.py)
+    if(arg_REACHED_MUTANTS)
+      set(arg_RUN_MUTANTS ${NG_ROOT}verif/mutants/run_mutants_reached.py)
+    endif()
     if(NG_MUTANT_SEED STREQUAL "")
       ng_mutants(command ${target} make_mutants.py ${arg_MUTANTS} 1,77 ${NG_NEWEST_SEED})
     else()
@@ -197,7 +203,7 @@ function(ng_add_bench)
     endif()
     set_target_properties(${target} ${target}_dut PROPERTIES EXCLUDE_FROM_ALL ON)
     ng_deep_test(NAME mutants.${arg_NAME} COMMAND ${command} ${depends} MUTANTS TARGETS ${target} LABELS mutants ${arg_LABELS}
-                 PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py TIMEOUT ${deep_timeout}
+                 PYTHON ${NG_ROOT}verif/mutants/make_mutants.py ${arg_RUN_MUTANTS} TIMEOUT ${deep_timeout}
                  PARAMETERS "${parameters}, ${arg_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     if(arg_FEW_MUTANTS)
       ng_mutants(command ${target}_few make_mutants.py 20 1 "")
@@ -209,7 +215,7 @@ function(ng_add_bench)
       set_target_properties(${target}_memory ${target}_memory_dut PROPERTIES EXCLUDE_FROM_ALL ON)
       ng_deep_test(NAME mutants.${arg_NAME}.memory COMMAND ${command} ${depends} MUTANTS TARGETS ${target}_memory
                    LABELS mutants ${arg_LABELS} TIMEOUT ${deep_timeout}
-                   PYTHON ${NG_ROOT}verif/mutants/make_memory_mutants.py ${NG_ROOT}verif/mutants/run_mutants.py
+                   PYTHON ${NG_ROOT}verif/mutants/make_memory_mutants.py ${arg_RUN_MUTANTS}
                    PARAMETERS "${parameters}, ${arg_MEMORY_MUTANTS} faults of a seed, scope ${arg_MUTANT_SCOPE}, ${arg_MUTANT_VECTORS} vectors")
     endif()
   endif()
