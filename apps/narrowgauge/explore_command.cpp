@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -25,6 +23,7 @@
 #include "narrowgauge/quant/format_set.hpp"
 #include "python_program.hpp"
 #include "report.hpp"
+#include "yaml_tree.hpp"
 
 namespace narrowgauge::cli {
 namespace {
@@ -45,62 +44,23 @@ struct ExploreArguments {
 
 // ---- the space
 
-/// YAML has no types of its own: what reads as a number is one, and the rest is text. `most` nodes may follow: an
-/// alias may contain itself.
-nlohmann::json json_of(const YAML::Node& node, int levels, int& most) {
-  if (levels == 0 || most-- == 0)
-    throw Error("it is too deep or too long, or an alias in it has no end; expected a space or a workload");
-  switch (node.Type()) {
-    case YAML::NodeType::Map: {
-      nlohmann::json json = nlohmann::json::object();
-      for (const auto& entry : node) {
-        const auto key = entry.first.as<std::string>();
-        if (json.contains(key)) throw Error("it has the key \"" + io::shown(key) + "\" twice");
-        json[key] = json_of(entry.second, levels - 1, most);
-      }
-      return json;
-    }
-    case YAML::NodeType::Sequence: {
-      nlohmann::json json = nlohmann::json::array();
-      for (const auto& entry : node) json.push_back(json_of(entry, levels - 1, most));
-      return json;
-    }
-    case YAML::NodeType::Scalar: {
-      const auto& text = node.Scalar();
-      if (node.Tag() == "!") return text;  // quoted
-      double number = 0;
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (error == std::errc() && end == text.data() + text.size() && std::isfinite(number)) return number;
-      return text;
-    }
-    default:
-      return nullptr;
-  }
-}
-
-/// What `make` makes of a YAML file; its faults name the file. `what`: of the file, where it cannot be read.
-/// `expected`: behind the parser's own sentence.
+/// What `make` makes of a YAML file of so many levels; its faults name the file. `what`: of the file, where it cannot
+/// be read.
 template <class Make>
-auto from_yaml(const std::string& path, const std::string& what, const std::string& expected, Make make) {
-  const std::string name = io::shown(path);
+auto from_yaml(const std::string& path, const std::string& what, int levels, Make make) {
   try {
-    return make(YAML::Load(io::read_text(path)));
-  } catch (const YAML::Exception& error) {
-    throw Error(name + " is not YAML: " + error.what() + expected);
+    return make(parse_yaml(io::read_text(path), levels));
   } catch (const io::Error& error) {
     throw Error("cannot read " + what + ": " + error.what());
   } catch (const Error& error) {
-    throw Error(name + ": " + error.what());
+    throw Error(io::shown(path) + ": " + error.what());
   }
 }
 
-constexpr int most_nodes = 1'000'000;
-
 Space load_space(const std::string& path) {
-  return from_yaml(path, "the space, a YAML file", "", [](const YAML::Node& node) {
-    if (!node.IsMap()) throw Error("it has no keys; expected a space as in docs/explore.md");
-    int most = most_nodes;
-    return power::space_from_json(json_of(node, 8, most));
+  return from_yaml(path, "the space, a YAML file", 8, [](const nlohmann::json& json) {
+    if (!json.is_object()) throw Error("it has no keys; expected a space as in docs/explore.md");
+    return power::space_from_json(json);
   });
 }
 
@@ -134,10 +94,8 @@ std::map<std::string, std::int64_t> settings(const std::vector<std::string>& set
 
 /// Of ZigZag or Timeloop.
 power::Workload load_tree(const std::string& path, const std::map<std::string, std::int64_t>& set) {
-  return from_yaml(path, "the workload", "; expected a workload of ZigZag or Timeloop", [&](const YAML::Node& node) {
-    int most = most_nodes;
-    constexpr int deepest = 32;
-    power::Workload workload = power::workload_from_json(power::workload_from_tree(json_of(node, deepest, most)), set);
+  return from_yaml(path, "the workload", 32, [&](const nlohmann::json& json) {
+    power::Workload workload = power::workload_from_json(power::workload_from_tree(json), set);
     workload.name = io::shown(std::filesystem::path(path).stem().string());
     return workload;
   });

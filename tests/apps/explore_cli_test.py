@@ -164,7 +164,7 @@ class Explore(Program):
         self.refuses(['no "technology"'], "digits", space("format: nvfp4"))
         self.refuses(["bad.yaml", "no end"], "digits", space("rows: &a [*a, *a]"))
         (self.dir / "bad.yaml").write_bytes(b"format: \xff\ntechnology: x")
-        self.refuses(["bad.yaml", '"format" is', "nvfp4"], "digits", "bad.yaml")
+        self.refuses(["bad.yaml", 'the text "\\xff"', "UTF-8"], "digits", "bad.yaml")
         self.refuses(["cannot read the space", "YAML"], "digits", str(self.dir))
         self.refuses(["unobtainium"], "digits", space("format: nvfp4\ntechnology: unobtainium"))
         self.refuses(["--set", "name=number"], "digits", "space.yaml", "--set", "batch")
@@ -210,6 +210,7 @@ class Explore(Program):
             ("bad.yaml", timeloop.replace("M: 128, ", ""), ["bad.yaml", "instance", '"M"', "expected"]),
             ("bad.yaml", "a: [", ["bad.yaml", "is not YAML", "expected"]),
             ("bad.yaml", "&a [*a, *a]", ["bad.yaml", "no end"]),
+            ("bad.yaml", '"\\\x1b": 1', ["bad.yaml", "is not YAML", "escape character: \\x1b"]),
         ):
             (self.dir / name).write_text(text)
             self.refuses(words, name, "space.yaml")
