@@ -143,6 +143,22 @@ bool Report::operator==(const Report& other) const {
   });
 }
 
+Report& Report::operator+=(const Report& other) {
+  const bool same = std::ranges::equal(blocks, other.blocks,
+                                       [](const Block& one, const Block& two) {
+                                         return one.name == two.name && one.bits == two.bits;
+                                       }) &&
+                    window.end - window.begin == other.window.end - other.window.begin;
+  if (!same) throw Error("campaigns of other blocks or cycles have no sum; expected those of one tile");
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    for (std::size_t j = 0; j < outcomes; ++j) blocks[i].count[j] += other.blocks[i].count[j];
+    blocks[i].later += other.blocks[i].later;
+    blocks[i].stuck += other.blocks[i].stuck;
+  }
+  for (const auto& [text, count] : other.errors) errors[text] += count;
+  return *this;
+}
+
 Report campaign(const CampaignOptions& options, const std::function<void(std::uint64_t)>& progress) {
   const Workload workload(options.seed);
   Report report;

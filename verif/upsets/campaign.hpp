@@ -65,6 +65,8 @@ struct Report {
   std::map<std::string, std::uint64_t> errors;  ///< the driver's texts, how often
 
   bool operator==(const Report& other) const;
+  /// Adds the counts of a campaign on the same tile; throws Error if blocks, bits or the number of cycles differ.
+  Report& operator+=(const Report& other);
 };
 
 struct CampaignOptions {

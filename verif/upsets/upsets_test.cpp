@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "narrowgauge/error.hpp"
 #include "upsets_fixture.hpp"
 
 namespace narrowgauge::upsets {
@@ -84,6 +85,19 @@ TEST(Campaign, OneSeedGivesOneTable) {
   for (const Block& block : one.blocks)
     for (std::size_t i = 0; i < outcomes; ++i) sum[i] += block.count[i];
   for (std::size_t i = 0; i < outcomes; ++i) EXPECT_GT(sum[i], 0U) << outcome_key[i];
+}
+
+TEST(Campaign, ASumHasTheCountsOfBoth) {
+  const Report one = campaign({.flips = 44, .seed = 5, .threads = 1}),
+               two = campaign({.flips = 88, .seed = 6, .threads = 1});
+  Report sum = one;
+  sum += two;
+  for (std::size_t i = 0; i < sum.blocks.size(); ++i)
+    for (std::size_t j = 0; j < outcomes; ++j)
+      EXPECT_EQ(sum.blocks[i].count[j], one.blocks[i].count[j] + two.blocks[i].count[j]) << sum.blocks[i].name;
+  Report other = two;
+  other.blocks.pop_back();
+  EXPECT_THROW(sum += other, Error);
 }
 
 TEST(Shares, IntervalsAreWilsons) {
