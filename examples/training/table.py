@@ -38,6 +38,7 @@ DIGITS = (
     "fp32",
     "bf16",
     "fp8",
+    "mxfp8",
     "fp4-all-the-way",
     "fp4-nearest",
     "fp4-ends-high",
