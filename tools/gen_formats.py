@@ -117,7 +117,7 @@ def set_masks(operands: list[dict], formats: list[dict]) -> dict[str, tuple[int,
     bits4 = sum(1 << o["bit"] for o in operands if bits[o["element"]] == 4)
     masks["bits4"] = (bits4, "elements of 4 bits, with one code on both sides")
     masks["bits8"] = (bits8, "an array with one of these has elements of 8 bits, else of 4")
-    masks["mx_bits8"] = (mx8, "the same of an array for MX formats")
+    masks["mx_bits8"] = (mx8, "an array for MX formats with one of these has elements of 8 bits, else of 4")
     masks["all"] = (sum(1 << o["bit"] for o in operands), "every format that there is")
     return masks
 

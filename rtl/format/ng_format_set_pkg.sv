@@ -12,7 +12,7 @@ package ng_format_set_pkg;
   localparam int Fp8 = 6;  // without block scales: what ng_dot_fp8 takes
   localparam int Bits4 = 9;  // elements of 4 bits, with one code on both sides
   localparam int Bits8 = 6;  // an array with one of these has elements of 8 bits, else of 4
-  localparam int MxBits8 = 14;  // the same of an array for MX formats
+  localparam int MxBits8 = 14;  // an array for MX formats with one of these has elements of 8 bits, else of 4
   localparam int All = 15;  // every format that there is
 
   localparam int CodeNvfp4 = 2;

@@ -28,7 +28,7 @@ module ng_mx_pe #(
   // Stage 1: operands.
   input  logic [Lanes*4-1:0] a_fp4_i,
   input  logic [Lanes*4-1:0] b_fp4_i,
-  input  logic [Lanes*8-1:0] a_fp8_i,      // or integers
+  input  logic [Lanes*8-1:0] a_fp8_i,      // of MXINT8 integers
   input  logic [Lanes*8-1:0] b_fp8_i,
   input  logic               a_e5m2_i,
   input  logic               b_e5m2_i,

@@ -17,7 +17,7 @@ import resource
 from pathlib import Path
 
 from ngtools.ngflow import FlowError, run_main, run_yosys
-from ngtools.power import characterize
+from ngtools.power import characterize, recipes
 from ngtools.power.characterize import ROOT, TOP, Flow, run, warm_up
 
 # How often OpenSTA 2.0.17 counts a transition's combinational internal energy: rise and fall are added instead of averaged
@@ -320,7 +320,7 @@ def main() -> int:
     parser.add_argument("--programs", type=Path, default=ROOT / "build" / "bin")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "power")
     options = parser.parse_args()
-    options.liberty, options.units_file, options.threads = None, characterize.UNITS, 1
+    options.liberty, options.units_file, options.threads, options.recipe = None, characterize.UNITS, 1, recipes.DEFAULT
     flow = Flow(options)
     if options.unit not in flow.units:
         raise FlowError(f"unit {options.unit} is not in power/units.json")
